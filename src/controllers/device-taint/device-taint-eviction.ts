@@ -1,7 +1,8 @@
 /**
- * Deletes pods that use a device with a NoExecute taint which their claim does not put up with, or no longer does.
+ * Deletes pods that use a device with a NoExecute taint which their claim does not tolerate, or no longer tolerates.
  *
- * Reads ResourceClaims, ResourceSlices and Pods; writes the condition DisruptionTarget of pods that must go, and deletes them.
+ * Reads ResourceClaims, ResourceSlices and Pods. Writes the condition DisruptionTarget of evicted pods and deletes
+ * them.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -13,11 +14,11 @@ import { isSame } from "../../resources/rules/value-rules.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
-import { drivingDevices, findEvictionAt, isUsing } from "./eviction-plan.ts";
+import { evictingDevices, findEvictionAt, isUsing } from "./eviction-plan.ts";
 
-/** Slices by `driver/pool` of their devices. */
+/** Index of slices by the `driver/pool` of their devices. */
 const BY_POOL = "device-pool";
-/** Claims by the devices they have. */
+/** Index of claims by their allocated devices. */
 const BY_DEVICE = "device";
 const WHY = {
   reason: "DeletionByDeviceTaintManager",
@@ -33,15 +34,15 @@ export const deviceTaintEvictionController = defineController({
   ],
   watches: [
     watching(ResourceSlice, function* ({ before, after }, cache) {
-      for (const key of concernedDevices(before, after)) {
+      for (const key of affectedDevices(before, after)) {
         for (const { metadata } of cache(ResourceClaim).indexed(BY_DEVICE, key)) {
           yield { namespace: metadata.namespace ?? "", name: metadata.name };
         }
       }
     }),
-    // A pod becomes a user of its claims before it is on its node, and may be known to be one before it says itself which they are.
+    // A claim lists its user before the pod is bound, and may do so before the pod's status lists the claim.
     watching(Pod, ({ before, after }) =>
-      after !== undefined && isPlaced(after) && !isKnown(before, after) ? claimKeysOf(after) : [],
+      after !== undefined && isPlaced(after) && !isUnchanged(before, after) ? claimKeysOf(after) : [],
     ),
   ],
   reconcile,
@@ -60,7 +61,7 @@ async function reconcile(claim: ResourceClaim, context: ReconcileContext): Promi
   return undefined;
 }
 
-/** The pods that run with its devices. */
+/** Running pods that use the claim's devices. */
 function usersOf(claim: ResourceClaim, { cache }: ReconcileContext): readonly Pod[] {
   const { namespace = "" } = claim.metadata;
   return (claim.status.reservedFor ?? []).flatMap(({ resource, name }) => {
@@ -81,7 +82,7 @@ async function evict(pod: Pod, { client, clock, event }: ReconcileContext): Prom
   }
 }
 
-function isKnown(before: Pod | undefined, after: Pod): boolean {
+function isUnchanged(before: Pod | undefined, after: Pod): boolean {
   if (before === undefined || !isPlaced(before)) return false;
   return isSame(before.status.resourceClaimStatuses, after.status.resourceClaimStatuses);
 }
@@ -94,13 +95,13 @@ function devicesOf({ status }: ResourceClaim): readonly string[] {
   return [...new Set((status.allocation?.devices.results ?? []).map(deviceKey))];
 }
 
-/** Keys of devices that drive pods away, or did. */
-function concernedDevices(...slices: readonly (ResourceSlice | undefined)[]): ReadonlySet<string> {
+/** Keys of devices with a NoExecute taint, before or after the change. */
+function affectedDevices(...slices: readonly (ResourceSlice | undefined)[]): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const slice of slices) {
     if (slice === undefined) continue;
     const { driver, pool } = slice.spec;
-    for (const { name } of drivingDevices(slice)) {
+    for (const { name } of evictingDevices(slice)) {
       keys.add(deviceKey({ driver, pool: pool.name, device: name }));
     }
   }

@@ -26,28 +26,28 @@ function evictionAt(
 describe("pods with a tainted device", () => {
   test.each<readonly [string, readonly DeviceTaint[], readonly object[], number | undefined]>([
     ["stay without a taint", [], [], undefined],
-    ["stay with one that only keeps others away", [{ ...BROKEN, effect: "NoSchedule" }], [], undefined],
-    ["go at once", [BROKEN], [], T0],
+    ["stay with a NoSchedule taint", [{ ...BROKEN, effect: "NoSchedule" }], [], undefined],
+    ["are evicted at once", [BROKEN], [], T0],
     [
-      "stay when they put up with it",
+      "stay if they tolerate it",
       [BROKEN],
       [{ key: "broken", operator: "Exists", effect: "NoExecute" }],
       undefined,
     ],
     [
-      "stay for as long as they put up with it",
+      "stay for as long as they tolerate it",
       [BROKEN],
       [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }],
       T0 + 60_000,
     ],
     [
-      "go at once when they put up with something else",
+      "are evicted at once if they tolerate another taint",
       [BROKEN],
       [{ key: "other", operator: "Exists", effect: "NoExecute" }],
       T0,
     ],
     [
-      "go when the shortest of their tolerations ends",
+      "are evicted when the shortest toleration ends",
       [BROKEN],
       [
         { operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 },
@@ -59,7 +59,7 @@ describe("pods with a tainted device", () => {
     expect(evictionAt(taints, tolerations)).toBe(at);
   });
 
-  test("see only the newest generation of its pool", () => {
+  test("are judged by the newest generation of the pool", () => {
     expect(evictionAt([], [], { older: [BROKEN] })).toBeUndefined();
     expect(evictionAt([], [], { older: [BROKEN], generation: 2n ** 60n })).toBeUndefined();
     expect(evictionAt([BROKEN], [], { generation: 2n ** 60n })).toBe(T0);

@@ -1,4 +1,4 @@
-/** Which pods must leave because of the taints of devices that their claim has, and when. */
+/** Computes when the pods of a claim must leave because of device taints. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type {
   Device,
@@ -12,27 +12,27 @@ import { toleratesDeviceTaint } from "../../resources/device/device-toleration.t
 import { findClaimName, findOwnerProblem, isReservedFor } from "../../resources/device/pod-claim.ts";
 import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
 
-/** The slices of a pool, of all generations. */
+/** Finds the slices of a pool, of all generations. */
 type FindSlices = (driver: string, pool: string) => readonly ResourceSlice[];
 
-/** Undefined: they may stay for ever. Otherwise the moment, which is past when they must go at once. */
+/** Time of the eviction, possibly in the past; undefined if the pods may stay for ever. */
 export function findEvictionAt({ status }: ResourceClaim, findSlices: FindSlices): number | undefined {
   let earliest = Infinity;
   for (const result of status.allocation?.devices.results ?? []) {
     const slices = findSlices(result.driver, result.pool);
-    for (const taint of drivingTaints(slices, result.device)) {
-      earliest = Math.min(earliest, endOfPatience(taint, result));
+    for (const taint of evictingTaints(slices, result.device)) {
+      earliest = Math.min(earliest, toleratedUntil(taint, result));
     }
   }
   return earliest === Infinity ? undefined : earliest;
 }
 
-/** The devices in it that have a taint which drives pods away. */
-export function drivingDevices({ spec }: ResourceSlice): readonly Device[] {
-  return (spec.devices ?? []).filter(({ taints = [] }) => taints.some(isDriving));
+/** Devices of the slice with a NoExecute taint. */
+export function evictingDevices({ spec }: ResourceSlice): readonly Device[] {
+  return (spec.devices ?? []).filter(({ taints = [] }) => taints.some(isEvicting));
 }
 
-/** Whether the pod runs with what the claim has: the claim says so, and the pod names it as its own. */
+/** The pod runs with the claim: the claim is reserved for the pod, and the pod refers to the claim. */
 export function isUsing(pod: Pod, claim: ResourceClaim): boolean {
   if (!isPlaced(pod) || !isActive(pod) || !isReservedFor(claim, pod)) return false;
   if (pod.status.extendedResourceClaimStatus?.resourceClaimName === claim.metadata.name) return true;
@@ -43,24 +43,24 @@ export function isUsing(pod: Pod, claim: ResourceClaim): boolean {
   );
 }
 
-/** As the newest generation of the pool says. */
-function drivingTaints(slices: readonly ResourceSlice[], name: string): readonly DeviceTaint[] {
+/** NoExecute taints of the device in the newest generation of its pool. */
+function evictingTaints(slices: readonly ResourceSlice[], name: string): readonly DeviceTaint[] {
   let newest = 0;
-  // Not by reckoning: beyond 2^53 they are bigints.
+  // Compared, not subtracted: generations beyond 2^53 are bigints.
   for (const { spec } of slices) if (spec.pool.generation > newest) newest = spec.pool.generation;
   for (const { spec } of slices) {
     const device = spec.pool.generation === newest && spec.devices?.find((each) => each.name === name);
-    if (device) return (device.taints ?? []).filter(isDriving);
+    if (device) return (device.taints ?? []).filter(isEvicting);
   }
   return [];
 }
 
-function isDriving({ effect }: DeviceTaint): boolean {
+function isEvicting({ effect }: DeviceTaint): boolean {
   return effect === "NoExecute";
 }
 
-/** Infinite for a taint that is put up with for ever. Of several tolerations the shortest counts. */
-function endOfPatience(taint: DeviceTaint, { tolerations = [] }: DeviceRequestAllocationResult): number {
+/** Infinity for a taint that is tolerated for ever. The shortest of several tolerations counts. */
+function toleratedUntil(taint: DeviceTaint, { tolerations = [] }: DeviceRequestAllocationResult): number {
   const since = taint.timeAdded === undefined ? 0 : Date.parse(taint.timeAdded);
   const fitting = tolerations.filter((it) => it.effect === "NoExecute" && toleratesDeviceTaint(it, taint));
   if (fitting.length === 0) return since;

@@ -1,7 +1,8 @@
 /**
- * Keeps in the status of each PodDisruptionBudget how many of its pods may be evicted at this moment.
+ * Keeps the number of allowed evictions in the status of each PodDisruptionBudget.
  *
- * Reads PodDisruptionBudgets, Pods and the objects that control them, to know how many pods there should be; writes PodDisruptionBudget status.
+ * Reads PodDisruptionBudgets, Pods and the Pods' controllers, for the expected number of pods. Writes
+ * PodDisruptionBudget status.
  */
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { Pod, ReplicationController } from "../../api/generated/types/core-v1.ts";
@@ -35,7 +36,7 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
   const pods = cache(Pod)
     .list({ namespace })
     .filter((pod) => covers(budget, pod));
-  tellShared(budget, pods, context);
+  warnShared(budget, pods, context);
   if (pods.length === 0)
     event(budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
   const expected = needsExpected(budget) ? await expectedPods(pods, context) : undefined;
@@ -45,7 +46,7 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
     await updateStatus(budget, failedStatus(budget, expected.why, clock.now()));
     return undefined;
   }
-  if (expected?.areSomeUnmanaged === true) tellUnmanaged(budget, context);
+  if (expected?.areSomeUnmanaged === true) warnUnmanaged(budget, context);
   const plan = planBudget(budget, { pods, expected: expected?.count, now: clock.now() });
   await updateStatus(budget, plan.status);
   for (const pod of plan.overdue) {
@@ -55,17 +56,17 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
   return plan.recheckAfterMs === undefined ? undefined : { recheckAfterMs: plan.recheckAfterMs };
 }
 
-/** A budget without a selector covers nothing. */
+/** A budget without a selector covers no pods. */
 function covers({ spec, metadata }: PodDisruptionBudget, pod: Pod): boolean {
   if (spec.selector === undefined || pod.metadata.namespace !== metadata.namespace) return false;
   return labelsMatch(keptSelector(spec.selector), pod.metadata.labels);
 }
 
-/** Versions of pods whose budgets were counted: each is looked at once, by whichever of its budgets has its pass first. */
+/** Versions of pods already checked: one budget per pod suffices for the check. */
 const countedIn = runMemory(() => new WeakSet<Pod>());
 
-/** Nobody can evict a pod of several budgets. */
-function tellShared(
+/** Warns about pods of several budgets: the server refuses to evict them. */
+function warnShared(
   { metadata: { namespace = "" } }: PodDisruptionBudget,
   pods: readonly Pod[],
   { cache, event }: ReconcileContext,
@@ -85,7 +86,7 @@ function tellShared(
   }
 }
 
-function tellUnmanaged(budget: PodDisruptionBudget, { event }: ReconcileContext): void {
+function warnUnmanaged(budget: PodDisruptionBudget, { event }: ReconcileContext): void {
   const selector = labelSelectorText(keptSelector(budget.spec.selector ?? {}));
   const message =
     `Pods selected by this PodDisruptionBudget (selector: ${selector}) were found to be unmanaged. ` +

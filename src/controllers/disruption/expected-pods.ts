@@ -1,4 +1,4 @@
-/** How many pods there should be, by those who control the pods that a budget covers. */
+/** Computes the expected number of pods of a budget from the controllers of the pods it covers. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
@@ -14,9 +14,9 @@ import { controllerOf, groupOf } from "../../runtime/refs/owner-reference.ts";
 export type ExpectedPods =
   | {
       readonly type: "known";
-      /** The sum of what all controllers want. */
+      /** Sum of the controllers' wanted replicas. */
       readonly count: number;
-      /** Some pods have no controller. They are not expected, so that what is said of the others stays true. */
+      /** Some pods have no controller. They are left out of `count`, which stays right for the others. */
       readonly areSomeUnmanaged: boolean;
     }
   | { readonly type: "unknown"; readonly why: string };
@@ -52,7 +52,7 @@ interface Scalable extends ApiObject {
 
 const KNOWN: readonly ResourceType<Scalable>[] = [ReplicaSet, StatefulSet, ReplicationController];
 
-/** Undefined when the owner is gone; a text when such an owner has no size at all. */
+/** Undefined if the owner no longer exists; an error text if its kind has no scale. */
 async function findSize(
   owner: OwnerReference,
   namespace: string | undefined,
@@ -81,7 +81,7 @@ async function findSize(
   }
 }
 
-/** That a scale is not found may mean either: the object is gone, or its kind has none. */
+/** Tells the two reasons of a 404 apart: the object is missing, or its kind has no scale subresource. */
 async function hasScale({ apiVersion, plural }: ResourceType, client: Client): Promise<boolean> {
   const path = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const document = await client.request({ path });
@@ -92,7 +92,7 @@ async function hasScale({ apiVersion, plural }: ResourceType, client: Client): P
   );
 }
 
-/** A ReplicaSet of a Deployment is as large as a rollout makes it at the moment; what counts is the Deployment. */
+/** A Deployment's replicas replace its ReplicaSet's: the latter vary during a rollout. */
 function sizeOfTop(object: Scalable, cache: CacheReader): Size {
   const owner = controllerOf(object);
   const { namespace, uid = "" } = object.metadata;

@@ -1,30 +1,30 @@
-/** What a PodDisruptionBudget allows at this moment. Pure. */
+/** Computes the status of a PodDisruptionBudget. Pure. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/generated/types/policy-v1.ts";
 import { isActive, isReady } from "../../resources/pod/pod-state.ts";
 import { scaledValue } from "../../resources/rules/int-or-percent.ts";
 import { withCondition } from "../../runtime/controller/conditions.ts";
 
-/** An eviction that was granted and has not begun by then will not happen any more. */
+/** Time after which a granted eviction that has not begun counts as cancelled. */
 const DISRUPTION_TIMEOUT_MS = 120_000;
 
 export interface BudgetFindings {
   /** All pods that the budget covers. */
   readonly pods: readonly Pod[];
-  /** How many there should be, by those who control them; undefined where the budget does not need to know. */
+  /** Number of pods that their controllers want; undefined if the budget does not need it. */
   readonly expected: number | undefined;
   readonly now: number;
 }
 
 export interface BudgetPlan {
   readonly status: PodDisruptionBudgetStatus;
-  /** When the oldest granted eviction times out. */
+  /** Delay until the oldest granted eviction times out. */
   readonly recheckAfterMs: number | undefined;
-  /** Were to be evicted, and still live. */
+  /** Pods with a granted eviction that timed out while they stayed alive. */
   readonly overdue: readonly Pod[];
 }
 
-/** Only absolute numbers of pods that must stay can be judged without knowing how many there should be. */
+/** Only an absolute `minAvailable` needs no expected number of pods. */
 export function needsExpected({ spec }: PodDisruptionBudget): boolean {
   return spec.maxUnavailable !== undefined || typeof spec.minAvailable === "string";
 }
@@ -64,7 +64,7 @@ export function planBudget(budget: PodDisruptionBudget, { pods, expected, now }:
   };
 }
 
-/** What cannot be judged allows nothing, and does not count as seen. */
+/** Allows no disruptions if they cannot be computed; keeps `observedGeneration`. */
 export function failedStatus(
   budget: PodDisruptionBudget,
   message: string,
@@ -81,7 +81,7 @@ function desiredOf({ spec }: PodDisruptionBudget, expected: number): number {
   return Math.max(0, expected - scaledValue(spec.maxUnavailable, expected, "up"));
 }
 
-/** Evictions that were granted and whose pods are still there. */
+/** Granted evictions that have not timed out and whose pods still run. */
 function stillDisrupted(
   { status }: PodDisruptionBudget,
   pods: readonly Pod[],

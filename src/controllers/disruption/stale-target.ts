@@ -1,8 +1,10 @@
 /**
- * Takes back what pods were told of their end when it does not come. Whoever is about to end a pod first writes the condition DisruptionTarget; if
- * the deletion then fails for good, nobody else would ever correct it, and a later failure of the pod would count as a disruption.
+ * Resets the condition DisruptionTarget of pods that were not deleted.
  *
- * Reads Pods; sets the condition of those that still live two minutes later to False.
+ * The evicting component writes the condition before it deletes the pod. If the deletion fails for good, a later
+ * failure of the pod would count as a disruption.
+ *
+ * Reads Pods; sets the condition to False after two minutes.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -12,7 +14,7 @@ import { defineController } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 
 const TARGET = "DisruptionTarget";
-/** A node may take as long as it likes to end a pod that it has chosen itself. */
+/** Reason of kubelet evictions, which have no time limit. */
 const BY_NODE = "TerminationByKubelet";
 const STALE_AFTER_MS = 120_000;
 
@@ -38,14 +40,14 @@ async function reconcile(pod: Pod, { client, clock }: ReconcileContext): Promise
   return undefined;
 }
 
-/** Undefined for a pod that is not told of its end, or has met it. */
+/** Undefined for a pod without the condition, or one that is ending. */
 function findStaleTime(pod: Pod): number | undefined {
   const condition = findCondition(pod, TARGET);
   if (condition?.status !== "True" || condition.reason === BY_NODE || !isActive(pod)) return undefined;
   return Date.parse(condition.lastTransitionTime ?? pod.metadata.creationTimestamp) + STALE_AFTER_MS;
 }
 
-/** Reason and message go with what they were about. */
+/** Reason and message are removed with the claim they explained. */
 function untargeted({ metadata: { generation }, status }: Pod, now: number): object {
   const isTracked = status.observedGeneration !== undefined && generation !== undefined;
   return {

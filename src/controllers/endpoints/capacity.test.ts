@@ -20,13 +20,13 @@ function counts(subsets: readonly EndpointSubset[]) {
 }
 
 describe("cutToCapacity", () => {
-  test("leaves a thousand addresses as they are", () => {
+  test("keeps a thousand addresses", () => {
     const subsets = [subset(500, 100), subset(400, 0)];
 
     expect(cutToCapacity(subsets)).toEqual({ subsets, isCut: false });
   });
 
-  test("shows all that are ready before any that is not, whatever their subset", () => {
+  test("keeps ready addresses of all subsets before unready ones", () => {
     expect(cutToCapacity([subset(100, 800), subset(400, 0)]).isCut).toBe(true);
     expect(counts([subset(100, 800), subset(400, 0)])).toEqual([
       [100, 500],
@@ -45,7 +45,7 @@ describe("cutToCapacity", () => {
     ]);
   });
 
-  test("leaves out a subset of which nothing can be shown", () => {
+  test("leaves out a subset without remaining addresses", () => {
     expect(counts([subset(1000, 0), subset(0, 3)])).toEqual([[1000, 0]]);
   });
 });

@@ -1,16 +1,16 @@
-/** How much of very many addresses the older form of endpoints shows. Pure. */
+/** Truncates very large Endpoints objects. Pure. */
 import type { EndpointAddress, EndpointSubset } from "../../api/generated/types/core-v1.ts";
 
-/** More than clients of this form can be expected to take; as upstream's. */
+/** Upper bound of addresses in one Endpoints object, as upstream's. */
 const ADDRESSES_MAX = 1000;
 
 export interface Cut {
   readonly subsets: readonly EndpointSubset[];
-  /** There are more addresses than are shown. */
+  /** Addresses were left out. */
   readonly isCut: boolean;
 }
 
-/** Ready ones go before all others; each subset keeps its share of those that must be cut. */
+/** Ready addresses go first. Each subset keeps its share of the remaining room. */
 export function cutToCapacity(subsets: readonly EndpointSubset[]): Cut {
   const ready = subsets.map(({ addresses }) => addresses?.length ?? 0);
   const notReady = subsets.map(({ notReadyAddresses }) => notReadyAddresses?.length ?? 0);
@@ -26,7 +26,7 @@ export function cutToCapacity(subsets: readonly EndpointSubset[]): Cut {
   return { subsets: shown, isCut: true };
 }
 
-/** Rounded up, so the last ones may get less than their share. */
+/** Shares are rounded up, so the last subsets may get less. */
 function shares(counts: readonly number[], room: number): readonly number[] {
   const total = sum(counts);
   let left = room;

@@ -1,7 +1,8 @@
 /**
- * Keeps the EndpointSlices of each Service that chooses pods: which addresses stand behind it, at which ports, and whether they can be used.
+ * Keeps the EndpointSlices of each Service with a selector: the addresses, ports and conditions of its pods.
  *
- * Reads Services, Pods and Nodes (for their zones and CPUs); writes the EndpointSlices that it manages, owned by their Service.
+ * Reads Services, Pods and Nodes (for zones and CPUs). Writes the EndpointSlices that it manages, owned by their
+ * Service.
  */
 import type { Manifest, ObjectKey } from "../../api/api-object.ts";
 import { Node, Pod, Service } from "../../api/generated/types/core-v1.ts";
@@ -68,11 +69,11 @@ export const endpointSliceController = defineController({
 
 const memoryOf = runMemory(() => ({
   triggers: new TriggerTimes(),
-  /** Services with hints by zones; whoever was not told of them is told. */
+  /** Services with zone hints; a Service without an entry gets an event once it has hints. */
   hinted: new Set<string>(),
 }));
 
-/** Their hints are no longer right now that there are other nodes. */
+/** Services whose hints no longer fit the changed nodes. */
 function* overloadedServices(cache: CacheReader): Iterable<ObjectKey> {
   const wanting = cache(Service).list().filter(wantsHints);
   if (wanting.length === 0) return;
@@ -99,7 +100,7 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
   const pods = cache(Pod)
     .list({ namespace: service.metadata.namespace ?? "" })
     .filter((pod) => isChosen(service, pod));
-  // Also when there is nothing to write: the next pass compares with this one.
+  // Runs even if no write follows: the next pass compares with this one.
   const triggerTime = memoryOf(cache).triggers.next(service, pods);
   const slices = managedSlices(service, cache);
   const { plan, events } = planOf(service, { pods, slices, cache });
@@ -108,7 +109,7 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
   const changed = new Map(plan.updates.map(({ slice, ...content }) => [slice, content]));
   const kept = slices.filter((slice) => !plan.deletes.includes(slice));
   const outdated = kept.filter((slice) => changed.has(slice) || !jsonEqual(slice.metadata.labels, labels));
-  // What is there stays true for as long as a finalizer keeps the Service; nothing is added to what is about to go.
+  // Existing slices stay up to date while a finalizer keeps the Service; no new slices are created for it.
   const creates = service.metadata.deletionTimestamp === undefined ? plan.creates : [];
   await Promise.all([
     ...creates.map((group) =>
@@ -126,13 +127,13 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
       }),
     ),
   ]);
-  // Last, so that no endpoint is missing in between.
+  // Deletes come last, so that no endpoint is missing in between.
   await Promise.all(plan.deletes.map((slice) => client(EndpointSlice).delete(slice)));
   for (const event of events) context.event(service, event);
 }
 
 interface Observed {
-  /** All that the Service chooses. */
+  /** All pods that the Service selects. */
   readonly pods: readonly Pod[];
   readonly slices: readonly EndpointSlice[];
   readonly cache: CacheReader;
@@ -143,7 +144,7 @@ interface Planned {
   readonly events: readonly RecordedEvent[];
 }
 
-/** Each kind of address by itself: one may have hints where another has none. */
+/** Plans each address family separately: one may have hints while another has none. */
 function planOf(service: Service, observed: Observed): Planned {
   const { slices, cache } = observed;
   const groups = groupsOf(service, observed);
@@ -208,7 +209,7 @@ function newSlice(
   };
 }
 
-/** The Service's own labels, except those with a meaning of their own on slices. */
+/** Labels of the Service, except those with a special meaning on slices. */
 function labelsOf(service: Service): Readonly<Record<string, string>> {
   const { labels = {}, name } = service.metadata;
   const reserved = new Set([SERVICE_NAME, MANAGED_BY, HEADLESS]);
@@ -221,13 +222,13 @@ function labelsOf(service: Service): Readonly<Record<string, string>> {
   };
 }
 
-/** One group for each family and set of ports; a family without any endpoint has an empty one. */
+/** One group per family and set of ports; a family without endpoints has one empty group. */
 function groupsOf(service: Service, { pods, cache }: Observed): readonly EndpointGroup[] {
   const shown = pods.filter((pod) => hasAddress(pod) && isOnNode(service, pod, cache));
   return familiesOf(service).flatMap((family) => groupsOfFamily(service, shown, { family, cache }));
 }
 
-/** A pod whose node is not there is reached by nobody; a Service that publishes everything shows it nevertheless. */
+/** A pod on a missing node is unreachable. Services with publishNotReadyAddresses list it nevertheless. */
 function isOnNode({ spec }: Service, pod: Pod, cache: CacheReader): boolean {
   const { nodeName = "" } = pod.spec;
   return spec.publishNotReadyAddresses === true || cache(Node).find({ name: nodeName }) !== undefined;
@@ -280,10 +281,10 @@ interface Place {
   readonly nodeName: string | undefined;
 }
 
-/** A Service that prefers what is near tells proxies which endpoint is near to whom. */
+/** Hints for Services with `trafficDistribution`: proxies prefer endpoints of the same zone or node. */
 function hintsOf(service: Service, { ready, zone, nodeName }: Place): Pick<Endpoint, "hints"> {
   const { spec } = service;
-  // These depend on all endpoints together.
+  // Topology hints depend on all endpoints together.
   if (wantsHints(service)) return {};
   const isNear = ready && zone !== undefined;
   const forZones = isNear ? [{ name: zone }] : undefined;

@@ -1,5 +1,5 @@
 /**
- * Keeps the Endpoints object of each Service that chooses pods: the older form of its EndpointSlices, for clients that read nothing else.
+ * Keeps the Endpoints object of each Service with a selector, for clients that do not read EndpointSlices.
  *
  * Reads Services and Pods; writes the Endpoints of the same name.
  */
@@ -59,7 +59,7 @@ async function reconcile(service: Service, { cache, client }: ReconcileContext):
     .list({ namespace: namespace ?? "" })
     .filter((pod) => isChosen(service, pod));
   const { labels, isCut, subsets } = wantedOf(service, pods);
-  // Also when there is nothing to write: the next pass compares with this one.
+  // Runs even if no write follows: the next pass compares with this one.
   const triggerTime = triggerTimes(cache).next(service, pods);
   const known = cache(Endpoints).find({ namespace, name });
   const expected = annotationsWith(known?.metadata.annotations, isCut);
@@ -84,7 +84,7 @@ interface Wanted extends Cut {
   readonly labels: Texts;
 }
 
-/** What others noted stays. */
+/** Keeps the annotations of other writers. */
 function annotationsWith(known: Texts | undefined, isCut: boolean): Texts {
   const { [OVER_CAPACITY]: _capacity, ...others } = known ?? {};
   return isCut ? { ...others, [OVER_CAPACITY]: "truncated" } : others;
@@ -104,13 +104,13 @@ function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSub
   const [family = "IPv4"] = familiesOf(service);
   const subsets = pods.flatMap((pod) => {
     const ip = addressOf(pod, family);
-    const isBehind = ip !== undefined && hasAddress(pod) && isShown(service, pod);
-    return isBehind ? [subsetOf(service, pod, ip)] : [];
+    const isListed = ip !== undefined && hasAddress(pod) && isShown(service, pod);
+    return isListed ? [subsetOf(service, pod, ip)] : [];
   });
   return repackSubsets(subsets.flat());
 }
 
-/** A pod on its way out is not told of any more, unless the Service wants to know of all. */
+/** Terminating pods are left out, except for Services with publishNotReadyAddresses. */
 function isShown({ spec }: Service, pod: Pod): boolean {
   return !isGoing(pod) || spec.publishNotReadyAddresses === true;
 }
@@ -133,7 +133,7 @@ function subsetOf(service: Service, pod: Pod, ip: string): readonly EndpointSubs
   return [{ ...place, ...(ports.length > 0 && { ports: ports.map(namedPort) }) }];
 }
 
-/** A port without a name is written without one. */
+/** Omits an empty port name. */
 function namedPort({
   name,
   ...port

@@ -1,5 +1,5 @@
 /**
- * Gives Endpoints that somebody wrote by hand, for a Service without selector, EndpointSlices that say the same.
+ * Copies hand-written Endpoints of Services without a selector to EndpointSlices.
  *
  * Reads Endpoints and Services; writes the EndpointSlices that it manages, owned by the Endpoints.
  */
@@ -20,13 +20,13 @@ import type { EndpointGroup } from "./plan-slices.ts";
 
 const MANAGER = "endpointslicemirroring-controller.k8s.io";
 const SKIP = "endpointslice.kubernetes.io/skip-mirror";
-/** Endpoints that are only somebody's lock. */
+/** Marks Endpoints that serve only as a leader election lock. */
 const LEADER = "control-plane.alpha.kubernetes.io/leader";
 const NOT_COPIED: ReadonlySet<string> = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   "endpoints.kubernetes.io/last-change-trigger-time",
 ]);
-/** Of one subset, as upstream's: they are one slice, and what goes beyond is left out. */
+/** Upper bound of addresses per subset, as upstream's; further addresses are left out. */
 const ADDRESSES_MAX = 1000;
 
 export const endpointSliceMirroringController = defineController({
@@ -77,7 +77,7 @@ async function reconcile(endpoints: Endpoints, context: ReconcileContext): Promi
       }),
     ),
   ]);
-  // Last, so that no endpoint is missing in between.
+  // Deletes come last, so that no endpoint is missing in between.
   await Promise.all(plan.deletes.map((slice) => client(EndpointSlice).delete(slice)));
 }
 
@@ -104,11 +104,11 @@ function hasMetadata({ metadata }: EndpointSlice, { labels, annotations }: Slice
 
 interface Mirrored {
   readonly groups: readonly EndpointGroup[];
-  /** How many addresses are left out. */
+  /** Number of addresses left out. */
   readonly skipped: number;
 }
 
-/** One for each subset and family; subsets without addresses say nothing. */
+/** One group per subset and family; subsets without addresses yield none. */
 function groupsOf({ subsets = [] }: Endpoints): Mirrored {
   const groups: EndpointGroup[] = [];
   let skipped = 0;
@@ -134,7 +134,7 @@ function tooManyAddresses(skipped: number): RecordedEvent {
   return { type: "Warning", reason: "TooManyAddressesToMirror", message };
 }
 
-/** Ready ones first: what does not fit is what helps least. */
+/** Ready addresses first, so that the limit cuts the others. */
 function endpointsOf({ addresses = [], notReadyAddresses = [] }: EndpointSubset): readonly Endpoint[] {
   return [
     ...addresses.map((address) => endpointOf(address, true)),

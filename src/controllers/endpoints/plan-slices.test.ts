@@ -37,20 +37,20 @@ function slice(
 }
 
 describe("planSlices", () => {
-  test("needs one slice for each hundred endpoints", () => {
+  test("creates one slice per hundred endpoints", () => {
     const { creates, updates, deletes } = planSlices([group(range(0, 250))], []);
 
     expect(creates.map(({ endpoints }) => endpoints.length)).toEqual([100, 100, 50]);
     expect([updates, deletes]).toEqual([[], []]);
   });
 
-  test("changes nothing when everything is in place, wherever it lies", () => {
+  test("changes no slice if every endpoint is in one", () => {
     const slices = [slice("a", range(50, 60)), slice("b", range(0, 50))];
 
     expect(planSlices([group(range(0, 60))], slices)).toEqual({ creates: [], updates: [], deletes: [] });
   });
 
-  test("changes only the slice in which a pod was", () => {
+  test("changes only the slice of the changed pod", () => {
     const slices = [slice("a", range(0, 100)), slice("b", range(100, 150))];
     const wanted = [...range(0, 149), endpoint(149, false)];
 
@@ -70,14 +70,14 @@ describe("planSlices", () => {
     expect(updates[0]?.endpoints.at(-1)).toEqual(endpoint(500));
   });
 
-  test("fills a slice that has room before it makes another", () => {
+  test("fills a slice with room before it creates another", () => {
     const { updates, creates } = planSlices([group(range(0, 120))], [slice("a", range(0, 95))]);
 
     expect(updates[0]?.endpoints).toHaveLength(100);
     expect(creates.map(({ endpoints }) => endpoints.length)).toEqual([20]);
   });
 
-  test("deletes slices that are empty or of other ports", () => {
+  test("deletes slices that are empty or have other ports", () => {
     const slices = [slice("a", range(0, 5)), slice("b", range(5, 6)), slice("old", range(0, 5), [])];
 
     const { deletes } = planSlices([group(range(0, 5))], slices);
@@ -85,7 +85,7 @@ describe("planSlices", () => {
     expect(deletes.map(({ metadata }) => metadata.name)).toEqual(["old", "b"]);
   });
 
-  test("turns a slice of other ports into one that is needed, instead of deleting the one and making the other", () => {
+  test("reuses a slice with other ports instead of deleting it", () => {
     const slices = [slice("old", range(0, 5), [])];
 
     const { creates, updates, deletes } = planSlices([group(range(0, 5))], slices);
@@ -94,7 +94,7 @@ describe("planSlices", () => {
     expect([creates, deletes]).toEqual([[], []]);
   });
 
-  test("never turns a slice into one of another kind of address", () => {
+  test("never reuses a slice for another address type", () => {
     const other: EndpointGroup = { addressType: "IPv6", ports: PORTS, endpoints: [] };
 
     const { creates, deletes } = planSlices([other], [slice("old", range(0, 5))]);

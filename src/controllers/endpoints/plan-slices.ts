@@ -1,19 +1,21 @@
 /**
- * How the endpoints of a Service are laid out in slices. An endpoint stays in the slice in which it is, so that a change of one pod changes one
- * slice; new ones fill slices that change anyway, then others with room, then new slices. A slice that nobody needs any more becomes a new one of
- * its kind of address, so that whoever watches never sees a Service between two slices.
+ * Distributes the endpoints of a Service over slices. Pure.
+ *
+ * An endpoint stays in its slice, so that a change of one pod changes one slice. New endpoints fill slices that change
+ * anyway, then slices with room, then new slices. A surplus slice is reused for new endpoints of its address type, so
+ * that watchers never see the Service without a slice.
  */
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 
-/** As upstream's default. */
+/** Upper bound of endpoints per slice; upstream's default. */
 const ENDPOINTS_MAX = 100;
 
 interface SliceLimits {
   readonly endpointsMax: number;
 }
 
-/** Endpoints with the same ports and the same kind of address share slices. */
+/** Endpoints with the same ports and address type, which share slices. */
 export interface EndpointGroup {
   readonly addressType: string;
   readonly ports: readonly EndpointPort[];
@@ -39,15 +41,15 @@ export function planSlices(
     const known = slices.filter((slice) => isOfGroup(slice, group));
     return planGroup(group, known, endpointsMax);
   });
-  const homeless = slices.filter((slice) => !groups.some((group) => isOfGroup(slice, group)));
+  const unmatched = slices.filter((slice) => !groups.some((group) => isOfGroup(slice, group)));
   return reuse({
     creates: plans.flatMap(({ creates }) => creates),
     updates: plans.flatMap(({ updates }) => updates),
-    deletes: [...homeless, ...plans.flatMap(({ deletes }) => deletes)],
+    deletes: [...unmatched, ...plans.flatMap(({ deletes }) => deletes)],
   });
 }
 
-/** The kind of address is the one thing of a slice that cannot change. */
+/** A slice's address type is immutable, so only slices of the same type are reused. */
 function reuse({ creates, updates, deletes }: SlicePlan): SlicePlan {
   const left = [...deletes];
   const fresh: EndpointGroup[] = [];
@@ -65,7 +67,7 @@ function isOfGroup(slice: EndpointSlice, { addressType, ports }: EndpointGroup):
   return slice.addressType === addressType && jsonEqual(slice.ports, ports);
 }
 
-/** A slice with what stays in it. */
+/** Slice with the endpoints that stay in it. */
 interface Kept {
   readonly slice: EndpointSlice;
   readonly endpoints: Endpoint[];
@@ -88,7 +90,7 @@ function planGroup(group: EndpointGroup, slices: readonly EndpointSlice[], endpo
   return conclude(group, kept, creates);
 }
 
-/** A Service without endpoints has one empty slice that says so; other empty slices go. */
+/** A Service without endpoints keeps one empty slice; other empty slices are deleted. */
 function conclude(group: EndpointGroup, kept: readonly Kept[], creates: readonly EndpointGroup[]): SlicePlan {
   const isEmpty = group.endpoints.length === 0;
   const used = kept.filter(({ endpoints }) => endpoints.length > 0);
@@ -100,7 +102,7 @@ function conclude(group: EndpointGroup, kept: readonly Kept[], creates: readonly
   return { creates: isEmpty && stays.length === 0 ? [group] : creates, updates, deletes };
 }
 
-/** What is found in the slice is taken from `wanted`: what is left there has no place yet. */
+/** Removes the slice's endpoints from `wanted`; those left over have no slice yet. */
 function keep(slice: EndpointSlice, wanted: Map<string, Endpoint>): Kept {
   const endpoints: Endpoint[] = [];
   let isChanged = false;
@@ -118,7 +120,7 @@ function keep(slice: EndpointSlice, wanted: Map<string, Endpoint>): Kept {
   return { slice, endpoints, isChanged };
 }
 
-/** The same pod at the same address is the same endpoint. */
+/** Equal for the same pod at the same address. */
 export function identityOf({ targetRef, addresses }: Endpoint): string {
   return `${targetRef?.uid ?? ""} ${addresses.join(" ")}`;
 }

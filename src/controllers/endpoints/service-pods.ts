@@ -1,4 +1,4 @@
-/** Which pods stand behind a Service, and at which ports. Pure. */
+/** Finds the pods of a Service, with their addresses and ports. Pure. */
 import type { Node, Pod, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { findIpAddress } from "../../api/values/ip-address.ts";
@@ -13,7 +13,7 @@ export interface PortTarget {
   readonly appProtocol?: string;
 }
 
-/** Loops make endpoints only for Services that choose pods. */
+/** Controllers create endpoints only for Services with a selector. */
 export function choosesPods({ spec }: Service): boolean {
   return spec.type !== "ExternalName" && spec.selector !== undefined;
 }
@@ -24,12 +24,12 @@ export function isHeadless({ spec }: Service): boolean {
 
 const NO_LABELS = {};
 
-/** Labels that every pod of the Service has; an empty selector chooses all. */
+/** An empty selector matches all pods. */
 export function isChosen({ spec }: Service, pod: Pod): boolean {
   return labelsMatch(keptSelector({ matchLabels: spec.selector ?? NO_LABELS }), pod.metadata.labels);
 }
 
-/** A pod that ended, or has no address yet, stands behind nothing. */
+/** False for a pod that has ended or has no address yet. */
 export function hasAddress(pod: Pod): boolean {
   return !isTerminal(pod) && (pod.status.podIP ?? "") !== "";
 }
@@ -43,7 +43,7 @@ export function isGoing({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** Ports that a pod lacks (it has no container port of that name) are left out for that pod. */
+/** Leaves out a port whose named container port the pod lacks. */
 export function portsOf({ spec }: Service, pod: Pod): readonly PortTarget[] {
   return (spec.ports ?? []).flatMap((port) => {
     const number = targetPort(port, pod);
@@ -69,7 +69,7 @@ function targetPort(
   return undefined;
 }
 
-/** The name under which a pod of a headless Service is found in DNS. */
+/** DNS name of a pod of a headless Service. */
 export function hostnameOf(service: Service, { spec, metadata }: Pod): string | undefined {
   const isNamed = spec.hostname !== undefined && spec.subdomain === service.metadata.name;
   return isNamed && metadata.namespace === service.metadata.namespace ? spec.hostname : undefined;
@@ -79,7 +79,7 @@ export function zoneOf(node: Node | undefined): string | undefined {
   return node?.metadata.labels?.["topology.kubernetes.io/zone"];
 }
 
-/** Whether a change of a pod can change any endpoint. */
+/** True if the change of the pod can change an endpoint. */
 export function isRelevant(before: Pod | undefined, after: Pod | undefined): boolean {
   if (before === undefined || after === undefined) return true;
   return fingerprint(before) !== fingerprint(after);
@@ -100,7 +100,7 @@ function fingerprint({ metadata, spec, status }: Pod): string {
   ]);
 }
 
-/** The family of each list of endpoints: as the Service has them, else as its first address is. */
+/** Families of the Service; IPv4 if it lists none. */
 export function familiesOf({ spec }: Service): readonly Family[] {
   const named = (spec.ipFamilies ?? []).filter((family): family is Family => family !== "");
   return named.length > 0 ? named : ["IPv4"];

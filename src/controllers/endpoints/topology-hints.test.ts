@@ -12,7 +12,7 @@ function node(zone: string | undefined, cpu: string, change: object = {}): Node 
   return { metadata: { name: "n", labels }, spec: {}, status, ...change } as unknown as Node;
 }
 
-/** One endpoint for each letter, which is its zone. */
+/** One endpoint per letter, which is its zone. */
 function endpoints(zones: string, hints = ""): readonly Endpoint[] {
   return Array.from(zones).map((zone, i) => ({
     addresses: [`10.0.0.${i}`],
@@ -39,7 +39,7 @@ const HALVES = zoneShares([node("a", "2"), node("b", "2")]);
 const THIRDS = zoneShares([node("a", "2"), node("b", "1")]);
 
 describe("the share of a zone", () => {
-  test("is that of its CPUs on nodes that take part", () => {
+  test("counts the CPUs of its ready worker nodes", () => {
     const master = { metadata: { name: "m", labels: { "node-role.kubernetes.io/master": "" } } };
     const broken = node("c", "9", { status: { conditions: [{ type: "Ready", status: "False" }] } });
 
@@ -61,16 +61,16 @@ describe("the share of a zone", () => {
     ["a node without a zone", [node("a", "1"), node("b", "1"), node(undefined, "1")]],
     ["a node without CPUs", [node("a", "1"), node("b", "0")]],
     ["one zone only", [node("a", "1"), node("a", "1")]],
-  ])("is not known with %s", (_, nodes) => {
+  ])("is unknown with %s", (_, nodes) => {
     expect(zoneShares(nodes)).toBeUndefined();
   });
 });
 
 describe("hints", () => {
   test.each([
-    ["are for the own zone where that is balanced", "aabb", "aabb"],
-    ["leave out what is not ready", "ab-ab", "ab-ab"],
-    ["give to a zone that has too few", "aaab", "baab"],
+    ["name the endpoint's own zone if that is balanced", "aabb", "aabb"],
+    ["leave out unready endpoints", "ab-ab", "ab-ab"],
+    ["reassign endpoints to a zone with too few", "aaab", "baab"],
   ])("%s", (_, zones, hints) => {
     const { plan, fault } = planHintedSlices([group(zones)], [], HALVES);
 
@@ -91,14 +91,14 @@ describe("hints", () => {
       "ab",
       undefined,
     ],
-  ])("are not given: %s", (why, zones, shares) => {
+  ])("are missing: %s", (why, zones, shares) => {
     const { plan, fault } = planHintedSlices([group(zones)], [slice(zones, zones)], shares);
 
     expect(fault).toBe(why);
     expect(hintText(plan.updates[0]?.endpoints)).toBe("-".repeat(zones.length));
   });
 
-  test("stay as they are while they do, and are made anew when they do not", () => {
+  test("stay while they fit, and are recomputed once they do not", () => {
     const stays = planHintedSlices([group("aabb")], [slice("aabb", "abab")], HALVES);
     const made = planHintedSlices([group("aabb")], [slice("aabb", "aaab")], HALVES);
 
@@ -107,7 +107,7 @@ describe("hints", () => {
   });
 });
 
-test("a Service is overloaded when a zone has too few endpoints, and only when it has hints", () => {
+test("a Service with hints is overloaded if a zone has too few endpoints", () => {
   expect(isOverloaded([slice("aabb", "aabb")], HALVES)).toBe(false);
   expect(isOverloaded([slice("aabb", "abbb")], HALVES)).toBe(true);
   expect(isOverloaded([slice("aabb", "aabb")], undefined)).toBe(true);
@@ -123,6 +123,6 @@ test.each([
     { "service.kubernetes.io/topology-aware-hints": "Off", "service.kubernetes.io/topology-mode": "Auto" },
     false,
   ],
-])("whoever asks for hints says so: %j", (annotations, wanted) => {
+])("the annotations %j ask for hints: %j", (annotations, wanted) => {
   expect(wantsHints({ metadata: { name: "web", annotations } } as unknown as Service)).toBe(wanted);
 });

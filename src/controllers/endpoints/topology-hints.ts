@@ -1,7 +1,9 @@
 /**
- * Which zone each endpoint of a Service is for that asks for it (`service.kubernetes.io/topology-mode: Auto`): its own, but for some that are
- * given to zones which have fewer endpoints than their share of the cluster's CPUs. Where a zone would be overloaded in any case there are no
- * hints at all. What upstream leaves to chance goes by the names of zones here. Pure.
+ * Assigns endpoints to zones for Services with `service.kubernetes.io/topology-mode: Auto`. Pure.
+ *
+ * An endpoint serves its own zone. Some are reassigned to zones with fewer endpoints than their share of the cluster's
+ * CPUs. If a zone would be overloaded anyway, there are no hints. Ties that upstream decides at random are decided by
+ * zone name.
  */
 import type { Node, Service } from "../../api/generated/types/core-v1.ts";
 import type { Endpoint, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
@@ -12,17 +14,17 @@ import { zoneOf } from "./service-pods.ts";
 
 const MODES = ["service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"];
 const CONTROL_PLANE = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
-/** So much more than its share an endpoint may have to do. */
+/** Greatest accepted load of an endpoint above its share. */
 const OVERLOAD = 0.2;
 
-/** Of the cluster's CPUs, by zone; undefined when it cannot be said. */
+/** Share of the cluster's CPUs by zone; undefined if it cannot be computed. */
 export type ZoneShares = ReadonlyMap<string, number> | undefined;
 
 type ZoneCounts = Map<string, number>;
 
 export interface HintedPlan {
   readonly plan: SlicePlan;
-  /** Why there are no hints; undefined when there are. */
+  /** Reason why there are no hints; undefined if there are. */
   readonly fault: string | undefined;
 }
 
@@ -51,7 +53,7 @@ export function isReadyNode({ status }: Node): boolean {
   return status.conditions?.find(({ type }) => type === "Ready")?.status === "True";
 }
 
-/** Whether a zone has fewer endpoints by these hints than it may have. A Service without hints has nothing to lose. */
+/** True if a zone has fewer endpoints by these hints than its minimum. False for a Service without hints. */
 export function isOverloaded(slices: readonly EndpointSlice[], shares: ZoneShares): boolean {
   const counts: ZoneCounts = new Map();
   for (const { hints } of slices.flatMap(({ endpoints }) => endpoints)) {
@@ -63,7 +65,7 @@ export function isOverloaded(slices: readonly EndpointSlice[], shares: ZoneShare
   return [...shares].some(([zone, share]) => (counts.get(zone) ?? 0) < fewest(total * share));
 }
 
-/** Of one kind of address. */
+/** Plans the slices of one address type. */
 export function planHintedSlices(
   groups: readonly EndpointGroup[],
   slices: readonly EndpointSlice[],
@@ -82,7 +84,7 @@ export function planHintedSlices(
   for (const { zone = "" } of changed.filter(isReadyEndpoint)) add(counts, zone, 1);
   if (counts.size === 0) return without("No hints allocated for zones");
 
-  const hint = giver(planGifts(room, counts));
+  const hint = hinter(planMoves(room, counts));
   const hinted = <T extends Pick<EndpointGroup, "endpoints">>(part: T): T => ({
     ...part,
     endpoints: part.endpoints.map(hint),
@@ -99,7 +101,7 @@ interface ZoneRoom {
   readonly most: number;
 }
 
-/** How many endpoints each zone should have, and may have at most; a text when there are too few for that. */
+/** Wanted and greatest number of endpoints per zone; an error text if there are too few endpoints. */
 function findRoom(endpoints: number, shares: ZoneShares): ReadonlyMap<string, ZoneRoom> | string {
   if (shares === undefined)
     return "Insufficient Node information: allocatable CPU or zone not specified on one or more nodes";
@@ -119,7 +121,7 @@ function fewest(share: number): number {
   return Math.ceil(share * (1 / (1 + OVERLOAD)));
 }
 
-/** An endpoint keeps its hints, so that a slice of which nothing else changes stays as it is. */
+/** Copies existing hints, so that otherwise unchanged slices stay unchanged. */
 function carryHints(slices: readonly EndpointSlice[]): (group: EndpointGroup) => EndpointGroup {
   const known = new Map<string, Endpoint["hints"]>();
   for (const endpoint of slices.flatMap(({ endpoints }) => endpoints))
@@ -133,7 +135,7 @@ function carryHints(slices: readonly EndpointSlice[]): (group: EndpointGroup) =>
   });
 }
 
-/** Slices that stay as they are count for the zones they are for; those whose hints no longer do are changed too. */
+/** Counts the hints of unchanged slices. Slices whose hints exceed a zone's limit are replanned too. */
 function withStaleSlices(
   { creates, updates, deletes }: SlicePlan,
   slices: readonly EndpointSlice[],
@@ -155,7 +157,7 @@ function withStaleSlices(
   return { creates, updates: [...updates, ...more], deletes, counts };
 }
 
-/** How many endpoints are for each zone; undefined when one that can be used is for none. */
+/** Number of ready endpoints per zone; undefined if one of them has no hint. */
 function findHints({ endpoints }: EndpointSlice): ZoneCounts | undefined {
   const counts: ZoneCounts = new Map();
   for (const { hints } of endpoints.filter(isReadyEndpoint)) {
@@ -166,13 +168,15 @@ function findHints({ endpoints }: EndpointSlice): ZoneCounts | undefined {
   return counts;
 }
 
-interface Gifts {
+interface Moves {
   readonly giving: ZoneCounts;
   readonly receiving: ZoneCounts;
 }
 
-/** Whole endpoints, from zones that have most too many to those that have most too few, while it is worth it. */
-function planGifts(room: ReadonlyMap<string, ZoneRoom>, counts: ReadonlyMap<string, number>): Gifts {
+/**
+ * Moves whole endpoints from the zone with the greatest surplus to the one with the greatest deficit, while it pays.
+ */
+function planMoves(room: ReadonlyMap<string, ZoneRoom>, counts: ReadonlyMap<string, number>): Moves {
   const over: ZoneCounts = new Map();
   const under: ZoneCounts = new Map();
   for (const [zone, { wanted }] of room) {
@@ -180,19 +184,19 @@ function planGifts(room: ReadonlyMap<string, ZoneRoom>, counts: ReadonlyMap<stri
     if (more > 0) over.set(zone, more);
     if (more < 0) under.set(zone, -more);
   }
-  const gifts: Gifts = { giving: new Map(), receiving: new Map() };
+  const moves: Moves = { giving: new Map(), receiving: new Map() };
   for (;;) {
     const from = findMost(over);
     const to = findMost(under);
-    if (from === undefined || to === undefined || !isWorthIt(from.count, to.count)) return gifts;
-    add(gifts.giving, from.zone, 1);
+    if (from === undefined || to === undefined || !isWorthMoving(from.count, to.count)) return moves;
+    add(moves.giving, from.zone, 1);
     add(over, from.zone, -1);
-    add(gifts.receiving, to.zone, 1);
+    add(moves.receiving, to.zone, 1);
     add(under, to.zone, -1);
   }
 }
 
-function isWorthIt(given: number, received: number): boolean {
+function isWorthMoving(given: number, received: number): boolean {
   return Math.min(given, received) >= 0.5 && Math.max(given, received) >= 1;
 }
 
@@ -204,8 +208,8 @@ function findMost(counts: ZoneCounts): { readonly zone: string; readonly count: 
   return most;
 }
 
-/** Says for which zone each endpoint is; what it gives away is counted. */
-function giver({ giving, receiving }: Gifts): (endpoint: Endpoint) => Endpoint {
+/** Returns a function that sets an endpoint's zone hint; each reassignment uses up one move. */
+function hinter({ giving, receiving }: Moves): (endpoint: Endpoint) => Endpoint {
   return (endpoint) => {
     const { hints: _hints, ...rest } = endpoint;
     const { zone = "" } = endpoint;

@@ -15,11 +15,11 @@ function pods(seconds: Readonly<Record<string, number>>): readonly Pod[] {
   });
 }
 
-test("the first time is that of the Service", () => {
+test("the first trigger time is the Service's creation time", () => {
   expect(new TriggerTimes().next(SERVICE, pods({ a: 5 }))).toBe("2026-01-01T00:00:00Z");
 });
 
-test("then it is the earliest of those that are new", () => {
+test("later trigger times are the earliest new time", () => {
   const times = new TriggerTimes();
   times.next(SERVICE, pods({ a: 1 }));
 
@@ -27,14 +27,14 @@ test("then it is the earliest of those that are new", () => {
   expect(times.next(SERVICE, pods({ a: 6, b: 4 }))).toBe("2026-01-01T00:00:06Z");
 });
 
-test("there is none when nothing is new, or what changed has no time", () => {
+test("the trigger time is undefined without a new time", () => {
   const times = new TriggerTimes();
   times.next(SERVICE, pods({ a: 1, b: 2 }));
 
   expect(times.next(SERVICE, pods({ a: 1 }))).toBeUndefined();
 });
 
-test("a Service that comes again begins anew", () => {
+test("a recreated Service starts with its creation time", () => {
   const times = new TriggerTimes();
   times.next(SERVICE, []);
   times.forget({ namespace: "default", name: "web" });

@@ -1,7 +1,9 @@
 /**
- * When that happened which made the endpoints of a Service change, as `endpoints.kubernetes.io/last-change-trigger-time` tells it: people measure by
- * it how long proxies take. It is known only by comparing with the last pass, so it is kept in memory for as long as a loop runs; the first pass
- * over a Service takes the time at which that was made.
+ * Computes `endpoints.kubernetes.io/last-change-trigger-time`: the time of the event that changed a Service's
+ * endpoints. Operators measure the latency of proxies with it.
+ *
+ * The time follows from a comparison with the previous pass, kept in memory. The first pass over a Service uses its
+ * creation time.
  */
 import type { ObjectKey } from "../../api/api-object.ts";
 import type { Pod, Service } from "../../api/generated/types/core-v1.ts";
@@ -12,10 +14,10 @@ const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 type Texts = Readonly<Record<string, string>>;
 
 export class TriggerTimes {
-  /** By Service: when each of its pods became ready, or ceased to be. */
+  /** Times at which each Service's pods became ready or unready, by Service. */
   readonly #known = new Map<string, ReadonlyMap<string, string>>();
 
-  /** `pods` are all that the Service chooses. Undefined when nothing that has a time has changed since the last call. */
+  /** `pods` are all pods of the Service. Undefined if no pod has a new time since the last call. */
   next({ metadata }: Service, pods: readonly Pod[]): string | undefined {
     const key = keyText(metadata);
     const known = this.#known.get(key);
@@ -31,7 +33,7 @@ export class TriggerTimes {
   }
 }
 
-/** The annotations of something that is written for this reason. */
+/** Annotations with the trigger time of this write. */
 export function withTriggerTime(annotations: Texts | undefined, time: string | undefined): Texts {
   const { [TRIGGER_TIME]: _time, ...others } = annotations ?? {};
   return time === undefined ? others : { ...others, [TRIGGER_TIME]: time };

@@ -1,4 +1,4 @@
-/** A change of a pod concerns the Services that choose it, or chose it before. */
+/** Maps a change of a pod to the Services that select it, before or after the change. */
 import { Pod, Service } from "../../api/generated/types/core-v1.ts";
 import { watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
@@ -15,7 +15,7 @@ export const chosenPods = watching(Pod, ({ before, after }, cache) => {
   return concerned.map(({ metadata: { name } }) => ({ namespace, name }));
 });
 
-/** The Services that choose a pod. */
+/** Services that select the pod. */
 export function* servicesOf(pod: Pod, cache: CacheReader) {
   const { namespace = "" } = pod.metadata;
   for (const service of cache(Service).list({ namespace })) {

@@ -1,8 +1,8 @@
 /**
- * Makes the PersistentVolumeClaim of each generic ephemeral volume of a pod.
+ * Creates the PersistentVolumeClaim of each generic ephemeral volume of a pod.
  *
- * Reads Pods and PersistentVolumeClaims; creates claims that the pod controls, so that they go with it. A claim that already has the name and
- * belongs to somebody else is never taken: an event at the pod tells of it.
+ * Reads Pods and PersistentVolumeClaims. The pod controls the claims, so that they are deleted with it. An existing
+ * claim of the same name with another owner is never taken over; an event on the pod reports it.
  */
 import type { Manifest } from "../../api/api-object.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
@@ -14,7 +14,7 @@ import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
-/** Pods by the claims they bring along. */
+/** Index of pods by the claims of their ephemeral volumes. */
 const BY_CLAIM = "ephemeral-claim";
 
 export const ephemeralVolumeController = defineController({
@@ -22,7 +22,7 @@ export const ephemeralVolumeController = defineController({
   for: Pod,
   indexes: [indexing(Pod, BY_CLAIM, claimKeysOf)],
   watches: [
-    // Also a claim of somebody else that goes makes room.
+    // Also the deletion of another owner's claim frees the name.
     watching(PersistentVolumeClaim, ({ before, after }, cache) => {
       const claim = before ?? after;
       if (claim === undefined || after !== undefined) return [];
@@ -50,9 +50,9 @@ async function reconcile(pod: Pod, context: ReconcileContext): Promise<void> {
 }
 
 interface ClaimPlan {
-  /** Volumes whose claim is somebody else's. */
+  /** Volumes whose claim has another owner. */
   readonly taken: readonly { readonly volume: string; readonly claim: PersistentVolumeClaim }[];
-  /** Volumes that have no claim yet. */
+  /** Volumes without a claim. */
   readonly absent: readonly Volume[];
 }
 

@@ -1,4 +1,4 @@
-/** Looks at one object of the graph and does what is due: deletes it, lets it go of owners, or ends its own deletion. */
+/** Processes one object of the graph: deletes it, removes owner references, or completes its deletion. */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import type { Client } from "../../client/client.ts";
@@ -13,17 +13,17 @@ import type { FoundStanding } from "./owner-standing.ts";
 import { planFate } from "./plan-fate.ts";
 import type { Fate, StandingOwner } from "./plan-fate.ts";
 
-/** So many dependents of one owner are let go at once. */
+/** Upper bound of an owner's dependents released concurrently. */
 const RELEASE_PARALLEL = 20;
 
-/** `unsettled`: something about its owners could not be found out, and is looked at again by and by. */
+/** `unsettled`: the state of an owner is unknown, so the object is checked again later. */
 export type LookResult = "settled" | "unsettled";
 
 export interface CollectorParts {
   readonly graph: OwnerGraph;
   readonly client: Client;
   readonly served: () => ServedResources;
-  /** Resources of which the graph may not know everything that was there when this version was written. */
+  /** Resources whose cache may lag behind this resource version. */
   readonly behind: (version: string) => readonly ServedResource[];
   readonly look: (uid: string) => void;
 }
@@ -40,12 +40,12 @@ export class Collector {
     this.#standings = new OwnerStandings({ graph, live: this.#live, served });
   }
 
-  /** The server has told of the deletion of an object that has dependents. */
+  /** Records that an object with dependents was deleted. */
   noteGone(uid: string): void {
     this.#standings.noteGone(uid);
   }
 
-  /** Rejects when something was refused or has changed meanwhile: then it is to be looked at again. */
+  /** Rejects if a write was refused or the object changed; the caller retries. */
   async look(uid: string): Promise<LookResult> {
     const node = this.#parts.graph.find(uid);
     if (node?.object === undefined) return "settled";
@@ -93,7 +93,7 @@ export class Collector {
     }
   }
 
-  /** The object may go once no dependent blocks it; those that do are seen to. */
+  /** Removes the finalizer once no dependent blocks the owner; otherwise enqueues the blocking dependents. */
   async #awaitDependents({ uid, object, resource, dependents }: KnownNode): Promise<void> {
     const blocking = [...(dependents ?? [])].filter((dependent) => isBlocking(dependent, uid));
     if (blocking.length === 0) {
@@ -105,7 +105,7 @@ export class Collector {
         this.#parts.look(dependent.uid);
   }
 
-  /** First all dependents let go of it, then it may go. */
+  /** Removes the owner from all dependents, then removes the finalizer. */
   async #orphan({ uid, object, resource, dependents }: KnownNode): Promise<void> {
     const all = [...(dependents ?? [])].filter((dependent) => dependent.object !== undefined) as KnownNode[];
     const without = (references: readonly OwnerReference[]): readonly OwnerReference[] =>
@@ -118,7 +118,7 @@ export class Collector {
     await removeFinalizer(this.#parts.client(resource), object, ORPHAN);
   }
 
-  /** A dependent that was made just before, and that no cache has told of yet, would be taken for garbage once the owner is gone. */
+  /** Releases dependents created so recently that no cache has them. They would be deleted once the owner is gone. */
   async #releaseLate(owner: ApiObject, change: Parameters<LiveObjects["amendOwners"]>[2]): Promise<void> {
     for (const resource of this.#parts.behind(owner.metadata.resourceVersion ?? "")) {
       for (const dependent of await this.#live.dependentsOf(owner, resource)) {
@@ -133,7 +133,7 @@ function isStanding(found: FoundStanding): found is StandingOwner["standing"] {
   return found === "solid" || found === "waiting" || found === "dangling";
 }
 
-/** Nothing waits for itself. */
+/** An object that owns itself does not block itself. */
 function isBlocking({ uid: own, object }: GraphNode, owner: string): boolean {
   return (
     own !== owner &&

@@ -1,9 +1,9 @@
-/** What an object's own metadata say about its deletion. */
+/** Reads the state of an object's deletion from its metadata. */
 import type { ApiObject } from "../../api/api-object.ts";
 
-/** Holds an object until its dependents that block it are gone. */
+/** Finalizer that keeps an object until its blocking dependents are gone. */
 export const FOREGROUND = "foregroundDeletion";
-/** Holds an object until its dependents have let go of it. */
+/** Finalizer that keeps an object until its dependents no longer refer to it. */
 export const ORPHAN = "orphan";
 
 export function isBeingDeleted({ metadata }: ApiObject): boolean {

@@ -4,17 +4,18 @@ import { CustomResourceDefinition } from "../../api/generated/types/apiextension
 import { APIService } from "../../api/generated/types/apiregistration-v1.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import type { Timer, TimerKind } from "../../base/loop/loop.ts";
+/** Delivers the served resources: at the start, soon after a CRD or APIService changed, and periodically. */
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { readServedResources } from "../served-resources.ts";
 import type { ServedResources } from "../served-resources.ts";
 
-/** Kinds whose changes say that other kinds come or go. */
+/** Kinds whose changes add or remove served resources. */
 export const DISCOVERY_SOURCES: readonly ResourceType[] = [CustomResourceDefinition, APIService];
 
-/** Definitions come in groups, and what their objects have to say comes before they are dropped. */
+/** Groups several CRD changes into one refresh, and lets the last events of removed resources arrive first. */
 const DEBOUNCE_MS = 1000;
-/** For servers whose resources change without either of the sources. */
+/** Interval for servers whose resources change without a CRD or APIService. */
 const REFRESH_MS = 300_000;
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
 
@@ -32,14 +33,14 @@ export class DiscoveryFeed {
     this.#deliver = deliver;
   }
 
-  /** Resolves when it was read once, or the signal is aborted. Changes count from now on. */
+  /** Resolves after the first successful read, or once the signal is aborted. Tracks changes from now on. */
   async begin(signal: AbortSignal): Promise<void> {
     const changed = (): void => this.#schedule(DEBOUNCE_MS, "progress", signal);
     this.#leave = DISCOVERY_SOURCES.map((type) => this.#parts.subscribe(type, changed));
     while (!signal.aborted && !(await this.#attempt(signal))) await this.#pause(signal);
   }
 
-  /** Until the signal is aborted. */
+  /** Runs until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     this.#schedule(REFRESH_MS, "periodic", signal);
     await untilAborted(signal);
@@ -48,7 +49,7 @@ export class DiscoveryFeed {
     await this.#reading;
   }
 
-  /** What is due earlier, and is no mere refresh, is not put off. */
+  /** Schedules a refresh. A pending one that is not periodic stays, as it is due earlier. */
   #schedule(ms: number, kind: TimerKind, signal: AbortSignal): void {
     if (signal.aborted || this.#timerKind === "progress") return;
     this.#timer?.cancel();
@@ -67,7 +68,7 @@ export class DiscoveryFeed {
     else this.#schedule(this.#backoffMs(), "progress", signal);
   }
 
-  /** Group versions that do not answer are asked again with the next refresh. */
+  /** Group versions that fail are read again at the next refresh. */
   async #attempt(signal: AbortSignal): Promise<boolean> {
     const { client, log } = this.#parts;
     try {
@@ -76,7 +77,7 @@ export class DiscoveryFeed {
       if (!signal.aborted) this.#deliver(served);
       return true;
     } catch (error) {
-      if (!signal.aborted) log.warn("what is served could not be read and is asked for again", { error });
+      if (!signal.aborted) log.warn("cannot read the served resources; retrying", { error });
       return false;
     }
   }

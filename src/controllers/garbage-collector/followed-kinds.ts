@@ -1,17 +1,20 @@
-/** Feeds the graph from every resource whose objects can be deleted, as discovery has them; resources that are gone take their objects along. */
+/**
+ * Feeds the graph with the objects of every deletable resource in discovery. When a resource disappears, its objects
+ * leave the graph.
+ */
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { orderOfVersions } from "../../runtime/refs/resource-version.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
 
-/** Events come by the thousand, own nothing and expire by themselves. */
+/** Events are many, own no objects and expire by themselves. */
 const IGNORED: readonly string[] = ["events.", "events.events.k8s.io"];
 const NEEDED_VERBS = ["delete", "list", "watch"];
 
 interface Followed {
   readonly resource: ServedResource;
   readonly seenVersion: () => string | undefined;
-  /** Resolves when everything of the kind has been fed. */
+  /** Resolves once the graph has all objects of the resource. */
   readonly synced: (signal: AbortSignal) => Promise<void>;
   readonly leave: () => void;
 }
@@ -26,7 +29,7 @@ export class FollowedKinds {
     this.#graph = graph;
   }
 
-  /** Whether anything is followed now that was not before. Groups that do not answer keep what they had. */
+  /** Returns true if a resource was added. Resources of a failing group version stay. */
   update({ preferred, failures }: ServedResources): boolean {
     const wanted = new Map(preferred.filter(isCollected).map((each) => [nameOf(each), each]));
     for (const [name, { resource, leave }] of this.#followed) {
@@ -39,7 +42,7 @@ export class FollowedKinds {
     return added.length > 0;
   }
 
-  /** Those of which the graph may not know everything that was there when this version was written. */
+  /** Resources whose cache may lag behind this resource version. */
   behind(version: string): readonly ServedResource[] {
     const followed = [...this.#followed.values()];
     return followed

@@ -1,4 +1,7 @@
-/** Asks the server itself, where a cache may be behind: an object is only ever deleted for an owner that the server says is gone. */
+/**
+ * Reads and writes objects on the server, as caches may lag. The collector deletes an object only if the server
+ * confirms that its owner is gone.
+ */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
@@ -7,7 +10,7 @@ import type { Client, ResourceClient } from "../../client/client.ts";
 import type { KnownNode } from "./owner-graph.ts";
 import type { Policy } from "./plan-fate.ts";
 
-/** Whoever writes the object faster than this wins; the next look tries again. */
+/** Upper bound of tries against concurrent writers; the next check of the object starts over. */
 const TRIES_MAX = 4;
 
 export class LiveObjects {
@@ -17,7 +20,7 @@ export class LiveObjects {
     this.#client = client;
   }
 
-  /** Metadata only. `unserved` when the server knows no such kind, which says nothing about its objects. */
+  /** Reads metadata only. `unserved`: the server does not know the kind, so the object's existence is unknown. */
   async read(type: ResourceType, place: Place): Promise<ApiObject | "absent" | "unserved"> {
     const { name, namespace } = place;
     try {
@@ -34,8 +37,8 @@ export class LiveObjects {
   }
 
   /**
-   * Only the very object, and only while it is as it was when this was decided, or at least has the same owners. Nothing happens when it is
-   * gone; rejects when its owners have changed.
+   * Deletes the object with this uid if its version, or at least its owners and finalizers, are unchanged. No-op if it
+   * is gone; rejects if its owners changed.
    */
   async delete(node: KnownNode, object: ApiObject, propagationPolicy: Policy): Promise<void> {
     const client = this.#client(node.resource);
@@ -54,7 +57,10 @@ export class LiveObjects {
     }
   }
 
-  /** Those in the owner's namespace, or in all if it has none. A kind that is not served has none. */
+  /**
+   * Dependents in the owner's namespace, or in all namespaces for a cluster-scoped owner. Empty if the kind is not
+   * served.
+   */
   async dependentsOf(owner: ApiObject, type: ResourceType): Promise<readonly ApiObject[]> {
     const { namespace = "", uid } = owner.metadata;
     if (namespace !== "" && !type.namespaced) return [];
@@ -71,7 +77,10 @@ export class LiveObjects {
     return found;
   }
 
-  /** Writes the references that `change` makes of the newest ones, unless it leaves them as they are. Undefined when the object is gone. */
+  /**
+   * Applies `change` to the newest owner references; skips the write if they stay equal. Undefined if the object is
+   * gone.
+   */
   async amendOwners(
     { resource, uid }: Pick<KnownNode, "resource" | "uid">,
     object: ApiObject,
@@ -104,7 +113,7 @@ function placeOf({ metadata: { name = "", namespace } }: ApiObject): Place {
   return { name, namespace };
 }
 
-/** Guarded: references that others write meanwhile are not lost. */
+/** The resourceVersion guards the write against lost concurrent changes. */
 async function patchOwners(
   client: ResourceClient<ApiObject>,
   object: ApiObject,

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 describe("the graph of owners", () => {
-  test("asks for nothing while owners are known and stay", () => {
+  test("reports no object while owners exist", () => {
     put("owner");
     put("dependent", ["owner"]);
     put("dependent", ["owner"], { labels: { a: "b" } });
@@ -38,13 +38,13 @@ describe("the graph of owners", () => {
     expect(looks).toEqual([]);
   });
 
-  test("asks for a look at those whose owner nobody knows", () => {
+  test("reports objects with an unknown owner", () => {
     put("dependent", ["owner"]);
 
     expect(looks).toEqual(["dependent"]);
   });
 
-  test("asks for a look at dependents when their owner goes, once it had been known", () => {
+  test("reports the dependents of a deleted known owner", () => {
     put("owner");
     put("dependent", ["owner"]);
     graph.remove(object("owner"));
@@ -52,7 +52,7 @@ describe("the graph of owners", () => {
     expect([looks, gone]).toEqual([["dependent"], ["owner"]]);
   });
 
-  test("asks for a look at owner and dependents when the owner begins to wait, and not again", () => {
+  test("reports owner and dependents once when the owner starts to wait", () => {
     put("owner");
     put("dependent", ["owner"]);
     put("owner", [], FOREGROUND);
@@ -62,10 +62,10 @@ describe("the graph of owners", () => {
   });
 
   test.each([
-    ["goes", () => graph.remove(object("dependent", ["owner"]))],
-    ["lets go of it", () => put("dependent")],
+    ["is deleted", () => graph.remove(object("dependent", ["owner"]))],
+    ["drops its reference", () => put("dependent")],
     ["no longer blocks it", () => put("dependent", [{ ...reference("owner"), blockOwnerDeletion: false }])],
-  ])("asks for a look at a waiting owner when a dependent %s", (_, change) => {
+  ])("reports a waiting owner when a dependent %s", (_, change) => {
     put("owner", [], FOREGROUND);
     put("dependent", ["owner"]);
     looks = [];
@@ -74,7 +74,7 @@ describe("the graph of owners", () => {
     expect(looks).toContain("owner");
   });
 
-  test("reports owners of other namespaces, whoever of the two comes first", () => {
+  test("reports owners of other namespaces, in either order of arrival", () => {
     put("owner", [], { namespace: "far" });
     put("dependent", ["owner"]);
     put("early", ["late"]);
@@ -84,7 +84,7 @@ describe("the graph of owners", () => {
     expect(looks).toEqual(expect.arrayContaining(["dependent", "early"]));
   });
 
-  test("asks for a look at references with another name or kind than the owner has", () => {
+  test("reports references whose name or kind differs from the owner's", () => {
     put("owner");
     put("wrong-name", [{ ...reference("owner"), name: "other" }]);
     put("wrong-kind", [{ ...reference("owner"), kind: "Secret" }]);
@@ -92,7 +92,7 @@ describe("the graph of owners", () => {
     expect(looks).toEqual(["wrong-name", "wrong-kind"]);
   });
 
-  test("keeps no node that nobody needs", () => {
+  test("drops nodes without object and dependents", () => {
     put("dependent", ["owner", "second"]);
     put("owner");
     expect(graph.size).toBe(3);
@@ -105,7 +105,7 @@ describe("the graph of owners", () => {
     expect(graph.size).toBe(0);
   });
 
-  test("costs an object that has very many owners what one look at each costs", () => {
+  test("handles an object with very many owners in linear time", () => {
     const loop = createRealLoop({ name: "test" });
     const owners = Array.from({ length: 20_000 }, (_, at) => `owner-${String(at)}`);
     put("dependent", owners);

@@ -1,8 +1,10 @@
 /**
- * Who depends on whom, by uid, as far as the caches have told. Objects that are only known because others name them as owners have a node
- * too, without an object. A change costs as much as the object has owners; nothing is ever searched.
+ * Graph of owners and dependents by uid, as the caches report them.
  *
- * The graph decides nothing: it says which objects are to be looked at, and looking again is always harmless.
+ * An owner that is known only from references has a node without an object. A change costs time in proportion to the
+ * object's owners; the graph is never scanned.
+ *
+ * The graph decides nothing: it reports the objects to check. A redundant check is harmless.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
@@ -14,21 +16,21 @@ export interface GraphNode {
   readonly uid: string;
   /** Undefined for an owner that no cache knows. */
   object: ApiObject | undefined;
-  /** Defined exactly when the object is. */
+  /** Defined if and only if `object` is. */
   resource: ServedResource | undefined;
-  /** Made when there is the first. */
+  /** Created with the first dependent. */
   dependents: Set<GraphNode> | undefined;
 }
 
-/** A node whose object is known. */
+/** Node whose object is known. */
 export type KnownNode = GraphNode & { readonly object: ApiObject; readonly resource: ServedResource };
 
 export interface GraphListener {
-  /** Something about this object may have to be done. */
+  /** Reports an object to check. */
   look(uid: string): void;
-  /** An object that has dependents was deleted. */
+  /** Reports that an object with dependents was deleted. */
   gone(uid: string): void;
-  /** The reference of this object names an owner of another namespace, or one in a namespace where it has none itself. */
+  /** Reports a reference to an owner in another namespace, or from a cluster-scoped object to a namespaced owner. */
   misplaced(node: KnownNode, reference: OwnerReference): void;
 }
 
@@ -73,7 +75,7 @@ export class OwnerGraph {
     for (const dependent of node.dependents) this.#listener.look(dependent.uid);
   }
 
-  /** Its kind is not followed any more: whether it still is there is unknown from now on. */
+  /** Drops an object whose kind is no longer followed; its existence is unknown from now on. */
   forget(object: ApiObject): void {
     const node = this.#nodes.get(object.metadata.uid ?? "");
     if (node?.object === undefined) return;
@@ -139,7 +141,7 @@ export class OwnerGraph {
       this.#listener.look(node.uid);
   }
 
-  /** What was only named is now known: those that named it wrongly are found out. */
+  /** Checks the references of dependents that were added before their owner. */
   #checkDependents(node: KnownNode): void {
     for (const dependent of node.dependents ?? []) {
       if (dependent.object === undefined) continue;
@@ -161,10 +163,10 @@ export class OwnerGraph {
   }
 }
 
-/** More are not looked through for each: whoever writes an object says how many owners it has. */
+/** Upper bound of a linear search. A client controls the number of owners, so longer lists get a map. */
 const FEW = 16;
 
-/** Of several references to one owner the first. */
+/** Finds the first reference to an owner. */
 function finder(references: readonly OwnerReference[]): (uid: string) => OwnerReference | undefined {
   if (references.length <= FEW) return (uid) => references.find((reference) => reference.uid === uid);
   const byUid = new Map<string, OwnerReference>();
@@ -176,7 +178,7 @@ export function ownersOf({ metadata }: ApiObject): readonly OwnerReference[] {
   return metadata.ownerReferences ?? NONE;
 }
 
-/** The group, kind and name of the reference are those of the object; versions of a group show the same object. */
+/** The reference has the object's group, kind and name. Versions are not compared: they show the same object. */
 export function isNamedBy(
   { apiVersion, kind, name }: OwnerReference,
   { object, resource }: KnownNode,
@@ -184,7 +186,7 @@ export function isNamedBy(
   return kind === resource.kind && name === object.metadata.name && groupOf(apiVersion) === resource.group;
 }
 
-/** Owners lie in the same namespace, or in none. */
+/** Owners must be in the dependent's namespace or cluster-scoped. */
 export function isElsewhere({ object }: KnownNode, owner: ApiObject): boolean {
   const { namespace = "" } = owner.metadata;
   return namespace !== "" && namespace !== (object.metadata.namespace ?? "");

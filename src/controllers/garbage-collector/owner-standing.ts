@@ -1,4 +1,4 @@
-/** How an owner stands: from the graph where that is enough to keep a dependent, from the server before anything is deleted. */
+/** Determines the state of an owner: from the graph to keep a dependent, from the server before a deletion. */
 import type { ResourceType } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { RecentMap } from "../../runtime/refs/recent-map.ts";
@@ -10,12 +10,12 @@ import type { KnownNode, OwnerGraph } from "./owner-graph.ts";
 import type { Standing } from "./plan-fate.ts";
 
 /**
- * Besides the standings: `unseen` is there, but no cache knows of it. `unknown` is of a kind that is not served at the moment, and `misplaced`
- * lies in a namespace while the dependent lies in none: about such owners nothing can be said, and their dependents are left alone.
+ * Adds to Standing: `unseen` exists, but no cache has it. `unknown` has an unserved kind. `misplaced` is namespaced,
+ * but its dependent is not. Dependents of the last two are left alone.
  */
 export type FoundStanding = Standing | "unseen" | "unknown" | "misplaced";
 
-/** Owners that are gone for good: uids do not come back. Many dependents of one owner ask once. */
+/** Upper bound of remembered deleted owners: uids never return, so many dependents cost one request. */
 const ABSENT_MAX = 500;
 
 export interface StandingParts {
@@ -27,7 +27,7 @@ export interface StandingParts {
 export class OwnerStandings {
   readonly #parts: StandingParts;
   readonly #absent = new RecentMap<true>(ABSENT_MAX);
-  /** Owners whose deletion was seen, by uid: they are gone even if nobody can be asked about them any more. */
+  /** Uids of owners whose deletion was observed: they are gone even if their kind is no longer served. */
   readonly #seenGone = new RecentMap<true>(ABSENT_MAX);
 
   constructor(parts: StandingParts) {
@@ -38,9 +38,9 @@ export class OwnerStandings {
     this.#seenGone.set(uid, true);
   }
 
-  /** Rejects when the server does not say. */
+  /** Rejects if the request to the server fails. */
   async find(node: KnownNode, reference: OwnerReference): Promise<FoundStanding> {
-    if (this.#isPlainlyThere(node, reference)) return "solid";
+    if (this.#isInGraph(node, reference)) return "solid";
     const { apiVersion, kind, uid } = reference;
     const type = this.#parts.served().findType(apiVersion, kind);
     if (type === undefined) return this.#unserved(uid);
@@ -68,13 +68,13 @@ export class OwnerStandings {
     return graph.find(uid)?.object === undefined ? "unseen" : "solid";
   }
 
-  /** Objects go before their kind does. */
+  /** A kind's objects are deleted before the kind. */
   #unserved(uid: string): FoundStanding {
     return this.#seenGone.get(uid) === true ? "dangling" : "unknown";
   }
 
-  /** Being wrong about this deletes nothing, and the change that makes it wrong is a reason to look again. */
-  #isPlainlyThere(node: KnownNode, reference: OwnerReference): boolean {
+  /** A stale answer deletes no object, and the change that makes it stale triggers another check. */
+  #isInGraph(node: KnownNode, reference: OwnerReference): boolean {
     const owner = this.#parts.graph.find(reference.uid);
     if (owner?.object === undefined || isBeingDeleted(owner.object)) return false;
     return isNamedBy(reference, owner as KnownNode) && !isElsewhere(node, owner.object);

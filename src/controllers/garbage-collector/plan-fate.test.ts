@@ -11,17 +11,17 @@ describe("the fate of an object with owners", () => {
     ["stays with an owner", ["solid"], { type: "keep" }],
     ["stays with several", ["solid", "solid"], { type: "keep" }],
     [
-      "lets go of owners that are gone or going",
+      "drops references to deleted and waiting owners",
       ["solid", "dangling", "waiting"],
       { type: "release", uids: ["u1", "u2"] },
     ],
     [
-      "goes without owners",
+      "is deleted without living owners",
       ["dangling", "dangling"],
       { type: "delete", policy: "Background", unblocks: false },
     ],
     [
-      "goes with an owner that waits for it",
+      "is deleted with an owner that waits for it",
       ["waiting", "dangling"],
       { type: "delete", policy: "Background", unblocks: false },
     ],
@@ -29,13 +29,13 @@ describe("the fate of an object with owners", () => {
     expect(planFate(object(), owners(standings), [])).toEqual(fate);
   });
 
-  test("dependents go first when the owner waits", () => {
+  test("dependents are deleted first if the owner waits", () => {
     const fate = planFate(object(), owners(["waiting"]), [object()]);
 
     expect(fate).toEqual({ type: "delete", policy: "Foreground", unblocks: false });
   });
 
-  test("a circle of waiting objects is broken up", () => {
+  test("a cycle of waiting objects is broken", () => {
     const dependent = object({ ...DELETED, finalizers: ["foregroundDeletion"] });
 
     expect(planFate(object(), owners(["waiting"]), [dependent])).toMatchObject({ unblocks: true });
@@ -44,7 +44,7 @@ describe("the fate of an object with owners", () => {
   test.each([
     ["orphan", "Orphan"],
     ["foregroundDeletion", "Foreground"],
-  ])("the finalizer %s says how it goes", (finalizer, policy) => {
+  ])("the finalizer %s sets the propagation policy", (finalizer, policy) => {
     const fate = planFate(object({ finalizers: [finalizer] }), owners(["dangling"]), [object()]);
 
     expect(fate).toEqual({ type: "delete", policy, unblocks: false });

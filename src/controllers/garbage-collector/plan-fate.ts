@@ -1,12 +1,12 @@
-/** What becomes of an object that has owners, given how each of them stands. Pure. */
+/** Decides the fate of an object from the states of its owners. Pure. */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import type { DeleteOptions } from "../../client/client.ts";
 import { FOREGROUND, hasFinalizer, isDeletingDependents, ORPHAN } from "./deletion-state.ts";
 
 /**
- * `solid`: the owner is there and stays, or goes in its own time. `waiting`: it is on its way out and waits for its dependents.
- * `dangling`: there is no such object, whatever lies at its place by now.
+ * `solid`: the owner exists and does not wait for dependents. `waiting`: it is being deleted in the foreground.
+ * `dangling`: it does not exist; another object may have its name.
  */
 export type Standing = "solid" | "waiting" | "dangling";
 
@@ -19,9 +19,9 @@ export type Policy = NonNullable<DeleteOptions["propagationPolicy"]>;
 
 export type Fate =
   | { readonly type: "keep" }
-  /** It has an owner left: it lets go of the others. */
+  /** Some owners are left: the references to the others are removed. */
   | { readonly type: "release"; readonly uids: readonly string[] }
-  /** With `unblocks` it no longer holds up its owners first: it is part of a circle in which each waits for the next. */
+  /** `unblocks`: first stops blocking its owners, as it is part of a cycle in which each object waits for the next. */
   | { readonly type: "delete"; readonly policy: Policy; readonly unblocks: boolean };
 
 export function planFate(
@@ -39,7 +39,7 @@ export function planFate(
   return { type: "delete", policy: policyOf(object), unblocks: false };
 }
 
-/** Finalizers that were put on the object beforehand say what shall become of its dependents. */
+/** Finalizers set before the deletion determine the propagation policy. */
 function policyOf(object: ApiObject): Policy {
   if (hasFinalizer(object, ORPHAN)) return "Orphan";
   return hasFinalizer(object, FOREGROUND) ? "Foreground" : "Background";

@@ -1,10 +1,9 @@
 /**
- * Deletes what has lost its owners, and carries out how owners shall be deleted: in the background, in the foreground (dependents first), or
- * leaving their dependents behind.
+ * Deletes objects whose owners are gone, and carries out background, foreground and orphan deletion.
  *
- * Reads the metadata of every resource in discovery, custom ones included; deletes objects whose owners are all gone, removes ownerReferences to
- * owners that are gone, and takes off the finalizers `foregroundDeletion` and `orphan`. Nothing is deleted for an owner that the server has
- * not said is gone, by uid; and nothing that has changed its owners since it was looked at.
+ * Reads the metadata of every resource in discovery. Deletes objects without living owners, removes references to
+ * deleted owners, and removes the finalizers `foregroundDeletion` and `orphan`. It deletes an object only if the server
+ * confirms, by uid, that its owners are gone and the object's owners are unchanged.
  */
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
@@ -22,7 +21,7 @@ export const garbageCollectorRoutine: Routine = {
   run,
 };
 
-/** A resource that cannot be read holds up the others no longer than this at the start; its objects are asked for one by one. */
+/** Upper bound of the wait for resources that cannot be read at the start; their objects are then read one by one. */
 const FIRST_SYNC_MS = 30_000;
 
 async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
@@ -55,10 +54,10 @@ async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   kinds.leave();
 }
 
-/** Before the caches are full, many owners would look as if nobody knew them. */
+/** Before the caches are filled, existing owners would appear unknown. */
 async function firstSync(kinds: FollowedKinds, { loop }: RoutineParts, signal: AbortSignal): Promise<void> {
   const waiting = new AbortController();
-  const end = (): void => waiting.abort(new Error("it is no longer waited for"));
+  const end = (): void => waiting.abort(new Error("the wait for the caches ended"));
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const timer = loop.timer(loop.now() + FIRST_SYNC_MS, "progress", end);

@@ -1,13 +1,13 @@
-/** Looks at keys, so many at once, until the signal is aborted. What fails is looked at again after a back-off of its own. */
+/** Processes keys concurrently until the signal is aborted. A failed key is retried with its own back-off. */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { WorkQueue } from "../../runtime/queue/work-queue.ts";
 import type { LookResult } from "./collector.ts";
 
-/** As many as upstream's collector has workers. */
+/** Number of workers in upstream's collector. */
 const CONCURRENCY = 20;
-/** What could not be found out is asked for again this much later, for as long as it takes. */
+/** Interval of checks while an owner's state is unknown. */
 const UNSETTLED_MS = 300_000;
 const RETRY = { baseMs: 5, maxMs: 300_000 };
 
@@ -20,7 +20,7 @@ export interface WorkersOptions {
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #queue: WorkQueue;
-  /** Keys whose last look found out too little. */
+  /** Keys whose last check left an owner's state unknown. */
   readonly #unsettled = new Set<string>();
   #posted = 0;
   #working = 0;
@@ -35,13 +35,13 @@ export class Workers {
     this.#queue.add(key, { type: "timer" });
   }
 
-  /** More may be found out now. */
+  /** Checks unsettled keys again, after new information. */
   addUnsettled(): void {
     for (const key of this.#unsettled) this.add(key);
     this.#unsettled.clear();
   }
 
-  /** Keys that were added before wait for this. Ends when the signal is aborted and nothing is in work any more. */
+  /** Starts with the keys already added. Resolves once the signal is aborted and no key is in flight. */
   async run(signal: AbortSignal): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.#running = { signal, end: resolve };
@@ -72,7 +72,7 @@ export class Workers {
   }
 
   async #work(key: string): Promise<void> {
-    const end = this.#options.loop.inFlight(`look at ${key}`);
+    const end = this.#options.loop.inFlight(`check ${key}`);
     try {
       const result = await this.#options.look(key);
       this.#queue.forget(key);
@@ -99,9 +99,9 @@ export class Workers {
   #noteFailure(key: string, error: unknown): void {
     if (this.#running?.signal.aborted === true) return;
     const retryAfterMs = Math.round(this.#queue.retry(key));
-    // Somebody else has changed the object: that is how it is found out, and nothing is wrong.
+    // A conflict is expected: it reveals that another client changed the object.
     const level = isApiError(error, "Conflict") ? "debug" : "warn";
-    this.#options.log[level]("an object could not be collected and is tried again", {
+    this.#options.log[level]("cannot collect an object; retrying", {
       uid: key,
       retryAfterMs,
       error,

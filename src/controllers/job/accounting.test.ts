@@ -29,7 +29,7 @@ function statusOf({ succeeded, failed, uncounted }: Accounts): JobStatus {
   return { succeeded, failed, uncountedTerminatedPods: uncounted };
 }
 
-/** How far a pass gets before its loop is stopped. */
+/** Steps that a pass completes before its controller stops. */
 type Reach = {
   readonly notes: boolean;
   readonly releases: number;
@@ -53,7 +53,7 @@ class World {
     this.pods = this.pods.map((pod) => (gone.has(pod) ? released(pod) : pod));
     const left = this.pods.filter(({ metadata }) => metadata.finalizers?.includes(TRACKING));
     if (reach.counts) this.status = statusOf(countReleased(plan.accounts, uidsOf(left)));
-    // What nobody holds any more may be taken away by anybody.
+    // Pods without a finalizer that other clients delete.
     this.pods = this.pods.filter((pod, at) => left.includes(pod) || at % 3 >= reach.vanish);
   }
 }
@@ -67,7 +67,7 @@ const reaches: fc.Arbitrary<Reach> = fc.record({
 const ALL: Reach = { notes: true, releases: Number.POSITIVE_INFINITY, counts: true, vanish: 0 };
 
 describe("the accounts of a Job", () => {
-  test("come out exact however often a pass is stopped half-way", () => {
+  test("are exact however often a pass stops half-way", () => {
     const phases = fc.array(fc.constantFrom("Failed" as const, "Running" as const, "Succeeded" as const), {
       maxLength: 30,
     });
@@ -87,12 +87,12 @@ describe("the accounts of a Job", () => {
     );
   });
 
-  test("take in no more than 500 pods at a time, and all of them in the end", () => {
+  test("take at most 500 pods per pass, and all of them in the end", () => {
     const world = new World(Array.from({ length: 1200 }, (_, at) => podOf(`pod-${String(at)}`, "Succeeded")));
 
     const most: number[] = [];
     for (let round = 0; round < 6; round++) {
-      // Stopped with nothing released, then whole.
+      // First a pass that stops before any release, then a complete one.
       world.pass({ ...ALL, releases: 0, counts: false });
       most.push(world.status.uncountedTerminatedPods?.succeeded?.length ?? 0);
       world.pass(ALL);
@@ -102,7 +102,7 @@ describe("the accounts of a Job", () => {
     expect(world.status.succeeded).toBe(1200);
   });
 
-  test("count the pods that a failing Job stops as failed, and those that a successful one stops not at all", () => {
+  test("count pods stopped by a failing Job as failed, and pods stopped by a successful one not at all", () => {
     const seen = observe(jobWith({}), [podOf("a", "Running"), podOf("b", "Failed")], 0);
     const verdict = { reason: "", message: "" };
 

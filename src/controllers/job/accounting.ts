@@ -1,7 +1,9 @@
 /**
- * Counts each pod that has ended exactly once, whatever fails in between. A pod keeps its finalizer until its uid stands in the status as
- * uncounted; then the finalizer goes; then the uid becomes a number. At any point the next pass can tell what has been done: a uid whose
- * pod has no finalizer any more is ready to be a number, a pod with the finalizer whose uid stands there is not noted again.
+ * Counts each ended pod exactly once, whichever step fails.
+ *
+ * A pod keeps its finalizer until the status lists its uid as uncounted. Then the finalizer is removed, then the uid
+ * becomes part of a number. Each pass can tell which step is next: a listed uid without a finalizer is ready to be
+ * counted.
  */
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
@@ -10,21 +12,21 @@ import { findIndex, hasFailed, isIndexed, isTracked } from "./job-pods.ts";
 import type { Observation } from "./observation.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** Keeps the status small, and one huge Job from starving the rest. The others follow in the next pass. */
+/** Bounds the status and keeps one huge Job from starving others. The next pass handles the rest. */
 const UNCOUNTED_MAX = 500;
 
 export interface Accounts {
   readonly succeeded: number;
   readonly failed: number;
-  /** Uids of pods that have ended and are no number yet. */
+  /** Uids of ended pods that are not yet in the numbers. */
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
 }
 
 export interface AccountsPlan {
   readonly accounts: Accounts;
-  /** Their finalizers go once the accounts are written. */
+  /** Pods that lose their finalizer once the accounts are written. */
   readonly toRelease: readonly Pod[];
-  /** More pods have ended than fit. */
+  /** More pods have ended than one pass handles. */
   readonly isPartial: boolean;
 }
 
@@ -35,7 +37,7 @@ export function planAccounts(seen: Observation, verdict: Verdict | undefined): A
   const notes = new Notes(job, known);
   const toRelease: Pod[] = [];
   const ended = tracked.filter((pod) => mayRelease(pod, seen, verdict));
-  // Those that are noted already go first: they make room for the others.
+  // Pods already listed go first: they make room for the others.
   const noted = ended.filter((pod) => notes.has(pod));
   for (const pod of [...noted, ...ended.filter((each) => !notes.has(each))]) {
     if (toRelease.length >= Math.max(UNCOUNTED_MAX, noted.length)) break;
@@ -47,7 +49,7 @@ export function planAccounts(seen: Observation, verdict: Verdict | undefined): A
   return { accounts, toRelease, isPartial: toRelease.length < ended.length };
 }
 
-/** Uids of pods that are no longer tracked become numbers. */
+/** Adds the uids of pods without a finalizer to the numbers. */
 export function countReleased(accounts: Accounts, tracked: ReadonlySet<string>): Accounts {
   const { uncounted } = accounts;
   const still = {
@@ -78,7 +80,7 @@ function accountsOf({ status }: Job): Accounts {
   };
 }
 
-/** A failed pod that carries its index's count of failures stays until its successor carries it. */
+/** A failed pod with its index's failure count stays until its replacement has the count. */
 function mayRelease(pod: Pod, { job, toReplace }: Observation, verdict: Verdict | undefined): boolean {
   const isOver = job.metadata.deletionTimestamp !== undefined || verdict !== undefined;
   if (isOver || pod.status.phase === "Succeeded") return true;
@@ -87,7 +89,7 @@ function mayRelease(pod: Pod, { job, toReplace }: Observation, verdict: Verdict 
   return index === undefined || toReplace.get(index)?.metadata.uid !== pod.metadata.uid;
 }
 
-/** The uids that wait to become numbers. */
+/** Collects the uids for the uncounted lists. */
 class Notes {
   readonly #job: Job;
   readonly #succeeded: Set<string>;
@@ -107,7 +109,7 @@ class Notes {
     return { succeeded: [...this.#succeeded], failed: [...this.#failed] };
   }
 
-  /** Successes of an indexed Job are known by their index and need no note. */
+  /** Successes of an indexed Job are recorded by index and need no uid. */
   add(pod: Pod, verdict: Verdict | undefined): void {
     const { uid } = pod.metadata;
     if (this.has(pod)) return;
@@ -120,7 +122,7 @@ class Notes {
   }
 }
 
-/** When the Job fails, all that are still at work have failed; when it has succeeded, what it stops has not. */
+/** When a Job fails, its running pods count as failed. When it succeeds, the pods it stops do not. */
 function countsAsFailed(pod: Pod, job: Job, verdict: Verdict | undefined): boolean {
   if (verdict?.type === "SuccessCriteriaMet" && pod.status.phase !== "Failed") return false;
   if (verdict?.type !== "FailureTarget" && !hasFailed(pod, job)) return false;

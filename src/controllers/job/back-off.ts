@@ -1,4 +1,4 @@
-/** How long a Job waits before it replaces a failed pod: 10 s, then twice as long after each further failure, up to 10 min. */
+/** Delay before a Job replaces a failed pod: 10 s, doubled after each further failure, at most 10 min. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { endOf, hasFailed } from "./job-pods.ts";
 import { totalFailures } from "./observation.ts";
@@ -7,7 +7,7 @@ import type { Observation } from "./observation.ts";
 const FIRST_MS = 10_000;
 const MAX_MS = 10 * 60_000;
 
-/** Failures in a row count: those that ended after the last success. Pods that are gone altogether are forgotten. */
+/** Counts consecutive failures after the last success. Pods that no longer exist do not count. */
 export function waitMs({ job, pods, now }: Observation): number {
   let lastSuccess = Number.NEGATIVE_INFINITY;
   for (const pod of pods)
@@ -23,7 +23,7 @@ export function waitMs({ job, pods, now }: Observation): number {
   return remaining(failures, lastFailure, now);
 }
 
-/** `failed` is the pod that is to be replaced. */
+/** `failed` is the pod to replace. */
 export function waitOfIndexMs(failed: Pod | undefined, now: number): number {
   return failed === undefined ? 0 : remaining(totalFailures(failed) + 1, endOf(failed), now);
 }

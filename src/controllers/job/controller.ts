@@ -1,8 +1,8 @@
 /**
- * Runs the pods of each Job until as many as it asks for have succeeded, or it has failed.
+ * Runs the pods of each Job until enough have succeeded or the Job has failed.
  *
- * Reads Jobs and their Pods; creates and deletes the Pods that a Job controls, takes its finalizer off those that it has counted, adopts
- * and lets go of them by selector; writes Job status. A finished Job is never touched again, and one that somebody else manages not at all.
+ * Reads Jobs and their Pods. Creates and deletes a Job's Pods, removes its finalizer from counted ones, adopts and
+ * releases Pods by selector. Writes Job status. It ignores finished Jobs and Jobs with another `managedBy`.
  */
 import { Job } from "../../api/generated/types/batch-v1.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -33,7 +33,7 @@ import {
 } from "./verdict.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** The server makes a selector for every Job; an empty one would choose everything. */
+/** Matches no pod. The server sets a selector on every Job; an empty one would match all pods. */
 const CHOOSES_NOTHING: LabelSelector = { matchExpressions: [{ key: TRACKING, operator: "In", values: [] }] };
 const NO_PODS: PodPlan = { surplus: [], missing: [], waitMs: undefined };
 
@@ -63,14 +63,14 @@ async function reconcile(job: Job, context: ReconcileContext): Promise<Outcome> 
 
 const NOTHING: PodChanges<Pod> = { done: [], errors: [] };
 
-/** The pods after what was done. */
+/** State of the pods after the actions of this pass. */
 interface Acted {
   readonly active: readonly Pod[];
   readonly terminating: number;
   readonly errors: readonly unknown[];
 }
 
-/** Pods that are not wanted any more lose their finalizer first: they count for nothing. */
+/** Surplus pods lose their finalizer before the deletion, so that they do not count. */
 async function carryOut(seen: Observation, plan: PodPlan, context: ReconcileContext): Promise<Acted> {
   const { job, active, terminating, toReplace } = seen;
   const released = await release(plan.surplus, context);
@@ -79,17 +79,17 @@ async function carryOut(seen: Observation, plan: PodPlan, context: ReconcileCont
     newPod(job, { index, replaces: index === undefined ? undefined : toReplace.get(index) }),
   );
   const created = await createPods(job, manifests, context);
-  // They wait for successors that will never come, and their namespace waits for them.
-  const vain = created.isNamespaceEnding ? await release([...toReplace.values()], context) : NOTHING;
+  // In a namespace that is being deleted, failed pods get no replacement. Their finalizers would block the namespace.
+  const unreplaced = created.isNamespaceEnding ? await release([...toReplace.values()], context) : NOTHING;
   const gone = new Set(deleted.done);
   return {
     active: [...active.filter((pod) => !gone.has(pod)), ...created.done],
     terminating: terminating.length + gone.size,
-    errors: [...released.errors, ...deleted.errors, ...created.errors, ...vain.errors],
+    errors: [...released.errors, ...deleted.errors, ...created.errors, ...unreplaced.errors],
   };
 }
 
-/** The Job comes to its end: whoever is still at work is stopped, and counted with the others. */
+/** Ends the Job: running pods are deleted and counted with the others. */
 async function stopAll({ job, active, terminating }: Observation, context: ReconcileContext): Promise<Acted> {
   const deleted = await deletePods(job, active, context);
   const gone = new Set(deleted.done);
@@ -104,7 +104,7 @@ function release(pods: readonly Pod[], context: ReconcileContext): Promise<PodCh
   return changeEach(pods, (pod) => removeFinalizer(context.client(Pod), pod, TRACKING));
 }
 
-/** First the uids, then the finalizers, then the numbers; see accounting.ts. Answers the newest Job. */
+/** Writes uids first, then removes finalizers, then writes numbers; see accounting.ts. Returns the newest Job. */
 async function report(
   seen: Observation,
   {
@@ -115,23 +115,23 @@ async function report(
 ): Promise<Job> {
   const { active, terminating } = acted;
   const plan = planAccounts(seen, verdict);
-  const noted: Findings = { seen, verdict, accounts: plan.accounts, active, terminating };
-  const written = await context.updateStatus(seen.job, statusOf(noted));
-  tellSuspension(seen.job, written, context);
+  const listed: Findings = { seen, verdict, accounts: plan.accounts, active, terminating };
+  const written = await context.updateStatus(seen.job, statusOf(listed));
+  reportSuspension(seen.job, written, context);
 
   const released = await release(plan.toRelease, context);
   const done = new Set(released.done);
   const left = seen.pods.filter((pod) => isTracked(pod) && !done.has(pod));
-  const counted = { ...noted, accounts: countReleased(plan.accounts, uidsOf(left)) };
+  const counted = { ...listed, accounts: countReleased(plan.accounts, uidsOf(left)) };
   const isEnd = hasEnded(counted) && !plan.isPartial && released.errors.length === 0;
   const status = isEnd && verdict !== undefined ? endedStatus(counted, verdict) : statusOf(counted);
   const ended = await context.updateStatus(written, status);
-  if (isEnd && verdict !== undefined) tellEnd(ended, verdict, context);
+  if (isEnd && verdict !== undefined) reportEnd(ended, verdict, context);
   if (released.errors.length > 0) throw released.errors[0];
   return ended;
 }
 
-function tellSuspension(before: Job, after: Job, context: ReconcileContext): void {
+function reportSuspension(before: Job, after: Job, context: ReconcileContext): void {
   const was = findTrue(before, "Suspended") !== undefined;
   const is = findTrue(after, "Suspended") !== undefined;
   if (was === is) return;
@@ -139,7 +139,7 @@ function tellSuspension(before: Job, after: Job, context: ReconcileContext): voi
   context.event(after, { type: "Normal", reason, message });
 }
 
-function tellEnd(job: Job, verdict: Verdict, context: ReconcileContext): void {
+function reportEnd(job: Job, verdict: Verdict, context: ReconcileContext): void {
   if (verdict.type === "FailureTarget") {
     context.event(job, { type: "Warning", reason: verdict.reason, message: verdict.message });
     return;
@@ -152,7 +152,7 @@ function tellEnd(job: Job, verdict: Verdict, context: ReconcileContext): void {
   context.event(job, { type: "Normal", reason: "Completed", message: "Job completed" });
 }
 
-/** A deadline is nothing to be done: a world that only waits for it is quiet. A back-off is. */
+/** A deadline gets a periodic timer: waiting for it does not count as pending work. A back-off does. */
 function recheckOf(job: Job, backOffMs: number | undefined, now: number): Outcome {
   const deadline = isFinished(job) ? undefined : deadlineOf(job);
   const deadlineMs = deadline === undefined ? Number.POSITIVE_INFINITY : Math.max(0, deadline - now);

@@ -1,4 +1,4 @@
-/** What a Job's failure policy says of a failed pod. The first rule that fits decides. */
+/** Applies a Job's pod failure policy to a failed pod. The first matching rule decides. */
 import type {
   Job,
   PodFailurePolicyOnExitCodesRequirement,
@@ -10,7 +10,7 @@ export type FailureVerdict =
   | { readonly action: "Count" | "FailIndex" | "Ignore" }
   | { readonly action: "FailJob"; readonly message: string };
 
-/** A failure counts unless a rule says otherwise. */
+/** Without a matching rule the failure counts. */
 export function judgeFailure({ spec }: Job, pod: Pod): FailureVerdict {
   for (const [at, rule] of (spec.podFailurePolicy?.rules ?? []).entries()) {
     const match = findMatch(rule, pod);
@@ -21,7 +21,7 @@ export function judgeFailure({ spec }: Job, pod: Pod): FailureVerdict {
   return { action: "Count" };
 }
 
-/** Says what fits. */
+/** Returns a description of the match. */
 function findMatch(
   { onExitCodes, onPodConditions = [] }: PodFailurePolicyRule,
   pod: Pod,
@@ -38,7 +38,7 @@ function findMatch(
   return condition && `Pod ${name} has condition ${condition.type}`;
 }
 
-/** Exit code 0 is no failure, whatever the rule lists. */
+/** Exit code 0 is no failure, even if a rule lists it. */
 function findContainer(
   { containerName, operator, values }: PodFailurePolicyOnExitCodesRequirement,
   { status }: Pod,

@@ -1,16 +1,16 @@
-/** What a Job wants to know of one of its pods. */
+/** Reads the Job-related state of a pod. */
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 import { findCondition, isTerminal } from "../../resources/pod/pod-state.ts";
 
-/** Keeps a pod until the Job has counted it. */
+/** Finalizer that keeps a pod until the Job has counted it. */
 export const TRACKING = "batch.kubernetes.io/job-tracking";
-/** Label and annotation. */
+/** Name of a label and of an annotation. */
 export const COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index";
 export const INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count";
 export const INDEX_IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count";
 
-/** Not counted yet. */
+/** The pod is not counted yet. */
 export function isTracked({ metadata }: Pod): boolean {
   return metadata.finalizers?.includes(TRACKING) ?? false;
 }
@@ -23,28 +23,28 @@ export function hasLimitPerIndex({ spec }: Job): boolean {
   return spec.completionMode === "Indexed" && spec.backoffLimitPerIndex !== undefined;
 }
 
-/** Undefined for a pod without an index, or with one that the Job no longer has. */
+/** Undefined for a pod without an index, or with an index that the Job no longer has. */
 export function findIndex({ metadata }: Pod, { spec }: Job): number | undefined {
   const text = metadata.annotations?.[COMPLETION_INDEX] ?? "";
   const index = /^\d{1,10}$/.test(text) ? Number(text) : undefined;
   return index !== undefined && index < (spec.completions ?? 0) ? index : undefined;
 }
 
-export function isOnItsWayOut(pod: Pod): boolean {
+export function isTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && !isTerminal(pod);
 }
 
-/** Pods are replaced only when they have ended, not already when they are deleted. */
+/** Pods are replaced once they have ended, not once they are deleted. */
 export function waitsForEnd({ spec }: Job): boolean {
   return spec.podReplacementPolicy === "Failed";
 }
 
-/** A deleted pod counts as failed at once, since it may never get to say so, unless the Job waits for its end. */
+/** A deleted pod counts as failed at once, as it may never report its end, unless the Job waits for the end. */
 export function hasFailed(pod: Pod, job: Job): boolean {
-  return pod.status.phase === "Failed" || (isOnItsWayOut(pod) && !waitsForEnd(job));
+  return pod.status.phase === "Failed" || (isTerminating(pod) && !waitsForEnd(job));
 }
 
-/** Counts of earlier failures that a pod carries for its index. */
+/** Numbers of earlier failures of the pod's index, from its annotations. */
 export function failuresBefore({ metadata }: Pod): { readonly counted: number; readonly ignored: number } {
   const numberIn = (name: string): number => {
     const text = metadata.annotations?.[name] ?? "";
@@ -53,7 +53,7 @@ export function failuresBefore({ metadata }: Pod): { readonly counted: number; r
   return { counted: numberIn(INDEX_FAILURES), ignored: numberIn(INDEX_IGNORED_FAILURES) };
 }
 
-/** When it ended, as closely as can be told: by its containers, its readiness, its deletion, or else its creation. */
+/** End of a pod, from the best source available: containers, readiness, deletion, else creation. */
 export function endOf(pod: Pod): number {
   const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
   const byContainers = lastFinish(pod);
@@ -66,7 +66,7 @@ export function endOf(pod: Pod): number {
   return Date.parse(creationTimestamp);
 }
 
-/** Of the containers that last as long as the pod does: undefined unless all of them have ended. */
+/** Last end of containers and sidecars; undefined unless all have ended. */
 function lastFinish({ spec, status }: Pod): number | undefined {
   const sidecars = new Set(
     (spec.initContainers ?? []).filter((each) => each.restartPolicy === "Always").map(({ name }) => name),

@@ -1,4 +1,4 @@
-/** A pod of a Job: from the template, with the finalizer that keeps it until it is counted, and with its index where there are indexes. */
+/** Builds a pod of a Job: the template plus the tracking finalizer and, for indexed Jobs, the index. */
 import type { Manifest } from "../../api/api-object.ts";
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Container, Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
@@ -14,12 +14,12 @@ import {
 } from "./job-pods.ts";
 
 const INDEX_VARIABLE = "JOB_COMPLETION_INDEX";
-/** The longest name that leaves room for what the server adds to a generated one. */
+/** Longest prefix that leaves room for the suffix of a generated name. */
 const GENERATE_NAME_MAX = 58;
 
 export interface NewPod {
   readonly index: number | undefined;
-  /** The failed pod of the same index. */
+  /** Failed pod of the same index. */
   readonly replaces: Pod | undefined;
 }
 
@@ -58,7 +58,7 @@ function indexedTemplate(
   };
 }
 
-/** A variable of that name in the template stays. */
+/** An existing variable of that name in the template stays. */
 function withIndexVariable(container: Container): Container {
   const { env = [] } = container;
   if (env.some(({ name }) => name === INDEX_VARIABLE)) return container;
@@ -66,7 +66,7 @@ function withIndexVariable(container: Container): Container {
   return { ...container, env: [...env, { name: INDEX_VARIABLE, valueFrom: { fieldRef } }] };
 }
 
-/** How often its index has failed before it, this time included. */
+/** Failures of the index so far, including the replaced pod's. */
 function failureCounts(job: Job, replaces: Pod | undefined): Readonly<Record<string, string>> {
   if (replaces === undefined) return { [INDEX_FAILURES]: "0" };
   const { counted, ignored } = failuresBefore(replaces);

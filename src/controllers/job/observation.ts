@@ -1,4 +1,4 @@
-/** How a Job stands: its pods sorted by what has become of them, and what they add up to with what was counted before. */
+/** Observed state of a Job: its pods by state, and totals that include pods already counted. */
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isActive } from "../../resources/pod/pod-state.ts";
@@ -16,7 +16,7 @@ import {
   hasFailed,
   hasLimitPerIndex,
   isIndexed,
-  isOnItsWayOut,
+  isTerminating,
   isTracked,
 } from "./job-pods.ts";
 
@@ -26,20 +26,20 @@ export interface Observation {
   readonly pods: readonly Pod[];
   readonly active: readonly Pod[];
   readonly terminating: readonly Pod[];
-  /** Those counted, those waiting to be, and those that have just ended. */
+  /** Totals of counted, uncounted and just ended pods. */
   readonly succeeded: number;
   readonly failed: number;
-  /** Of an indexed Job; those that have just succeeded included. */
+  /** Succeeded indexes of an indexed Job, including the latest successes. */
   readonly succeededIndexes: readonly IndexInterval[];
-  /** Of a Job with a limit per index. */
+  /** Failed indexes of a Job with backoffLimitPerIndex. */
   readonly failedIndexes: readonly IndexInterval[];
-  /** By index, the failed pod that is to be replaced: it carries the count of failures, and is kept until its successor does. */
+  /** Failed pod to replace, by index. It carries the failure count and stays until its replacement has it. */
   readonly toReplace: ReadonlyMap<number, Pod>;
 }
 
 export function observe(job: Job, pods: readonly Pod[], now: number): Observation {
   const active = pods.filter(isActive);
-  const terminating = pods.filter(isOnItsWayOut);
+  const terminating = pods.filter(isTerminating);
   const fresh = freshPods(job, pods);
   const { status } = job;
   const { uncountedTerminatedPods: uncounted } = status;
@@ -57,7 +57,7 @@ export function observe(job: Job, pods: readonly Pod[], now: number): Observatio
   };
 }
 
-/** Not counted, and not waiting to be. */
+/** Tracked pods that are not in the uncounted lists. */
 function freshPods(job: Job, pods: readonly Pod[]): readonly Pod[] {
   const { succeeded = [], failed = [] } = job.status.uncountedTerminatedPods ?? {};
   const waiting = new Set([...succeeded, ...failed]);
@@ -108,7 +108,7 @@ function* expand(intervals: readonly IndexInterval[]): Iterable<number> {
   for (const { first, last } of intervals) for (let index = first; index <= last; index++) yield index;
 }
 
-/** The index of this pod will not be tried again. */
+/** True if this failure ends the pod's index: it is not retried. */
 function endsIndex(pod: Pod, job: Job): boolean {
   if (!hasFailed(pod, job)) return false;
   const { action } = judgeFailure(job, pod);

@@ -1,8 +1,7 @@
 /**
- * Lets go of pods that a Job has tracked and that no Job counts any more: without this the finalizer of a Job that was deleted would keep
- * them for ever. A Job that has finished counts nothing, either: a pod of it that is deleted afterwards is free to go.
+ * Removes the tracking finalizer from pods that no Job will count, which would otherwise stay for ever.
  *
- * Reads Pods and Jobs; takes the finalizer off Pods.
+ * Covers pods of deleted Jobs, and deleted pods of finished Jobs. Reads Pods and Jobs; writes Pods.
  */
 import { Job } from "../../api/generated/types/batch-v1.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -33,13 +32,13 @@ export const orphanJobPodsController = defineController<Pod>({
 
 async function reconcile(pod: Pod, context: ReconcileContext): Promise<Outcome> {
   const owner = controllerOf(pod);
-  // Whoever else controls it may have a use for the finalizer.
+  // Another controller may rely on the finalizer.
   if (!isTracked(pod) || (owner !== undefined && !isJob(owner))) return;
   const job = owner && (await findJob(pod, owner, context));
   if (job === undefined || !countsPod(job, pod)) await removeFinalizer(context.client(Pod), pod, TRACKING);
 }
 
-/** The cache of Jobs may be behind that of Pods. */
+/** Asks the server if needed: the cache of Jobs may lag behind that of Pods. */
 async function findJob(
   { metadata: { namespace } }: Pod,
   { name, uid }: OwnerReference,
@@ -51,7 +50,7 @@ async function findJob(
   return live?.metadata.uid === uid ? live : undefined;
 }
 
-/** Now or later. What is done with the pods of a Job that somebody else manages is their business. */
+/** True if the Job counts the pod now or later. Pods of a Job with another manager are left to that manager. */
 function countsPod(job: Job, { metadata }: Pod): boolean {
   return !isFinished(job) || !isManagedHere(job) || metadata.deletionTimestamp === undefined;
 }

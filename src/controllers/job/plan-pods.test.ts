@@ -68,11 +68,16 @@ function plan(spec: Partial<JobSpec>, found: readonly Pod[], status: JobStatus =
 
 const INDEXED = { completionMode: "Indexed", completions: 5, parallelism: 5 } as const;
 
-describe("the pods that a Job makes", () => {
+describe("the pods that a Job creates", () => {
   test.each<[string, Partial<JobSpec>, readonly PodOptions[], number]>([
     ["as many as may run", { completions: 9, parallelism: 4 }, [{}], 3],
-    ["no more than are left to do", { completions: 3, parallelism: 4 }, [{ phase: "Succeeded" }], 2],
-    ["none beside those at work", { completions: 1, parallelism: 4 }, [{}], 0],
+    [
+      "no more than the remaining completions",
+      { completions: 3, parallelism: 4 },
+      [{ phase: "Succeeded" }],
+      2,
+    ],
+    ["none beside enough active ones", { completions: 1, parallelism: 4 }, [{}], 0],
     ["workers for a queue", { parallelism: 3 }, [{}], 2],
     ["no worker for an empty queue", { parallelism: 3 }, [{}, { phase: "Succeeded" }], 0],
     ["none while suspended", { completions: 3, parallelism: 3, suspend: true }, [], 0],
@@ -83,7 +88,7 @@ describe("the pods that a Job makes", () => {
       [{ isGoing: true }],
       0,
     ],
-    ["at most 500 at once", { completions: 2000, parallelism: 2000 }, [], 500],
+    ["at most 500 per pass", { completions: 2000, parallelism: 2000 }, [], 500],
   ])("are %s", (_, spec, ...[found, count]) => {
     expect(plan(spec, found.map(podOf)).missing).toHaveLength(count);
   });
@@ -102,13 +107,13 @@ describe("the pods that a Job makes", () => {
     expect(plan({ completions: 2 }, found)).toMatchObject({ missing: [undefined], waitMs: undefined });
   });
 
-  test("have the lowest indexes that are neither done nor at work", () => {
+  test("get the lowest indexes that are neither done nor active", () => {
     const found = [podOf({ index: 0 }), podOf({ index: 2, phase: "Succeeded" })];
 
     expect(plan({ ...INDEXED, parallelism: 3 }, found, { completedIndexes: "1" }).missing).toEqual([3, 4]);
   });
 
-  test("wait for their own index only, where each has a limit of its own", () => {
+  test("wait for their own index only with backoffLimitPerIndex", () => {
     const failed = podOf({ index: 1, phase: "Failed", failures: 1, endedFor: 5 });
 
     expect(plan({ ...INDEXED, backoffLimitPerIndex: 3 }, [failed])).toMatchObject({
@@ -118,19 +123,24 @@ describe("the pods that a Job makes", () => {
   });
 });
 
-describe("the pods that a Job takes away", () => {
+describe("the pods that a Job deletes", () => {
   test.each<[string, Partial<JobSpec>, readonly PodOptions[], number]>([
     ["all when it is suspended", { completions: 3, suspend: true }, [{}, {}], 2],
-    ["what is beyond its parallelism", { completions: 9, parallelism: 1 }, [{}, {}, {}], 2],
-    ["what is no longer to be done", { completions: 1, parallelism: 2 }, [{}, { phase: "Succeeded" }], 1],
-    ["doubles of an index", INDEXED, [{ index: 1 }, { index: 1 }, { index: 2 }], 1],
+    ["pods beyond its parallelism", { completions: 9, parallelism: 1 }, [{}, {}, {}], 2],
+    [
+      "pods beyond the remaining completions",
+      { completions: 1, parallelism: 2 },
+      [{}, { phase: "Succeeded" }],
+      1,
+    ],
+    ["duplicates of an index", INDEXED, [{ index: 1 }, { index: 1 }, { index: 2 }], 1],
     ["indexes that it no longer has", INDEXED, [{ index: 7 }, { index: 2 }], 1],
     ["pods without an index", INDEXED, [{}, { index: 2 }], 1],
   ])("are %s", (_, spec, ...[found, count]) => {
     expect(plan(spec, found.map(podOf))).toMatchObject({ surplus: count, missing: [] });
   });
 
-  test("takes the youngest away first, whatever they are said to cost", () => {
+  test("are the youngest first, regardless of their deletion cost", () => {
     const found = [podOf({ age: 1000, cost: "-5" }), podOf({ age: 999, cost: "9" }), podOf({ age: 1001 })];
     const { surplus } = planPods(observe(jobOf({ completions: 3, parallelism: 1 }), found, NOW));
 
@@ -144,13 +154,13 @@ describe("the end of a Job", () => {
     ["fails beyond its limit", { backoffLimit: 0 }, [{ phase: "Failed" }], "BackoffLimitExceeded"],
     ["counts deleted pods as failed", { backoffLimit: 0 }, [{ isGoing: true }], "BackoffLimitExceeded"],
     [
-      "counts pods on their way out only when they have ended, if it waits for that",
+      "counts terminating pods only once they have ended with podReplacementPolicy Failed",
       { backoffLimit: 0, podReplacementPolicy: "Failed" },
       [{ isGoing: true }],
       undefined,
     ],
     [
-      "fails when too many indexes have",
+      "fails when too many indexes have failed",
       { ...INDEXED, backoffLimit: 9, backoffLimitPerIndex: 0, maxFailedIndexes: 1 },
       [
         { index: 0, phase: "Failed" },
@@ -165,7 +175,7 @@ describe("the end of a Job", () => {
       "SuccessPolicy",
     ],
     [
-      "does not succeed by other indexes than its policy names",
+      "does not succeed by indexes that its policy does not name",
       { ...INDEXED, successPolicy: { rules: [{ succeededIndexes: "0-1" }] } },
       [
         { index: 0, phase: "Succeeded" },

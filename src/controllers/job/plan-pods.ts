@@ -1,4 +1,4 @@
-/** Which pods a Job that goes on makes, and which it takes away. Pure. */
+/** Plans which pods a running Job creates and deletes. Pure. */
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { countIndexes, firstMissing, withIndexes } from "../../resources/workloads/job/index-set.ts";
@@ -8,41 +8,41 @@ import { findIndex, hasLimitPerIndex, isIndexed, waitsForEnd } from "./job-pods.
 import { indexesOf } from "./observation.ts";
 import type { Observation } from "./observation.ts";
 
-/** Most pods created or deleted in one pass, so that one huge Job cannot starve the rest. */
+/** Upper bound of creations or deletions in one pass, so that one huge Job does not starve others. */
 const BATCH_MAX = 500;
 
-/** Either of the two lists is empty: taking away goes first. */
+/** Either `surplus` or `missing` is empty: deletions go first. */
 export interface PodPlan {
-  /** Whose work is not wanted any more: they count for nothing. */
+  /** Pods to delete; they do not count. */
   readonly surplus: readonly Pod[];
-  /** One for each pod to make: its index, if the Job has indexes. */
+  /** One entry per pod to create: its index, or undefined for a Job without indexes. */
   readonly missing: readonly (number | undefined)[];
-  /** Until the back-off lets the next pod be made. */
+  /** Delay until the back-off allows the next pod. */
   readonly waitMs: number | undefined;
 }
 
 export function planPods(seen: Observation): PodPlan {
   const { job, active } = seen;
-  if (job.spec.suspend === true) return takeAway(active.slice(0, BATCH_MAX));
+  if (job.spec.suspend === true) return deleteOnly(active.slice(0, BATCH_MAX));
   const wanted = wantedActive(seen);
   const surplus = surplusPods(seen, Math.max(0, active.length - wanted)).slice(0, BATCH_MAX);
-  if (surplus.length > 0) return takeAway(surplus);
+  if (surplus.length > 0) return deleteOnly(surplus);
   const missing = wanted - active.length - (waitsForEnd(job) ? seen.terminating.length : 0);
-  return missing > 0 ? planCreation(seen, missing) : takeAway([]);
+  return missing > 0 ? planCreation(seen, missing) : deleteOnly([]);
 }
 
-function takeAway(surplus: readonly Pod[]): PodPlan {
+function deleteOnly(surplus: readonly Pod[]): PodPlan {
   return { surplus, missing: [], waitMs: undefined };
 }
 
 function wantedActive({ job, active, succeeded, failedIndexes }: Observation): number {
   const { completions, parallelism = 1 } = job.spec;
-  // Once one worker has found the queue empty, the others are left to finish.
+  // A work queue is done after the first success; running workers may finish.
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
   return Math.max(0, Math.min(completions - succeeded - countIndexes(failedIndexes), parallelism));
 }
 
-/** Pods that double an index or have none go in any case; then as many as are too much, the least useful first. */
+/** Pods with a duplicate or missing index go in any case; further ones go least useful first. */
 function surplusPods({ job, active }: Observation, atLeast: number): readonly Pod[] {
   const byUse = byProgress(active);
   if (!isIndexed(job)) return byUse.slice(0, atLeast);
@@ -52,9 +52,9 @@ function surplusPods({ job, active }: Observation, atLeast: number): readonly Po
     if (index !== undefined) kept.set(index, pod);
   }
   const keepers = new Set(kept.values());
-  const doubles = byUse.filter((pod) => !keepers.has(pod));
+  const duplicates = byUse.filter((pod) => !keepers.has(pod));
   const others = byUse.filter((pod) => keepers.has(pod));
-  return [...doubles, ...others.slice(0, Math.max(0, atLeast - doubles.length))];
+  return [...duplicates, ...others.slice(0, Math.max(0, atLeast - duplicates.length))];
 }
 
 function planCreation(seen: Observation, missing: number): PodPlan {
@@ -62,14 +62,14 @@ function planCreation(seen: Observation, missing: number): PodPlan {
   const count = Math.min(missing, BATCH_MAX);
   if (hasLimitPerIndex(job)) return planIndependent(seen, pendingIndexes(seen, count));
   const waiting = waitMs(seen);
-  if (waiting > 0) return { ...takeAway([]), waitMs: waiting };
+  if (waiting > 0) return { ...deleteOnly([]), waitMs: waiting };
   const indexes = isIndexed(job)
     ? pendingIndexes(seen, count)
     : Array.from({ length: count }, () => undefined);
-  return { ...takeAway([]), missing: indexes };
+  return { ...deleteOnly([]), missing: indexes };
 }
 
-/** Each index has its own back-off; the others do not wait for it. */
+/** Each index has its own back-off. */
 function planIndependent(seen: Observation, indexes: readonly number[]): PodPlan {
   const due: number[] = [];
   let soonest: number | undefined;

@@ -19,7 +19,7 @@ function completedAt(now: string): string | undefined {
   return endedStatus({ seen, verdict, accounts, active: [], terminating: 0 }, verdict).completionTime;
 }
 
-test("a Job is complete when it is found to be, and never before it began, whatever the clock says", () => {
+test("a Job's completionTime is now, but never before its startTime", () => {
   expect(completedAt("2026-01-01T00:02:00Z")).toBe("2026-01-01T00:02:00Z");
   expect(completedAt("2026-01-01T00:00:30Z")).toBe(STARTED);
 });

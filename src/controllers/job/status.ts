@@ -1,4 +1,4 @@
-/** What a Job says of itself. Pure. */
+/** Builds the status of a Job. Pure. */
 import type { Job, JobCondition, JobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
@@ -15,7 +15,7 @@ export interface Findings {
   readonly seen: Observation;
   readonly verdict: Verdict | undefined;
   readonly accounts: Accounts;
-  /** After what this pass has done to them. */
+  /** Active pods after the actions of this pass. */
   readonly active: readonly Pod[];
   readonly terminating: number;
 }
@@ -43,7 +43,7 @@ export function statusOf(findings: Findings): JobStatus {
   };
 }
 
-/** With the condition that states the end. */
+/** Adds the condition Complete or Failed. */
 export function endedStatus(findings: Findings, verdict: Verdict): JobStatus {
   const status = statusOf(findings);
   const type = verdict.type === "FailureTarget" ? "Failed" : "Complete";
@@ -56,12 +56,14 @@ export function endedStatus(findings: Findings, verdict: Verdict): JobStatus {
   };
 }
 
-/** A clock may have been set back since the Job began, or be another loop's: a Job that ends before it began is refused. */
+/**
+ * The clock may have been set back, or another process set startTime. The server rejects a completionTime before it.
+ */
 function laterOf(now: string, startTime = now): string {
   return startTime > now ? startTime : now;
 }
 
-/** All pods have ended and are numbers. */
+/** All pods have ended and are counted. */
 export function hasEnded({ verdict, accounts, terminating, active }: Findings): boolean {
   return verdict !== undefined && !hasUncounted(accounts) && terminating + active.length === 0;
 }
@@ -71,7 +73,7 @@ function uncountedOf({ uncounted }: Accounts): NonNullable<JobStatus["uncountedT
   return { ...(succeeded.length > 0 && { succeeded }), ...(failed.length > 0 && { failed }) };
 }
 
-/** A Job starts when it is first let go, and anew when it goes on after a suspension. One that ends has begun. */
+/** startTime is set when the Job first runs, and anew when it resumes. A finished Job has always started. */
 function startTimeOf({ seen: { job, now }, verdict }: Findings): string | undefined {
   const { startTime } = job.status;
   if (verdict !== undefined) return startTime ?? (needsNoStart(job) ? undefined : timeText(now));
@@ -83,7 +85,7 @@ function needsNoStart({ spec }: Job): boolean {
   return spec.suspend === true && spec.completions === 0;
 }
 
-/** A Job that is ending, or on its way out, is neither suspended nor resumed. */
+/** A Job that is ending or being deleted is neither suspended nor resumed. */
 function conditionsOf({ seen: { job, now }, verdict }: Findings): readonly JobCondition[] {
   const { conditions = [] } = job.status;
   if (verdict !== undefined) {
@@ -99,10 +101,10 @@ function withSuspension(job: Job, now: number): readonly JobCondition[] {
   const known = conditions.find(({ type }) => type === "Suspended");
   const isSuspended = job.spec.suspend === true;
   if ((known?.status === "True") === isSuspended) return conditions;
-  const words = isSuspended
+  const change = isSuspended
     ? { status: "True", reason: "JobSuspended", message: "Job suspended" }
     : { status: "False", reason: "JobResumed", message: "Job resumed" };
-  const next = condition({ type: "Suspended", ...words }, timeText(now));
+  const next = condition({ type: "Suspended", ...change }, timeText(now));
   return known === undefined
     ? [...conditions, next]
     : conditions.map((each) => (each === known ? next : each));

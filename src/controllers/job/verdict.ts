@@ -1,4 +1,4 @@
-/** Whether, and how, a Job comes to its end. */
+/** Decides if and how a Job ends. */
 import type { Job, JobCondition } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
@@ -9,13 +9,16 @@ import { hasFailed, hasLimitPerIndex, isIndexed } from "./job-pods.ts";
 import type { Observation } from "./observation.ts";
 
 export interface Verdict {
-  /** The condition that announces it; the one that states it follows when all pods have ended and are counted. */
+  /** Condition that announces the end. Complete or Failed follows once all pods have ended and are counted. */
   readonly type: "FailureTarget" | "SuccessCriteriaMet";
   readonly reason: string;
   readonly message: string;
 }
 
-/** What was announced stays; failures go before successes. Undefined while the Job goes on, or may be complete with its next plan. */
+/**
+ * An announced verdict stays; failures go before successes. Undefined while the Job continues, or if its completion
+ * depends on the next plan.
+ */
 export function judgeJob(seen: Observation): Verdict | undefined {
   return announced(seen.job) ?? judgeFailures(seen) ?? judgeIndexes(seen) ?? judgeSuccessPolicy(seen);
 }
@@ -26,7 +29,7 @@ export const COMPLETIONS_REACHED: Verdict = {
   message: "Reached expected number of succeeded pods",
 };
 
-/** As many as wanted have succeeded and none is at work; a queue of work has ended with the first success. */
+/** Enough pods have succeeded and none is active. A work queue completes with its first success. */
 export function isComplete({ job, succeeded }: Observation, activeNow: number): boolean {
   const { completions } = job.spec;
   return activeNow === 0 && (completions === undefined ? succeeded > 0 : succeeded >= completions);
@@ -38,7 +41,7 @@ export function findTrue({ status }: Job, type: string): JobCondition | undefine
 
 const MANAGER = "kubernetes.io/job-controller";
 
-/** Not by a controller that somebody has brought along. */
+/** False for Jobs of an external controller. */
 export function isManagedHere({ spec: { managedBy = MANAGER } }: Job): boolean {
   return managedBy === MANAGER;
 }
@@ -77,7 +80,7 @@ function backoffLimit({ spec }: Job): number {
   return spec.backoffLimit ?? 6;
 }
 
-/** Where pods restart their containers themselves, those restarts count while the pod is alive. */
+/** With restartPolicy OnFailure, the container restarts of live pods count. */
 function restartsTooOften(job: Job, pods: readonly Pod[]): boolean {
   if (job.spec.template.spec.restartPolicy !== "OnFailure") return false;
   let restarts = 0;
@@ -93,7 +96,7 @@ function restartsTooOften(job: Job, pods: readonly Pod[]): boolean {
   return limit === 0 ? restarts > 0 : restarts >= limit;
 }
 
-/** Undefined without one, and while the Job is not running. */
+/** Undefined without a deadline, and while the Job is not running. */
 export function deadlineOf({ spec, status }: Job): number | undefined {
   if (spec.activeDeadlineSeconds === undefined || status.startTime === undefined || spec.suspend === true)
     return undefined;
