@@ -11,7 +11,7 @@ import { defineController, watching } from "../../runtime/controller/controller.
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { orphanedPods } from "../pods/orphaned-pods.ts";
 import { createPods, deletePods } from "../pods/pod-changes.ts";
-import { ensureRevisions, forgetRevisions, planHistory, REVISION_HASH } from "../revisions/revisions.ts";
+import { ensureRevisions, deleteRevisions, planHistory, REVISION_HASH } from "../revisions/revisions.ts";
 import { newDaemon, nodeOf } from "./daemon-pods.ts";
 import { viewOf } from "./daemon-view.ts";
 import type { DaemonView } from "./daemon-view.ts";
@@ -58,7 +58,7 @@ async function reconcile(set: DaemonSet, context: ReconcileContext): Promise<Out
 
   await context.updateStatus(set, statusOf(view, collisionCount));
   await carryOut(view, plan, context);
-  await forgetRevisions(planOldRevisions(set, { pods, update, all }), context);
+  await deleteRevisions(planOldRevisions(set, { pods, update, all }), context);
   const waits = [plan.waitMs, nextUsableMs(view)].filter((wait) => wait !== undefined);
   return waits.length === 0 ? undefined : { recheckAfterMs: Math.min(...waits) };
 }

@@ -46,32 +46,32 @@ function fateOf(given: Case): string | undefined {
   return planned?.fate;
 }
 
-describe("a token that was made with its account", () => {
+describe("an auto-generated token", () => {
   test.each<[string, Case]>([
     ["was never used", {}],
     ["was used more than a year ago", { labels: { [LAST_USED]: "2025-06-14" } }],
-    ["says nonsense of when it was withdrawn", { labels: { [INVALID_SINCE]: "soon" } }],
+    ["has an unreadable invalid-since label", { labels: { [INVALID_SINCE]: "soon" } }],
     ["has an account without uid", { uid: "" }],
-  ])("is withdrawn when it %s", (_, given) => {
+  ])("is invalidated when it %s", (_, given) => {
     expect(fateOf(given)).toBe("withdraw");
   });
 
-  test("is deleted a year after it was withdrawn", () => {
+  test("is deleted a year after it was invalidated", () => {
     expect(fateOf({ labels: { [INVALID_SINCE]: "2025-06-14" } })).toBe("delete");
     expect(fateOf({ labels: { [INVALID_SINCE]: "2025-06-15" } })).toBeUndefined();
   });
 
   test.each<[string, Case]>([
     ["was used within a year", { labels: { [LAST_USED]: "2025-06-15" } }],
-    ["was used nobody can say when", { labels: { [LAST_USED]: "2025-02-30" } }],
+    ["has an unreadable last-used label", { labels: { [LAST_USED]: "2025-02-30" } }],
     ["is younger than a year", { created: "2025-06-16T00:00:00Z" }],
-    ["is on its way out", { deletionTimestamp: "2026-06-01T00:00:00Z" }],
-    ["is not named by its account", { secrets: [] }],
+    ["is being deleted", { deletionTimestamp: "2026-06-01T00:00:00Z" }],
+    ["is not in its account's list", { secrets: [] }],
     ["belongs to an earlier account", { uid: "u0" }],
-    ["is no token", { type: "Opaque" }],
+    ["is not a token", { type: "Opaque" }],
     ["is mounted by a pod", { volumes: [{ name: "v", secret: { secretName: "t" } }] }],
-    ["has not been looked at for a year and a day", { since: "2025-06-15" }],
-    ["is looked at since nobody knows when", { since: "" }],
+    ["was not recorded for a year and a day", { since: "2025-06-15" }],
+    ["has no known start of records", { since: "" }],
   ])("stays when it %s", (_, given) => {
     expect(fateOf(given)).toBeUndefined();
   });

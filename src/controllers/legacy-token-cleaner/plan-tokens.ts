@@ -1,4 +1,7 @@
-/** Which tokens that were made with their accounts nobody has used for a year: they are withdrawn first, and deleted a year later. */
+/**
+ * Finds auto-generated ServiceAccount tokens that were unused for a year. They are invalidated first and deleted a year
+ * later.
+ */
 import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import { dayText, findDay, INVALID_SINCE, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { podReferences } from "../../resources/pod/pod-references.ts";
@@ -7,12 +10,12 @@ const TYPE = "kubernetes.io/service-account-token";
 const ACCOUNT_NAME = "kubernetes.io/service-account.name";
 const ACCOUNT_UID = "kubernetes.io/service-account.uid";
 const DAY_MS = 24 * 3_600_000;
-/** As upstream's unless told otherwise. */
+/** Upstream's default of --legacy-service-account-token-clean-up-period. */
 const UNUSED_MS = 365 * DAY_MS;
 
-export interface TokenWorld {
+export interface TokenState {
   readonly now: number;
-  /** What the server says of when it began to note uses. */
+  /** Day since when the server records the use of tokens, from its ConfigMap. */
   readonly since: string | undefined;
   readonly secrets: readonly Secret[];
   readonly pods: readonly Pod[];
@@ -24,9 +27,9 @@ export interface TokenFate {
   readonly fate: "withdraw" | "delete";
 }
 
-export function planTokens({ now, since, secrets, pods, findAccount }: TokenWorld): readonly TokenFate[] {
+export function planTokens({ now, since, secrets, pods, findAccount }: TokenState): readonly TokenFate[] {
   const trackedAt = findDay(since ?? "");
-  // The whole first day may have gone by without notes.
+  // Recording may have started at the end of that day, so one day is added.
   if (trackedAt === undefined || now < trackedAt + DAY_MS + UNUSED_MS) return [];
   const before = now - UNUSED_MS;
   const unused = secrets.filter(
@@ -49,7 +52,7 @@ function isUnused({ type, metadata }: Secret, before: number): boolean {
   if (Date.parse(creationTimestamp) >= before) return false;
   const lastUsed = labels?.[LAST_USED];
   if (lastUsed === undefined) return true;
-  // Of a date that nobody can read nothing follows.
+  // An unreadable date proves nothing, so the token stays.
   return findDay(lastUsed) !== undefined && lastUsed < dayText(before);
 }
 
@@ -57,14 +60,16 @@ function accountOf({ metadata: { namespace = "", annotations } }: Secret): reado
   return [namespace, annotations?.[ACCOUNT_NAME] ?? ""];
 }
 
-/** Tokens that somebody asked for by making a Secret are not named by their account, and stay. */
+/**
+ * Only tokens in the `secrets` list of their account were generated. Tokens that a user requested with a Secret stay.
+ */
 function isGenerated({ metadata }: Secret, account: ServiceAccount | undefined): boolean {
   const uid = metadata.annotations?.[ACCOUNT_UID] ?? "";
   if (account === undefined || (uid !== "" && uid !== account.metadata.uid)) return false;
   return account.secrets?.some(({ name }) => name === metadata.name) === true;
 }
 
-/** `NAMESPACE/NAME` */
+/** Items have the form `NAMESPACE/NAME`. */
 function mountedSecrets(pods: readonly Pod[]): ReadonlySet<string> {
   const mounted = new Set<string>();
   for (const pod of pods)

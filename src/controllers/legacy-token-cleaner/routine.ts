@@ -1,8 +1,8 @@
 /**
- * Clears away tokens that were made with their accounts, lie in Secrets and are used by nobody.
+ * Removes unused auto-generated ServiceAccount tokens.
  *
- * Reads Secrets, ServiceAccounts, Pods and the ConfigMap in which the server says since when it notes uses; marks such Secrets as withdrawn
- * after a year without use, and deletes them after another.
+ * Reads Secrets, ServiceAccounts, Pods and the ConfigMap with the start of the server's usage records. Labels a token
+ * as invalid after a year without use, and deletes it a year later.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
@@ -38,12 +38,11 @@ async function clean(parts: RoutineParts, signal: AbortSignal): Promise<void> {
     });
     for (const fate of fates) if (!signal.aborted) await carryOut(parts, fate);
   } catch (error) {
-    if (!signal.aborted)
-      log.warn("unused tokens could not be cleared away; the next round tries again", { error });
+    if (!signal.aborted) log.warn("cannot clean up unused tokens; retrying in the next round", { error });
   }
 }
 
-/** One that cannot be written does not hold up the others. */
+/** A failed write does not stop the others. */
 async function carryOut({ client, loop, log }: RoutineParts, { secret, fate }: TokenFate): Promise<void> {
   const { namespace, name, uid, resourceVersion } = secret.metadata;
   try {
@@ -52,9 +51,9 @@ async function carryOut({ client, loop, log }: RoutineParts, { secret, fate }: T
       const metadata = { uid, labels: { [INVALID_SINCE]: dayText(loop.now()) } };
       await client(Secret).patch(secret, { type: "merge", changes: { metadata } });
     }
-    log.info("a token that nobody uses was cleared away", { namespace, name, fate });
+    log.info("cleaned up an unused token", { namespace, name, fate });
   } catch (error) {
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
-    log.warn("a token that nobody uses stays", { namespace, name, error });
+    log.warn("cannot clean up an unused token", { namespace, name, error });
   }
 }

@@ -1,4 +1,4 @@
-/** Deletes everything in a namespace, and tells what is left. */
+/** Deletes all objects in a namespace and reports those that remain. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
@@ -9,31 +9,31 @@ import { readServedResources } from "../served-resources.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
 
 export interface ContentReport {
-  /** Groups that could not be asked what they serve, with the reason. */
+  /** Groups whose discovery failed, with the error. */
   readonly undiscovered: ReadonlyMap<string, Error>;
-  /** Objects that could not be deleted, or should be gone and are not. */
+  /** Failed deletions, and resources whose objects unexpectedly remain. */
   readonly failures: readonly Error[];
-  /** Everything for which the whole has to be tried again soon. */
+  /** Errors that require a retry soon. */
   readonly errors: readonly Error[];
-  /** Objects by resource, named `pods.` or `deployments.apps`. */
+  /** Number of remaining objects by resource, such as `pods.` or `deployments.apps`. */
   readonly remaining: ReadonlyMap<string, number>;
   readonly finalizers: ReadonlyMap<string, number>;
-  /** How long pods may still take to end; 0 when they should have. */
+  /** Grace period of running pods; 0 once it has passed. */
   readonly graceSeconds: number;
-  /** How long all that is left may take. */
+  /** Estimated time until the remaining objects are gone. */
   readonly waitSeconds: number;
 }
 
 export interface ContentPlace {
   readonly namespace: Namespace;
-  /** Those in it, as far as is known. */
+  /** Cached pods of the namespace. */
   readonly pods: readonly Pod[];
   readonly now: number;
 }
 
-/** Upstream's guess of how long whoever has put a finalizer on an object needs. */
+/** Upstream's estimate of the time that a finalizer's owner needs. */
 const FINALIZER_SECONDS = 15;
-/** So many resources are emptied at once. */
+/** Upper bound of resources emptied concurrently. */
 const PARALLEL = 8;
 
 export async function removeContent(client: Client, place: ContentPlace): Promise<ContentReport> {
@@ -45,7 +45,7 @@ export async function removeContent(client: Client, place: ContentPlace): Promis
   const name = place.namespace.metadata.name ?? "";
   const isPods = ({ group, plural }: ServedResource): boolean => group === "" && plural === "pods";
   const outcomes = await emptyAll(client, name, resources.filter(isPods));
-  // Pods may need what else is there until they have ended.
+  // Other objects are deleted after the pods: running pods may need them.
   if (outcomes.every(({ items, error }) => items.length === 0 && error === undefined))
     outcomes.push(
       ...(await emptyAll(
@@ -65,7 +65,7 @@ async function discover(client: Client): Promise<Pick<ServedResources, "preferre
   }
 }
 
-/** Pods that run have their grace period, counted from the deletion of the namespace. */
+/** Longest grace period of running pods, counted from the namespace's deletion. */
 function graceSecondsOf({ namespace, pods, now }: ContentPlace): number {
   let longest = 0;
   for (const pod of pods)
@@ -77,7 +77,7 @@ function graceSecondsOf({ namespace, pods, now }: ContentPlace): number {
 
 interface Outcome {
   readonly resource: ServedResource;
-  /** What is left of it. */
+  /** Objects that remain. */
   readonly items: readonly ApiObject[];
   readonly error: Error | undefined;
 }
@@ -104,7 +104,7 @@ async function empty(client: Client, namespace: string, resource: ServedResource
     await deleteAll(client, resource, before);
     return { resource, items: await list(), error: undefined };
   } catch (error) {
-    // A resource that is gone has no objects any more.
+    // A resource that is no longer served has no objects.
     if (isApiError(error, "NotFound") || isApiError(error, "MethodNotAllowed"))
       return { resource, items: [], error: undefined };
     return { resource, items: [], error: error as Error };

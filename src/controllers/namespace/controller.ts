@@ -1,8 +1,8 @@
 /**
- * Empties namespaces that are being deleted, says in their conditions what holds them up, and lets them go once nothing is left.
+ * Empties namespaces that are being deleted, reports obstacles in their conditions, and finalizes them once empty.
  *
- * Reads Namespaces, Pods and discovery; deletes every object in the namespace, pods before everything else; writes Namespace status and
- * takes `kubernetes` off the finalizers in its spec.
+ * Reads Namespaces, Pods and discovery. Deletes every object in the namespace, pods first. Writes Namespace status and
+ * removes the finalizer `kubernetes` from its spec.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
@@ -17,7 +17,7 @@ export const namespaceController = defineController({
   name: "namespace-controller",
   for: Namespace,
   watches: [
-    // Everything else waits for the last pod, which then has not to be found out by looking again.
+    // The end of the last pod triggers the deletion of the other objects.
     watching(Pod, ({ before, after }, read) => {
       const { namespace = "" } = before?.metadata ?? {};
       if (after !== undefined || !isTerminating(read(Namespace).find({ name: namespace }))) return [];
@@ -27,15 +27,15 @@ export const namespaceController = defineController({
   reconcile,
 });
 
-const KEEPER = "kubernetes";
-/** As upstream's: whoever deletes a namespace and then, one by one, what is in it (`kubectl delete -f`) still finds it there. */
-const PATIENCE_MS = 5000;
+const FINALIZER = "kubernetes";
+/** Delay as upstream's: `kubectl delete -f` of a namespace and its objects still finds the objects. */
+const DELAY_MS = 5000;
 
 async function reconcile(namespace: Namespace, context: ReconcileContext): Promise<Outcome> {
-  if (!isTerminating(namespace) || !isKept(namespace)) return undefined;
+  if (!isTerminating(namespace) || !hasFinalizer(namespace)) return undefined;
   const { name } = namespace.metadata;
   const now = context.clock.now();
-  const leftMs = Date.parse(namespace.metadata.deletionTimestamp ?? "") + PATIENCE_MS - now;
+  const leftMs = Date.parse(namespace.metadata.deletionTimestamp ?? "") + DELAY_MS - now;
   if (leftMs > 0) return { recheckAfterMs: leftMs, timer: "progress" };
   const pods = context.cache(Pod).list({ namespace: name });
   const report = await removeContent(context.client, { namespace, pods, now });
@@ -53,13 +53,13 @@ function isTerminating(namespace: Namespace | undefined): boolean {
   return namespace?.metadata.deletionTimestamp !== undefined;
 }
 
-function isKept({ spec }: Namespace): boolean {
-  return spec.finalizers?.includes(KEEPER) ?? false;
+function hasFinalizer({ spec }: Namespace): boolean {
+  return spec.finalizers?.includes(FINALIZER) ?? false;
 }
 
 /**
- * Half of the time that it may take, as upstream does. What does not move is left to those whose finalizers hold it, and looked at from time
- * to time.
+ * Half of the estimated time, as upstream's. Without progress, only finalizer owners can act: a periodic check
+ * suffices.
  */
 function recheckOf({ graceSeconds, waitSeconds }: ContentReport, isMoving: boolean): Outcome {
   const recheckAfterMs = (Math.floor(waitSeconds / 2) + 1) * 1000;
@@ -67,7 +67,7 @@ function recheckOf({ graceSeconds, waitSeconds }: ContentReport, isMoving: boole
 }
 
 async function finalize(namespace: Namespace, { client }: ReconcileContext): Promise<void> {
-  const finalizers = namespace.spec.finalizers?.filter((finalizer) => finalizer !== KEEPER) ?? [];
+  const finalizers = namespace.spec.finalizers?.filter((finalizer) => finalizer !== FINALIZER) ?? [];
   try {
     const body = { ...namespace, spec: { ...namespace.spec, finalizers } };
     await client(Namespace).subresource("finalize").update(namespace, body);

@@ -13,7 +13,7 @@ const EMPTY: ContentReport = {
 };
 
 describe("the conditions of a namespace that is deleted", () => {
-  test("are all False when nothing is left", () => {
+  test("are all False for an empty namespace", () => {
     expect(planConditions(undefined, EMPTY, 0).map(({ status }) => status)).toEqual(Array(5).fill("False"));
   });
 
@@ -53,13 +53,13 @@ describe("the conditions of a namespace that is deleted", () => {
       { finalizers: new Map([["example.com/a", 3]]) },
       "Some content in the namespace has finalizers remaining: example.com/a in 3 resource instances",
     ],
-  ])("say what is wrong: %s", (type, part, message) => {
+  ])("report the problem %s", (type, part, message) => {
     const conditions = planConditions(undefined, { ...EMPTY, ...part }, 0);
 
     expect(conditions.filter(({ status }) => status === "True")).toMatchObject([{ type, message }]);
   });
 
-  test("move their time only with their status, and leave others alone", () => {
+  test("change their time only with their status and keep other conditions", () => {
     const other = { type: "Other", status: "True" };
     const first = planConditions([other], EMPTY, 0);
     const second = planConditions(first, { ...EMPTY, remaining: new Map([["pods.", 1]]) }, 60_000);

@@ -1,4 +1,4 @@
-/** What the conditions of a namespace that is being emptied say. Pure. */
+/** Computes the conditions of a namespace that is being emptied. Pure. */
 import type { NamespaceCondition } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
 import type { ContentReport } from "./content.ts";
@@ -10,7 +10,10 @@ interface Verdict {
   readonly message: string;
 }
 
-/** All five are there from the first look on; one that says nothing is wrong is False. `lastTransitionTime` moves with the status only. */
+/**
+ * Returns all five conditions from the first pass on; False means no problem. `lastTransitionTime` changes with the
+ * status only.
+ */
 export function planConditions(
   conditions: readonly NamespaceCondition[] | undefined,
   report: ContentReport,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { CidrBlocks } from "./cidr-blocks.ts";
 
 describe("blocks of a range", () => {
-  test("are given once each, and again when they are free", () => {
+  test("are allocated once each, and again once free", () => {
     const blocks = new CidrBlocks("10.244.0.0/22", 24);
     blocks.keep("10.244.1.0/24");
 
@@ -16,7 +16,7 @@ describe("blocks of a range", () => {
     expect(blocks.take()).toBe("10.244.1.0/24");
   });
 
-  test("are there for thousands of nodes in the default range", () => {
+  test("suffice for thousands of nodes in the default range", () => {
     const blocks = new CidrBlocks("10.128.0.0/9", 24);
     const taken = Array.from({ length: 5000 }, () => blocks.take());
 
@@ -24,7 +24,7 @@ describe("blocks of a range", () => {
     expect(taken.at(-1)).toBe("10.147.135.0/24");
   });
 
-  test("must fit into it", () => {
+  test("must fit into the range", () => {
     expect(() => new CidrBlocks("10.0.0.0/25", 24)).toThrow("holds blocks of /24");
   });
 });

@@ -1,4 +1,4 @@
-/** Equal blocks of one range of addresses, given out one by one. */
+/** Allocates blocks of equal size from one address range. */
 import { cidrText, findCidr, networkAddress, type Cidr } from "../../api/values/ip-address.ts";
 
 export class CidrBlocks {
@@ -10,7 +10,7 @@ export class CidrBlocks {
   readonly #used = new Set<number>();
   #next = 0;
 
-  /** Throws when the range is none, or smaller than a block. */
+  /** Throws if the range is invalid or smaller than a block. */
   constructor(range: string, prefixLength: number) {
     const cidr = findCidr(range);
     const bits = cidr?.address.family === "IPv6" ? 128 : 32;
@@ -21,11 +21,11 @@ export class CidrBlocks {
     this.#family = cidr.address.family;
     this.#prefixLength = prefixLength;
     this.#blockBits = BigInt(bits - prefixLength);
-    // More blocks than any cluster has nodes.
+    // Upper bound of blocks: more than any cluster has nodes.
     this.#count = 2 ** Math.min(prefixLength - cidr.prefixLength, 20);
   }
 
-  /** Undefined when all are taken. */
+  /** Undefined if all blocks are in use. */
   take(): string | undefined {
     for (let tries = 0; tries < this.#count; tries++) {
       const index = this.#next;
@@ -38,7 +38,7 @@ export class CidrBlocks {
     return undefined;
   }
 
-  /** Somebody has this block already. Harmless for one of another range. */
+  /** Marks a block as in use. No-op for a block of another range. */
   keep(block: string): void {
     const index = this.#indexOf(block);
     if (index !== undefined) this.#used.add(index);

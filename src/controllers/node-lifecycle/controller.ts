@@ -1,9 +1,9 @@
 /**
- * Keeps what is said of nodes true when they no longer say it themselves.
+ * Marks nodes without heartbeats, and taints nodes by their conditions.
  *
- * Reads Nodes, their Leases and Pods. A node of which nothing is heard gets conditions `Unknown`, its pods are no longer ready; conditions become
- * taints that keep pods away at once, and taints that drive pods away one node after the other, at a rate that depends on the health of its zone.
- * Writes conditions and taints of Nodes and the condition `Ready` of Pods, nothing else.
+ * Reads Nodes, their Leases and Pods. A silent node gets conditions `Unknown`, and its pods become unready. Conditions
+ * become NoSchedule taints at once, and NoExecute taints one node at a time, at a rate that depends on the health of
+ * its zone. Writes conditions and taints of Nodes and the condition `Ready` of Pods.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease } from "../../api/generated/types/coordination-v1.ts";
@@ -27,15 +27,15 @@ import {
   unknownConditions,
   type NodeHealth,
 } from "./node-health.ts";
-import { findTaintChange, isDriving } from "./node-taints.ts";
+import { findTaintChange, isEvicting } from "./node-taints.ts";
 import { zoneHealth, zoneOf, type ZoneHealth } from "./zone-health.ts";
 import { ZoneQueues } from "./zone-queues.ts";
 
 const NAME = "node-controller";
 const LEASES = "kube-node-lease";
-/** As upstream's: how often all nodes are looked at. */
+/** Interval of the check of all nodes, as upstream's. */
 const PERIOD_MS = 5000;
-/** How often it is looked whether the next node may drive its pods away, while one waits. */
+/** Interval at which queued nodes are tainted NoExecute, while some are queued. */
 const QUEUE_MS = 1000;
 
 export const nodeLifecycleRoutine: Routine = {
@@ -47,19 +47,22 @@ export const nodeLifecycleRoutine: Routine = {
 
 class LifecycleRun {
   readonly #parts: RoutineParts;
-  /** What fails once it is aborted is no failure. */
+  /** Errors after its abort are ignored. */
   readonly #signal: AbortSignal;
   readonly #health = new Map<string, NodeHealth>();
   readonly #marked = new Set<string>();
-  /** Nodes that were lost and whose pods have not been told of it: once, since a node that lives knows better afterwards. */
+  /**
+   * Nodes that became unready and whose pods are still to be marked unready. Done once: a living kubelet corrects it
+   * afterwards.
+   */
   readonly #lost = new Set<string>();
-  /** Nodes of which something could not be written. */
+  /** Nodes with a failed write, to be retried. */
   readonly #failed = new Set<string>();
-  /** Versions of nodes that a write was refused for: there is a newer one, which is heard of soon. */
+  /** Node versions whose write was refused: a newer version exists and will arrive soon. */
   readonly #outdated = new Map<string, string>();
   readonly #queues = new ZoneQueues();
   readonly #writes = new WriteWindow<string>();
-  #zones: ZoneHealth = { zones: new Map(), isAllDark: false };
+  #zones: ZoneHealth = { zones: new Map(), isFullOutage: false };
   #period: Timer | undefined;
   #queueing: Timer | undefined;
   #isScheduled = false;
@@ -77,9 +80,9 @@ class LifecycleRun {
     ];
     for (const node of cache(Node).list()) {
       if (isLost(node)) this.#lost.add(node.metadata.name);
-      this.#hearOf(node.metadata.name, node);
+      this.#noteHeartbeat(node.metadata.name, node);
     }
-    this.#look();
+    this.#checkAll();
     await untilAborted(this.#signal);
     for (const each of leave) each();
     this.#period?.cancel();
@@ -94,13 +97,13 @@ class LifecycleRun {
     }
     const { name } = after.metadata;
     if (before === undefined) {
-      this.#tell(after, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`);
+      this.#report(after, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`);
     }
     if (before !== undefined && isNodeReady(before) && !isNodeReady(after)) {
       this.#lost.add(name);
-      this.#tell(after, "NodeNotReady", `Node ${name} status is now: NodeNotReady`);
+      this.#report(after, "NodeNotReady", `Node ${name} status is now: NodeNotReady`);
     }
-    this.#hearOf(name, after);
+    this.#noteHeartbeat(name, after);
   }
 
   #forget(node: Node): void {
@@ -110,7 +113,7 @@ class LifecycleRun {
     this.#marked.delete(name);
     this.#lost.delete(name);
     this.#queues.remove(name);
-    this.#tell(node, "RemovingNode", `Node ${name} event: Removing Node ${name} from Controller`);
+    this.#report(node, "RemovingNode", `Node ${name} event: Removing Node ${name} from Controller`);
   }
 
   #leaseChanged(lease: Lease | undefined): void {
@@ -120,18 +123,18 @@ class LifecycleRun {
     if (known !== undefined) this.#health.set(name, hear(known, { lease }, this.#parts.loop.elapsed()));
   }
 
-  #hearOf(name: string, node: Node): void {
+  #noteHeartbeat(name: string, node: Node): void {
     const lease = this.#parts.cache(Lease).find({ namespace: LEASES, name });
     this.#health.set(name, hear(this.#health.get(name), { node, lease }, this.#parts.loop.elapsed()));
     this.#mark(name);
   }
 
-  #tell(node: Node, reason: string, message: string): void {
+  #report(node: Node, reason: string, message: string): void {
     this.#parts.event(node, { type: "Normal", reason, message });
   }
 
-  /** All nodes, from time to time: silence is no event. */
-  #look(): void {
+  /** Checks all nodes periodically: a missing heartbeat causes no event. */
+  #checkAll(): void {
     if (this.#signal.aborted) return;
     const { loop, cache } = this.#parts;
     const heardUntil = this.#heardUntil();
@@ -141,10 +144,13 @@ class LifecycleRun {
     }
     for (const name of this.#failed) this.#mark(name);
     this.#failed.clear();
-    this.#period = loop.timer(beatWithin(loop.now(), PERIOD_MS), "periodic", () => this.#look());
+    this.#period = loop.timer(beatWithin(loop.now(), PERIOD_MS), "periodic", () => this.#checkAll());
   }
 
-  /** Whose own watch has broken knows nothing of who spoke since (Loop.elapsed). */
+  /**
+   * Subtracts the time since the Lease watch last delivered: a silent watch says nothing about the nodes
+   * (Loop.elapsed).
+   */
   #heardUntil(): number {
     const { loop, silenceMs } = this.#parts;
     return loop.elapsed() - silenceMs(Lease);
@@ -162,22 +168,25 @@ class LifecycleRun {
     if (this.#signal.aborted) return;
     const marked = [...this.#marked];
     this.#marked.clear();
-    this.#weighZones();
+    this.#updateZones();
     const heardUntil = this.#heardUntil();
     for (const name of marked) this.#reconcile(name, heardUntil);
     this.#awaitQueues();
   }
 
-  /** Rates follow the health of the zones; leaving the dark, every node gets its time anew. */
-  #weighZones(): void {
+  /**
+   * Recomputes the zones' rates. When a full outage starts or ends, all nodes are reconciled; after it, every node's
+   * grace period restarts.
+   */
+  #updateZones(): void {
     const { cache, loop } = this.#parts;
-    const wasAllDark = this.#zones.isAllDark;
+    const wasFullOutage = this.#zones.isFullOutage;
     const nodes = cache(Node).list();
     this.#zones = zoneHealth(nodes);
-    if (this.#zones.isAllDark === wasAllDark) return;
+    if (this.#zones.isFullOutage === wasFullOutage) return;
     for (const { metadata } of nodes) {
       const health = this.#health.get(metadata.name);
-      if (health !== undefined && wasAllDark) {
+      if (health !== undefined && wasFullOutage) {
         this.#health.set(metadata.name, { ...health, heardAt: loop.elapsed() });
       }
       this.#mark(metadata.name);
@@ -200,13 +209,13 @@ class LifecycleRun {
     if (this.#lost.delete(name) && isLost(node)) this.#unreadyPods(node);
   }
 
-  /** A node that is ready again lets pods stay at once; one that is not waits for its turn to drive them away. */
+  /** A ready node loses its NoExecute taint at once. An unready one is queued for it. */
   #taint(node: Node, time: string): void {
     const { name } = node.metadata;
-    const drives = !this.#zones.isAllDark && isDriving(node);
-    const taints = findTaintChange(node, { drives, time });
+    const evicts = !this.#zones.isFullOutage && isEvicting(node);
+    const taints = findTaintChange(node, { evicts, time });
     if (taints !== undefined) this.#writeTaints(node, taints);
-    const waits = isUnready(node) && !isDriving(node) && !this.#zones.isAllDark;
+    const waits = isUnready(node) && !isEvicting(node) && !this.#zones.isFullOutage;
     if (waits) this.#queues.add(name, zoneOf(node));
     else this.#queues.remove(name);
   }
@@ -248,24 +257,24 @@ class LifecycleRun {
     const { loop } = this.#parts;
     this.#queueing = loop.timer(loop.now() + QUEUE_MS, "periodic", () => {
       this.#queueing = undefined;
-      this.#driveAway();
+      this.#taintQueued();
       this.#awaitQueues();
     });
   }
 
-  #driveAway(): void {
+  #taintQueued(): void {
     const { loop, cache } = this.#parts;
     for (const name of this.#queues.takeDue(this.#zones.zones, loop.elapsed())) {
       const node = cache(Node).find({ name });
       if (node === undefined || !isUnready(node)) continue;
-      const taints = findTaintChange(node, { drives: true, time: timeText(loop.now()) });
+      const taints = findTaintChange(node, { evicts: true, time: timeText(loop.now()) });
       if (taints !== undefined) this.#writeTaints(node, taints);
     }
   }
 
   /**
-   * After a write the node is looked at again if it has changed meanwhile, because that may ask for another one; if not, the write itself is still
-   * to be heard of, which may take a while. After a failure somewhat later.
+   * After a write, reconciles the node again if it changed meanwhile; otherwise the write's own watch event does. A
+   * failed write is retried at the next check.
    */
   #send(subject: string, node: string, write: () => Promise<unknown>): void {
     const version = this.#versionOf(node);
@@ -274,7 +283,8 @@ class LifecycleRun {
         await write();
       } catch (error) {
         if (isApiError(error, "NotFound") || this.#signal.aborted) return;
-        if (!isApiError(error, "Conflict")) this.#parts.log.warn("not written", { node, subject, error });
+        if (!isApiError(error, "Conflict"))
+          this.#parts.log.warn("cannot write a node or its pods; retrying", { node, subject, error });
         this.#failed.add(node);
         return;
       }
@@ -287,7 +297,7 @@ class LifecycleRun {
   }
 }
 
-/** Refused when the taints have changed meanwhile; other changes of the node do no harm. */
+/** The server refuses the patch if the taints changed meanwhile; other changes of the node do not conflict. */
 function taintPatch({ metadata, spec }: Node, taints: readonly Taint[]): Patch {
   const path = "/spec/taints";
   if (spec.taints === undefined) {

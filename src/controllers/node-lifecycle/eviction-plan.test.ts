@@ -10,16 +10,16 @@ const tolerating = (tolerationSeconds?: number): Toleration => ({
   ...(tolerationSeconds !== undefined && { tolerationSeconds }),
 });
 
-describe("a pod on a node that drives pods away", () => {
-  test("goes at once when it does not put up with it", () => {
+describe("a pod on a node with a NoExecute taint", () => {
+  test("is evicted at once without a toleration", () => {
     expect(findEvictionAt(pod([]), [TAINT], SEEN)).toBe(SEEN);
   });
 
-  test("stays for ever when it does without an end", () => {
+  test("stays for ever with an unlimited toleration", () => {
     expect(findEvictionAt(pod([tolerating()]), [TAINT], SEEN)).toBeUndefined();
   });
 
-  test("goes after the shortest time it puts up with it, counted from when the taint came", () => {
+  test("is evicted after its shortest toleration, counted from the taint's timestamp", () => {
     const patient = pod([tolerating(300), { ...tolerating(60), key: "slow" }]);
 
     expect(findEvictionAt(patient, [TAINT, { ...TAINT, key: "slow" }], SEEN)).toBe(
@@ -27,14 +27,14 @@ describe("a pod on a node that drives pods away", () => {
     );
   });
 
-  test("goes by the first toleration that fits, whatever others say", () => {
+  test("is evicted by its first matching toleration", () => {
     expect(findEvictionAt(pod([tolerating(), tolerating(60)]), [TAINT], SEEN)).toBeUndefined();
     expect(findEvictionAt(pod([tolerating(300), tolerating(60)]), [TAINT], SEEN)).toBe(
       Date.parse("2026-01-01T00:05:00Z"),
     );
   });
 
-  test("stays long when it puts up with it for longer than can be reckoned with", () => {
+  test("stays with a toleration beyond the safe integers", () => {
     const patience = 2n ** 63n - 1n;
 
     expect(findEvictionAt(pod([tolerating(patience as unknown as number)]), [TAINT], SEEN)).toBeGreaterThan(
@@ -42,13 +42,13 @@ describe("a pod on a node that drives pods away", () => {
     );
   });
 
-  test("counts from when the taint was seen when that does not say", () => {
+  test("counts from the first sight of a taint without a timestamp", () => {
     const bare: Taint = { key: "gone", effect: "NoExecute" };
 
     expect(findEvictionAt(pod([tolerating(10)]), [bare], SEEN)).toBe(SEEN + 10_000);
   });
 
-  test("stays where there is no such taint", () => {
+  test("stays without a NoExecute taint", () => {
     expect(findEvictionAt(pod([]), [], SEEN)).toBeUndefined();
   });
 });

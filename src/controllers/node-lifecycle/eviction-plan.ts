@@ -1,16 +1,17 @@
-/** When a pod must leave its node because of the taints there. */
+/** Computes when a pod must leave its node because of taints. */
 import type { Node, Pod, Taint } from "../../api/generated/types/core-v1.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
 import { tolerates } from "../../resources/pod/node-selection.ts";
 
-/** Taints that drive away pods which do not put up with them. */
-export function drivingTaints({ spec }: Node): readonly Taint[] {
+/** Taints that evict pods without a toleration. */
+export function evictingTaints({ spec }: Node): readonly Taint[] {
   return (spec.taints ?? []).filter(({ effect }) => effect === "NoExecute");
 }
 
 /**
- * Undefined: it may stay for ever. Otherwise the moment, which is past when it must go at once. A taint that does not say since when it is
- * there counts from `seenAt`. Of several tolerations for one taint the first counts, as upstream has it.
+ * Time of the eviction, possibly in the past; undefined if the pod may stay for ever.
+ *
+ * A taint without a timestamp counts from `seenAt`. The first matching toleration of a taint counts, as upstream's.
  */
 export function findEvictionAt(pod: Pod, taints: readonly Taint[], seenAt: number): number | undefined {
   let earliest = Infinity;

@@ -7,7 +7,7 @@ const TIME = "2026-01-01T00:10:00Z";
 const READY: NodeCondition = { type: "Ready", status: "True", lastHeartbeatTime: "2026-01-01T00:00:00Z" };
 
 describe("the health of a node", () => {
-  test("is counted from when something new was seen, whatever its clock says", () => {
+  test("counts from the last observed change, regardless of the node's clock", () => {
     const first = hear(undefined, { node: node([READY]), lease: lease("1999-01-01T00:00:00.000000Z") }, 1000);
     const same = hear(first, { lease: lease("1999-01-01T00:00:00.000000Z") }, 5000);
     const renewed = hear(first, { lease: lease("1999-01-01T00:00:10.000000Z") }, 9000);
@@ -17,11 +17,11 @@ describe("the health of a node", () => {
     expect(silentAt(renewed, node([READY]))).toBe(59_000);
   });
 
-  test("gives a node that never said anything a minute", () => {
+  test("gives a node without any heartbeat one minute", () => {
     expect(silentAt(hear(undefined, { node: node([]) }, 0), node([]))).toBe(60_000);
   });
 
-  test("is unknown in all conditions, with when it was last heard of", () => {
+  test("sets all conditions to Unknown and keeps the last heartbeat", () => {
     const conditions = unknownConditions(node([READY]), TIME);
 
     expect(conditions.map(({ type, reason }) => `${type} ${reason ?? ""}`)).toEqual([
@@ -38,7 +38,7 @@ describe("the health of a node", () => {
     expect(unknownConditions(node(conditions), TIME)).toEqual([]);
   });
 
-  test("is lost only when it was there", () => {
+  test("is lost only if it was ready once", () => {
     const unknown = { type: "Ready", status: "Unknown" };
 
     expect(isLost(node([]))).toBe(false);

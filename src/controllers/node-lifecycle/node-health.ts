@@ -1,11 +1,11 @@
 /**
- * Whether a node is heard of, by what passes for the controller: clocks of machines need not agree and may be set, so what counts is how long ago
- * something changed.
+ * Tracks the heartbeats of nodes by the controller's own clock. Machines' clocks may differ or be reset, so the time
+ * since the last change counts.
  */
 import type { Lease } from "../../api/generated/types/coordination-v1.ts";
 import type { Node, NodeCondition } from "../../api/generated/types/core-v1.ts";
 
-/** As upstream's defaults: a node that was heard of before has 50 s, a new one a minute. */
+/** Upstream's defaults: 50 s for a known node, one minute for a new one. */
 const GRACE_MS = 50_000;
 const STARTUP_GRACE_MS = 60_000;
 
@@ -14,19 +14,19 @@ const NEVER = { reason: "NodeStatusNeverUpdated", message: "Kubelet never posted
 const TYPES = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 export interface NodeHealth {
-  /** When something new was last seen of the node (Loop.elapsed). */
+  /** Time of the last observed heartbeat (Loop.elapsed). */
   readonly heardAt: number;
   readonly heartbeat: string | undefined;
   readonly renewTime: string | undefined;
 }
 
-/** The same object when nothing new is seen. */
+/** Returns the same object if there is no new heartbeat. */
 export function hear(
   health: NodeHealth | undefined,
-  signs: { readonly node?: Node | undefined; readonly lease?: Lease | undefined },
+  signals: { readonly node?: Node | undefined; readonly lease?: Lease | undefined },
   elapsed: number,
 ): NodeHealth {
-  const { node, lease } = signs;
+  const { node, lease } = signals;
   const heartbeat = node === undefined ? health?.heartbeat : readyOf(node)?.lastHeartbeatTime;
   const renewTime = lease === undefined ? health?.renewTime : lease.spec.renewTime;
   if (health === undefined) return { heardAt: elapsed, heartbeat, renewTime };
@@ -34,12 +34,12 @@ export function hear(
   return { heardAt: elapsed, heartbeat, renewTime };
 }
 
-/** When a node that stays silent is given up (Loop.elapsed). */
+/** Time at which a silent node counts as lost (Loop.elapsed). */
 export function silentAt({ heardAt }: NodeHealth, node: Node): number {
   return heardAt + (readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
 }
 
-/** The conditions that must be written because nobody knows better any more; empty when they are there. */
+/** Conditions to set to Unknown for a silent node; empty if they already are. */
 export function unknownConditions(node: Node, time: string): readonly NodeCondition[] {
   return TYPES.flatMap((type) => {
     const known = node.status.conditions?.find((condition) => condition.type === type);
@@ -60,7 +60,7 @@ export function readyOf({ status }: Node): NodeCondition | undefined {
   return status.conditions?.find(({ type }) => type === "Ready");
 }
 
-/** It was there, and is not any more. A node that was never heard of has lost nothing. */
+/** The node was ready once and is not now. A node without any heartbeat is not lost. */
 export function isLost(node: Node): boolean {
   const ready = readyOf(node);
   return ready !== undefined && ready.status !== "True" && ready.reason !== NEVER.reason;
@@ -70,7 +70,7 @@ export function isNodeReady(node: Node): boolean {
   return readyOf(node)?.status === "True";
 }
 
-/** It is known not to be ready. Of a new node nothing is known before it has had its time. */
+/** The node reports to be unready. Without a Ready condition nothing is known. */
 export function isUnready(node: Node): boolean {
   return readyOf(node) !== undefined && !isNodeReady(node);
 }

@@ -1,7 +1,7 @@
 /**
- * Gives every node a block of addresses for its pods, of its own, for as long as the node is there.
+ * Allocates a block of pod addresses to every node for the node's lifetime.
  *
- * Reads Nodes; writes `spec.podCIDR` of those that have none. Blocks that nodes have already are never given to others.
+ * Reads Nodes; writes `spec.podCIDR` of those without one. A block in use by a node is never given to another.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
@@ -15,11 +15,11 @@ import { CidrBlocks } from "./cidr-blocks.ts";
 const RETRY_MS = 5000;
 
 export interface NodeIpamOptions {
-  /** One range, or one of each family. */
+  /** One range, or one per address family. */
   readonly podCidrs: readonly string[];
 }
 
-/** Of each node, by family: room for 254 pods, and as upstream's. */
+/** Prefix length of a node's block, as upstream's: IPv4 /24 has room for 254 pods. */
 const NODE_PREFIX = { IPv4: 24, IPv6: 64 };
 
 export function nodeIpamRoutine({ podCidrs }: NodeIpamOptions): Routine {
@@ -37,13 +37,13 @@ export function nodeIpamRoutine({ podCidrs }: NodeIpamOptions): Routine {
 
 class IpamRun {
   readonly #parts: RoutineParts;
-  /** What fails once it is aborted is no failure. */
+  /** Errors after its abort are ignored. */
   readonly #signal: AbortSignal;
   readonly #ranges: readonly CidrBlocks[];
-  /** Blocks by name of node, from the moment they are chosen. */
+  /** Blocks by node name, from allocation on. */
   readonly #given = new Map<string, readonly string[]>();
   readonly #writes = new WriteWindow<string>();
-  /** By name of node, which has one at a time: each would set the next. */
+  /** Retry timers by node name, one per node: each could start the next. */
   readonly #retries = new Map<string, Timer>();
 
   constructor(parts: RoutineParts, signal: AbortSignal, ranges: readonly CidrBlocks[]) {
@@ -57,7 +57,7 @@ class IpamRun {
     const leave = subscribe(Node, (change) => this.#changed(change));
     const nodes = cache(Node).list();
     for (const node of nodes) this.#keep(node);
-    for (const node of nodes) this.#see(node);
+    for (const node of nodes) this.#allocate(node);
     await untilAborted(this.#signal);
     leave();
     for (const timer of this.#retries.values()) timer.cancel();
@@ -70,7 +70,7 @@ class IpamRun {
       return;
     }
     this.#keep(after);
-    this.#see(after);
+    this.#allocate(after);
   }
 
   #keep({ metadata, spec }: Node): void {
@@ -87,7 +87,7 @@ class IpamRun {
     this.#given.delete(name);
   }
 
-  #see(node: Node): void {
+  #allocate(node: Node): void {
     const { name } = node.metadata;
     if (node.spec.podCIDR !== undefined || this.#given.has(name)) return;
     const blocks = this.#ranges.flatMap((range) => range.take() ?? []);
@@ -96,16 +96,16 @@ class IpamRun {
       this.#free(name);
       const message = `Node ${name} status is now: CIDRNotAvailable`;
       this.#parts.event(node, { type: "Normal", reason: "CIDRNotAvailable", message });
-      this.#again(name);
+      this.#retry(name);
       return;
     }
     this.#send(node, blocks);
   }
 
-  /** While blocks of an earlier node of its name are being written, it has to wait. */
+  /** Waits while a write for an earlier node of the same name is in flight. */
   #send(node: Node, blocks: readonly string[]): void {
     const { name } = node.metadata;
-    if (!this.#writes.send(name, () => this.#write(node, blocks))) this.#again(name);
+    if (!this.#writes.send(name, () => this.#write(node, blocks))) this.#retry(name);
   }
 
   async #write(node: Node, blocks: readonly string[]): Promise<void> {
@@ -116,14 +116,15 @@ class IpamRun {
       await client(Node).patch(node, { type: "merge", changes });
     } catch (error) {
       if (this.#signal.aborted || isApiError(error, "NotFound")) return;
-      // A conflict: there is another node of its name by now.
-      if (!isApiError(error, "Conflict")) log.warn("no addresses given to a node", { node: name, error });
-      // The node may have them all the same, so nobody else gets them.
-      this.#again(name);
+      // A conflict means that another node has the name by now.
+      if (!isApiError(error, "Conflict"))
+        log.warn("cannot write a node's pod addresses; retrying", { node: name, error });
+      // The write may have succeeded nevertheless, so the blocks stay allocated to this name.
+      this.#retry(name);
     }
   }
 
-  #again(name: string): void {
+  #retry(name: string): void {
     if (this.#retries.has(name)) return;
     const { loop, cache } = this.#parts;
     const timer = loop.timer(loop.now() + RETRY_MS, "periodic", () => {
@@ -131,7 +132,7 @@ class IpamRun {
       const node = cache(Node).find({ name });
       if (node === undefined || this.#signal.aborted) return;
       const given = this.#given.get(name);
-      if (given === undefined) this.#see(node);
+      if (given === undefined) this.#allocate(node);
       else if (node.spec.podCIDR === undefined) this.#send(node, given);
     });
     this.#retries.set(name, timer);

@@ -6,7 +6,7 @@ const TIME = "2026-01-01T00:00:00Z";
 const MINE: Taint = { key: "mine", effect: "NoSchedule" };
 
 describe("the taints of a node", () => {
-  test("follow its conditions, beside those of others", () => {
+  test("follow its conditions and keep other writers' taints", () => {
     const broken = node(
       [MINE],
       [
@@ -15,16 +15,16 @@ describe("the taints of a node", () => {
       ],
     );
 
-    expect(findTaintChange(broken, { drives: false, time: TIME })).toEqual([
+    expect(findTaintChange(broken, { evicts: false, time: TIME })).toEqual([
       MINE,
       { key: "node.kubernetes.io/unreachable", effect: "NoSchedule", timeAdded: TIME },
       { key: "node.kubernetes.io/disk-pressure", effect: "NoSchedule", timeAdded: TIME },
     ]);
   });
 
-  test("drive pods away only when they may", () => {
+  test("evict pods only if allowed", () => {
     const broken = node([], [{ type: "Ready", status: "False" }]);
-    const taints = findTaintChange(broken, { drives: true, time: TIME }) ?? [];
+    const taints = findTaintChange(broken, { evicts: true, time: TIME }) ?? [];
 
     expect(taints.map(({ key, effect }) => `${key}:${effect}`)).toEqual([
       "node.kubernetes.io/not-ready:NoSchedule",
@@ -32,7 +32,7 @@ describe("the taints of a node", () => {
     ]);
   });
 
-  test("go when the node is ready again", () => {
+  test("disappear once the node is ready again", () => {
     const healed = node(
       [
         { key: "node.kubernetes.io/unreachable", effect: "NoSchedule" },
@@ -42,17 +42,17 @@ describe("the taints of a node", () => {
       [{ type: "Ready", status: "True" }],
     );
 
-    expect(findTaintChange(healed, { drives: true, time: TIME })).toEqual([MINE]);
+    expect(findTaintChange(healed, { evicts: true, time: TIME })).toEqual([MINE]);
   });
 
-  test("are not written when they are there", () => {
+  test("are not written if unchanged", () => {
     const known = node(
       [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule", timeAdded: "2020-01-01T00:00:00Z" }],
       [{ type: "Ready", status: "True" }],
       true,
     );
 
-    expect(findTaintChange(known, { drives: false, time: TIME })).toBeUndefined();
+    expect(findTaintChange(known, { evicts: false, time: TIME })).toBeUndefined();
   });
 });
 

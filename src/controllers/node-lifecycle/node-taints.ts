@@ -1,4 +1,4 @@
-/** Which taints a node carries because of its conditions. Taints that others have put there stay, in their order. */
+/** Computes a node's taints from its conditions. Taints of other writers stay, in their order. */
 import type { Node, Taint } from "../../api/generated/types/core-v1.ts";
 import { readyOf } from "./node-health.ts";
 
@@ -6,7 +6,7 @@ const PREFIX = "node.kubernetes.io/";
 const NOT_READY = `${PREFIX}not-ready`;
 const UNREACHABLE = `${PREFIX}unreachable`;
 
-/** Condition=status → the taint that keeps new pods away. */
+/** NoSchedule taint by condition and status. */
 const BY_CONDITION: ReadonlyMap<string, string> = new Map([
   ["Ready=False", NOT_READY],
   ["Ready=Unknown", UNREACHABLE],
@@ -20,16 +20,16 @@ const UNSCHEDULABLE = `${PREFIX}unschedulable`;
 const OWN_NO_SCHEDULE: ReadonlySet<string> = new Set([...BY_CONDITION.values(), UNSCHEDULABLE]);
 const OWN_NO_EXECUTE: ReadonlySet<string> = new Set([NOT_READY, UNREACHABLE]);
 
-/** `drives`: whether pods may be driven away from a node that is not ready. */
+/** `evicts`: an unready node gets the NoExecute taint. */
 export interface TaintWish {
-  readonly drives: boolean;
+  readonly evicts: boolean;
   readonly time: string;
 }
 
-/** Undefined when the node has them already. */
-export function findTaintChange(node: Node, { drives, time }: TaintWish): readonly Taint[] | undefined {
+/** Undefined if the node has the wanted taints. */
+export function findTaintChange(node: Node, { evicts, time }: TaintWish): readonly Taint[] | undefined {
   const known = node.spec.taints ?? [];
-  const wanted = new Set(wantedTaints(node, drives));
+  const wanted = new Set(wantedTaints(node, evicts));
   const kept = known.filter((taint) => !isOwn(taint) || wanted.has(keyOf(taint)));
   const keptKeys = new Set(kept.map(keyOf));
   const added = [...wanted]
@@ -41,20 +41,20 @@ export function findTaintChange(node: Node, { drives, time }: TaintWish): readon
   return added.length === 0 && kept.length === known.length ? undefined : [...kept, ...added];
 }
 
-/** The node drives pods away because it is not ready. */
-export function isDriving({ spec }: Node): boolean {
+/** The node has a NoExecute taint because it is not ready. */
+export function isEvicting({ spec }: Node): boolean {
   return (spec.taints ?? []).some(({ key, effect }) => effect === "NoExecute" && OWN_NO_EXECUTE.has(key));
 }
 
-function wantedTaints(node: Node, drives: boolean): readonly string[] {
+function wantedTaints(node: Node, evicts: boolean): readonly string[] {
   const keys = (node.status.conditions ?? []).flatMap(({ type, status }) => {
     const key = BY_CONDITION.get(`${type}=${status}`);
     return key === undefined ? [] : [key];
   });
   if (node.spec.unschedulable === true) keys.push(UNSCHEDULABLE);
-  const driving = drives ? BY_CONDITION.get(`Ready=${readyOf(node)?.status ?? "Unknown"}`) : undefined;
+  const evicting = evicts ? BY_CONDITION.get(`Ready=${readyOf(node)?.status ?? "Unknown"}`) : undefined;
   const effects = keys.map((key) => `${key}:NoSchedule`);
-  return driving === undefined ? effects : [...effects, `${driving}:NoExecute`];
+  return evicting === undefined ? effects : [...effects, `${evicting}:NoExecute`];
 }
 
 function isOwn({ key, effect }: Taint): boolean {

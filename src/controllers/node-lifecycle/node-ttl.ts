@@ -1,8 +1,8 @@
 /**
- * Tells agents how long they may go on with what they know of Secrets and ConfigMaps: the longer, the more nodes there are.
+ * Tells kubelets how long they may cache Secrets and ConfigMaps: longer in larger clusters.
  *
- * Reads Nodes; writes their annotation `node.alpha.kubernetes.io/ttl`. Nodes that are there already get another time when they are next
- * written, which their agents see to: they are many.
+ * Reads Nodes; writes their annotation `node.alpha.kubernetes.io/ttl`. An existing node gets a new value only when it
+ * next changes, as there may be many.
  */
 import { Node } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
@@ -17,7 +17,7 @@ interface SizeStep {
   readonly ttlSeconds: number;
 }
 
-/** Upstream's. They overlap, so that a node more and one less do not change all the others each time. */
+/** Upstream's steps. They overlap, so that adding and removing one node does not change the value of all others. */
 const STEPS: readonly SizeStep[] = [
   { minNodes: 0, maxNodes: 100, ttlSeconds: 0 },
   { minNodes: 90, maxNodes: 500, ttlSeconds: 15 },
@@ -37,7 +37,7 @@ async function reconcile(node: Node, { cache, client }: ReconcileContext): Promi
   await client(Node).patch(node, { type: "merge", changes });
 }
 
-/** Coming from the step that the node was on, or from the first. */
+/** Starts from the node's current step, or from the first. */
 export function ttlFor(nodes: number, known: string | undefined): string {
   let at = Math.max(
     0,

@@ -1,8 +1,8 @@
 /**
- * Deletes pods that do not put up with a NoExecute taint of their node, or no longer do.
+ * Deletes pods that do not tolerate a NoExecute taint of their node, or no longer tolerate it.
  *
- * Reads Nodes and Pods; writes the condition DisruptionTarget of pods that must go, and deletes them. A pod costs something only while its node
- * has such a taint.
+ * Reads Nodes and Pods. Writes the condition DisruptionTarget of evicted pods and deletes them. A pod uses memory here
+ * only while its node has a NoExecute taint.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
@@ -15,7 +15,7 @@ import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
-import { drivingTaints, findEvictionAt } from "./eviction-plan.ts";
+import { evictingTaints, findEvictionAt } from "./eviction-plan.ts";
 
 const RETRY_MS = 10_000;
 const WHY = {
@@ -32,7 +32,7 @@ export const taintEvictionRoutine: Routine = {
 
 interface Eviction {
   readonly pod: Pod;
-  /** When the taints were first seen by this loop. */
+  /** Time at which this controller first saw the taints. */
   readonly seenAt: number;
   readonly at: number;
   readonly timer: Timer;
@@ -40,9 +40,9 @@ interface Eviction {
 
 class EvictionRun {
   readonly #parts: RoutineParts;
-  /** What fails once it is aborted is no failure. */
+  /** Errors after its abort are ignored. */
   readonly #signal: AbortSignal;
-  /** By uid. */
+  /** Pending evictions by pod uid. */
   readonly #evictions = new Map<string, Eviction>();
   readonly #writes = new WriteWindow<string>();
 
@@ -57,7 +57,7 @@ class EvictionRun {
       subscribe(Node, (change) => this.#nodeChanged(change)),
       subscribe(Pod, (change) => this.#podChanged(change)),
     ];
-    for (const node of cache(Node).list()) if (drivingTaints(node).length > 0) this.#lookAtAll(node);
+    for (const node of cache(Node).list()) if (evictingTaints(node).length > 0) this.#checkAll(node);
     await untilAborted(this.#signal);
     for (const each of leave) each();
     for (const { timer } of this.#evictions.values()) timer.cancel();
@@ -67,21 +67,21 @@ class EvictionRun {
   #nodeChanged({ before, after }: ObjectChange<Node>): void {
     const node = after ?? before;
     if (node === undefined) return;
-    const was = before === undefined ? [] : drivingTaints(before);
-    const is = after === undefined ? [] : drivingTaints(after);
-    if (!jsonEqual(was, is)) this.#lookAtAll(node);
+    const was = before === undefined ? [] : evictingTaints(before);
+    const is = after === undefined ? [] : evictingTaints(after);
+    if (!jsonEqual(was, is)) this.#checkAll(node);
   }
 
-  #lookAtAll({ metadata }: Node): void {
-    for (const pod of podsOnNode(metadata.name, this.#parts.cache)) this.#look(pod);
+  #checkAll({ metadata }: Node): void {
+    for (const pod of podsOnNode(metadata.name, this.#parts.cache)) this.#check(pod);
   }
 
   #podChanged({ before, after }: ObjectChange<Pod>): void {
     if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#cancel(before, "gone");
-    if (after?.spec.nodeName !== undefined) this.#look(after);
+    if (after?.spec.nodeName !== undefined) this.#check(after);
   }
 
-  #look(pod: Pod): void {
+  #check(pod: Pod): void {
     const taints = this.#taintsAt(pod.spec.nodeName ?? "");
     const known = this.#evictions.get(pod.metadata.uid);
     if (taints.length === 0 && known === undefined) return;
@@ -94,16 +94,16 @@ class EvictionRun {
     if (at === undefined) this.#cancel(pod, "allowed");
     else if (known?.at !== at) {
       known?.timer.cancel();
-      this.#await(pod, { seenAt, at });
+      this.#schedule(pod, { seenAt, at });
     }
   }
 
   #taintsAt(name: string): readonly Taint[] {
     const node = this.#parts.cache(Node).find({ name });
-    return node === undefined ? [] : drivingTaints(node);
+    return node === undefined ? [] : evictingTaints(node);
   }
 
-  #await(pod: Pod, { seenAt, at }: Pick<Eviction, "seenAt" | "at">): void {
+  #schedule(pod: Pod, { seenAt, at }: Pick<Eviction, "seenAt" | "at">): void {
     const due = Math.max(at, this.#parts.loop.now());
     const timer = this.#parts.loop.timer(due, "progress", () => this.#evict(pod.metadata.uid));
     this.#evictions.set(pod.metadata.uid, { pod, seenAt, at, timer });
@@ -114,17 +114,17 @@ class EvictionRun {
     if (known === undefined) return;
     known.timer.cancel();
     this.#evictions.delete(pod.metadata.uid);
-    if (why === "allowed") this.#tell(pod, `Cancelling deletion of Pod ${nameOf(pod)}`);
+    if (why === "allowed") this.#report(pod, `Cancelling deletion of Pod ${nameOf(pod)}`);
   }
 
-  #tell(pod: Pod, message: string): void {
+  #report(pod: Pod, message: string): void {
     this.#parts.event(pod, { type: "Normal", reason: "TaintManagerEviction", message });
   }
 
   #evict(uid: string): void {
     const eviction = this.#evictions.get(uid);
     if (eviction === undefined || this.#signal.aborted) return;
-    this.#tell(eviction.pod, `Marking for deletion Pod ${nameOf(eviction.pod)}`);
+    this.#report(eviction.pod, `Marking for deletion Pod ${nameOf(eviction.pod)}`);
     this.#writes.send(uid, () => this.#delete(eviction));
   }
 
@@ -138,11 +138,11 @@ class EvictionRun {
       await pods.patch(pod, { type: "strategic", changes }, { subresource: "status" });
       await pods.delete(pod);
     } catch (error) {
-      // Meanwhile the pod may have gone, or may be allowed to stay.
+      // Meanwhile the pod may have ended, or its eviction was cancelled.
       const isWanted = this.#evictions.get(pod.metadata.uid) === eviction;
       if (isApiError(error, "NotFound") || !isWanted || this.#signal.aborted) return;
-      log.warn("pod not evicted", { pod: nameOf(pod), error });
-      this.#await(pod, { seenAt, at: loop.now() + RETRY_MS });
+      log.warn("cannot evict a pod; retrying", { pod: nameOf(pod), error });
+      this.#schedule(pod, { seenAt, at: loop.now() + RETRY_MS });
     }
   }
 }

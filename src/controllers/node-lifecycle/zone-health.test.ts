@@ -11,36 +11,36 @@ describe("the health of a zone", () => {
     [30, 60, "PartialDisruption", 0.01],
   ] as const)("with %s ready and %s not is %s", (...row) => {
     const [ready, notReady, state, perSecond] = row;
-    const { zones, isAllDark } = zoneHealth(nodes("a", ready, notReady));
+    const { zones, isFullOutage } = zoneHealth(nodes("a", ready, notReady));
 
     expect(zones.get("region:a")).toEqual({ state, perSecond });
-    expect(isAllDark).toBe(false);
+    expect(isFullOutage).toBe(false);
   });
 
-  test("that is wholly gone beside others does not stop", () => {
-    const { zones, isAllDark } = zoneHealth([...nodes("a", 3, 0), ...nodes("b", 0, 3)]);
+  test("continues evictions if only this zone is fully unready", () => {
+    const { zones, isFullOutage } = zoneHealth([...nodes("a", 3, 0), ...nodes("b", 0, 3)]);
 
     expect(zones.get("region:b")).toEqual({ state: "FullDisruption", perSecond: 0.1 });
-    expect(isAllDark).toBe(false);
+    expect(isFullOutage).toBe(false);
   });
 
-  test("is nothing to act upon when all zones are dark", () => {
-    const { zones, isAllDark } = zoneHealth([...nodes("a", 0, 2), ...nodes("b", 0, 3)]);
+  test("stops evictions if all zones are fully unready", () => {
+    const { zones, isFullOutage } = zoneHealth([...nodes("a", 0, 2), ...nodes("b", 0, 3)]);
 
     expect([...zones.values()].map(({ perSecond }) => perSecond)).toEqual([0, 0]);
-    expect(isAllDark).toBe(true);
+    expect(isFullOutage).toBe(true);
   });
 
-  test("is told by nodes alone that are not excluded from it", () => {
+  test("ignores excluded nodes", () => {
     const excluded = nodes("a", 0, 9).map(exclude);
 
     expect(zoneHealth([...nodes("a", 3, 1), ...excluded]).zones.get("region:a")).toEqual({
       state: "Normal",
       perSecond: 0.1,
     });
-    expect(zoneHealth([...nodes("b", 0, 2), ...nodes("a", 1, 0).map(exclude)]).isAllDark).toBe(true);
+    expect(zoneHealth([...nodes("b", 0, 2), ...nodes("a", 1, 0).map(exclude)]).isFullOutage).toBe(true);
     expect(zoneHealth(excluded)).toEqual({
-      isAllDark: false,
+      isFullOutage: false,
       zones: new Map([["region:a", { state: "Normal", perSecond: 0.1 }]]),
     });
   });

@@ -1,20 +1,22 @@
 /**
- * How fast nodes that are not ready may drive their pods away, zone by zone. When most of a zone is gone, it is more likely that the zone
- * cannot be seen than that all its machines broke; when nothing can be seen at all, nobody is driven away.
+ * Computes how fast unready nodes may evict their pods, by zone.
+ *
+ * If most of a zone is unready, a network failure is likelier than broken machines, so evictions slow down. If all
+ * zones are unready, they stop.
  */
 import type { Node } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import { isNodeReady } from "./node-health.ts";
 
-/** Nodes per second, as upstream's defaults. */
+/** Nodes per second; upstream's defaults. */
 const NORMAL_RATE = 0.1;
 const CAREFUL_RATE = 0.01;
-/** A zone above this many nodes goes on slowly while most of it is gone, a smaller one waits. */
+/** While most of a zone is unready, a zone above this size evicts slowly, and a smaller one stops. */
 const LARGE_ZONE = 50;
 const UNHEALTHY_SHARE = 0.55;
-/** Fewer than three are never most of a zone. */
+/** Fewer unready nodes than this never count as most of a zone. */
 const UNHEALTHY_MIN = 3;
-/** On nodes that come and go as somebody likes, and say nothing about their zone. */
+/** Label of nodes that come and go at will: they do not count for the health of their zone. */
 const EXCLUDED = "node.kubernetes.io/exclude-disruption";
 
 export type ZoneState = "Normal" | "PartialDisruption" | "FullDisruption";
@@ -32,8 +34,8 @@ export function zoneOf({ metadata }: Node): string {
 
 export interface ZoneHealth {
   readonly zones: ReadonlyMap<string, Zone>;
-  /** No node of any zone is ready, of those that say something about it. */
-  readonly isAllDark: boolean;
+  /** No counted node of any zone is ready. */
+  readonly isFullOutage: boolean;
 }
 
 export function zoneHealth(nodes: readonly Node[]): ZoneHealth {
@@ -47,13 +49,13 @@ export function zoneHealth(nodes: readonly Node[]): ZoneHealth {
     else count.notReady++;
   }
   const states = [...counts].map(([zone, count]) => ({ zone, count, state: stateOf(count) }));
-  const told = states.filter(({ count }) => count.ready + count.notReady > 0);
-  const isAllDark = told.length > 0 && told.every(({ state }) => state === "FullDisruption");
+  const counted = states.filter(({ count }) => count.ready + count.notReady > 0);
+  const isFullOutage = counted.length > 0 && counted.every(({ state }) => state === "FullDisruption");
   return {
-    isAllDark,
+    isFullOutage,
     zones: new Map(
       states.map(({ zone, state, count }) => {
-        const perSecond = isAllDark ? 0 : rateOf(state, count.ready + count.notReady);
+        const perSecond = isFullOutage ? 0 : rateOf(state, count.ready + count.notReady);
         return [zone, { state, perSecond }];
       }),
     ),
@@ -66,7 +68,7 @@ function stateOf({ ready, notReady }: { readonly ready: number; readonly notRead
   return notReady >= UNHEALTHY_MIN && isMost ? "PartialDisruption" : "Normal";
 }
 
-/** A zone that is wholly gone beside others that are not goes at the normal rate. */
+/** A fully unready zone beside healthy ones evicts at the normal rate. */
 function rateOf(state: ZoneState, size: number): number {
   if (state !== "PartialDisruption") return NORMAL_RATE;
   return size > LARGE_ZONE ? CAREFUL_RATE : 0;

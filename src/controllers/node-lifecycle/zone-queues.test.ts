@@ -6,8 +6,8 @@ const ZONES = new Map([
   ["b", { state: "PartialDisruption", perSecond: 0 }],
 ] as const);
 
-describe("nodes that wait to drive their pods away", () => {
-  test("go one by one at the rate of their zone", () => {
+describe("queued nodes", () => {
+  test("are due one by one at the rate of their zone", () => {
     const queues = new ZoneQueues();
     for (const name of ["one", "two", "three"]) queues.add(name, "a");
 
@@ -16,7 +16,7 @@ describe("nodes that wait to drive their pods away", () => {
     expect(queues.isEmpty).toBe(true);
   });
 
-  test("wait where nobody may go", () => {
+  test("wait in a zone with rate zero", () => {
     const queues = new ZoneQueues();
     queues.add("dark", "b");
 
@@ -24,7 +24,7 @@ describe("nodes that wait to drive their pods away", () => {
     expect(queues.isEmpty).toBe(false);
   });
 
-  test("go no more once they are well", () => {
+  test("leave the queue once they are ready", () => {
     const queues = new ZoneQueues();
     queues.add("one", "a");
     queues.remove("one");

@@ -1,10 +1,10 @@
-/** Nodes that wait to drive their pods away: in each zone first come, first served, at the rate of the zone. */
+/** Queues of unready nodes whose pods are to be evicted: first in, first out, at the rate of the zone. */
 import { TokenBucket } from "../../runtime/queue/token-bucket.ts";
 import type { Zone } from "./zone-health.ts";
 
 interface ZoneQueue {
   readonly waiting: Set<string>;
-  /** Made anew when the rate of the zone changes. */
+  /** Replaced when the rate of the zone changes. */
   bucket: TokenBucket | undefined;
   perSecond: number;
 }
@@ -17,7 +17,7 @@ export class ZoneQueues {
     return true;
   }
 
-  /** A node that waits already keeps its place. */
+  /** A queued node keeps its place. */
   add(name: string, zone: string): void {
     const queue = this.#queues.get(zone) ?? { waiting: new Set<string>(), bucket: undefined, perSecond: 0 };
     this.#queues.set(zone, queue);
@@ -28,7 +28,7 @@ export class ZoneQueues {
     for (const { waiting } of this.#queues.values()) waiting.delete(name);
   }
 
-  /** Takes out those whose turn has come. `nowMs` is of `Loop.elapsed`. */
+  /** Removes and returns the nodes that are due. `nowMs` is `Loop.elapsed`. */
   takeDue(zones: ReadonlyMap<string, Zone>, nowMs: number): readonly string[] {
     const due: string[] = [];
     for (const [zone, queue] of this.#queues) {

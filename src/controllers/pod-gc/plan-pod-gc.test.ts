@@ -4,8 +4,8 @@ import { missingNodes, planPodGc } from "./plan-pod-gc.ts";
 
 const DELETED = "2026-01-01T00:00:00Z";
 
-describe("pods that nobody else clears away", () => {
-  test("are those of nodes that are gone, and deleted ones that no node will end", () => {
+describe("pods to clean up", () => {
+  test("are pods of missing nodes, and deleted pods that no node will end", () => {
     const pods = [
       pod("orphan", { nodeName: "gone" }),
       pod("runs", { nodeName: "here" }),
@@ -30,7 +30,7 @@ describe("pods that nobody else clears away", () => {
     expect([...missingNodes({ pods, findNode })]).toEqual(["gone"]);
   });
 
-  test("are the evicted, then the oldest of too many that have ended", () => {
+  test("are the evicted, then the oldest of too many ended pods", () => {
     const ended = Array.from({ length: 12_500 }, (_, at) =>
       pod(`p-${String(at).padStart(5, "0")}`, {
         phase: "Succeeded",

@@ -1,14 +1,14 @@
-/** Which pods nobody will end or clear away any more. Pure. */
+/** Finds pods that no other component will end or delete. Pure. */
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 
-/** Pods that have ended are kept for people to look at, up to this many in all. */
+/** Upper bound of ended pods, which are kept for inspection; upstream's default. */
 const TERMINATED_MAX = 12_500;
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
 export interface PodGcState {
   readonly pods: readonly Pod[];
   readonly findNode: (name: string) => Node | undefined;
-  /** Nodes that are known to be gone. */
+  /** Nodes that the server confirmed to be gone. */
   readonly goneNodes: ReadonlySet<string>;
 }
 
@@ -17,7 +17,7 @@ export interface Victim {
   readonly why: "terminated" | "out of service" | "orphaned" | "unscheduled";
 }
 
-/** Each pod once, in the order in which they go. */
+/** Each pod once, in order of deletion. */
 export function planPodGc({ pods, findNode, goneNodes }: PodGcState): readonly Victim[] {
   const reasons = new Map<Pod, Victim["why"]>();
   for (const pod of surplus(pods.filter(isTerminated), TERMINATED_MAX)) reasons.set(pod, "terminated");
@@ -28,10 +28,10 @@ export function planPodGc({ pods, findNode, goneNodes }: PodGcState): readonly V
   return [...reasons].map(([pod, why]) => ({ pod, why }));
 }
 
-/** Names of nodes that pods are on and nobody knows. */
+/** Names of nodes that pods are bound to and the cache lacks. */
 export function missingNodes({ pods, findNode }: Omit<PodGcState, "goneNodes">): ReadonlySet<string> {
   const missing = new Set<string>();
-  // Many pods share a node.
+  // Many pods share a node, so each name is looked up once.
   const known = new Set([""]);
   for (const { spec } of pods) {
     const { nodeName = "" } = spec;
@@ -59,7 +59,7 @@ function isTerminated({ status: { phase = "Pending" } }: Pod): boolean {
   return phase !== "Pending" && phase !== "Running" && phase !== "Unknown";
 }
 
-/** Evicted ones first, since nobody counts on them; then the oldest. */
+/** Evicted pods first, as no owner counts on them; then the oldest. */
 function surplus(terminated: readonly Pod[], max: number): readonly Pod[] {
   if (terminated.length <= max) return [];
   return terminated.toSorted(byEvictionAndAge).slice(0, terminated.length - max);

@@ -1,8 +1,9 @@
 /**
- * Clears away pods that nobody else will: those whose node is gone, those that were deleted before they had a node or whose node is out of
- * service, and the oldest of very many that have ended.
+ * Deletes pods that no other component deletes.
  *
- * Reads Pods and Nodes; sets the phase of such pods to Failed where they have not ended, and deletes them at once.
+ * These are pods of missing nodes, deleted pods that are unbound or on an out-of-service node, and the oldest of too
+ * many ended pods. Reads Pods and Nodes; sets the phase of unfinished ones to Failed and deletes them without grace
+ * period.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
@@ -20,17 +21,17 @@ export const podGcRoutine: Routine = {
 };
 
 const PERIOD_MS = 20_000;
-/** A node that is not there may only not be there yet. */
+/** Delay before a missing node counts as gone: the cache may not have it yet. */
 const QUARANTINE_MS = 40_000;
 const PARALLEL = 20;
 const WHY = { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
 
-/** By name: since when a node that pods are on has been missing. */
+/** Start of absence by node name, for missing nodes with pods. */
 type Quarantine = Map<string, number>;
 
 interface Progress {
   readonly quarantine: Quarantine;
-  /** What was there when nothing was to be done: a list of the cache stays the same while nothing changes. */
+  /** Lists of the last pass without work. A cache returns the same list while it is unchanged. */
   clean: { readonly pods: readonly Pod[]; readonly nodes: readonly Node[] } | undefined;
 }
 
@@ -52,11 +53,11 @@ async function collect(parts: RoutineParts, progress: Progress, signal: AbortSig
     for (let at = 0; at < victims.length && !signal.aborted; at += PARALLEL)
       await Promise.all(victims.slice(at, at + PARALLEL).map((victim) => end(parts, victim)));
   } catch (error) {
-    if (!signal.aborted) log.warn("pods could not be cleared away; the next round tries again", { error });
+    if (!signal.aborted) log.warn("cannot clean up pods; retrying in the next round", { error });
   }
 }
 
-/** Those that have been missing for long enough, and of which the server says that they are gone. */
+/** Nodes that were missing for long enough and that the server confirms to be gone. */
 async function findGone(
   { client, loop }: RoutineParts,
   quarantine: Quarantine,
@@ -75,16 +76,16 @@ async function findGone(
   return gone;
 }
 
-/** One pod that cannot be ended does not hold up the others. */
+/** A pod that cannot be deleted does not stop the others. */
 async function end({ client, loop, log }: RoutineParts, { pod, why }: Victim): Promise<void> {
   try {
     if (!isTerminal(pod)) await fail({ client, loop }, pod, why);
     await client(Pod).delete(pod, { gracePeriodSeconds: 0 });
-    log.info("a pod was cleared away", { namespace: pod.metadata.namespace, pod: pod.metadata.name, why });
+    log.info("cleaned up a pod", { namespace: pod.metadata.namespace, pod: pod.metadata.name, why });
   } catch (error) {
     if (isApiError(error, "NotFound")) return;
     const { namespace, name } = pod.metadata;
-    log.warn("a pod could not be cleared away; the next round tries again", { namespace, pod: name, error });
+    log.warn("cannot clean up a pod; retrying in the next round", { namespace, pod: name, error });
   }
 }
 

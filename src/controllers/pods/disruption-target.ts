@@ -1,4 +1,4 @@
-/** The condition by which whoever owns a pod sees that it did not end by itself. */
+/** Builds the condition DisruptionTarget: it tells a pod's owner that the pod was ended from outside. */
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
 

@@ -1,4 +1,4 @@
-/** Carries out a plan for a number of equal pods, and says in Events what was done. */
+/** Carries out a ReplicaPlan and records Events on the owner. */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";

@@ -1,4 +1,4 @@
-/** A pod that nobody controls concerns every owner whose selector it matches: one of them may adopt it. */
+/** Maps a pod without a controller to every owner whose selector matches: one of them may adopt it. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";

@@ -52,7 +52,7 @@ function pod(name: string, options: PodOptions = {}): Pod {
   };
 }
 
-/** What restarts before the pod runs says nothing. */
+/** Restarts of init containers do not count. */
 function initStatuses({ sidecarRestarts = 0 }: PodOptions): readonly ContainerStatus[] {
   return [containerStatus("s", sidecarRestarts), containerStatus("first", 100 - sidecarRestarts)];
 }
@@ -68,12 +68,12 @@ function plan(goal: Partial<ReplicaGoal>, pods: readonly Pod[], siblings: readon
 }
 
 describe("planReplicas", () => {
-  test("makes what is missing, at most 500 at once", () => {
+  test("creates missing pods, at most 500 per pass", () => {
     expect(plan({ replicas: 3 }, [pod("a")]).missing).toBe(2);
     expect(plan({ replicas: 2000 }, []).missing).toBe(500);
   });
 
-  test("counts neither pods that have ended nor pods that are on their way out", () => {
+  test("counts neither ended nor terminating pods", () => {
     const pods = [pod("a"), pod("b", { phase: "Failed" }), pod("c", { isGoing: true })];
 
     const { missing, counts } = plan({ replicas: 2 }, pods);
@@ -82,7 +82,7 @@ describe("planReplicas", () => {
     expect(counts).toMatchObject({ replicas: 1, terminatingReplicas: 1 });
   });
 
-  test("neither makes nor deletes pods of a set that is on its way out", () => {
+  test("neither creates nor deletes pods of a deleted set", () => {
     expect(plan({ replicas: 3, isDeleted: true }, [])).toMatchObject({ missing: 0, victims: [] });
     expect(plan({ replicas: 0, isDeleted: true }, [pod("a")])).toMatchObject({ missing: 0, victims: [] });
   });
@@ -92,7 +92,7 @@ describe("planReplicas", () => {
     ["unassigned before assigned", { ...useful, node: "" }, useful],
     ["pending before running", { ...useful, phase: "Pending" }, useful],
     ["not ready before ready", { node: "n", age: 1000 }, useful],
-    ["cheap before dear", { ...useful, cost: "-5" }, { ...useful, cost: "5" }],
+    ["low deletion cost before high", { ...useful, cost: "-5" }, { ...useful, cost: "5" }],
     ["just ready before long ready", { ...useful, readyFor: 5 }, useful],
     ["often restarted before rarely", { ...useful, restarts: 9 }, { ...useful, restarts: 1 }],
     ["often restarted sidecars", { ...useful, sidecarRestarts: 2 }, { ...useful, sidecarRestarts: 1 }],
@@ -101,29 +101,33 @@ describe("planReplicas", () => {
       { ...useful, restarts: 2 },
       { ...useful, restarts: 1, sidecarRestarts: 5 },
     ],
-    ["the cheapest there is", { ...useful, cost: "-2147483648" }, { ...useful, cost: "-2147483647" }],
+    [
+      "the lowest possible deletion cost",
+      { ...useful, cost: "-2147483648" },
+      { ...useful, cost: "-2147483647" },
+    ],
     ["young before old", { ...useful, age: 5, readyFor: 3 }, { ...useful, readyFor: 3 }],
   ])("deletes %s", (_, victim, survivor) => {
-    // By its name, and so by its uid, the survivor would go.
+    // Without the rule, the order of names and uids would delete the other pod.
     const pods = [pod("survivor", survivor), pod("victim", victim)];
 
     expect(plan({ replicas: 1 }, pods).victims.map(({ metadata }) => metadata.name)).toEqual(["victim"]);
   });
 
-  test("deletes where most pods of the same owner are", () => {
+  test("deletes pods of the most crowded node first", () => {
     const pods = [pod("a", { ...useful, node: "one" }), pod("b", { ...useful, node: "two" })];
     const siblings = [pod("c", { ...useful, node: "two" })];
 
     expect(plan({ replicas: 1 }, pods, siblings).victims.map(({ metadata }) => metadata.name)).toEqual(["b"]);
   });
 
-  test("takes a cost that is no number for none", () => {
+  test("ignores a deletion cost that is not a number", () => {
     const pods = [pod("a", { ...useful, cost: "much" }), pod("b", { ...useful, cost: "1" })];
 
     expect(plan({ replicas: 1 }, pods).victims.map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
-  test("counts pods as available after minReadySeconds, and looks again when the next one is", () => {
+  test("counts pods as available after minReadySeconds, and rechecks at the next one's time", () => {
     const pods = [pod("a", { readyFor: 60 }), pod("b", { readyFor: 10 }), pod("c")];
 
     const { counts, recheckAfterMs } = plan({ replicas: 3, minReadySeconds: 30 }, pods);
@@ -132,7 +136,7 @@ describe("planReplicas", () => {
     expect(recheckAfterMs).toBe(20_000);
   });
 
-  test("tells what is left once the surplus goes", () => {
+  test("returns the counts after the deletion of surplus pods", () => {
     const pods = [pod("a", { readyFor: 60 }), pod("b", { readyFor: 10 }), pod("c", { isGoing: true })];
 
     const { countsAfter } = plan({ replicas: 1 }, pods);
@@ -146,13 +150,13 @@ describe("planReplicas", () => {
     });
   });
 
-  test("tells pods that lack labels of the template", () => {
+  test("counts pods that lack template labels separately", () => {
     const pods = [pod("a"), pod("b", { labels: { other: "x" } })];
 
     expect(plan({ replicas: 2 }, pods).counts.fullyLabeledReplicas).toBe(1);
   });
 
-  test("looks for the labels of the template that the selector does not see to", () => {
+  test("checks template labels that the selector does not cover", () => {
     const template = { metadata: { labels: { app: "web", tier: "front" } }, spec: { containers: [] } };
     const pods = [pod("a"), pod("b", { labels: { app: "web", tier: "front" } })];
 

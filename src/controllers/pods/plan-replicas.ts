@@ -1,11 +1,11 @@
-/** The rules of loops that keep a number of equal pods: ReplicaSet and ReplicationController. Nothing here acts. */
+/** Plans the pods of ReplicaSets and ReplicationControllers: creations, deletions and counts. Pure. */
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { findAvailableAt, isActive } from "../../resources/pod/pod-state.ts";
 import { standingOf } from "./standing.ts";
 import { byUsefulness } from "./victims.ts";
 
-/** Most pods created or deleted in one pass, so that one huge set cannot starve the rest. */
+/** Upper bound of creations or deletions in one pass, so that one huge set does not starve others. */
 const BATCH_MAX = 500;
 
 export interface ReplicaGoal {
@@ -13,7 +13,7 @@ export interface ReplicaGoal {
   readonly minReadySeconds: number;
   readonly selector: LabelSelector;
   readonly template: PodTemplateSpec;
-  /** A set that is on its way out keeps nothing in number. */
+  /** A set that is being deleted neither creates nor deletes pods. */
   readonly isDeleted: boolean;
 }
 
@@ -21,9 +21,9 @@ export interface ReplicaPlan {
   readonly missing: number;
   readonly victims: readonly Pod[];
   readonly counts: ReplicaCounts;
-  /** The same once the victims are on their way out. */
+  /** Counts once the victims are terminating. */
   readonly countsAfter: ReplicaCounts;
-  /** When the next pod becomes available just by time. */
+  /** Delay until the next pod becomes available by the passage of time. */
   readonly recheckAfterMs: number | undefined;
 }
 
@@ -35,7 +35,10 @@ export interface ReplicaCounts {
   readonly terminatingReplicas: number;
 }
 
-/** `pods` are those that the selector chooses. `siblings` are the pods of other sets with the same owner: they count when it comes to how crowded a node is. */
+/**
+ * `pods` match the selector. `siblings` are pods of other sets with the same owner: they count towards the crowding of
+ * a node.
+ */
 export function planReplicas(
   goal: ReplicaGoal,
   pods: readonly Pod[],
@@ -81,14 +84,14 @@ function leastUseful(
   return byUsefulness(active, crowding, now).slice(0, Math.min(surplus, BATCH_MAX));
 }
 
-/** Goes once over the pods: of a large set there are many, and each of them changes often. */
+/** Counts in a single pass: large sets have many pods, and each changes often. */
 class Count {
-  /** Of the template, beyond those that the selector sees to. */
+  /** Template labels that the selector does not already guarantee. */
   readonly #labels: readonly { readonly name: string; readonly value: string }[];
   readonly #minReadySeconds: number;
   readonly #now: number;
   replicas = 0;
-  /** When the next pod becomes available just by time. */
+  /** Time at which the next pod becomes available. */
   nextAvailableAt: number | undefined;
   #labelled = 0;
   #ready = 0;
@@ -114,7 +117,7 @@ class Count {
     if (this.#isLabelled(pod)) this.#labelled += 1;
     if (standing === "unready") return;
     this.#ready += 1;
-    // Most sets count a pod as soon as it is ready.
+    // Shortcut for most sets: without minReadySeconds a ready pod is available.
     if (this.#minReadySeconds === 0) this.#available += 1;
     else this.#await(findAvailableAt(pod, this.#minReadySeconds));
   }

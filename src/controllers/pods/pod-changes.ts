@@ -1,4 +1,4 @@
-/** Creates and deletes pods on behalf of their owner, and says in Events of the owner what was done. */
+/** Creates and deletes pods on behalf of their owner, and records Events on the owner. */
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -7,21 +7,21 @@ import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { slowStart } from "../../runtime/controller/slow-start.ts";
 import { isNamespaceEnding } from "../ending-namespace.ts";
 
-/** Requests of one owner that are under way at a time. */
+/** Upper bound of requests in flight per owner. */
 const AT_ONCE_MAX = 100;
 
 export interface PodChanges<T> {
-  /** What was done before something failed, or all of it. */
+  /** Items changed successfully. */
   readonly done: readonly T[];
   readonly errors: readonly unknown[];
 }
 
 export interface CreatedPods extends PodChanges<Pod> {
-  /** Nothing can be made any more. */
+  /** The namespace accepts no new objects. */
   readonly isNamespaceEnding: boolean;
 }
 
-/** In batches that grow; nothing is tried after a batch in which something failed. */
+/** Creates in batches of growing size; stops after a batch with a failure. */
 export async function createPods(
   owner: ApiObject,
   manifests: readonly Manifest<Pod>[],
@@ -48,7 +48,7 @@ export async function createPods(
   return { done: created, errors, isNamespaceEnding: isEnding };
 }
 
-/** A pod that is gone already is as good as deleted. */
+/** A pod that no longer exists counts as deleted. */
 export async function deletePods(
   owner: ApiObject,
   pods: readonly Pod[],
@@ -57,7 +57,7 @@ export async function deletePods(
   return await changeEach(pods, (pod) => deletePod(owner, pod, context));
 }
 
-/** A bounded number at a time. All are tried, also when one of them fails. */
+/** Runs a bounded number of changes concurrently. A failure does not stop the others. */
 export async function changeEach<T>(
   items: readonly T[],
   change: (item: T) => Promise<unknown>,

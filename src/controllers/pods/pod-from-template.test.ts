@@ -7,7 +7,7 @@ function ownerNamed(name: string): Parameters<typeof podFromTemplate>[0] {
   return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name, uid: "u" } };
 }
 
-test("the name of a pod begins with that of its owner, whole, also where the owner names it", () => {
+test("generateName is the owner's whole name and a dash, also beside an explicit name", () => {
   const long = "a".repeat(60);
 
   expect(podFromTemplate(ownerNamed("web"), TEMPLATE).metadata).toMatchObject({ generateName: "web-" });
@@ -18,7 +18,7 @@ test("the name of a pod begins with that of its owner, whole, also where the own
   });
 });
 
-test("a dash that would make the name too long is left out", () => {
+test("generateName omits a dash that would exceed the length limit", () => {
   const longest = "a".repeat(253);
 
   expect(podFromTemplate(ownerNamed(longest), TEMPLATE).metadata?.generateName).toBe(longest);

@@ -1,12 +1,12 @@
-/** A pod as its owner's template describes it. */
+/** Builds a pod from its owner's template. */
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
-/** Of a pod. */
+/** Upper bound of a pod name's length. */
 const NAME_MAX = 253;
 
-/** The server completes the name, unless the owner gives one beside it. */
+/** Sets generateName; `name`, if given, takes precedence on the server. */
 export function podFromTemplate(owner: ApiObject, template: PodTemplateSpec, name?: string): Manifest<Pod> {
   const { labels, annotations, finalizers } = template.metadata;
   const { namespace, name: ownerName = "" } = owner.metadata;
@@ -24,7 +24,7 @@ export function podFromTemplate(owner: ApiObject, template: PodTemplateSpec, nam
   };
 }
 
-/** The server cuts it where it is too long for what it adds. */
+/** The server truncates a prefix that is too long for its suffix. */
 function namePrefix(ownerName: string): string {
   return ownerName.length < NAME_MAX ? `${ownerName}-` : ownerName;
 }

@@ -1,11 +1,11 @@
-/** Which pods are on a node. One index for all loops that ask: each more would cost something at every change of a pod. */
+/** Index of pods by node. All controllers share it, as each further index costs time at every change of a pod. */
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 
 const NAME = "pods/node";
 
-/** To be named by whoever asks. */
+/** Each controller that reads the index must list it. */
 export const podsByNode = indexing(Pod, NAME, ({ spec }) =>
   spec.nodeName === undefined ? [] : [spec.nodeName],
 );

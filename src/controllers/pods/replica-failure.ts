@@ -1,4 +1,4 @@
-/** The condition that says why the pods of a set are not as many as they should be. */
+/** Builds the condition ReplicaFailure: the reason why a set has too few or too many pods. */
 import { formatTime } from "../../api/values/time.ts";
 
 export interface ReplicaFailure {
@@ -15,7 +15,7 @@ interface FailureCondition {
   readonly lastTransitionTime?: string;
 }
 
-/** What is wrong is shown from its first appearance until it is gone. Undefined when there is nothing to show at all. */
+/** Keeps the first failure until it is resolved. Undefined if there are no conditions at all. */
 export function withReplicaFailure<C extends FailureCondition>(
   conditions: readonly C[] | undefined,
   failure: ReplicaFailure | undefined,

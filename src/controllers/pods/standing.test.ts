@@ -15,7 +15,7 @@ function pod(status: Pod["status"], deletionTimestamp?: string): Pod {
   };
 }
 
-test("a pod has ended, is leaving, is ready or is not, in this order", () => {
+test("a pod is ended, leaving, ready or unready, checked in this order", () => {
   const deletedAt = "2026-01-01T00:00:01Z";
 
   expect(standingOf(pod({ phase: "Failed", conditions: READY }, deletedAt))).toBe("ended");
@@ -28,7 +28,7 @@ test("a pod has ended, is leaving, is ready or is not, in this order", () => {
   expect(standingOf(pod({}))).toBe("unready");
 });
 
-test("a later state of a pod stands for itself", () => {
+test("a new version of a pod gets its own state", () => {
   const running = pod({ phase: "Running" });
 
   expect([standingOf(running), standingOf({ ...running, status: { conditions: READY } })]).toEqual([

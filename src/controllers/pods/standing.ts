@@ -1,11 +1,13 @@
 /**
- * What counts of a pod for whoever keeps a number of them. A large set goes over all of its pods at every change of one, and what a pod says of itself lies in a dozen
- * places of memory, which the processor has to fetch one by one: so it is found out once for each state of a pod.
+ * Computes the state of a pod for controllers that count pods, once per version of the pod.
+ *
+ * A large set visits all its pods at every change of one. The state is spread over a dozen objects in memory, each of
+ * which may cost a CPU cache miss.
  */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isReady, isTerminal } from "../../resources/pod/pod-state.ts";
 
-/** `leaving` has been asked to end and has not ended yet. */
+/** `leaving`: the pod is being deleted and has not ended. */
 export type Standing = "ended" | "leaving" | "unready" | "ready";
 
 const known = new WeakMap<Pod, Standing>();

@@ -1,14 +1,14 @@
-/** Which pods go first when there are too many: those that serve least, as upstream orders them. */
+/** Orders surplus pods for deletion, the least useful first, as upstream does. */
 import type { ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import { findCondition, isReady } from "../../resources/pod/pod-state.ts";
 
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
-/** Of 32 bits. */
+/** Lower bound of a cost: the least int32. */
 const COST_MIN = -(2 ** 31);
 const COST_MAX = 2 ** 31 - 1;
 
-/** In the order in which they go. `crowding` says how many pods of the same kind share a pod's node. */
+/** Order of deletion. `crowding` is the number of pods of the same kind on the pod's node. */
 export function byUsefulness(
   pods: readonly Pod[],
   crowding: (pod: Pod) => number,
@@ -25,7 +25,10 @@ export function byUsefulness(
   ]);
 }
 
-/** The same for pods that work on something and end: what they cost is not asked, and of two the younger one has done less. */
+/**
+ * Order for pods that run to completion: deletion cost does not count, and the younger pod goes first as it has done
+ * less.
+ */
 export function byProgress(pods: readonly Pod[]): readonly Pod[] {
   return byRank(pods, (pod) => [
     ...stateRank(pod),
@@ -41,7 +44,7 @@ function byRank(pods: readonly Pod[], rankOf: (pod: Pod) => Rank): readonly Pod[
   return ranked.toSorted((left, right) => compareRanks(left.rank, right.rank)).map(({ pod }) => pod);
 }
 
-/** Numbers and texts, compared one after the other; what is smaller goes first. */
+/** Sort key: numbers and texts, compared one after the other; the smaller one goes first. */
 type Rank = readonly (number | string)[];
 
 const PHASES: ReadonlyMap<string, number> = new Map([
@@ -63,7 +66,7 @@ function compareRanks(left: Rank, right: Rank): number {
   return 0;
 }
 
-/** What is no 32-bit number counts as none: somebody's typing error must not keep pods alive. */
+/** Values that are not int32 count as zero: a typing error must not keep pods alive. */
 function deletionCost({ metadata }: Pod): number {
   const text = metadata.annotations?.[DELETION_COST] ?? "";
   const cost = /^-?(?:0|[1-9]\d*)$/.test(text) ? Number(text) : 0;
@@ -71,8 +74,8 @@ function deletionCost({ metadata }: Pod): number {
 }
 
 /**
- * Younger ones go first, but ages of the same magnitude are alike: otherwise scaling down would always hit the pods of the same
- * node or zone, whichever was filled last.
+ * Younger pods go first, but ages of the same magnitude are equal. Otherwise a scale-down would always hit the node or
+ * zone filled last.
  */
 function ageRank(since: number | undefined, now: number): number {
   if (since === undefined || Number.isNaN(since)) return -1;
@@ -86,7 +89,7 @@ function readySince(pod: Pod): number | undefined {
   return Date.parse(ready.lastTransitionTime);
 }
 
-/** Those of the containers proper, then those of sidecars; more go first. */
+/** Restarts of containers, then of sidecars; pods with more restarts go first. */
 function restartRank({ spec, status }: Pod): Rank {
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
   const ofSidecars = (status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));

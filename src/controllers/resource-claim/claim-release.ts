@@ -1,8 +1,8 @@
 /**
- * Takes pods that no longer need a ResourceClaim off its list of users, and gives its devices back when nobody is left.
+ * Removes pods that no longer need a ResourceClaim from its users, and frees its devices once no user is left.
  *
- * Reads ResourceClaims and Pods; writes the status of claims, takes off the finalizer that protects allocated ones, and deletes claims that were
- * made for a pod that has ended.
+ * Reads ResourceClaims and Pods. Writes claim status, removes the delete-protection finalizer, and deletes generated
+ * claims of ended pods.
  */
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
@@ -16,7 +16,7 @@ import { defineController, watching } from "../../runtime/controller/controller.
 import type { CacheReader, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 
-/** Held by whoever allocates, until the devices are given back. */
+/** Finalizer that the allocator sets and that stays until the devices are freed. */
 const PROTECTION = "resource.kubernetes.io/delete-protection";
 
 export const claimReleaseController = defineController({
@@ -43,15 +43,16 @@ async function reconcile(claim: ResourceClaim, context: ReconcileContext): Promi
 }
 
 interface ReleasePlan {
-  /** Undefined when it stays as it is. */
+  /** Undefined if the status stays unchanged. */
   readonly status?: ResourceClaimStatus;
   readonly isUnprotected: boolean;
   readonly isDeleted: boolean;
 }
 
 /**
- * An idle claim that was never used keeps its protection: whoever allocates takes it up before the status says so. What a crash left
- * behind is taken off when the claim is deleted. Devices of a claim without protection were given by somebody else, who takes them back.
+ * A claim that was never used keeps its finalizer: the allocator sets it before the allocation. A deleted claim loses a
+ * finalizer that a crash left behind. Devices of a claim without the finalizer belong to another allocator, which frees
+ * them.
  */
 function planRelease(
   { metadata, status }: ResourceClaim,
@@ -96,7 +97,7 @@ async function usersOf(
   return users;
 }
 
-/** A pod that may still run, or somebody of whom nothing can be known here. */
+/** True for a pod that may still run, and for a user of another kind. */
 async function isUsing(
   { apiGroup = "", resource, name, uid }: ResourceClaimConsumerReference,
   namespace: string,
@@ -104,7 +105,7 @@ async function isUsing(
 ): Promise<boolean> {
   if (apiGroup !== "" || resource !== "pods") return true;
   const known = cache(Pod).find({ namespace, name });
-  // A claim may be reserved for a pod that this loop has not heard of yet.
+  // A claim may be reserved for a pod that this cache lacks.
   const pod = known?.metadata.uid === uid ? known : await client(Pod).find({ namespace, name });
   return pod?.metadata.uid === uid && !isDone(pod);
 }
@@ -117,7 +118,7 @@ function isOfEndedPod(claim: ResourceClaim, cache: CacheReader): boolean {
   return pod?.metadata.uid === owner.uid && isDone(pod);
 }
 
-/** Does not run any more, or never will. */
+/** The pod has ended, or will never start. */
 function isDone(pod: Pod): boolean {
   const isCancelled = pod.metadata.deletionTimestamp !== undefined && (pod.spec.nodeName ?? "") === "";
   return isTerminal(pod) || isCancelled;

@@ -1,7 +1,7 @@
 /**
- * Lets pods that came to their node past the scheduler use claims which have devices already.
+ * Reserves allocated ResourceClaims for pods that were bound without the scheduler.
  *
- * Reads Pods and ResourceClaims; writes the status of claims. Pods that the scheduler placed are users of their claims before they are bound.
+ * Reads Pods and ResourceClaims; writes claim status. The scheduler reserves claims itself before it binds a pod.
  */
 import { Pod, type PodResourceClaim } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
@@ -15,7 +15,7 @@ import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 
-/** Pods by the claims they use. */
+/** Index of pods by the claims they use. */
 const BY_CLAIM = "device-claim";
 
 export const claimReservationController = defineController({

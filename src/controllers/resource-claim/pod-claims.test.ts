@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { baseName } from "./pod-claims.ts";
 
 describe("the name of a claim", () => {
-  test("is made of the names of pod and wish, of each a part when they are too long", () => {
+  test("consists of the names of pod and request, both shortened if too long", () => {
     expect(baseName("web", "gpu")).toBe("web-gpu-");
     const long = baseName("p".repeat(100), "c".repeat(20));
     expect(long).toBe(`${"p".repeat(46)}-${"c".repeat(9)}`);

@@ -1,9 +1,9 @@
 /**
- * Makes the ResourceClaims that pods ask for by a template, and says in the pod's status which claim is whose.
+ * Creates the ResourceClaims that pods request by template, and records their names in the pods' status.
  *
- * Reads Pods, ResourceClaims and ResourceClaimTemplates; creates claims that the pod controls, with names that the server makes up; writes
- * `status.resourceClaimStatuses` of the pod. A claim carries the name under which the pod knows it, so that one that was made shortly before a
- * crash is found again.
+ * Reads Pods, ResourceClaims and ResourceClaimTemplates. Creates claims with generated names that the pod controls;
+ * writes `status.resourceClaimStatuses`. An annotation on the claim names the pod's request, so that a claim created
+ * before a crash is found again.
  */
 import type { Manifest } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -16,9 +16,9 @@ import { defineController, indexing, TerminalError, watching } from "../../runti
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
-/** Under which name the pod knows a claim that was made for it. */
+/** Annotation with the name of the request in the pod's spec. */
 const POD_CLAIM = "resource.kubernetes.io/pod-claim-name";
-/** Pods by the templates they name. */
+/** Index of pods by the claim templates they name. */
 const BY_TEMPLATE = "claim-template";
 /** Leaves room for a hyphen and five characters in a name of 63. */
 const BASE_LENGTH_MAX = 57;
@@ -51,12 +51,15 @@ async function reconcile(pod: Pod, context: ReconcileContext): Promise<void> {
     if (claim === undefined) missing = true;
     else made.set(wish.name, claim.metadata.name);
   }
-  await showClaims(pod, made, context);
-  // The template's event brings the pod back.
-  if (missing) throw new TerminalError("a template of a resource claim is missing");
+  await recordClaims(pod, made, context);
+  // No retry is needed: the template's event triggers the pod.
+  if (missing) throw new TerminalError("a resource claim template is missing");
 }
 
-/** The one that the status names, else one that was made for this wish. One that is being deleted stays the pod's for as long as it is held. */
+/**
+ * The claim in the pod's status, else one created for this request. A claim that is being deleted stays the pod's until
+ * it is gone.
+ */
 function findClaim(
   { status }: Pod,
   { name }: PodResourceClaim,
@@ -69,7 +72,7 @@ function findClaim(
   );
 }
 
-/** Undefined when there is no template to make it from. */
+/** Undefined if the template is missing. */
 async function createClaim(
   pod: Pod,
   wish: PodResourceClaim,
@@ -116,7 +119,7 @@ function claimManifest(
   };
 }
 
-/** Something of both names is left when they are too long together. */
+/** Shortens both names in proportion if they are too long together. */
 export function baseName(pod: string, claim: string): string {
   const whole = `${pod}-${claim}-`;
   if (whole.length <= BASE_LENGTH_MAX) return whole;
@@ -125,7 +128,7 @@ export function baseName(pod: string, claim: string): string {
   return `${shortened(pod)}-${shortened(claim)}`;
 }
 
-async function showClaims(
+async function recordClaims(
   pod: Pod,
   made: ReadonlyMap<string, string>,
   { client }: ReconcileContext,

@@ -1,12 +1,11 @@
 /**
- * Keeps in the status of each ResourceQuota what it bounds and how much of that is used.
+ * Keeps bounds and usage in the status of each ResourceQuota.
  *
- * The server itself charges a quota for what it lets in, and gives back what is deleted. This loop begins a quota, follows changes of what
- * it bounds, and looks from time to time for what nobody could see happen. It reads ResourceQuotas, Pods, Services, PersistentVolumeClaims,
- * ResourceClaims, DeviceClasses and the number of objects of whatever is counted; it writes ResourceQuota status.
+ * The server itself charges creations and refunds deletions. This controller initializes quotas, follows changes of
+ * their spec, and resyncs for missed changes. It reads quotas and all counted objects; it writes ResourceQuota status.
  *
- * What is written was read after the quota: whoever is let in meanwhile changes the quota, and the write is refused. Only a quota that is
- * not begun is not changed so, and is counted once more after it is.
+ * Objects are read after the quota: a concurrent charge changes the quota, and the write fails. An uninitialized quota
+ * is not charged, so it is counted once more after its initialization.
  */
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from "../../api/generated/types/core-v1.ts";
@@ -18,13 +17,13 @@ import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { countObjects } from "./count.ts";
-import { countedResources, isBegun, shareOf, shareOfCount, statusOf } from "./plan-usage.ts";
+import { countedResources, isInitialized, shareOf, shareOfCount, statusOf } from "./plan-usage.ts";
 import type { QuotaStatus, Share } from "./plan-usage.ts";
 
-/** As upstream's. */
+/** Upstream's default. */
 const RESYNC_MS = 300_000;
 
-/** What is in memory anyway, by plural and group. */
+/** Counted resources with a cache, by plural and group. */
 const CACHED: ReadonlyMap<string, ResourceType> = new Map<string, ResourceType>([
   ["persistentvolumeclaims.", PersistentVolumeClaim],
   ["pods.", Pod],
@@ -35,9 +34,9 @@ const CACHED: ReadonlyMap<string, ResourceType> = new Map<string, ResourceType>(
 export const resourceQuotaController = defineController({
   name: "resourcequota-controller",
   for: ResourceQuota,
-  // What the server charges is no reason to look.
+  // Charges by the server start no reconcile.
   when: ({ before, after }) =>
-    before === undefined || after === undefined || before.spec !== after.spec || !isBegun(after),
+    before === undefined || after === undefined || before.spec !== after.spec || !isInitialized(after),
   watches: [
     watching(Pod, (change, cache) =>
       change.after === undefined || isTerminal(change.after) ? quotasAround(change, cache) : [],
@@ -59,11 +58,11 @@ async function reconcile(quota: ResourceQuota, context: ReconcileContext): Promi
   const seen = findStatus(quota, context);
   if (seen !== undefined && jsonEqual(seen, quota.status)) return;
   const counted = await recount(quota, context);
-  // Whoever was let in between was charged to nobody: a quota bounds nothing before its status says so.
-  if (counted !== undefined && !isBegun(counted)) await recount(quota, context);
+  // Objects created before the status existed were not charged: count them now.
+  if (counted !== undefined && !isInitialized(counted)) await recount(quota, context);
 }
 
-/** The quota as it was before what it bounds was counted and written; undefined when it is gone. */
+/** Counts and writes usage. Returns the quota as it was before, or undefined if it is gone. */
 async function recount(quota: ResourceQuota, context: ReconcileContext): Promise<ResourceQuota | undefined> {
   const current = await context.client(ResourceQuota).find(quota);
   if (current === undefined || current.metadata.uid !== quota.metadata.uid) return undefined;
@@ -71,12 +70,15 @@ async function recount(quota: ResourceQuota, context: ReconcileContext): Promise
     countedResources(current).map((resource) => readShare(current, resource, context)),
   );
   const status = statusOf(current, shares);
-  // Not by `updateStatus`, for which a status that is what it was has not been written: here one may have gone and another come.
+  // Not `context.updateStatus`, which skips an equal status: objects may have been replaced while the count stayed.
   if (!jsonEqual(status, current.status)) await context.client(ResourceQuota).updateStatus(current, status);
   return current;
 }
 
-/** From memory; undefined when it counts something that is not there. It may be behind: it only says whether to look. */
+/**
+ * Status computed from caches; undefined if a counted resource has none. It may lag, so it only decides if a recount is
+ * needed.
+ */
 function findStatus(quota: ResourceQuota, context: ReconcileContext): QuotaStatus | undefined {
   const { namespace = "" } = quota.metadata;
   const { cache } = context;

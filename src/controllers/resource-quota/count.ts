@@ -1,10 +1,10 @@
-/** How many objects of any resource a namespace has, without reading them. */
+/** Counts the objects of any resource in a namespace without reading them all. */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { Client } from "../../client/client.ts";
 import type { CountedResource } from "../../resources/quota/usage.ts";
 
-/** What is not served has no objects. */
+/** A resource that is not served has no objects. */
 export async function countObjects(
   client: Client,
   { group, name }: CountedResource,
@@ -18,7 +18,7 @@ export async function countObjects(
   return 0;
 }
 
-/** Where the group is served, in the version that it prefers first. */
+/** Paths of the group's served versions, the preferred one first. */
 async function rootsOf(client: Client, group: string): Promise<readonly string[]> {
   if (group === "") return ["/api/v1"];
   const document = await found(client.request({ path: `/apis/${group}` }));

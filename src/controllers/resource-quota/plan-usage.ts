@@ -1,4 +1,4 @@
-/** What a quota's status should say, from what is there. */
+/** Computes the status of a quota from the objects it counts. */
 import type { ResourceQuota } from "../../api/generated/types/core-v1.ts";
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../../api/values/quantity.ts";
 import { quotaCovers } from "../../resources/quota/scope.ts";
@@ -15,10 +15,10 @@ import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
 export type QuotaStatus = ResourceQuota["status"];
 
-/** How much of a quota the objects of one resource use. */
+/** Usage by the objects of one resource. */
 export type Share = ReadonlyMap<string, Quantity>;
 
-/** Each once: what has to be counted for this quota. */
+/** Resources to count for this quota, each once. */
 export function countedResources({ spec }: ResourceQuota): readonly CountedResource[] {
   const found = new Map<string, CountedResource>();
   for (const name of Object.keys(spec.hard ?? {})) {
@@ -41,7 +41,9 @@ export function shareOf(objects: Iterable<ApiObject>, { quota, resource, facts }
   return sum;
 }
 
-/** Of objects that use nothing but their place. A quota with scopes is not about them. */
+/**
+ * Usage by objects of which only the number counts. Zero for a quota with scopes: scopes do not select these objects.
+ */
 export function shareOfCount(count: number, { quota, resource }: Counting): Share {
   const { scopes = [], scopeSelector } = quota.spec;
   const isScoped = scopes.length > 0 || (scopeSelector?.matchExpressions ?? []).length > 0;
@@ -63,8 +65,8 @@ export function statusOf({ spec }: ResourceQuota, shares: readonly Share[]): Quo
   return { hard, used };
 }
 
-/** Whether it says what is bounded, whatever it says of what is used. */
-export function isBegun({ spec, status }: ResourceQuota): boolean {
+/** The status has the spec's bounds and a usage for each. */
+export function isInitialized({ spec, status }: ResourceQuota): boolean {
   const hard = Object.entries(spec.hard ?? {});
   const shown = status.hard ?? {};
   return (
@@ -73,7 +75,10 @@ export function isBegun({ spec, status }: ResourceQuota): boolean {
   );
 }
 
-/** Objects are never changed, so what one uses is worked out once; only that a pod is overdue comes with time, and that a class stands for something. */
+/**
+ * Cached per version of an object. Objects whose usage changes without a write are not cached: overdue terminating
+ * pods, and claims whose class changes.
+ */
 const known = new WeakMap<ApiObject, Usage>();
 
 function knownUsage(object: ApiObject, resource: CountedResource, facts: UsageFacts): Usage {

@@ -11,18 +11,18 @@ function revision(n: number): ControllerRevision {
   } as ControllerRevision;
 }
 
-describe("revisions to be forgotten", () => {
+describe("revisions to delete", () => {
   const all = [1, 2, 3, 4].map(revision);
   const forgotten = (limit: number): readonly number[] =>
     planHistory(all, { limit, isLive: ({ revision: n }) => n === 4 }).map(({ revision: n }) => n);
 
-  test("are the oldest beyond the limit that nothing is of any more", () => {
+  test("are the oldest unused ones beyond the limit", () => {
     expect(forgotten(1)).toEqual([1, 2]);
     expect(forgotten(0)).toEqual([1, 2, 3]);
     expect(forgotten(10)).toEqual([]);
   });
 
-  test("are none where the limit is negative", () => {
+  test("are none with a negative limit", () => {
     expect(forgotten(-1)).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 /**
- * The templates that a StatefulSet or DaemonSet has had, each kept as a ControllerRevision, so that pods of an earlier one can be made again
- * and `kubectl rollout undo` has something to go back to.
+ * Keeps the template history of StatefulSets and DaemonSets as ControllerRevisions, for old pods and for `kubectl
+ * rollout undo`.
  *
- * Names follow from the template: created twice, the second creation finds the first.
+ * A revision's name follows from its template, so that a repeated creation finds the first one.
  */
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
@@ -15,16 +15,16 @@ import { templateHash } from "../../resources/workloads/template-hash.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
-/** On pods: which revision they are of. */
+/** Label of pods with the name or hash of their revision. */
 export const REVISION_HASH = "controller-revision-hash";
 
-/** Already two names that are taken are hardly ever seen. */
+/** Upper bound of name collisions; even two in a row are very unlikely. */
 const TRIES_MAX = 100;
 
-/** The largest signed number of 64 bits, which has no successor. */
+/** Largest int64: it has no successor. */
 const REVISIONS_END = 2n ** 63n - 1n;
 
-/** What has templates. */
+/** Object with a pod template and a revision history. */
 export type Revised = ApiObject & {
   readonly metadata: { readonly name: string };
   readonly spec: { readonly selector: LabelSelector; readonly template: PodTemplateSpec };
@@ -34,13 +34,15 @@ export type Revised = ApiObject & {
 export interface Revisions {
   /** Oldest first. */
   readonly all: readonly ControllerRevision[];
-  /** Of the present template. */
+  /** Revision of the current template. */
   readonly update: ControllerRevision;
-  /** Counted up when the name of a new one was taken by something else. */
+  /** Incremented when another object had the new revision's name. */
   readonly collisionCount: number | undefined;
 }
 
-/** Adopts and lets go of revisions by selector, makes one for the present template if there is none, and sees that it is the newest. */
+/**
+ * Adopts and releases revisions by selector, creates one for the current template if needed, and makes it the newest.
+ */
 export async function ensureRevisions(
   owner: Revised,
   hashLabel: string,
@@ -54,12 +56,12 @@ export async function ensureRevisions(
   const newest = all.at(-1);
   const revision = nextRevision(newest);
   if (newest === known || known.revision === revision) return { all, update: known, collisionCount };
-  // Somebody went back to an earlier template.
+  // The owner returned to an earlier template.
   const update = await context.client(ControllerRevision).update({ ...known, revision });
   return { all: [...all.filter((each) => each !== known), update], update, collisionCount };
 }
 
-/** The template as it was. */
+/** Template recorded in the revision. */
 export function templateIn({ data }: ControllerRevision): PodTemplateSpec | undefined {
   const spec = isJsonObject(data) ? data["spec"] : undefined;
   const template = isJsonObject(spec) ? spec["template"] : undefined;
@@ -68,7 +70,7 @@ export function templateIn({ data }: ControllerRevision): PodTemplateSpec | unde
   return rest as unknown as PodTemplateSpec;
 }
 
-/** The oldest of those that nothing is of any more, beyond the limit. A negative limit is none. */
+/** Oldest unused revisions beyond the limit. A negative limit deletes none. */
 export function planHistory(
   all: readonly ControllerRevision[],
   { limit, isLive }: { readonly limit: number; readonly isLive: (revision: ControllerRevision) => boolean },
@@ -77,8 +79,8 @@ export function planHistory(
   return limit < 0 ? [] : old.slice(0, Math.max(0, old.length - limit));
 }
 
-/** A revision that is gone already is as good as deleted. */
-export async function forgetRevisions(
+/** A revision that no longer exists counts as deleted. */
+export async function deleteRevisions(
   revisions: readonly ControllerRevision[],
   context: ReconcileContext,
 ): Promise<void> {
@@ -91,14 +93,14 @@ export async function forgetRevisions(
   }
 }
 
-/** Whole numbers of the API beyond 2^53 are bigints. At the end of its numbers there is no next one, and the last is used again. */
+/** API integers beyond 2^53 are bigints. After the largest number, it is used again. */
 function nextRevision(newest: ControllerRevision | undefined): number {
   const next = newest === undefined ? 1n : BigInt(newest.revision) + 1n;
   if (next <= Number.MAX_SAFE_INTEGER) return Number(next);
   return (next < REVISIONS_END ? next : REVISIONS_END) as unknown as number;
 }
 
-/** Either of which may be a bigint. */
+/** Both may be bigints. */
 function compareNumbers(left: number, right: number): number {
   return left < right ? -1 : Number(left > right);
 }
@@ -117,7 +119,7 @@ interface CreationParts {
   readonly context: ReconcileContext;
 }
 
-/** A name that is taken by another template is made different by counting; the count is kept in the owner's status. */
+/** A name collision with another template changes the next name by a counter, which the owner's status keeps. */
 async function createRevision(
   owner: Revised,
   { all, hashLabel, context }: CreationParts,
@@ -135,7 +137,7 @@ async function createRevision(
   );
 }
 
-/** Undefined when the name is taken by another template. */
+/** Undefined if another template has the name. */
 async function createOrFind(
   owner: Revised,
   manifest: Manifest<ControllerRevision>,
@@ -175,7 +177,7 @@ function manifestOf(
       ownerReferences: [ownerReferenceTo(owner)],
     },
     revision,
-    // In the order of Go's maps: clients compare the bytes with those of a template at hand.
+    // Keys in the order of Go's maps: clients compare the bytes with their own template.
     data: { spec: { template: { $patch: "replace", ...spec.template } } },
   };
 }

@@ -1,4 +1,4 @@
-/** Carries out what a StatefulSet plans, and says in Events what was done. */
+/** Carries out a StatefulSet's plan and records Events. */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
@@ -15,11 +15,11 @@ import type { SetView } from "./set-pods.ts";
 interface Steps {
   readonly set: StatefulSet;
   readonly context: ReconcileContext;
-  /** Where the pods go that were made, also if others could not be. */
+  /** Collects created pods, even if other creations fail. */
   readonly made: Pod[];
 }
 
-/** In batches that grow: what fails at all is not tried a hundred times. Throws the first failure. */
+/** Batches of growing size limit repeated failures. Throws the first error. */
 export async function takeSteps(steps: readonly Step[], { set, context, made }: Steps): Promise<void> {
   const { errors } = await slowStart(steps.length, async (at) => {
     const step = steps[at];
@@ -31,10 +31,10 @@ export async function takeSteps(steps: readonly Step[], { set, context, made }: 
 }
 
 /**
- * Names and owners that people have changed, and claims that pods wait for, are put right. Answers why claims could not be made: that is for their
- * pods to wait for, and for no other.
+ * Repairs labels and claim owners that users changed, and creates missing claims of pending pods. Returns the errors of
+ * claim creations: only the claims' pods are affected.
  */
-export async function mend(
+export async function repair(
   { set, slots, condemned }: SetView,
   context: ReconcileContext,
 ): Promise<readonly unknown[]> {
@@ -44,12 +44,12 @@ export async function mend(
     if (ordinal !== undefined) await ensureClaims(set, ordinal, context);
   });
   const pods = slots.flatMap(({ pod }) => pod ?? []);
-  for (const pod of pods) await mendLabels(set, pod, context);
-  for (const pod of [...pods, ...condemned]) await mendOwners(set, pod, context);
+  for (const pod of pods) await repairLabels(set, pod, context);
+  for (const pod of [...pods, ...condemned]) await repairOwners(set, pod, context);
   return errors;
 }
 
-/** Undefined where it cannot be made yet, or never. */
+/** Undefined if the pod cannot be created yet, or never. */
 async function createPod(
   set: StatefulSet,
   { ordinal, revision }: Extract<Step, { type: "create" }>,
@@ -60,12 +60,12 @@ async function createPod(
   try {
     await ensureClaims(set, ordinal, context);
     const pod = await context.client(Pod).create(newPod(set, ordinal, revision));
-    tell(set, context, { verb: "create", name });
+    report(set, context, { verb: "create", name });
     return pod;
   } catch (error) {
     if (isNamespaceEnding(error)) return undefined;
-    // Somebody else's pod of that name is in the way: as upstream, nothing is told of it.
-    if (!isApiError(error, "AlreadyExists")) tell(set, context, { verb: "create", name, error });
+    // Another owner's pod has the name: upstream records no Event either.
+    if (!isApiError(error, "AlreadyExists")) report(set, context, { verb: "create", name, error });
     throw error;
   }
 }
@@ -78,10 +78,10 @@ async function deletePod(
   const { name } = pod.metadata;
   try {
     await context.client(Pod).delete(pod);
-    tell(set, context, { verb: "delete", name });
+    report(set, context, { verb: "delete", name });
   } catch (error) {
     if (isApiError(error, "NotFound")) return;
-    tell(set, context, { verb: "delete", name, error });
+    report(set, context, { verb: "delete", name, error });
     throw error;
   }
 }
@@ -95,25 +95,25 @@ async function ensureClaims(set: StatefulSet, ordinal: number, context: Reconcil
     if (known !== undefined) continue;
     try {
       await context.client(PersistentVolumeClaim).create(manifest);
-      tellClaim(set, context, { name, ordinal });
+      reportClaim(set, context, { name, ordinal });
     } catch (error) {
       if (isApiError(error, "AlreadyExists")) continue;
-      tellClaim(set, context, { name, ordinal, error });
+      reportClaim(set, context, { name, ordinal, error });
       throw error;
     }
   }
 }
 
-async function mendLabels(set: StatefulSet, pod: Pod, context: ReconcileContext): Promise<void> {
+async function repairLabels(set: StatefulSet, pod: Pod, context: ReconcileContext): Promise<void> {
   const labels = identityLabels(set, ordinalOf(pod, set) ?? 0);
   const isRight = Object.entries(labels).every(([key, value]) => pod.metadata.labels?.[key] === value);
   if (isRight || pod.metadata.deletionTimestamp !== undefined) return;
   const { name, uid } = pod.metadata;
   await context.client(Pod).patch(pod, { type: "merge", changes: { metadata: { uid, labels } } });
-  tell(set, context, { verb: "update", name });
+  report(set, context, { verb: "update", name });
 }
 
-async function mendOwners(set: StatefulSet, pod: Pod, context: ReconcileContext): Promise<void> {
+async function repairOwners(set: StatefulSet, pod: Pod, context: ReconcileContext): Promise<void> {
   for (const claim of claimsOf(set, ordinalOf(pod, set) ?? 0, context)) {
     const ownerReferences = planOwners(set, pod, claim);
     if (ownerReferences === undefined || claim.metadata.deletionTimestamp !== undefined) continue;
@@ -123,7 +123,7 @@ async function mendOwners(set: StatefulSet, pod: Pod, context: ReconcileContext)
   }
 }
 
-/** Those that there are. */
+/** Existing claims of the ordinal. */
 function claimsOf(
   set: StatefulSet,
   ordinal: number,
@@ -137,13 +137,13 @@ function claimsOf(
   );
 }
 
-interface Deed {
+interface PodAction {
   readonly verb: "create" | "delete" | "update";
   readonly name: string;
   readonly error?: unknown;
 }
 
-function tell(set: StatefulSet, context: ReconcileContext, { verb, name, error }: Deed): void {
+function report(set: StatefulSet, context: ReconcileContext, { verb, name, error }: PodAction): void {
   const what = `${verb} Pod ${name} in StatefulSet ${set.metadata.name}`;
   const title = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
   if (error === undefined) {
@@ -154,7 +154,7 @@ function tell(set: StatefulSet, context: ReconcileContext, { verb, name, error }
   }
 }
 
-function tellClaim(
+function reportClaim(
   set: StatefulSet,
   context: ReconcileContext,
   { name, ordinal, error }: { readonly name: string; readonly ordinal: number; readonly error?: unknown },

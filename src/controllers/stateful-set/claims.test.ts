@@ -37,7 +37,7 @@ const OF_SET = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "
 const OF_POD = { apiVersion: "v1", kind: "Pod", name: "web-0", uid: "pod-uid", controller: true };
 const FOREIGN = { apiVersion: "v1", kind: "Other", name: "other", uid: "other-uid" };
 
-/** The uids of the owners that the claim shall have; undefined when they stay. */
+/** Uids of the claim's wanted owners; undefined if unchanged. */
 function plan(...ownerReferences: readonly OwnerReference[]): readonly string[] | undefined {
   const claim: PersistentVolumeClaim = {
     apiVersion: "v1",
@@ -52,15 +52,15 @@ function plan(...ownerReferences: readonly OwnerReference[]): readonly string[] 
 describe("the owners of a claim", () => {
   test.each<[string, readonly OwnerReference[], readonly string[] | undefined]>([
     ["are the set", [], ["set-uid"]],
-    ["stay as they are", [OF_SET], undefined],
-    ["are the set, not a pod that stays", [OF_POD], ["set-uid"]],
+    ["stay unchanged", [OF_SET], undefined],
+    ["are the set, not a pod within the range", [OF_POD], ["set-uid"]],
     ["are made controllers", [{ ...OF_SET, controller: false }], ["set-uid"]],
     ["stay beside others", [FOREIGN], ["other-uid", "set-uid"]],
-    ["leave it to somebody who controls it", [OF_SET, { ...FOREIGN, controller: true }], ["other-uid"]],
+    ["give way to another controller", [OF_SET, { ...FOREIGN, controller: true }], ["other-uid"]],
     ["stay with an earlier set of the same name", [{ ...OF_SET, uid: "gone" }], undefined],
     ["stay with an earlier pod of the same name", [{ ...OF_POD, uid: "gone" }, OF_SET], undefined],
     [
-      "are the set beside something else of its name",
+      "are the set beside an object of another kind with its name",
       [{ ...FOREIGN, kind: "StatefulSet", name: "web" }],
       ["other-uid", "set-uid"],
     ],

@@ -1,6 +1,8 @@
 /**
- * The volume claims of a StatefulSet's pods: made before their pod, never deleted from here. Whether they go with the set, or with a pod that
- * is scaled away, is said by their owner references; the garbage collector does the rest.
+ * Builds the volume claims of a StatefulSet's pods and plans their owners.
+ *
+ * Claims are created before their pod and never deleted by this controller. Owner references decide if a claim is
+ * deleted with the set or with a scaled-down pod; the garbage collector deletes it.
  */
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
@@ -46,8 +48,9 @@ export function newClaims(set: StatefulSet, ordinal: number): readonly Manifest<
 }
 
 /**
- * The owners that a claim shall have; undefined when they are as they should be. Owners that are neither the set nor its pod stay; if one of
- * them controls the claim, it is their business when the claim goes. A claim of an earlier set or pod of the same name was meant to go with it.
+ * Wanted owners of a claim; undefined if unchanged. Owners other than the set and its pod stay. If one of them controls
+ * the claim, it decides about the claim's deletion. A claim of an earlier set or pod of the same name is about to be
+ * deleted with it.
  */
 export function planOwners(
   set: StatefulSet,
@@ -63,14 +66,14 @@ export function planOwners(
   return haveSameUids(owners, next) ? undefined : next;
 }
 
-/** It still belongs to an earlier pod of the same name, and will go as soon as that is noticed. */
+/** The claim belongs to an earlier pod of the same name and is about to be deleted. */
 export function isStale({ metadata }: PersistentVolumeClaim, podName: string, podUid?: string): boolean {
   return (metadata.ownerReferences ?? []).some(
     ({ kind, name, uid }) => kind === "Pod" && name === podName && uid !== podUid,
   );
 }
 
-/** `pod` is undefined before there is one. */
+/** `pod` is undefined before its creation. */
 function wantedOwners(
   set: StatefulSet,
   { ordinal, pod }: { readonly ordinal: number; readonly pod: Pod | undefined },
@@ -85,7 +88,7 @@ function refersTo({ uid }: OwnerReference, { metadata }: ApiObject): boolean {
   return uid === metadata.uid;
 }
 
-/** Called the same, and yet another one. */
+/** Same kind and name, but another object. */
 function isNamesake({ apiVersion, kind, name, uid }: OwnerReference, object: ApiObject): boolean {
   const isCalledSame = kind === object.kind && name === object.metadata.name;
   return isCalledSame && groupOf(apiVersion) === groupOf(object.apiVersion) && uid !== object.metadata.uid;

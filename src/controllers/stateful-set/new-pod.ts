@@ -1,4 +1,4 @@
-/** The pod of an ordinal, with its name, its host's name and its volumes. */
+/** Builds the pod of an ordinal with its name, hostname and volumes. */
 import type { Manifest } from "../../api/api-object.ts";
 import type { ControllerRevision, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import type { Pod, PodTemplateSpec, Volume } from "../../api/generated/types/core-v1.ts";
@@ -36,12 +36,12 @@ export function newPod(set: StatefulSet, ordinal: number, revision: ControllerRe
   return podFromTemplate(set, identified, name);
 }
 
-/** By these Services can choose a single pod. */
+/** Labels by which a Service can select a single pod. */
 export function identityLabels(set: StatefulSet, ordinal: number): Readonly<Record<string, string>> {
   return { [POD_NAME]: podName(set, ordinal), [POD_INDEX]: String(ordinal) };
 }
 
-/** A claim takes the place of a volume of the same name. */
+/** A claim template replaces a volume of the same name. */
 function volumesOf(
   set: StatefulSet,
   volumes: readonly Volume[] | undefined,

@@ -8,7 +8,10 @@ import { viewOf } from "./set-pods.ts";
 const STAMP = "2026-01-01T00:00:00Z";
 const NOW = Date.parse(STAMP) + 3_600_000;
 
-/** How a pod is: `r` ready, `s` ready since just now, `n` not ready, `f` failed, `g` going; an upper-case letter is one of the present template. `-`: none. */
+/**
+ * State of a pod: `r` ready, `s` ready just now, `n` not ready, `f` failed, `g` terminating, `-` missing; upper case
+ * for the updated template.
+ */
 function podOf(ordinal: number, state: string): readonly Pod[] {
   if (state === "-") return [];
   const kind = state.toLowerCase();
@@ -51,7 +54,7 @@ function setOf(spec: Partial<StatefulSetSpec>): StatefulSet {
   };
 }
 
-/** `+2:new` makes web-2 of the present template, `-2` deletes it. */
+/** `+2:new` creates web-2 with the updated template, `-2` deletes it. */
 function steps(spec: Partial<StatefulSetSpec>, states: string): string {
   const pods = states.split("").flatMap((state, ordinal) => podOf(ordinal, state));
   const revisions = { current: revision("web-old"), update: revision("web-new") };
@@ -70,46 +73,46 @@ const rolling = (rollingUpdate: { partition?: number; maxUnavailable?: number | 
 
 describe("a StatefulSet in order", () => {
   test.each<readonly [string, number, string, string]>([
-    ["makes the first pod", 3, "", "+0:new"],
-    ["makes the next when the one before is ready", 3, "R", "+1:new"],
-    ["waits for one that is not ready", 3, "Rn", ""],
+    ["creates the first pod", 3, "", "+0:new"],
+    ["creates the next pod once the previous one is ready", 3, "R", "+1:new"],
+    ["waits for an unready pod", 3, "Rn", ""],
     ["fills a gap first", 3, "R-R", "+1:new"],
-    ["waits for one that goes", 3, "RgR", ""],
-    ["replaces one that has ended", 3, "RfR", "-1"],
-    ["deletes the last that is too many", 2, "RRRR", "-3"],
+    ["waits for a terminating pod", 3, "RgR", ""],
+    ["replaces an ended pod", 3, "RfR", "-1"],
+    ["deletes the last surplus pod", 2, "RRRR", "-3"],
     ["waits until the last is gone", 2, "RRRg", ""],
-    ["deletes nothing while another ails", 2, "RnRR", ""],
-    ["deletes the last although it ails itself", 2, "RRRn", "-3"],
-    ["updates from the last on", 3, "rrr", "-2"],
-    ["updates the next when the one before is ready", 3, "rrR", "-1"],
-    ["waits for an updated one that is not ready", 3, "rrN", ""],
-    ["has nothing to do", 3, "RRR", ""],
+    ["deletes no pod while another is unready", 2, "RnRR", ""],
+    ["deletes the last pod although it is unready", 2, "RRRn", "-3"],
+    ["updates from the last ordinal down", 3, "rrr", "-2"],
+    ["updates the next pod once the previous one is ready", 3, "rrR", "-1"],
+    ["waits for an unready updated pod", 3, "rrN", ""],
+    ["takes no step if all is done", 3, "RRR", ""],
   ])("%s", (_, replicas, ...[states, expected]) => {
     expect(steps({ replicas }, states)).toBe(expected);
   });
 
-  test("does not wait until the last, which is to go anyway, has been ready for long enough", () => {
+  test("deletes the last surplus pod although it is within minReadySeconds", () => {
     expect(steps({ replicas: 2, minReadySeconds: 60 }, "RRRS")).toBe("-3");
     expect(steps({ replicas: 2, minReadySeconds: 60 }, "RRSR")).toBe("-3");
     expect(steps({ replicas: 2, minReadySeconds: 60 }, "RRSS")).toBe("");
     expect(steps({ replicas: 2, minReadySeconds: 60 }, "RSRR")).toBe("");
   });
 
-  test("waits for an old pod that is not ready, too: only somebody's hand can help", () => {
+  test("waits for an unready outdated pod too: only a manual deletion helps", () => {
     expect(steps({ replicas: 3 }, "rrn")).toBe("");
   });
 });
 
 describe("a parallel StatefulSet", () => {
   test.each<readonly [string, number, string, string]>([
-    ["makes all pods at once", 3, "", "+0:new +1:new +2:new"],
+    ["creates all pods at once", 3, "", "+0:new +1:new +2:new"],
     ["does not wait", 3, "n-f", "-2 +1:new"],
-    ["deletes all that are too many", 1, "RRnR", "-3 -2 -1"],
+    ["deletes all surplus pods", 1, "RRnR", "-3 -2 -1"],
     ["updates one at a time", 3, "rrr", "-2"],
-    ["updates the last although another ails", 3, "nrr", "-2"],
-    ["updates the last although it ails itself", 3, "rrn", "-2"],
-    ["waits for one that goes", 3, "rrg", ""],
-    ["waits for an updated one that is not ready", 3, "rrN", ""],
+    ["updates the last pod although another is unready", 3, "nrr", "-2"],
+    ["updates the last pod although it is unready", 3, "rrn", "-2"],
+    ["waits for a terminating pod", 3, "rrg", ""],
+    ["waits for an unready updated pod", 3, "rrN", ""],
   ])("%s", (_, replicas, ...[states, expected]) => {
     expect(steps({ replicas, ...PARALLEL }, states)).toBe(expected);
   });
@@ -119,33 +122,43 @@ describe("an update", () => {
   test.each<readonly [string, Partial<StatefulSetSpec>, string, string]>([
     ["leaves ordinals below the partition", rolling({ partition: 2 }), "rrrr", "-3"],
     ["is done at the partition", rolling({ partition: 2 }), "rrRR", ""],
-    ["makes pods below the partition of the old template", rolling({ partition: 2 }), "-rRR", "+0:old"],
-    ["makes pods above it of the new one", rolling({ partition: 2 }), "rr-R", "+2:new"],
+    ["creates pods below the partition with the old template", rolling({ partition: 2 }), "-rRR", "+0:old"],
+    ["creates pods above the partition with the new template", rolling({ partition: 2 }), "rr-R", "+2:new"],
     [
-      "replaces as many as may be missing",
+      "replaces pods within maxUnavailable",
       { ...rolling({ maxUnavailable: 2 }), ...PARALLEL },
       "rrrr",
       "-3 -2",
     ],
-    ["replaces what ails first", { ...rolling({ maxUnavailable: 1 }), ...PARALLEL }, "nrrr", "-0"],
-    ["counts those missing already", { ...rolling({ maxUnavailable: 2 }), ...PARALLEL }, "rrrN", "-2"],
-    ["rounds a part of all down, but not to none", rolling({ maxUnavailable: "10%" }), "rrrr", "-3"],
-    ["leaves everything as it is", { updateStrategy: { type: "OnDelete" } }, "rrrr", ""],
-    ["makes anew of the new template", { updateStrategy: { type: "OnDelete" } }, "r-rr", "+1:new"],
+    ["replaces unready pods first", { ...rolling({ maxUnavailable: 1 }), ...PARALLEL }, "nrrr", "-0"],
+    [
+      "counts pods that are already unavailable",
+      { ...rolling({ maxUnavailable: 2 }), ...PARALLEL },
+      "rrrN",
+      "-2",
+    ],
+    ["rounds a percentage down, but not to zero", rolling({ maxUnavailable: "10%" }), "rrrr", "-3"],
+    ["takes no step with OnDelete", { updateStrategy: { type: "OnDelete" } }, "rrrr", ""],
+    [
+      "creates replacements with the new template",
+      { updateStrategy: { type: "OnDelete" } },
+      "r-rr",
+      "+1:new",
+    ],
   ])("%s", (_, spec, ...[states, expected]) => {
     expect(steps({ replicas: 4, ...spec }, states)).toBe(expected);
   });
 });
 
-describe("a StatefulSet of more pods than there can be", () => {
+describe("a huge StatefulSet", () => {
   const replicas = 2 ** 31 - 1;
 
-  test("makes some of them at a time", () => {
+  test("creates one batch per pass", () => {
     expect(steps({ replicas, ...PARALLEL }, "R").split(" ")).toHaveLength(500);
     expect(steps({ replicas }, "RR")).toBe("+2:new");
   });
 
-  test("keeps those that lie far beyond the first that is missing", () => {
+  test("keeps pods far beyond the first missing one", () => {
     const pods = [podOf(0, "R"), podOf(1_000_000, "R")].flat();
     const revisions = { current: revision("web-old"), update: revision("web-new") };
 

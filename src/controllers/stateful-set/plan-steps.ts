@@ -1,7 +1,8 @@
 /**
- * What a StatefulSet does next with its pods. Pure. An ordered set takes one step and waits until it has worked; a parallel one takes all that
- * are to be taken. Three things come one after the other: every ordinal has its pod, pods of other ordinals go, pods of earlier templates
- * are replaced.
+ * Plans the next steps of a StatefulSet. Pure.
+ *
+ * An ordered set takes one step and waits for its effect; a parallel set takes all possible steps. There are three
+ * phases in order: create missing pods, delete pods beyond the range, replace outdated pods.
  */
 import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
@@ -22,7 +23,7 @@ export function planSteps(view: SetView): readonly Step[] {
   return planUpdate(view);
 }
 
-/** Steps to take now, none of them while something has to be waited for; or on to the next thing. */
+/** Steps to take now; an empty list waits, "done" moves on to the next phase. */
 type Phase = readonly Step[] | "done";
 
 function isOrdered({ set }: SetView): boolean {
@@ -50,19 +51,22 @@ function fillAtOnce(view: SetView): Phase {
   return steps.length === 0 ? "done" : steps.slice(0, BATCH_MAX);
 }
 
-/** Below the partition the present template holds, as long as there is a difference. */
+/** New pods below the partition get the current revision. */
 function creationOf({ ordinal }: Slot, { set, current, update }: SetView): Step {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   const partition = type === "OnDelete" ? 0 : (rollingUpdate?.partition ?? 0);
   return { type: "create", ordinal, revision: ordinal < startOf(set) + partition ? current : update };
 }
 
-/** The last one goes first, and only while all others are well: but one that ails does not keep itself from going. */
+/**
+ * Deletes the highest ordinal, only while all other pods are available. An unavailable pod does not prevent its own
+ * deletion.
+ */
 function shrinkInOrder(view: SetView): Phase {
   const [next] = view.condemned;
   if (next === undefined) return "done";
   if (isGoing(next)) return [];
-  const mayGo = isUsable(next, view) || next === firstAiling(view);
+  const mayGo = isUsable(next, view) || next === firstUnavailable(view);
   return mayGo ? [{ type: "delete", pod: next }] : [];
 }
 
@@ -72,8 +76,8 @@ function shrinkAtOnce({ condemned }: SetView): Phase {
   return left.slice(0, BATCH_MAX).map((pod) => ({ type: "delete", pod }));
 }
 
-/** One that has not been ready for long enough ails, too. */
-function firstAiling(view: SetView): Pod | undefined {
+/** A pod within minReadySeconds counts as unavailable too. */
+function firstUnavailable(view: SetView): Pod | undefined {
   const pods = [...view.slots.flatMap(({ pod }) => pod ?? []), ...view.condemned.toReversed()];
   return pods.find((pod) => !isUsable(pod, view) || isGoing(pod));
 }
@@ -90,7 +94,7 @@ function planUpdate(view: SetView): readonly Step[] {
   return chosen.slice(0, BATCH_MAX).map((pod) => ({ type: "delete", pod }));
 }
 
-/** The first old one, if all that come before it are well. */
+/** First outdated pod, if all pods before it are available. */
 function nextOld(slots: readonly Slot[], view: SetView): readonly Pod[] {
   for (const { pod } of slots) {
     if (pod === undefined || isGoing(pod)) return [];
@@ -100,7 +104,7 @@ function nextOld(slots: readonly Slot[], view: SetView): readonly Pod[] {
   return [];
 }
 
-/** Those that are of no use anyway first, and never more missing than allowed. */
+/** Unavailable outdated pods first, within maxUnavailable. */
 function spareOld(slots: readonly Slot[], view: SetView, mostMissing: number): readonly Pod[] {
   const isUp = (pod: Pod): boolean => !isGoing(pod) && isUsable(pod, view);
   const targets = slots.flatMap(({ pod }) => pod ?? []).filter((pod) => !isGoing(pod) && isOld(pod, view));
@@ -117,7 +121,7 @@ function isOld(pod: Pod, { update }: SetView): boolean {
   return revisionOf(pod) !== update.metadata.name;
 }
 
-/** When the next ready pod has been ready for long enough. */
+/** Delay until the next ready pod becomes available. */
 export function nextUsableMs({ set, pods, now }: SetView): number | undefined {
   let soonest: number | undefined;
   for (const pod of pods) {

@@ -1,19 +1,19 @@
-/** What a StatefulSet finds: the pod of each ordinal, those of ordinals that it no longer has, and how each of them is. */
+/** Observed state of a StatefulSet: the pod of each ordinal, and pods outside the range. */
 import type { ControllerRevision, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { findAvailableAt, isReady } from "../../resources/pod/pod-state.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
 
-/** Most pods that a parallel set makes or deletes in one pass, so that one huge set cannot starve the rest. */
+/** Upper bound of creations or deletions in one pass of a parallel set, so that one huge set does not starve others. */
 export const BATCH_MAX = 500;
 
 export interface SetView {
   readonly set: StatefulSet;
   readonly now: number;
   readonly pods: readonly Pod[];
-  /** In order of their ordinals. Where there are more, as many of these are without a pod as may be made in one pass. */
+  /** Sorted by ordinal. In a very large set, cut to the existing pods plus one batch. */
   readonly slots: readonly Slot[];
-  /** The highest ordinal first, as they go. */
+  /** Pods outside the range, highest ordinal first: the order of deletion. */
   readonly condemned: readonly Pod[];
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
@@ -49,7 +49,7 @@ export function startOf({ spec }: StatefulSet): number {
   return spec.ordinals?.start ?? 0;
 }
 
-/** Undefined for a pod whose name is none of this set's. */
+/** Undefined if the name does not belong to the set. */
 export function ordinalOf({ metadata }: Pod, set: StatefulSet): number | undefined {
   const prefix = `${set.metadata.name}-`;
   if (!metadata.name.startsWith(prefix)) return undefined;

@@ -1,4 +1,4 @@
-/** What a StatefulSet says of itself. Pure. */
+/** Builds the status of a StatefulSet. Pure. */
 import type { StatefulSetStatus } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isGoing, isRunningAndReady, isUsable, revisionOf, wantedOf } from "./set-pods.ts";
@@ -13,8 +13,8 @@ interface CountedSet extends Pick<SetView, "set" | "pods" | "now"> {
   readonly update: Named;
 }
 
-/** Of a set that is being deleted, whose revisions may be gone before its pods are: those that it names stay. */
-export function leftStatus(counted: Pick<CountedSet, "set" | "pods" | "now">): StatefulSetStatus {
+/** Status of a set that is being deleted. Its revisions may be gone before its pods, so their recorded names stay. */
+export function deletedSetStatus(counted: Pick<CountedSet, "set" | "pods" | "now">): StatefulSetStatus {
   const { currentRevision = "", updateRevision = "", collisionCount } = counted.set.status;
   const named = (name: string): Named => ({ metadata: { name } });
   return statusOf(
@@ -48,7 +48,7 @@ export function statusOf(view: CountedSet, collisionCount: number | undefined): 
   };
 }
 
-/** All pods there should be are of the present template, and ready. */
+/** All wanted pods are updated and ready. */
 function isUpdateComplete(
   { set, pods }: CountedSet,
   { ready, updated }: { readonly ready: number; readonly updated: number },

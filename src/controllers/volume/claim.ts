@@ -1,8 +1,9 @@
 /**
- * Gives each PersistentVolumeClaim a volume that suits it, or asks a provisioner for one, and says in the claim's status how it stands.
+ * Binds each PersistentVolumeClaim to a matching volume, or requests one from a provisioner.
  *
- * Reads PersistentVolumeClaims, PersistentVolumes, StorageClasses and Pods that wait for a node; writes the claim's volume name, notes and status, and the reference by which a
- * volume belongs to its claim. The volume is written first: a claim never names a volume that somebody else may still take.
+ * Reads PersistentVolumeClaims, PersistentVolumes, StorageClasses and unscheduled Pods. Writes the claim's volume name,
+ * annotations and status, and the volume's claimRef. The volume is written first: a claim never names a volume that
+ * another claim may still take.
  */
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeClaimStatus } from "../../api/generated/types/core-v1.ts";
@@ -23,7 +24,7 @@ import {
 import { findMismatch, findVolume, isBoundTo, isMeantFor } from "./match.ts";
 import { claimsOf } from "./protection.ts";
 
-/** Pods without a node, by the claims they name. */
+/** Index of unscheduled pods by the claims they name. */
 const BY_CLAIM = "claim-of-waiting-pod";
 
 export const claimController = defineController({
@@ -38,7 +39,7 @@ export const claimController = defineController({
     }),
     watching(StorageClass, (_, cache) => waitingClaims(cache)),
     watching(Pod, function* ({ after }) {
-      // Most find their node at once, and nobody has to be told.
+      // Most pods are scheduled at once and need no reconcile of their claims.
       if (after === undefined || findCondition(after, "PodScheduled")?.status !== "False") return;
       for (const key of claimsOfWaiting(after)) {
         const [namespace, name = ""] = key.split("/");
@@ -50,7 +51,7 @@ export const claimController = defineController({
   reconcile,
 });
 
-/** A volume that nobody has may be what any of them waits for; whoever names one waits for that. */
+/** A free volume may suit any claim without a volume name, and claims with its name. */
 function* waitingClaims(cache: CacheReader, volume = "") {
   for (const { metadata, spec } of cache(PersistentVolumeClaim).list()) {
     const { volumeName = "" } = spec;
@@ -67,23 +68,23 @@ async function reconcile(claim: PersistentVolumeClaim, context: ReconcileContext
   const plan = planClaim(claim, context.cache);
   if (plan.event !== undefined) context.event(claim, plan.event);
   const volume = plan.volume === undefined ? undefined : await bindVolume(plan.volume, claim, context);
-  const noted = plan.notes === undefined ? claim : await note(claim, plan.notes, context);
-  await context.updateStatus(noted, statusOf(noted, plan.phase, volume));
+  const changed = plan.changes === undefined ? claim : await writeChanges(claim, plan.changes, context);
+  await context.updateStatus(changed, statusOf(changed, plan.phase, volume));
 }
 
-interface Notes {
+interface ClaimChanges {
   readonly volumeName?: string;
   readonly storageClassName?: string;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** What is to be done for a claim; every rule is in here. */
+/** Actions for a claim; all rules are here. */
 interface ClaimPlan {
   readonly phase: "Pending" | "Bound" | "Lost";
-  /** To belong to the claim from now on, if it does not yet. */
+  /** Volume to bind to the claim, unless it already is. */
   readonly volume?: PersistentVolume | undefined;
-  /** To be written to the claim. */
-  readonly notes?: Notes;
+  /** Changes of the claim's spec and annotations. */
+  readonly changes?: ClaimChanges;
   readonly event?: RecordedEvent;
 }
 
@@ -101,16 +102,16 @@ function planUnnamed(claim: PersistentVolumeClaim, cache: CacheReader): ClaimPla
   const waits = storageClass?.volumeBindingMode === "WaitForFirstConsumer";
   const isPreBound = volume?.spec.claimRef !== undefined;
   if (volume !== undefined && (isPreBound || !waits)) return binding(claim, volume);
-  // A class that became the default after the claim was made is its class, too.
+  // A class that became the default after the claim's creation applies too.
   const late = hasStorageClass(claim) ? undefined : findDefaultStorageClass(cache(StorageClass).list());
-  if (late !== undefined) return { phase: "Pending", notes: { storageClassName: late } };
+  if (late !== undefined) return { phase: "Pending", changes: { storageClassName: late } };
   if (waits && claim.metadata.annotations?.[SELECTED_NODE] === undefined) {
-    return { phase: "Pending", event: whatIsAwaited(claim, cache) };
+    return { phase: "Pending", event: describeWait(claim, cache) };
   }
   return planProvisioning(claim, storageClass);
 }
 
-function whatIsAwaited({ metadata }: PersistentVolumeClaim, cache: CacheReader): RecordedEvent {
+function describeWait({ metadata }: PersistentVolumeClaim, cache: CacheReader): RecordedEvent {
   const users = cache(Pod).indexed(BY_CLAIM, `${metadata.namespace ?? ""}/${metadata.name}`);
   const names = users.map(({ metadata: { name } }) => name);
   if (names.length === 0) {
@@ -141,7 +142,7 @@ function planNamed(
   return lost(claim, "ClaimMisbound", message);
 }
 
-/** Naming a volume is not enough to get it. */
+/** A claim that names a volume gets it only if they match. */
 function planFirst(claim: PersistentVolumeClaim, volume: PersistentVolume): ClaimPlan {
   const mismatch = findMismatch(volume, claim);
   if (mismatch === undefined) return binding(claim, volume);
@@ -149,7 +150,7 @@ function planFirst(claim: PersistentVolumeClaim, volume: PersistentVolume): Clai
   return { phase: "Pending", event: { type: "Warning", reason: "VolumeMismatch", message } };
 }
 
-/** Told once, when it happens. */
+/** Records the Event once, at the transition. */
 function lost({ status }: PersistentVolumeClaim, reason: string, message: string): ClaimPlan {
   if (status.phase === "Lost") return { phase: "Lost" };
   return { phase: "Lost", event: { type: "Warning", reason, message } };
@@ -160,7 +161,7 @@ function binding({ metadata, spec }: PersistentVolumeClaim, volume: PersistentVo
   const isComplete = isNamed && metadata.annotations?.[BIND_COMPLETED] !== undefined;
   const annotations = { [BIND_COMPLETED]: "yes", ...(!isNamed && { [BOUND_BY_CONTROLLER]: "yes" }) };
   const volumeName = volume.metadata.name;
-  return { phase: "Bound", volume, ...(!isComplete && { notes: { volumeName, annotations } }) };
+  return { phase: "Bound", volume, ...(!isComplete && { changes: { volumeName, annotations } }) };
 }
 
 function planProvisioning(claim: PersistentVolumeClaim, storageClass: StorageClass | undefined): ClaimPlan {
@@ -186,7 +187,9 @@ function planProvisioning(claim: PersistentVolumeClaim, storageClass: StorageCla
     phase: "Pending",
     event: { type: "Normal", reason: "ExternalProvisioning", message },
     ...(!isAsked && {
-      notes: { annotations: { [OLD_STORAGE_PROVISIONER]: provisioner, [STORAGE_PROVISIONER]: provisioner } },
+      changes: {
+        annotations: { [OLD_STORAGE_PROVISIONER]: provisioner, [STORAGE_PROVISIONER]: provisioner },
+      },
     }),
   };
 }
@@ -208,9 +211,9 @@ async function bindVolume(
   });
 }
 
-async function note(
+async function writeChanges(
   claim: PersistentVolumeClaim,
-  { annotations, ...spec }: Notes,
+  { annotations, ...spec }: ClaimChanges,
   { client }: ReconcileContext,
 ): Promise<PersistentVolumeClaim> {
   return await client(PersistentVolumeClaim).update({
@@ -228,7 +231,7 @@ function statusOf(
   const { accessModes: _modes, capacity: known, ...others } = status;
   if (phase !== "Bound" || volume === undefined) return { ...others, phase };
   const { accessModes, capacity, volumeAttributesClassName } = volume.spec;
-  // A resize under way is somebody else's to finish: what was shown before stays until then.
+  // The resizer updates the capacity at the end of a resize; until then the shown one stays.
   const shown = known ?? capacity;
   return {
     ...others,

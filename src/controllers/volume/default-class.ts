@@ -1,6 +1,7 @@
 /**
- * Sees to it at the start that there is a StorageClass for claims that name none. Whoever does not want it takes its mark away or names another one;
- * it is not put back while the cluster runs.
+ * Creates a default StorageClass at the start if the cluster has no StorageClass.
+ *
+ * A user may remove its default annotation or choose another default; the class is not restored while the cluster runs.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
@@ -23,7 +24,8 @@ export const defaultStorageClass: Routine = {
           volumeBindingMode: "Immediate",
         });
       } catch (error) {
-        if (!isApiError(error, "AlreadyExists")) log.warn("there is no default StorageClass", { error });
+        if (!isApiError(error, "AlreadyExists"))
+          log.warn("cannot create the default StorageClass", { error });
       }
     }
     await untilAborted(signal);

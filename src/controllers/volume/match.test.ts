@@ -34,7 +34,7 @@ function claim(spec: Partial<ClaimSpec> = {}): PersistentVolumeClaim {
 const NAMING = { claimRef: { namespace: "default", name: "data" } };
 
 describe("findVolume", () => {
-  test("prefers a volume that can do no more than what is asked to a smaller one that can", () => {
+  test("prefers the volume with fewer access modes to a smaller one", () => {
     const versatile = volume("a", {
       capacity: { storage: "1Gi" },
       accessModes: ["ReadWriteOnce", "ReadWriteMany"],
@@ -44,7 +44,7 @@ describe("findVolume", () => {
     expect(findVolume(claim(), [versatile, plain])?.metadata.name).toBe("b");
   });
 
-  test("takes a volume that names the claim whatever its class and labels", () => {
+  test("takes a volume that names the claim, regardless of class and labels", () => {
     const wanted = claim({ storageClassName: "fast", selector: { matchLabels: { a: "b" } } });
 
     expect(findVolume(wanted, [volume("v", NAMING)])?.metadata.name).toBe("v");
@@ -58,7 +58,7 @@ describe("findVolume", () => {
     expect(findVolume(claim(), [volume("v", { ...NAMING, ...spec })])).toBeUndefined();
   });
 
-  test("knows the class from the annotation that it had before there was a field", () => {
+  test("reads the class from the legacy annotation too", () => {
     const old = volume("v", {});
     const annotations = { "volume.beta.kubernetes.io/storage-class": "fast" };
 
@@ -81,13 +81,13 @@ describe("findMismatch", () => {
     expect(findMismatch(volume("v", spec), claim())).toBe(why);
   });
 
-  test("says first what upstream says first", () => {
+  test("reports the first mismatch in upstream's order", () => {
     const spec = { storageClassName: "x", volumeMode: "Block" } as const;
 
     expect(findMismatch(volume("v", spec), claim())).toBe("storageClassName does not match");
   });
 
-  test("says nothing of labels", () => {
+  test("ignores labels", () => {
     const wanted = claim({ selector: { matchLabels: { a: "b" } } });
 
     expect(findMismatch(volume("v", {}), wanted)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Which volume suits a claim. Pure. */
+/** Finds the volume for a claim. Pure. */
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { compareQuantities, parseQuantity } from "../../api/values/quantity.ts";
@@ -6,14 +6,14 @@ import type { Quantity } from "../../api/values/quantity.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
 
 /**
- * A volume that names the claim goes before all others, whatever its class and labels: somebody has chosen it. Of the rest, those that can do
- * least beyond what is asked, and of these the smallest that is large enough.
+ * A volume whose claimRef names the claim wins, regardless of class and labels: a user chose it. Otherwise the volume
+ * with the fewest access modes wins, then the smallest one.
  */
 export function findVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
 ): PersistentVolume | undefined {
-  // What others have, which are most, is left out before anything costs something.
+  // Bound volumes, usually the most, are filtered out before the expensive checks.
   const open = volumes.filter((volume) => volume.spec.claimRef === undefined || isMeantFor(volume, claim));
   const able = open.filter((volume) => findFault(volume, claim, FAULTS_OF_CHOSEN) === undefined);
   const named = able.find((volume) => isMeantFor(volume, claim));
@@ -27,12 +27,15 @@ export function findVolume(
   )[0];
 }
 
-/** Why a claim cannot have the volume that it names, in upstream's words. Labels do not matter: the claim has made its choice. */
+/**
+ * Reason, in upstream's words, why a claim cannot have the volume it names. Labels do not matter: the claim names the
+ * volume.
+ */
 export function findMismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
   return findFault(volume, claim, FAULTS);
 }
 
-/** The volume's own reference names this claim: by its uid, or by its name for whichever claim comes. */
+/** The volume's claimRef names this claim, by uid or, without a uid, by name. */
 export function isMeantFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const { claimRef } = spec;
   if (claimRef?.namespace !== metadata.namespace || claimRef?.name !== metadata.name) return false;
@@ -53,7 +56,7 @@ const CLASS_FAULT: Fault = {
   isThere: (volume, claim) => storageClassOf(volume) !== storageClassOf(claim),
 };
 
-/** In the order in which upstream looks for them. */
+/** Checks in upstream's order. */
 const FAULTS: readonly Fault[] = [
   {
     text: ({ metadata }) => `the volume is marked for deletion ${JSON.stringify(metadata.name)}`,
@@ -83,7 +86,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Whoever names the claim in a volume need not name the class. */
+/** A volume that names the claim needs no matching class. */
 const FAULTS_OF_CHOSEN = FAULTS.filter((fault) => fault !== CLASS_FAULT);
 
 function findFault(

@@ -1,8 +1,8 @@
 /**
- * Keeps claims that pods use, volumes that claims have, and classes of attributes that either names, from going before their users do.
+ * Protects claims used by pods, bound volumes and VolumeAttributesClasses in use from deletion.
  *
- * Three loops: one for PersistentVolumeClaims, which reads Pods, one for PersistentVolumes, and one for VolumeAttributesClasses, which reads both.
- * Each puts a finalizer on every object and takes it off one that is deleted and no longer in use.
+ * Three controllers: for PersistentVolumeClaims, PersistentVolumes and VolumeAttributesClasses. Each adds a finalizer
+ * to every object and removes it once a deleted object is unused.
  */
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
@@ -14,11 +14,11 @@ import { isControlledBy } from "../../runtime/refs/owner-reference.ts";
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
 const ATTRIBUTES_FINALIZER = "kubernetes.io/vac-protection";
-/** Pods by the claims they name. */
+/** Index of pods by the claims they name. */
 const BY_CLAIM = "claim";
-/** Volumes and claims by the classes of attributes they name. */
+/** Index of volumes and claims by their VolumeAttributesClass. */
 const BY_ATTRIBUTES = "attributes-class";
-/** The end of a user is seen by its event; this is only for a server that forgot to send one. */
+/** Safety net: the events of users normally trigger a reconcile. */
 const RECHECK_MS = 300_000;
 
 export const claimProtectionController = defineController({
@@ -28,7 +28,7 @@ export const claimProtectionController = defineController({
   indexes: [indexing(Pod, BY_CLAIM, claimsOf)],
   watches: [
     watching(Pod, function* ({ before, after }) {
-      // Only a pod that is gone, or as good as gone, lets go of anything.
+      // A pod releases its claims only once it is gone or shut down.
       const isSame = before?.metadata.uid === after?.metadata.uid;
       if (before === undefined || (after !== undefined && isSame && !isShutDown(after))) return;
       for (const key of claimsOf(before)) {
@@ -64,8 +64,8 @@ export const attributesProtectionController = defineController({
     indexing(PersistentVolumeClaim, BY_ATTRIBUTES, attributesOfClaim),
   ],
   watches: [
-    watching(PersistentVolume, (change) => givenUp(change, attributesOfVolume)),
-    watching(PersistentVolumeClaim, (change) => givenUp(change, attributesOfClaim)),
+    watching(PersistentVolume, (change) => droppedClasses(change, attributesOfVolume)),
+    watching(PersistentVolumeClaim, (change) => droppedClasses(change, attributesOfClaim)),
   ],
   reconcile: () => Promise.resolve(),
   finalize: ({ metadata: { name } }, { cache }) => {
@@ -80,7 +80,7 @@ function attributesOfVolume({ spec }: PersistentVolume): readonly string[] {
   return [spec.volumeAttributesClassName ?? ""].filter((name) => name !== "");
 }
 
-/** What it asks for, what it has, and what it is about to get. */
+/** The requested, the current and the targeted class. */
 function attributesOfClaim({ spec, status }: PersistentVolumeClaim): readonly string[] {
   const names = [
     spec.volumeAttributesClassName,
@@ -90,8 +90,8 @@ function attributesOfClaim({ spec, status }: PersistentVolumeClaim): readonly st
   return [...new Set(names.filter((name) => name !== undefined && name !== ""))] as readonly string[];
 }
 
-/** The classes that a user no longer names. */
-function givenUp<T extends ApiObject>(
+/** Classes that the object no longer names. */
+function droppedClasses<T extends ApiObject>(
   { before, after }: ObjectChange<T>,
   namesOf: (user: T) => readonly string[],
 ): readonly ObjectKey[] {
@@ -101,8 +101,8 @@ function givenUp<T extends ApiObject>(
 }
 
 /**
- * A pod that has ended may still be looked at, and its claim with it. One without a node does not count: no node starts a pod whose claim is
- * going. A claim that a pod brought along goes with it, so that neither waits for the other.
+ * An ended pod still uses its claim: users may inspect both. An unbound pod does not: no node starts a pod whose claim
+ * is being deleted. An ephemeral volume's claim is deleted with its pod, so that neither waits for the other.
  */
 function isUsing(pod: Pod, claim: PersistentVolumeClaim): boolean {
   if (pod.spec.nodeName === undefined) return false;
@@ -113,12 +113,12 @@ function isUsing(pod: Pod, claim: PersistentVolumeClaim): boolean {
   });
 }
 
-/** Its node is done with it, or nobody waits for that. */
+/** The pod is being deleted with grace period 0: its node has finished, or the deletion was forced. */
 function isShutDown({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 }
 
-/** Claims that pods bring along (ephemeral volumes) are named after pod and volume. */
+/** Claims of ephemeral volumes are named after pod and volume. */
 export function claimsOf({ metadata, spec }: Pod): readonly string[] {
   const { namespace = "", name: podName } = metadata;
   return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {

@@ -1,8 +1,8 @@
 /**
- * Makes volumes for claims of StorageClasses that name our provisioner: folders of a node, so that a claim gets its volume on a fresh cluster.
+ * Creates volumes for claims of the built-in provisioner: folders of a node, so that claims work on a fresh cluster.
  *
- * Reads PersistentVolumeClaims and StorageClasses; creates PersistentVolumes. Their names come from the claim's uid, so that the same claim never
- * gets two.
+ * Reads PersistentVolumeClaims and StorageClasses; creates PersistentVolumes. A volume's name contains the claim's uid,
+ * so that a claim never gets two.
  */
 import type { Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
@@ -13,7 +13,7 @@ import { defineController } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { HOST_PATH_PROVISIONER, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONER } from "./annotations.ts";
 
-/** Where the folders lie on a node. */
+/** Parent folder of the volumes on a node. */
 const FOLDER = "/var/lib/setpoint/volumes";
 
 export const hostPathProvisioner = defineController({

@@ -1,4 +1,8 @@
-/** What becomes of a volume whose claim has gone, as upstream's plugins have it: they delete folders below /tmp, and empty folders and NFS shares. Pure. */
+/**
+ * Decides the fate of a volume whose claim is gone, as upstream's in-tree plugins do. Pure.
+ *
+ * Host paths below /tmp can be deleted; host paths and NFS shares can be recycled (emptied).
+ */
 import type { Manifest } from "../../api/api-object.ts";
 import type { PersistentVolume, Pod } from "../../api/generated/types/core-v1.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
@@ -6,16 +10,16 @@ import { HOST_PATH_PROVISIONER, PROVISIONED_BY } from "./annotations.ts";
 
 export const RECYCLER_NAMESPACE = "default";
 const RECYCLER = "recycler-for-";
-/** Somebody else looks after it by now. */
+/** Annotation of volumes that a CSI driver manages now. */
 const MIGRATED_TO = "pv.kubernetes.io/migrated-to";
 const IN_TREE = "kubernetes.io/";
 const DELETABLE = /\/tmp\/.+/;
 const GIBIBYTE = 1024 ** 3;
-/** Upstream's defaults: seconds at least, and for each gibibyte. */
+/** Upstream's defaults: minimum seconds, and seconds per gibibyte. */
 const RECYCLING = { hostPath: { least: 60, more: 30 }, nfs: { least: 300, more: 30 } };
 
 export type Reclaim =
-  /** It stays, or somebody else does it. */
+  /** The volume stays, or another component reclaims it. */
   | { readonly type: "none" }
   | { readonly type: "delete" }
   | { readonly type: "recycle"; readonly pod: Manifest<Pod> }
@@ -33,7 +37,7 @@ export function planReclaim(volume: PersistentVolume): Reclaim {
   return fault === undefined ? { type: "delete" } : failed("VolumeFailedDelete", fault);
 }
 
-/** The pod that empties a volume, by its name. */
+/** Name of the volume that this recycler pod empties; undefined for other pods. */
 export function recycledVolume({ metadata }: Pod): string | undefined {
   const isRecycler = metadata.namespace === RECYCLER_NAMESPACE && metadata.name.startsWith(RECYCLER);
   return isRecycler ? metadata.name.slice(RECYCLER.length) : undefined;
@@ -43,7 +47,7 @@ export function recyclerName(volume: PersistentVolume): string {
   return `${RECYCLER}${volume.metadata.name}`;
 }
 
-/** What a recycler that has ended says; undefined while it runs, and nothing when it did its work. */
+/** Error of a failed recycler pod; undefined if it runs or succeeded. */
 export function recyclerFault({ status }: Pod): string | undefined {
   if (status.phase !== "Failed") return undefined;
   return status.message ?? "pod failed, pod.Status.Message unknown";
@@ -89,7 +93,7 @@ function planRecycling(volume: PersistentVolume): Reclaim {
       metadata: {
         name: recyclerName(volume),
         namespace: RECYCLER_NAMESPACE,
-        // There is nothing to empty on a simulated node.
+        // Simulated nodes succeed at once, as there are no files to delete.
         annotations: { "simulated.setpoint.dev/exit-code": "0" },
       },
       spec: {

@@ -1,8 +1,9 @@
 /**
- * Says in the status of each PersistentVolume whether it is free, taken or left behind, and removes those that nobody needs any more.
+ * Keeps the phase of each PersistentVolume, and reclaims released volumes.
  *
- * Reads PersistentVolumes, PersistentVolumeClaims and the pods that empty volumes; writes PersistentVolume status, and frees volumes whose claim has
- * taken another or which have been emptied; deletes volumes that are to be deleted with their claim, and creates and deletes pods that empty others.
+ * Reads PersistentVolumes, PersistentVolumeClaims and recycler pods. Writes PersistentVolume status; frees volumes that
+ * were recycled or whose claim took another one. Deletes volumes by their reclaim policy; creates and deletes recycler
+ * pods.
  */
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeStatus } from "../../api/generated/types/core-v1.ts";
@@ -21,7 +22,7 @@ export const volumeController = defineController({
       const { volumeName } = (after ?? before)?.spec ?? {};
       const uid = (after ?? before)?.metadata.uid;
       if (volumeName !== undefined) yield { name: volumeName };
-      // A claim that is gone before it knew its volume has left one behind.
+      // A claim deleted before its volumeName was written is found by its uid.
       if (after !== undefined) return;
       for (const { metadata, spec } of cache(PersistentVolume).list()) {
         if (spec.claimRef?.uid === uid) yield { name: metadata.name };
@@ -31,7 +32,7 @@ export const volumeController = defineController({
       const pod = after ?? before;
       const name = pod === undefined ? undefined : recycledVolume(pod);
       if (pod === undefined || name === undefined) return;
-      // That one which has ended goes was seen to here: the next one has time.
+      // This controller deletes ended recycler pods itself, so their deletion needs no reconcile.
       const isGoing = after === undefined || after.metadata.deletionTimestamp !== undefined;
       if (!isGoing || !isTerminal(pod)) yield { name };
     }),
@@ -41,14 +42,14 @@ export const volumeController = defineController({
 
 type Phase = NonNullable<PersistentVolumeStatus["phase"]>;
 
-/** A volume that is to be emptied is looked at this often, as upstream does with all of them. */
+/** Interval of retries to recycle a volume, as upstream's interval for all volumes. */
 const RETRY_MS = 15_000;
 
 async function reconcile(volume: PersistentVolume, context: ReconcileContext): Promise<Outcome> {
   const plan = planVolume(volume, context.cache);
   const isLeft = plan.phase === "Released" || plan.phase === "Failed";
-  const { phase, isLoose, message } = isLeft ? await reclaim(volume, plan, context) : plan;
-  const newest = isLoose === true ? await context.client(PersistentVolume).update(loosened(volume)) : volume;
+  const { phase, isUnbound, message } = isLeft ? await reclaim(volume, plan, context) : plan;
+  const newest = isUnbound === true ? await context.client(PersistentVolume).update(unbound(volume)) : volume;
   await context.updateStatus(newest, statusOf(newest, { phase, message }, context.clock.now()));
   const isToEmpty = isLeft && phase !== "Available" && planReclaim(volume).type === "recycle";
   return isToEmpty ? { recheckAfterMs: RETRY_MS, timer: "periodic" } : undefined;
@@ -61,7 +62,7 @@ async function reclaim(
 ): Promise<VolumePlan> {
   const todo = planReclaim(volume);
   const fail = (reason: string, message: string): VolumePlan => {
-    // Once is enough: it is tried again and again.
+    // Records the Event once, as the reclaim is retried.
     if (volume.status.phase !== "Failed") event(volume, { type: "Warning", reason, message });
     return { phase: "Failed", message };
   };
@@ -78,16 +79,16 @@ async function reclaim(
     return plan;
   }
   if (pod === undefined) await client(Pod).create(todo.pod);
-  // What one has to say that is being deleted was heard before.
+  // The result of a pod that is being deleted was already handled.
   if (pod === undefined || !isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return plan;
   await client(Pod).delete(pod);
   const fault = recyclerFault(pod);
   if (fault !== undefined) return fail("VolumeFailedRecycle", `Recycle failed: ${fault}`);
   event(volume, { type: "Normal", reason: "VolumeRecycled", message: "Volume recycled" });
-  return { phase: "Available", isLoose: true };
+  return { phase: "Available", isUnbound: true };
 }
 
-/** Pods that name the claim which has gone, and have not ended. Where there is another claim of its name, they mean that one. */
+/** Unfinished pods that name the deleted claim. If a new claim has the name, the pods refer to that one. */
 function usersOf({ spec: { claimRef } }: PersistentVolume, cache: CacheReader): readonly string[] {
   const { namespace = "", name = "" } = claimRef ?? {};
   if (cache(PersistentVolumeClaim).find({ namespace, name }) !== undefined) return [];
@@ -107,15 +108,15 @@ function namesClaim({ metadata, spec }: Pod, claim: string): boolean {
 
 interface VolumePlan {
   readonly phase: Phase;
-  /** The claim has taken another volume: this one no longer belongs to it. */
-  readonly isLoose?: boolean;
-  /** Why it failed. */
+  /** The claim took another volume: this volume's claimRef is removed. */
+  readonly isUnbound?: boolean;
+  /** Reason of the failure. */
   readonly message?: string | undefined;
 }
 
 function planVolume(volume: PersistentVolume, cache: CacheReader): VolumePlan {
   const { claimRef } = volume.spec;
-  // A volume that only names its claim waits for it.
+  // A claimRef without a uid waits for its claim.
   if (claimRef === undefined || (claimRef.uid ?? "") === "") return { phase: "Available" };
   const { namespace, name = "", uid } = claimRef;
   const claim = cache(PersistentVolumeClaim).find({ namespace, name });
@@ -125,20 +126,22 @@ function planVolume(volume: PersistentVolume, cache: CacheReader): VolumePlan {
 function planTaken(volume: PersistentVolume, { spec }: PersistentVolumeClaim): VolumePlan {
   const { volumeName = "" } = spec;
   if (volumeName === volume.metadata.name) return { phase: "Bound" };
-  // Whether it suits the claim is found out by the other loop.
+  // The claim controller decides if the volume matches.
   if (volumeName === "") return { phase: volume.status.phase ?? "Pending" };
   const isMade = volume.metadata.annotations?.[PROVISIONED_BY] !== undefined;
   const isUseless = isMade && volume.spec.persistentVolumeReclaimPolicy === "Delete";
-  return isUseless ? released(volume) : { phase: "Available", isLoose: true };
+  return isUseless ? released(volume) : { phase: "Available", isUnbound: true };
 }
 
-/** Whoever could not remove a volume has said so: it is not hidden that something went wrong. */
+/** A failed reclaim keeps its phase and message. */
 function released({ status }: PersistentVolume): VolumePlan {
   return status.phase === "Failed" ? { phase: "Failed", message: status.message } : { phase: "Released" };
 }
 
-/** What a loop has written goes as a whole; a claim that somebody else named is still waited for. */
-function loosened({ metadata, spec, ...others }: PersistentVolume): PersistentVolume {
+/**
+ * Removes a claimRef that a controller wrote. A claimRef that a user wrote only loses its uid and waits for the claim.
+ */
+function unbound({ metadata, spec, ...others }: PersistentVolume): PersistentVolume {
   const { [BOUND_BY_CONTROLLER]: byController, ...annotations } = metadata.annotations ?? {};
   const { claimRef: { uid: _uid, resourceVersion: _version, ...named } = {}, ...free } = spec;
   return {
