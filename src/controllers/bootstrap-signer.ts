@@ -1,8 +1,8 @@
 /**
  * Signs the `cluster-info` ConfigMap, so that a machine with a bootstrap token can verify it before joining.
  *
- * Reads the ConfigMap `cluster-info` in kube-public, which is world-readable, and the token Secrets in kube-system.
- * Keeps one signature of the kubeconfig per valid signing token in the ConfigMap.
+ * Reads the ConfigMap `cluster-info` in kube-public, which is world-readable, and the token Secrets in kube-system. Keeps one signature of
+ * the kubeconfig per valid signing token in the ConfigMap.
  */
 import { createHmac } from "node:crypto";
 import type { ObjectKey } from "../api/api-object.ts";

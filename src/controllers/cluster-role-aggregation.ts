@@ -1,8 +1,7 @@
 /**
  * Fills aggregated ClusterRoles.
  *
- * Reads ClusterRoles. Writes the rules of each ClusterRole with an aggregationRule: the union of the rules of all roles
- * that its selectors match.
+ * Reads ClusterRoles. A ClusterRole with an aggregationRule gets the rules of all roles that its selectors match.
  */
 import type { ObjectKey } from "../api/api-object.ts";
 import { ClusterRole } from "../api/generated/types/rbac-v1.ts";
@@ -51,9 +50,7 @@ function aggregatorsOf(
     .map(({ metadata }) => ({ name: metadata.name }));
 }
 
-/**
- * Ordered by selector, then by role name, then as in the role; excludes the role itself. `roles` are sorted by name.
- */
+/** Ordered by selector, then by role name, then as in the role; excludes the role itself. `roles` are sorted by name. */
 function aggregatedRules(
   { metadata, aggregationRule }: ClusterRole,
   roles: readonly ClusterRole[],

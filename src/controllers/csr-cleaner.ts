@@ -1,8 +1,8 @@
 /**
  * Deletes outdated CertificateSigningRequests.
  *
- * Deletes issued, denied and failed requests after one hour, unanswered and unissued ones after one day, and every
- * request whose certificate has expired.
+ * Issued, denied and failed requests are deleted after one hour, unanswered and unissued ones after one day. Expired certificates are
+ * deleted at once.
  */
 import { X509Certificate } from "node:crypto";
 import { isApiError } from "../api/errors/api-error.ts";

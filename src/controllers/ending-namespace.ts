@@ -1,6 +1,4 @@
-/**
- * Recognizes creations that fail because their namespace is being deleted. They are no error, and a retry is useless.
- */
+/** Recognizes creations that fail because their namespace is being deleted. They are no error, and a retry is useless. */
 import { isApiError } from "../api/errors/api-error.ts";
 
 export function isNamespaceEnding(error: unknown): boolean {

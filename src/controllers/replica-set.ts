@@ -1,8 +1,8 @@
 /**
  * Keeps as many Pods running as each ReplicaSet asks for.
  *
- * Reads ReplicaSets and Pods. Creates and deletes Pods of a ReplicaSet, adopts matching orphans and releases Pods that
- * no longer match. Writes ReplicaSet status. It never touches a Pod that another object controls.
+ * Reads ReplicaSets and Pods. Creates and deletes Pods of a ReplicaSet, adopts matching orphans and releases Pods that no longer match.
+ * Writes ReplicaSet status. It never touches a Pod that another object controls.
  */
 import { ReplicaSet } from "../api/generated/types/apps-v1.ts";
 import type { ReplicaSetStatus } from "../api/generated/types/apps-v1.ts";

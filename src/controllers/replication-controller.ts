@@ -1,9 +1,8 @@
 /**
- * Keeps as many Pods running as each ReplicationController asks for: the older form of a ReplicaSet, with a label map
- * as selector.
+ * Keeps as many Pods running as each ReplicationController asks for. It is the older form of a ReplicaSet, with a label map as selector.
  *
- * Reads ReplicationControllers and Pods. Creates, deletes, adopts and releases Pods like the ReplicaSet controller;
- * writes ReplicationController status.
+ * Reads ReplicationControllers and Pods. Creates, deletes, adopts and releases Pods like the ReplicaSet controller; writes
+ * ReplicationController status.
  */
 import { Pod, ReplicationController } from "../api/generated/types/core-v1.ts";
 import type { PodTemplateSpec, ReplicationControllerStatus } from "../api/generated/types/core-v1.ts";

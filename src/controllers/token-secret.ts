@@ -1,8 +1,8 @@
 /**
  * Fills the Secrets that give a ServiceAccount a long-lived token.
  *
- * Reads Secrets of type `kubernetes.io/service-account-token` and ServiceAccounts. Fills in token, namespace, CA
- * certificate and account uid; deletes a Secret whose account no longer exists.
+ * Reads Secrets of type `kubernetes.io/service-account-token` and ServiceAccounts. Fills in token, namespace, CA certificate and account
+ * uid; deletes a Secret whose account no longer exists.
  *
  * The `token` subresource binds the token to the Secret: it is invalid once the Secret or the account is gone.
  */

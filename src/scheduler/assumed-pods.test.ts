@@ -5,7 +5,7 @@ import type { PodInfo } from "./snapshot/pod-info.ts";
 const pod = { key: "default/a", uid: "1" } as PodInfo;
 
 describe("assumed pods", () => {
-  test("are assumed until they are shown", () => {
+  test("are assumed until the caches show them", () => {
     const assumed = new AssumedPods();
     assumed.add(pod);
     expect(assumed.has(pod.key, "1")).toBe(true);
@@ -15,7 +15,7 @@ describe("assumed pods", () => {
     expect(assumed.has(pod.key, "1")).toBe(false);
   });
 
-  test("are overdue two minutes after the server's answer, and never before it", () => {
+  test("are overdue two minutes after the server's response, and never before it", () => {
     const assumed = new AssumedPods();
     assumed.add(pod);
     expect(assumed.overdue(1e12)).toEqual([]);

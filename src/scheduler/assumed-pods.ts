@@ -1,16 +1,17 @@
 /**
- * Pods that the scheduler has put on a node while the caches still show them without one. They count as placed. One whose binding was
- * answered but never shown is given up after a while, so that a lost answer cannot hold room for ever.
+ * Pods that the scheduler placed but the caches still show without a node. They count as placed.
+ *
+ * A bound pod that never appears in the caches is given up after a while. Otherwise a lost watch event would block its room for ever.
  */
 
 import type { PodInfo } from "./snapshot/pod-info.ts";
 
-/** A cache that is this far behind is broken. */
+/** Upper bound of a cache's lag; a cache beyond it is broken. */
 const SHOWN_WITHIN_MS = 120_000;
 
 interface Assumed {
   readonly pod: PodInfo;
-  /** When the server answered; infinite before. */
+  /** Time of the server's response to the binding; infinite before. */
   boundAt: number;
 }
 
@@ -30,12 +31,12 @@ export class AssumedPods {
     if (assumed !== undefined) assumed.boundAt = elapsed;
   }
 
-  /** Answers whether it was assumed. */
+  /** Returns true if the pod was assumed. */
   remove(key: string): boolean {
     return this.#assumed.delete(key);
   }
 
-  /** Those that should have been shown by now. */
+  /** Bound pods that the caches should show by now. */
   overdue(elapsed: number): readonly PodInfo[] {
     return [...this.#assumed.values()]
       .filter(({ boundAt }) => boundAt + SHOWN_WITHIN_MS <= elapsed)

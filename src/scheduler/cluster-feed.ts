@@ -1,4 +1,4 @@
-/** Turns changes of the caches into changes of the snapshot and the queue, and into events that can help parked pods. */
+/** Turns cache changes into changes of the snapshot and the queue, and into events that may help parked pods. */
 
 import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import {
@@ -25,11 +25,11 @@ export interface FeedTarget {
   readonly snapshot: ClusterSnapshot;
   readonly shapes: PodShapes;
   notice(event: ClusterEvent): void;
-  /** A pod without a node; `isChanged` unless only its status is another. */
+  /** Reports an unscheduled pod; `isChanged` is false if only its status changed. */
   waiting(pod: PodInfo, isChanged: boolean): void;
-  /** A pod is on a node, whoever put it there. Answers whether that was only expected so far. */
+  /** Reports a pod on a node, regardless of its scheduler. Returns true if the pod was assumed. */
   placed(pod: PodInfo): boolean;
-  /** A pod that needs no node any more: gone, ended or on its way out. */
+  /** Reports a pod that needs no node: deleted, ended, or being deleted without a node. */
   gone(key: string): void;
   volumesChanged(): void;
 }
@@ -46,7 +46,7 @@ export class ClusterFeed {
     this.#parts = parts;
   }
 
-  /** Reads everything that is there; from then on each change, until `stop`. */
+  /** Feeds all existing objects, then each change until `stop`. */
   start(): void {
     this.#on(Node, (change) => this.#nodeChanged(change));
     this.#on(Pod, (change) => this.#podChanged(change));
@@ -146,7 +146,7 @@ export class ClusterFeed {
     }
   }
 
-  /** It counts as before. Where it was put by this scheduler, it is shown there for the first time. */
+  /** Handles a pod that counts as before. For an assumed pod, the cache shows its node for the first time. */
   #podShown({ pod: { pod: before } }: Place, pod: PodInfo): void {
     this.#target.snapshot.replacePod(pod);
     if (before.spec.nodeName === pod.pod.spec.nodeName) return;
@@ -154,25 +154,25 @@ export class ClusterFeed {
   }
 
   #podWaiting(before: Pod | undefined, pod: Pod): void {
-    // Where it was to be put is free again.
+    // An assumed pod's room becomes free.
     if (pod.metadata.deletionTimestamp !== undefined) return this.#podGone(pod);
     const isChanged = before === undefined || !isUnchanged(before, pod) || !hasSameClaims(before, pod);
     this.#target.waiting(podInfo(pod, this.#target.shapes), isChanged);
   }
 }
 
-/** Resources that a node granted are the only part of a status that matters. */
+/** Granted resources are the only relevant part of a pod's status. */
 function isUnchanged(before: Pod, after: Pod): boolean {
   if (hasGrantedResources(before) || hasGrantedResources(after)) return false;
   return isSameToScheduler(before, after);
 }
 
-/** Claims that were made for it of templates are known by its status. */
+/** The pod's status names the claims created from templates. */
 function hasSameClaims({ status: before }: Pod, { status: after }: Pod): boolean {
   return isSame(before.resourceClaimStatuses, after.resourceClaimStatuses);
 }
 
-/** Whether both add the same to every sum and every count. */
+/** Both versions add the same to every sum and count. */
 function isCountedAlike(before: Place | undefined, after: PodInfo, difference: string): boolean {
   return (
     difference === "none" &&
@@ -182,7 +182,7 @@ function isCountedAlike(before: Place | undefined, after: PodInfo, difference: s
   );
 }
 
-/** `leaving`: one on its way out makes room for those who count only pods that stay. */
+/** `leaving`: the pod started to terminate. It frees room for constraints that ignore terminating pods. */
 function placeDifference(before: Place, after: Place): "none" | "leaving" | "other" {
   const isSamePlace =
     before.nodeName === after.nodeName &&

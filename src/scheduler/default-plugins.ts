@@ -1,4 +1,4 @@
-/** The plugins there are, and what the scores of each weigh unless a profile says otherwise. */
+/** All plugins and their default score weights. */
 
 import {
   type PluginContext,
@@ -24,7 +24,7 @@ import { volumeBinding } from "./plugins/volume-binding.ts";
 import { volumeRestrictions } from "./plugins/volume-restrictions.ts";
 import { volumeZone } from "./plugins/volume-zone.ts";
 
-/** Preemption has no stage here: it acts after a cycle that found no node. */
+/** Preemption has no factory: it runs after a cycle without a fitting node. */
 const FACTORIES: Readonly<Record<Exclude<PluginName, "DefaultPreemption">, PluginFactory>> = {
   NodeUnschedulable: nodeUnschedulable,
   NodeName: nodeName,
@@ -57,7 +57,7 @@ export const DEFAULT_WEIGHTS: Readonly<Partial<Record<PluginName, number>>> = {
 
 const WITHOUT_STAGES: SchedulerPlugin = { name: "DefaultPreemption", scope: "cluster", reactivations: {} };
 
-/** In the order in which they are asked, whatever the order of the names. */
+/** Plugins in their fixed order, independent of the order of `names`. */
 export function makePlugins(
   names: ReadonlySet<PluginName>,
   context: PluginContext,

@@ -20,7 +20,7 @@ export class InFlightWrites {
     return this.#count;
   }
 
-  /** Resolves when the work has ended; rejects as it does. */
+  /** Settles as the work does. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     this.#count++;
     try {

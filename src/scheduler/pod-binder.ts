@@ -1,6 +1,8 @@
 /**
- * Puts pods on the nodes chosen for them. From the choice on a pod counts as placed; when it cannot be bound, the room is free again. A
- * binding that was answered but is never shown is given up after a while, so that a lost change cannot hold room for ever.
+ * Binds pods to their chosen nodes.
+ *
+ * From the choice on, a pod counts as placed. If its binding fails, its room is free again. A binding that succeeded but never appears in
+ * the caches is given up after a while.
  */
 
 import { isApiError } from "../api/errors/api-error.ts";
@@ -16,7 +18,7 @@ import type { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "./snapshot/node-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 
-const OPEN_OUTCOMES = ["ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"] as const;
+const UNKNOWN_OUTCOMES = ["ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"] as const;
 
 export interface PodBinderOptions {
   readonly parts: RoutineParts;
@@ -29,24 +31,24 @@ export interface PodBinderOptions {
 export class PodBinder {
   readonly #options: PodBinderOptions;
   readonly #assumed = new AssumedPods();
-  /** What must happen before a pod is bound can take minutes, and takes no place among the writes. */
+  /** PreBind work can take minutes, so it does not count as a write in flight. */
   readonly #waits = new InFlightWrites(Infinity, () => undefined);
 
   constructor(options: PodBinderOptions) {
     this.#options = options;
   }
 
-  /** Whether the pod counts as placed though the caches show it without a node. */
+  /** The pod counts as placed, but the caches show it without a node. */
   isAssumed({ key, uid }: PodInfo): boolean {
     return this.#assumed.has(key, uid);
   }
 
-  /** The caches show where it is, or that it is gone. Answers whether it was only assumed so far. */
+  /** The caches show the pod's node or its deletion. Returns true if the pod was assumed. */
   shown(key: string): boolean {
     return this.#assumed.remove(key);
   }
 
-  /** The pod counts as placed at once. Resolves when it is bound; rejects, with everything taken back, when it is not. */
+  /** The pod counts as placed at once. Resolves when it is bound; rejects, with all reservations undone, if it cannot be. */
   async bind(cycle: Cycle, node: NodeInfo, plugins: readonly SchedulerPlugin[]): Promise<void> {
     const { snapshot, parts } = this.#options;
     const { pod } = cycle;
@@ -65,14 +67,14 @@ export class PodBinder {
     if (this.isAssumed(pod)) this.#assumed.markBound(pod.key, parts.loop.elapsed());
   }
 
-  /** Those whose binding should have been shown by now no longer count as placed. */
+  /** Returns overdue assumed pods, which no longer count as placed. */
   giveUpOverdue(): readonly PodInfo[] {
     const overdue = this.#assumed.overdue(this.#options.parts.loop.elapsed());
     for (const pod of overdue) this.#forget(pod);
     return overdue;
   }
 
-  /** Resolves when nothing is waited for any more. */
+  /** Resolves when no PreBind work is left. */
   idle(): Promise<void> {
     return this.#waits.idle();
   }
@@ -81,7 +83,7 @@ export class PodBinder {
     const waiting = plugins.filter((plugin) => plugin.hasPreBind?.(cycle) ?? false);
     if (waiting.length === 0) return;
     await this.#waits.run(async () => {
-      await this.#tellExpectation(cycle.pod, node.name);
+      await this.#announceNode(cycle.pod, node.name);
       for (const plugin of waiting) {
         const bound = plugin.preBind?.(cycle, node, this.#options.signal);
         await bound?.catch((error: unknown) => throwAs(`running PreBind plugin "${plugin.name}"`, error));
@@ -95,21 +97,21 @@ export class PodBinder {
         const undone = plugin.unreserve?.(cycle);
         if (undone !== undefined) await undone;
       } catch (error) {
-        // The next try begins with what was left.
-        this.#options.parts.log.warn("a pod's claims could not be released", { pod: cycle.pod.key, error });
+        // The next attempt of the pod cleans up the remaining claims.
+        this.#options.parts.log.warn("cannot release a pod's claims", { pod: cycle.pod.key, error });
       }
     }
   }
 
-  /** Whoever adds or removes nodes, and a scheduler that takes over, shall know where the pod is to be. It is bound without, too. */
-  async #tellExpectation({ pod, key }: PodInfo, nodeName: string): Promise<void> {
+  /** Announces the node to cluster autoscalers and to the next leader. The binding does not depend on it. */
+  async #announceNode({ pod, key }: PodInfo, nodeName: string): Promise<void> {
     const { parts, writes } = this.#options;
     const patch = expectationPatch(pod, nodeName);
     if (patch === undefined) return;
     try {
       await writes.run(() => parts.client(Pod).patch(pod, patch, { subresource: "status" }));
     } catch (error) {
-      parts.log.warn("the node of a pod could not be announced", { pod: key, error });
+      parts.log.warn("cannot announce the node of a pod", { pod: key, error });
     }
   }
 
@@ -126,20 +128,20 @@ export class PodBinder {
     try {
       await writes.run(() => bindings.create({ namespace, name }, binding));
     } catch (error) {
-      if (!isOutcomeOpen(error) || !(await this.#isBound(pod, nodeName))) {
+      if (!isOutcomeUnknown(error) || !(await this.#isBound(pod, nodeName))) {
         throwAs('running Bind plugin "DefaultBinder"', error);
       }
     }
   }
 
-  /** Its room and its devices must not go to others when only the answer was lost. */
+  /** Checks the pod after a lost response, so that its room and devices are not given to another pod. */
   async #isBound({ namespace, name, uid }: PodInfo, nodeName: string): Promise<boolean> {
     const { parts, writes } = this.#options;
     try {
       const found = await writes.run(() => parts.client(Pod).find({ namespace, name }));
       return found?.metadata.uid === uid && found.spec.nodeName === nodeName;
     } catch (error) {
-      parts.log.warn("whether a pod is bound could not be found out", { pod: `${namespace}/${name}`, error });
+      parts.log.warn("cannot check if a pod is bound", { pod: `${namespace}/${name}`, error });
       return false;
     }
   }
@@ -153,13 +155,13 @@ export class PodBinder {
   }
 }
 
-/** Whether the server may have done what it was asked for. */
-function isOutcomeOpen(error: unknown): boolean {
-  return OPEN_OUTCOMES.some((reason) => isApiError(error, reason));
+/** The server may have carried out the request despite the error. */
+function isOutcomeUnknown(error: unknown): boolean {
+  return UNKNOWN_OUTCOMES.some((reason) => isApiError(error, reason));
 }
 
-/** Says what was under way. That something is gone or has changed is known by the error itself. */
-function throwAs(what: string, error: unknown): never {
+/** Adds the failed step to the error. NotFound and Conflict stay as they are: they mean that the pod changed. */
+function throwAs(step: string, error: unknown): never {
   if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) throw error;
-  throw new Error(`${what}: ${errorText(error)}`, { cause: error });
+  throw new Error(`${step}: ${errorText(error)}`, { cause: error });
 }

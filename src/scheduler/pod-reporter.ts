@@ -1,4 +1,4 @@
-/** Says why a pod has no node: in an event, and in its status when that says something else so far. */
+/** Reports why a pod has no node: in an event, and in its status if the reason changed. */
 
 import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
@@ -7,10 +7,10 @@ import type { InFlightWrites } from "./in-flight-writes.ts";
 import { planReport, type PodReport } from "./pod-status.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 
-/** What was last said about a pod. */
-interface Said {
+/** Last report about a pod. */
+interface LastReport {
   readonly uid: string;
-  /** Of the status; may not be shown by the caches yet. */
+  /** Last text written to the status; the caches may not show it yet. */
   readonly written: string | undefined;
 }
 
@@ -18,8 +18,8 @@ export class PodReporter {
   readonly #parts: RoutineParts;
   readonly #writes: InFlightWrites;
   readonly #signal: AbortSignal;
-  /** By key, for pods that wait. */
-  readonly #said = new Map<string, Said>();
+  /** Last reports by pod key, for unscheduled pods. */
+  readonly #lastReports = new Map<string, LastReport>();
 
   constructor(parts: RoutineParts, writes: InFlightWrites, signal: AbortSignal) {
     this.#parts = parts;
@@ -28,7 +28,7 @@ export class PodReporter {
   }
 
   forget(key: string): void {
-    this.#said.delete(key);
+    this.#lastReports.delete(key);
   }
 
   report({ key, pod, uid, schedulerName: reporter }: PodInfo, report: PodReport): void {
@@ -41,12 +41,12 @@ export class PodReporter {
       reporter,
     });
     const now = this.#parts.loop.now();
-    const known = this.#said.get(key);
-    const said = known?.uid === uid ? known : undefined;
+    const known = this.#lastReports.get(key);
+    const last = known?.uid === uid ? known : undefined;
     const text = `${report.reason} ${report.nominatedNodeName ?? ""} ${message}`;
     const patch = planReport(pod, report, now);
-    const isWritten = patch === undefined || said?.written === text;
-    this.#said.set(key, { uid, written: text });
+    const isWritten = patch === undefined || last?.written === text;
+    this.#lastReports.set(key, { uid, written: text });
     if (isWritten) return;
     const pods = this.#parts.client(Pod);
     const written = this.#writes.run(() => pods.patch(pod, patch, { subresource: "status" }));
@@ -54,9 +54,9 @@ export class PodReporter {
   }
 
   #failed(key: string, text: string, error: unknown): void {
-    const said = this.#said.get(key);
-    if (said?.written === text) this.#said.set(key, { ...said, written: undefined });
+    const last = this.#lastReports.get(key);
+    if (last?.written === text) this.#lastReports.set(key, { ...last, written: undefined });
     if (this.#signal.aborted || isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
-    this.#parts.log.warn("a pod's status could not be written", { pod: key, error });
+    this.#parts.log.warn("cannot write a pod's status", { pod: key, error });
   }
 }

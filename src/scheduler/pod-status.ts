@@ -1,4 +1,4 @@
-/** What the scheduler writes into a pod's status: why the pod has no node yet, and which node it waits for. */
+/** Builds the scheduler's patches of a pod's status: the reason why it has no node, and its nominated node. */
 
 import type { Pod, PodCondition } from "../api/generated/types/core-v1.ts";
 import { formatTime } from "../api/values/time.ts";
@@ -7,13 +7,13 @@ import type { Patch } from "../client/client.ts";
 export interface PodReport {
   readonly reason: "Unschedulable" | "SchedulerError";
   readonly message: string;
-  /** Undefined: it waits for none. */
+  /** Undefined if the pod has no nominated node. */
   readonly nominatedNodeName: string | undefined;
 }
 
 const TYPE = "PodScheduled";
 
-/** Undefined when the status says so already. */
+/** Undefined if the status is up to date. */
 export function planReport(pod: Pod, report: PodReport, nowMs: number): Patch | undefined {
   const before = pod.status.conditions?.find(({ type }) => type === TYPE);
   const isSameNode = pod.status.nominatedNodeName === report.nominatedNodeName;
@@ -37,11 +37,11 @@ function isReported({ status, reason, message = "" }: PodCondition, report: PodR
   return status === "False" && reason === report.reason && message === report.message;
 }
 
-/** The condition, and its reason, by which a pod that must go for another is known. */
+/** Type and reason of the condition of a preempted pod. */
 export const DISRUPTED = "DisruptionTarget";
 export const PREEMPTED = "PreemptionByScheduler";
 
-/** Says that the pod is about to be deleted for the sake of another. */
+/** Marks a pod that is about to be deleted for a more important one. */
 export function disruptionPatch(pod: Pod, preemptorScheduler: string, nowMs: number): Patch {
   const before = pod.status.conditions?.find(({ type }) => type === DISRUPTED);
   return statusPatch(pod, {
@@ -58,18 +58,18 @@ export function disruptionPatch(pod: Pod, preemptorScheduler: string, nowMs: num
   });
 }
 
-/** Says where the pod will be, while something has to be done before it can be bound. Undefined when the status says so already. */
+/** Records the chosen node while PreBind work runs. Undefined if the status is up to date. */
 export function expectationPatch(pod: Pod, nodeName: string): Patch | undefined {
   if (pod.status.nominatedNodeName === nodeName) return undefined;
   return statusPatch(pod, { nominatedNodeName: nodeName });
 }
 
-/** The room that was kept for it goes to a more important one. */
+/** Clears the nominated node, whose room goes to a more important pod. */
 export function withdrawPatch(pod: Pod): Patch {
   return statusPatch(pod, { nominatedNodeName: null });
 }
 
-/** Refused for another pod of the same name. */
+/** The uid makes the server refuse the patch for another pod of the same name. */
 function statusPatch({ metadata }: Pod, status: unknown): Patch {
   return { type: "strategic", changes: { metadata: { uid: metadata.uid }, status } };
 }

@@ -1,4 +1,4 @@
-/** Figures about the scheduler, under the names that dashboards for Kubernetes know. */
+/** Metrics of the scheduler under upstream's names, so that existing dashboards work. */
 
 import type { BoundCounter, BoundHistogram, Metrics } from "../base/metrics/metrics.ts";
 import type { QueuePlace } from "./queue/queued-pod.ts";
@@ -14,13 +14,13 @@ const QUEUES: Readonly<Partial<Record<QueuePlace, string>>> = {
 };
 
 export interface SchedulerMetrics {
-  /** Until the pod had a node, or was found to get none. */
+  /** Records an attempt: until the pod was bound or found unschedulable. */
   attempted(result: AttemptResult, ms: number, profile: string): void;
-  /** Without what is written of it. */
+  /** Records the time to choose a node, without writes. */
   decided(ms: number): void;
-  /** Others were looked for that could make room. */
+  /** Counts a search for preemption victims. */
   triedPreemption(): void;
-  /** How many attempts it took, and how long since the first of them. */
+  /** Records the number of attempts and the time since the first one. */
   scheduled(attempts: number, ms: number): void;
   preempted(victims: number): void;
   queued(queue: SchedulingQueue): void;
@@ -31,24 +31,24 @@ interface BoundAttempts {
   readonly duration: BoundHistogram;
 }
 
-/** As upstream has them: doubled fifteen, and twenty times. */
+/** Upstream's buckets: 15 and 20 doublings. */
 const ATTEMPT_SECONDS = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at);
 const WAIT_SECONDS = Array.from({ length: 20 }, (_, at) => 0.01 * 2 ** at);
 const ATTEMPTS = [1, 2, 4, 8, 16];
 const VICTIMS = [1, 2, 4, 8, 16, 32, 64];
-/** The label has a bound, as upstream's. */
+/** Greatest value of the label `attempts`, as upstream's; bounds the number of series. */
 const ATTEMPTS_MAX = 15;
 
 export function schedulerMetrics(metrics: Metrics): SchedulerMetrics {
   const pending = metrics.gauge({
     name: "scheduler_pending_pods",
-    help: "Pods without a node, by the queue they are in.",
+    help: "Pods without a node, by queue.",
     labels: ["queue"],
   });
   const decisions = metrics
     .histogram({
       name: "scheduler_scheduling_algorithm_duration_seconds",
-      help: "How long it takes to find a node for a pod, without its binding.",
+      help: "Time to choose a node for a pod, without its binding.",
       buckets: ATTEMPT_SECONDS,
     })
     .bind({});
@@ -69,12 +69,12 @@ function attemptMetrics(metrics: Metrics): Pick<SchedulerMetrics, "attempted"> {
   const labels = ["result", "profile"];
   const attempts = metrics.counter({
     name: "scheduler_schedule_attempts_total",
-    help: "Attempts to give a pod a node, by result.",
+    help: "Attempts to schedule a pod, by result.",
     labels,
   });
   const durations = metrics.histogram({
     name: "scheduler_scheduling_attempt_duration_seconds",
-    help: "How long an attempt to give a pod a node takes, with its binding.",
+    help: "Duration of an attempt to schedule a pod, with its binding.",
     labels,
     buckets: ATTEMPT_SECONDS,
   });
@@ -87,7 +87,7 @@ function attemptMetrics(metrics: Metrics): Pick<SchedulerMetrics, "attempted"> {
     unschedulable: bind("unschedulable", profile),
     error: bind("error", profile),
   });
-  /** Pods of other names are none of this scheduler's. */
+  /** One entry per profile: other pods are not scheduled here. */
   const profiles = new Map<string, ReturnType<typeof bindAll>>();
   return {
     attempted(result, ms, profile) {
@@ -104,17 +104,17 @@ function successMetrics(metrics: Metrics): Pick<SchedulerMetrics, "scheduled"> {
   const attempts = metrics
     .histogram({
       name: "scheduler_pod_scheduling_attempts",
-      help: "How many attempts it took until a pod had a node.",
+      help: "Attempts until a pod was scheduled.",
       buckets: ATTEMPTS,
     })
     .bind({});
   const waits = metrics.histogram({
     name: "scheduler_pod_scheduling_sli_duration_seconds",
-    help: "How long it takes from the first attempt until a pod has a node, by the number of attempts.",
+    help: "Time from the first attempt until a pod was scheduled, by the number of attempts.",
     labels: ["attempts"],
     buckets: WAIT_SECONDS,
   });
-  // Most pods get a node at once: nothing is looked up for them.
+  // Most pods are scheduled at the first attempt: their series is bound in advance.
   const atOnce = waits.bind({ attempts: "1" });
   return {
     scheduled(tries, ms) {
@@ -129,13 +129,13 @@ function successMetrics(metrics: Metrics): Pick<SchedulerMetrics, "scheduled"> {
 function preemptionMetrics(metrics: Metrics): Pick<SchedulerMetrics, "preempted" | "triedPreemption"> {
   const victims = metrics.histogram({
     name: "scheduler_preemption_victims",
-    help: "How many pods were deleted at a time to make room for a more important one.",
+    help: "Pods deleted at a time to make room for a more important one.",
     buckets: VICTIMS,
   });
   const attempts = metrics
     .counter({
       name: "scheduler_preemption_attempts_total",
-      help: "How often others were looked for that could make room.",
+      help: "Searches for pods that could make room for a more important one.",
     })
     .bind({});
   return { triedPreemption: () => attempts.add(), preempted: (count) => victims.observe(count) };

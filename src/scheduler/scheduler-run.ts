@@ -1,7 +1,8 @@
 /**
- * A scheduler at work. Its main loop is `#pump`: it takes pods from the queue one after the other, decides in one go about each, and lets
- * the writes that follow run beside the next decisions, within a bound. Everything it knows it has from the caches, so that it can be ended
- * at any moment and started anew.
+ * Main loop of a running scheduler.
+ *
+ * `#pump` takes one pod after the other from the queue and decides about each synchronously. Writes run concurrently with later decisions,
+ * within a bound. All state comes from the caches, so the scheduler can stop at any moment and restart.
  */
 
 import { isApiError } from "../api/errors/api-error.ts";
@@ -29,10 +30,10 @@ import type { PodInfo } from "./snapshot/pod-info.ts";
 import { PodShapes } from "./snapshot/pod-shape.ts";
 import { type Unfit, UnfitMemory } from "./unfit-memory.ts";
 
-/** Enough that commits are shared, few enough that a slow server is not flooded. */
+/** Enough for the server to batch commits, few enough not to flood a slow server. */
 const WRITES_MAX = 100;
 
-/** Decisions of one step: many more would keep others from the thread. */
+/** Upper bound of decisions per step; more would block the event loop. */
 const STEP_DECISIONS_MAX = 32;
 const STEP_MS_MAX = 4;
 
@@ -51,7 +52,7 @@ export class SchedulerRun {
   readonly #signal: AbortSignal;
   readonly #metrics: SchedulerMetrics;
   readonly #snapshot = new ClusterSnapshot();
-  readonly #nominations = new Nominations((pod, nodeName) => this.#promiseFreed(pod, nodeName));
+  readonly #nominations = new Nominations((pod, nodeName) => this.#nominationFreed(pod, nodeName));
   readonly #profiles: ReadonlyMap<string, Profile>;
   readonly #queue: SchedulingQueue;
   readonly #writes: InFlightWrites;
@@ -96,7 +97,7 @@ export class SchedulerRun {
     stopUpkeep();
     feed.stop();
     this.#queue.stop();
-    this.#tellVolumeListeners();
+    this.#notifyVolumeListeners();
     await this.#binder.idle();
     await this.#writes.idle();
   }
@@ -123,10 +124,10 @@ export class SchedulerRun {
       },
       gone: (key) => {
         this.#forgetWaiting(key);
-        // Whoever waits for its volumes need not any longer.
-        if (this.#binder.shown(key)) this.#tellVolumeListeners();
+        // A PreBind wait for the pod's volumes can end.
+        if (this.#binder.shown(key)) this.#notifyVolumeListeners();
       },
-      volumesChanged: () => this.#tellVolumeListeners(),
+      volumesChanged: () => this.#notifyVolumeListeners(),
     };
   }
 
@@ -134,35 +135,35 @@ export class SchedulerRun {
     if (event.type === "namespaceLabels") this.#unfitMemory.clear();
     if (event.type === "deviceClass") this.#forgetVerdicts();
     if (event.type === "nodeRemoved") {
-      // Nobody need wait for it any longer.
+      // No pod waits for the removed node.
       for (const { key } of [...this.#nominations.on(event.name)]) {
         this.#nominations.withdraw(key);
         this.#queue.reactivate(key);
       }
     }
     this.#queue.notice(event);
-    if (event.type === "podFreed" && event.node !== undefined) this.#lookAgain(event.node);
+    if (event.type === "podFreed" && event.node !== undefined) this.#retryNominated(event.node);
   }
 
-  /** Whether a node must have a resource itself depends on the classes there are. */
+  /** Device classes decide if a node must have a resource itself, so cached verdicts are invalid. */
   #forgetVerdicts(): void {
     this.#unfitMemory.clear();
     for (const profile of this.#profiles.values()) profile.forgetVerdicts();
   }
 
-  /** Pods wait for a node while others leave it. When none does any more, they fit by now or have waited in vain. */
-  #lookAgain(node: NodeInfo): void {
+  /** Nominated pods wait while other pods terminate on their node. Once none does, they either fit or must search again. */
+  #retryNominated(node: NodeInfo): void {
     const waiting = [...this.#nominations.on(node.name)];
     if (waiting.length === 0 || [...node.pods.values()].some(({ isTerminating }) => isTerminating)) return;
     for (const { key } of waiting) if (!this.#preemptor.isPreempting(key)) this.#queue.reactivate(key);
   }
 
-  #tellVolumeListeners(): void {
+  #notifyVolumeListeners(): void {
     for (const listener of [...this.#volumeListeners]) listener();
   }
 
-  /** Those of the same or less importance counted the pod as placed there. */
-  #promiseFreed(pod: PodInfo, nodeName: string): void {
+  /** The room is free for pods of the same or lower priority, which counted the nominated pod as placed. */
+  #nominationFreed(pod: PodInfo, nodeName: string): void {
     this.#queue.notice({ type: "podFreed", pod, node: this.#snapshot.find(nodeName) });
   }
 
@@ -172,7 +173,7 @@ export class SchedulerRun {
     this.#reporter.forget(key);
   }
 
-  /** Only pods of its own profiles are its business. One that it has just bound is shown without a node for a moment still. */
+  /** Queues a pod of this scheduler's profiles. The caches may still show a pod without a node that was just bound. */
   #podWaiting(pod: PodInfo, isChanged: boolean): void {
     if (!this.#profiles.has(pod.schedulerName)) return;
     const isAssumed = this.#binder.isAssumed(pod);
@@ -180,7 +181,7 @@ export class SchedulerRun {
     if (isAssumed && !isQueued) return;
     const { nominatedNodeName } = pod.pod.status;
     if (nominatedNodeName !== undefined && !isAssumed) this.#nominations.nominate(pod, nominatedNodeName);
-    // A nomination of this scheduler that is not written yet stands.
+    // A nomination whose write is in flight stays.
     else if (!this.#preemptor.isPreempting(pod.key)) this.#nominations.withdraw(pod.key);
     if (isChanged || !isQueued) this.#queue.put(pod);
     else this.#queue.refresh(pod);
@@ -207,7 +208,7 @@ export class SchedulerRun {
     this.#schedulePump();
   }
 
-  /** A pod that breaks a plugin is reported and tried again later; it keeps nobody else from a node. */
+  /** A pod that breaks a plugin is reported and retried later. It does not block other pods. */
   #decide(entry: QueuedPod): void {
     entry.triedAt = this.#parts.loop.elapsed();
     entry.firstTriedAt ??= entry.triedAt;
@@ -219,7 +220,7 @@ export class SchedulerRun {
     try {
       this.#schedule(entry, profile);
     } catch (error) {
-      this.#parts.log.error("a pod could not be scheduled", { pod: entry.key, error });
+      this.#parts.log.error("cannot schedule a pod", { pod: entry.key, error });
       this.#failed(entry, error);
     }
   }
@@ -241,7 +242,7 @@ export class SchedulerRun {
     const reliefs = profile.relieve(cycle);
     const isPreempting = profile.has("DefaultPreemption");
     const preemption = isPreempting ? this.#preemptor.preempt(cycle, profile, diagnosis) : undefined;
-    // Where others make room, nothing else counts.
+    // If preemption makes room, the message of the other plugins is left out.
     const added = preemption === "" ? [] : [...reliefs.map((relief) => relief.message), preemption ?? ""];
     const detail = added.filter((text) => text !== "").join(", ");
     const text = diagnosisText(diagnosis);
@@ -249,14 +250,14 @@ export class SchedulerRun {
     const unfit = { message, plugins: rejectors(diagnosis) };
     if (this.#nominations.isEmpty) this.#unfitMemory.note(entry.pod, unfit);
     this.#unschedulable(entry, unfit);
-    for (const { done } of reliefs) done?.catch((error: unknown) => this.#notRelieved(entry, error));
+    for (const { done } of reliefs) done?.catch((error: unknown) => this.#reliefFailed(entry, error));
   }
 
-  /** What was to help did not come off: the pod looks again. */
-  #notRelieved({ key }: QueuedPod, error: unknown): void {
+  /** The release of devices failed: the pod is tried again. */
+  #reliefFailed({ key }: QueuedPod, error: unknown): void {
     if (this.#signal.aborted) return;
     if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) {
-      this.#parts.log.warn("devices could not be given back", { pod: key, error });
+      this.#parts.log.warn("cannot release devices", { pod: key, error });
     }
     this.#queue.reactivate(key);
   }
@@ -280,24 +281,24 @@ export class SchedulerRun {
     const { pod, key } = entry;
     this.#metrics.attempted("scheduled", this.#sinceMs(entry.triedAt), pod.schedulerName);
     this.#metrics.scheduled(entry.attempts + 1, this.#sinceMs(entry.firstTriedAt ?? entry.triedAt));
-    // Another pod may have come under this name meanwhile.
+    // Another pod may have this name by now.
     if (this.#queue.find(key) === entry) this.#forgetWaiting(key, name);
     const message = `Successfully assigned ${key} to ${name}`;
     const reporter = pod.schedulerName;
     this.#parts.event(pod.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message, reporter });
   }
 
-  /** It is tried again later, unless it has gone or has got a node meanwhile. */
+  /** Retries the pod later, unless it was deleted or bound meanwhile. */
   #notBound(entry: QueuedPod, error: unknown): void {
     if (this.#signal.aborted || this.#queue.find(entry.key) !== entry) return;
-    this.#parts.log.warn("a pod could not be bound", { pod: entry.key, error });
+    this.#parts.log.warn("cannot bind a pod", { pod: entry.key, error });
     this.#failed(entry, error);
   }
 
   #failed(entry: QueuedPod, error: unknown): void {
     this.#metrics.attempted("error", this.#sinceMs(entry.triedAt), entry.pod.schedulerName);
     this.#queue.retryLater(entry);
-    // A pod that has changed under the scheduler's hands has nothing wrong with it.
+    // NotFound and Conflict mean that the pod changed, which is no error of the pod.
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
     const message = errorText(error);
     const nominatedNodeName = this.#nominations.nodeOf(entry.key);
@@ -308,7 +309,7 @@ export class SchedulerRun {
     return this.#parts.loop.elapsed() - at;
   }
 
-  /** Pods whose binding never was shown are looked at again. */
+  /** Periodically queues assumed pods again whose binding never appeared in the caches. */
   #startUpkeep(): () => void {
     const { loop, cache } = this.#parts;
     const again = (): void => {

@@ -1,4 +1,4 @@
-/** The scheduler: gives every pod that asks one of its profiles a node. */
+/** The scheduler: assigns a node to every pod that names one of its profiles. */
 
 import { ReplicaSet, StatefulSet } from "../api/generated/types/apps-v1.ts";
 import {
@@ -22,18 +22,18 @@ import { SERVICES_BY_NAMESPACE } from "./plugins/default-selector.ts";
 import { type ProfileMaker, SchedulerRun } from "./scheduler-run.ts";
 
 export interface SchedulerProfile {
-  /** What pods name in `spec.schedulerName`. */
+  /** Name of the profile in a pod's `spec.schedulerName`. */
   readonly schedulerName: string;
-  /** The plugins that take part; all unless given. */
+  /** Enabled plugins; all by default. */
   readonly plugins?: readonly PluginName[];
-  /** What their scores weigh, where it differs from the default. */
+  /** Score weights that differ from the default, by plugin. */
   readonly weights?: Readonly<Partial<Record<PluginName, number>>>;
-  /** How many nodes that fit, of a hundred, are enough to choose among; follows from the number of nodes unless given. */
+  /** Percentage of fitting nodes that is enough to score, 1 to 100. By default it follows from the number of nodes. */
   readonly percentageOfNodesToScore?: number;
 }
 
 export interface SchedulerOptions {
-  /** One that is known as `default-scheduler` and has all plugins, unless given. */
+  /** By default one profile with the name `default-scheduler` and all plugins. */
   readonly profiles?: readonly SchedulerProfile[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Why pods of a shape fit nowhere, for as long as nothing has changed. When a thousand pods that are alike find the cluster full, the first
- * one's search is enough for all.
+ * Remembers why pods of a shape fit on no node, while the snapshot is unchanged. If a thousand equal pods find the cluster full, one search
+ * suffices for all.
  */
 
 import type { PluginName } from "./framework/plugin.ts";
@@ -33,16 +33,16 @@ export class UnfitMemory {
     return found !== undefined && isAlike(found.pod, pod) ? found.unfit : undefined;
   }
 
-  /** Only what holds for every such pod may be noted: nobody makes room, and nobody waits for a node that was promised to him. */
+  /** Remembers a result that holds for every equal pod: only without preemption victims and nominations. */
   note(pod: PodInfo, unfit: Unfit): void {
-    // What volumes and devices allow depends on more than the snapshot.
+    // Volumes and devices depend on more than the snapshot.
     if (hasClaims(pod) || unfit.plugins.has("DynamicResources")) return;
     if (this.#version !== this.#snapshot.version) this.#remembered.clear();
     this.#version = this.#snapshot.version;
     this.#remembered.set(pod.shape, { pod, unfit });
   }
 
-  /** Something changed that the snapshot does not hold. */
+  /** Forgets all results after a change that is not part of the snapshot. */
   clear(): void {
     this.#version = -1;
   }

@@ -1,8 +1,8 @@
 /**
  * Scales the target of each HorizontalPodAutoscaler by its metrics.
  *
- * Reads HorizontalPodAutoscalers, Pods, the target's scale subresource and the metrics APIs. Writes the target's scale,
- * the autoscaler's status, and an annotation with its recent history (history.ts).
+ * Reads HorizontalPodAutoscalers, Pods, the target's scale subresource and the metrics APIs. Writes the target's scale, the autoscaler's
+ * status, and an annotation with its recent history (history.ts).
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
@@ -119,10 +119,7 @@ function findPods(
   }
 }
 
-/**
- * Runs before the target is scaled. Otherwise a crash in between would let the same scale policy apply twice in one
- * period.
- */
+/** Runs before the target is scaled. Otherwise a crash in between would let the same scale policy apply twice in one period. */
 async function remember(
   hpa: HorizontalPodAutoscaler,
   history: History,

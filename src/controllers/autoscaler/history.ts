@@ -1,9 +1,8 @@
 /**
  * Recent history of an autoscaler: recommended sizes and changes of the target's size.
  *
- * The history is an annotation of the autoscaler, so that a new leader continues with it. The controller writes it only
- * when the recommendation changes. If the annotation is deleted or invalid, the stabilization window starts anew from
- * the current size.
+ * The history is an annotation of the autoscaler, so that a new leader continues with it. The controller writes it only when the
+ * recommendation changes. If the annotation is deleted or invalid, the stabilization window starts anew from the current size.
  */
 import { isJsonObject } from "../../api/json/json-object.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Turns a recommended size into the size of the target: applies stabilization windows, bounds and rate limits. All
- * functions are pure.
- */
+/** Turns a recommended size into the size of the target: applies stabilization windows, bounds and rate limits. All functions are pure. */
 import type {
   HorizontalPodAutoscalerBehavior,
   HorizontalPodAutoscalerSpec,

@@ -1,7 +1,4 @@
-/**
- * Reads an autoscaler's metrics from the APIs that serve them. A metric that cannot be read yields a failed reading;
- * callers decide.
- */
+/** Reads an autoscaler's metrics from the APIs that serve them. A metric that cannot be read yields a failed reading; callers decide. */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type {
   MetricIdentifier,

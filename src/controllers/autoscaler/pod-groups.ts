@@ -67,8 +67,8 @@ function isStarting(pod: Pod, metric: PodMetric, now: number): boolean {
 }
 
 /**
- * Requests by pod name, in thousandths; summed over all containers if `container` is empty. Throws a MetricError if a
- * counted container has no request.
+ * Requests by pod name, in thousandths; summed over all containers if `container` is empty. Throws a MetricError if a counted container has
+ * no request.
  */
 export function podRequests(
   pods: readonly Pod[],

@@ -1,7 +1,4 @@
-/**
- * Computes the number of replicas for a measurement. All functions are pure and throw a MetricError if they cannot
- * compute a number.
- */
+/** Computes the number of replicas for a measurement. All functions are pure and throw a MetricError if they cannot compute a number. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { groupPods, podRequests } from "./pod-groups.ts";
@@ -119,8 +116,8 @@ interface Assumptions {
 }
 
 /**
- * Pods without metrics damp the change. They count as idle on a scale-up and as fully used on a scale-down. If that
- * reverses the direction, the size stays.
+ * Pods without metrics damp the change. They count as idle on a scale-up and as fully used on a scale-down. If that reverses the direction,
+ * the size stays.
  */
 function countFor(groups: PodGroups, sizing: Sizing, assumptions: Assumptions): number {
   const { currentReplicas, tolerances } = sizing;

@@ -1,8 +1,8 @@
 /**
  * Finds other autoscalers that would scale the same pods.
  *
- * Each reconcile records the selector of its target, so that no request per autoscaler is needed. Until an autoscaler
- * has been reconciled once, only its target reference is compared.
+ * Each reconcile records the selector of its target, so that no request per autoscaler is needed. Until an autoscaler has been reconciled
+ * once, only its target reference is compared.
  */
 import type { ObjectKey } from "../../api/api-object.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";

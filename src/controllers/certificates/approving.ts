@@ -1,8 +1,8 @@
 /**
  * Approves the requests with which nodes get and renew their client certificates.
  *
- * Reads CertificateSigningRequests. Asks the server if the requester may have the certificate: SubjectAccessReview on
- * `nodeclient` and `selfnodeclient`. Writes the condition Approved, never Denied: other approvers may still decide.
+ * Reads CertificateSigningRequests. Asks the server if the requester may have the certificate: SubjectAccessReview on `nodeclient` and
+ * `selfnodeclient`. Writes the condition Approved, never Denied: other approvers may still decide.
  */
 import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
 import type { SubjectAccessReview } from "../../api/generated/types/authorization-v1.ts";

@@ -1,7 +1,4 @@
-/**
- * Rules of the built-in signers. A rule returns upstream's error text for a request it rejects, and undefined for one
- * it accepts.
- */
+/** Rules of the built-in signers. A rule returns upstream's error text for a request it rejects, and undefined for one it accepts. */
 import type { CertificateRequest } from "../../api/certificates/certificate-request.ts";
 
 export interface SigningWish {

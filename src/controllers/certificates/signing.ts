@@ -1,8 +1,8 @@
 /**
  * Issues certificates for approved requests of the built-in signers `kubernetes.io/…`.
  *
- * Reads CertificateSigningRequests. Writes the certificate into the status, or the condition Failed if the signer's
- * rule rejects the request.
+ * Reads CertificateSigningRequests. Writes the certificate into the status, or the condition Failed if the signer's rule rejects the
+ * request.
  */
 import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
 import { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";

@@ -36,8 +36,8 @@ export const cronJobController = defineController({
 });
 
 /**
- * A finished or deleted Job triggers every CronJob with it in its status, even if the Job was orphaned. A suspended
- * CronJob has no timer that would notice.
+ * A finished or deleted Job triggers every CronJob with it in its status, even if the Job was orphaned. A suspended CronJob has no timer
+ * that would notice.
  */
 function recordersOf({ before, after }: ObjectChange<Job>, read: CacheReader): readonly ObjectKey[] {
   if (after !== undefined && endingOf(after) === undefined) return [];

@@ -1,8 +1,8 @@
 /**
  * Keeps one pod of each DaemonSet on every suitable node, and updates the pods to a new template.
  *
- * Reads DaemonSets, Nodes, Pods and ControllerRevisions. Creates and deletes the set's Pods (the scheduler binds them
- * to their nodes), keeps the revisions, adopts and releases both by selector. Writes DaemonSet status.
+ * Reads DaemonSets, Nodes, Pods and ControllerRevisions. Creates and deletes the set's Pods, which the scheduler binds to their nodes.
+ * Keeps the revisions; adopts and releases both by selector. Writes DaemonSet status.
  */
 import { ControllerRevision, DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
@@ -11,7 +11,7 @@ import { defineController, watching } from "../../runtime/controller/controller.
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { orphanedPods } from "../pods/orphaned-pods.ts";
 import { createPods, deletePods } from "../pods/pod-changes.ts";
-import { ensureRevisions, deleteRevisions, planHistory, REVISION_HASH } from "../revisions/revisions.ts";
+import { deleteRevisions, ensureRevisions, planHistory, REVISION_HASH } from "../revisions/revisions.ts";
 import { newDaemon, nodeOf } from "./daemon-pods.ts";
 import { viewOf } from "./daemon-view.ts";
 import type { DaemonView } from "./daemon-view.ts";

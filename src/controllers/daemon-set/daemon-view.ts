@@ -86,8 +86,7 @@ export function isUsable(pod: Pod, { set, now }: Pick<DaemonView, "set" | "now">
 }
 
 /**
- * Number of nodes that may have two pods, or none, during an update. At least one of the two is positive, else the
- * update could not start.
+ * Number of nodes that may have two pods, or none, during an update. At least one of the two is positive, else the update could not start.
  */
 export function bounds({ set, places }: DaemonView): {
   readonly surge: number;

@@ -47,8 +47,8 @@ function planPlace(place: Place, view: DaemonView): DaemonPlan {
 }
 
 /**
- * A terminated pod is replaced. A failed one is replaced after a back-off that doubles with each consecutive failure: a
- * node that rejects the pod would otherwise cause an endless loop. The new pod carries the count.
+ * A terminated pod is replaced. A failed one is replaced after a back-off that doubles with each consecutive failure. Otherwise a node that
+ * rejects the pod would cause an endless loop. The new pod carries the count.
  */
 function planEnded({ node, fitness, pods }: Place, view: DaemonView): DaemonPlan {
   const { now } = view;
@@ -84,8 +84,8 @@ function failuresWith(pod: Pod, now: number): number {
 }
 
 /**
- * Time of termination. A rejected pod never ran and ended at its creation. Times in the future, from a node whose clock
- * is ahead, are ignored.
+ * Time of termination. A rejected pod never ran and ended at its creation. Times in the future, from a node whose clock is ahead, are
+ * ignored.
  */
 function endOf({ metadata, status }: Pod, now: number): number {
   const ends = (status.containerStatuses ?? []).flatMap(({ state }) => state.terminated?.finishedAt ?? []);
@@ -93,10 +93,7 @@ function endOf({ metadata, status }: Pod, now: number): number {
   return Math.max(Date.parse(metadata.creationTimestamp), ...past);
 }
 
-/**
- * A node may have one current and one outdated pod. The outdated one goes once it is unready or the current one is
- * available.
- */
+/** A node may have one current and one outdated pod. The outdated one goes once it is unready or the current one is available. */
 function surplusWithSurge(alive: readonly Pod[], view: DaemonView): readonly Pod[] {
   if (alive.length <= 1) return [];
   const newPod = alive.find((pod) => isUpdated(pod, view));

@@ -72,8 +72,8 @@ function planSurge(places: readonly Place[], view: DaemonView, most: number): Up
 }
 
 /**
- * Selects outdated pods on nodes that accept no new pod: unavailable ones at once, available ones only beyond the
- * wanted number. Otherwise availability would drop when a surging set moves to other nodes.
+ * Selects outdated pods on nodes that accept no new pod. Unavailable ones go at once, available ones only beyond the wanted number.
+ * Otherwise availability would drop when a surging set moves to other nodes.
  */
 function leavingPods(places: readonly Place[], view: DaemonView): readonly Pod[] {
   const pairs = places.map((place) => ({ place, pair: pairOf(place, view) }));

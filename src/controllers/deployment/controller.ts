@@ -1,8 +1,8 @@
 /**
  * Keeps each Deployment's pods at its template and size, and rolls out template changes by its strategy.
  *
- * Reads Deployments, their ReplicaSets and, for strategy Recreate, Pods. Creates, scales and deletes ReplicaSets,
- * adopts and releases them by selector. Writes Deployment status and the revision annotation; never writes Pods.
+ * Reads Deployments, their ReplicaSets and, for strategy Recreate, Pods. Creates, scales and deletes ReplicaSets, adopts and releases them
+ * by selector. Writes Deployment status and the revision annotation; never writes Pods.
  */
 import { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import type { DeploymentStatus } from "../../api/generated/types/apps-v1.ts";
@@ -144,10 +144,7 @@ async function applyScales(
   return { newSet: newSet === undefined ? undefined : newest(newSet), oldSets: oldSets.map(newest) };
 }
 
-/**
- * `kubectl rollout` reads the current revision from the Deployment. The status subresource leaves its generation
- * unchanged.
- */
+/** `kubectl rollout` reads the current revision from the Deployment. The status subresource leaves its generation unchanged. */
 async function recordRevision(
   deployment: Deployment,
   { newSet }: Rollout,

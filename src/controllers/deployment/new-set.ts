@@ -79,10 +79,7 @@ async function createSet(
   }
 }
 
-/**
- * Either the cache lags and the set exists, or two templates have the same hash. The latter changes the name of the
- * next try.
- */
+/** Either the cache lags and the set exists, or two templates have the same hash. The latter changes the name of the next try. */
 async function afterCollision(
   deployment: Deployment,
   rollout: Rollout,

@@ -54,8 +54,8 @@ function planProportions(deployment: Deployment, rollout: Rollout): readonly Set
   const replicas = wantedOf(deployment);
   const allowed = replicas === 0 ? 0 : replicas + maxSurge(deployment);
   const toAdd = allowed - totalOf(active, wantedOf);
-  // The largest set gets its share first and takes the remainder. Among equals, the newest leads when growing and the
-  // oldest when shrinking.
+  // The largest set gets its share first and takes the remainder. Among equals, the newest leads when growing and the oldest when
+  // shrinking.
   const ageSign = toAdd > 0 ? -1 : 1;
   const inTurn = active.toSorted(
     (left, right) => wantedOf(right) - wantedOf(left) || ageSign * compareAge(left, right),
@@ -136,8 +136,8 @@ function planShrinking(
 }
 
 /**
- * The set's status describes its current size. Otherwise a set that shrank and grew again may still lose pods that its
- * status counts; upstream counts them. The set's next status update triggers the next pass.
+ * The set's status describes its current size. Otherwise a set that shrank and grew again may still lose pods that its status counts;
+ * upstream counts them. The set's next status update triggers the next pass.
  */
 function isSettled({ metadata, status }: ReplicaSet): boolean {
   return (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);

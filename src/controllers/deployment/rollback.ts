@@ -1,6 +1,5 @@
 /**
- * Rolls a Deployment back to an earlier template on request of an annotation, which replaces a field of API versions no
- * longer served.
+ * Rolls a Deployment back to an earlier template. An annotation requests it, in place of a field of API versions no longer served.
  *
  * `kubectl rollout undo` writes the template itself and does not need this.
  */

@@ -65,10 +65,7 @@ export function maxSurge({ spec }: Deployment): number {
   return scaledValue(spec.strategy.rollingUpdate?.maxSurge, wantedOf({ spec }), "up");
 }
 
-/**
- * Number of pods that may be missing. At least one if maxSurge rounds to zero too: otherwise the rollout could not
- * start.
- */
+/** Number of pods that may be missing. At least one if maxSurge rounds to zero too: otherwise the rollout could not start. */
 export function maxUnavailable(deployment: Deployment): number {
   const { spec } = deployment;
   const replicas = wantedOf({ spec });

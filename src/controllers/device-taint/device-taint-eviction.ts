@@ -1,8 +1,7 @@
 /**
  * Deletes pods that use a device with a NoExecute taint which their claim does not tolerate, or no longer tolerates.
  *
- * Reads ResourceClaims, ResourceSlices and Pods. Writes the condition DisruptionTarget of evicted pods and deletes
- * them.
+ * Reads ResourceClaims, ResourceSlices and Pods. Writes the condition DisruptionTarget of evicted pods and deletes them.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -40,7 +39,7 @@ export const deviceTaintEvictionController = defineController({
         }
       }
     }),
-    // A claim lists its user before the pod is bound, and may do so before the pod's status lists the claim.
+    // A claim may list its user before the pod is bound, and before the pod's status lists the claim.
     watching(Pod, ({ before, after }) =>
       after !== undefined && isPlaced(after) && !isUnchanged(before, after) ? claimKeysOf(after) : [],
     ),

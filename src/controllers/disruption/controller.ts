@@ -1,8 +1,7 @@
 /**
  * Keeps the number of allowed evictions in the status of each PodDisruptionBudget.
  *
- * Reads PodDisruptionBudgets, Pods and the Pods' controllers, for the expected number of pods. Writes
- * PodDisruptionBudget status.
+ * Reads PodDisruptionBudgets, Pods and the Pods' controllers, for the expected number of pods. Writes PodDisruptionBudget status.
  */
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { Pod, ReplicationController } from "../../api/generated/types/core-v1.ts";

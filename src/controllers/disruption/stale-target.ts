@@ -1,8 +1,8 @@
 /**
  * Resets the condition DisruptionTarget of pods that were not deleted.
  *
- * The evicting component writes the condition before it deletes the pod. If the deletion fails for good, a later
- * failure of the pod would count as a disruption.
+ * The evicting component writes the condition before it deletes the pod. If the deletion fails for good, a later failure of the pod would
+ * count as a disruption.
  *
  * Reads Pods; sets the condition to False after two minutes.
  */

@@ -1,8 +1,7 @@
 /**
  * Keeps the EndpointSlices of each Service with a selector: the addresses, ports and conditions of its pods.
  *
- * Reads Services, Pods and Nodes (for zones and CPUs). Writes the EndpointSlices that it manages, owned by their
- * Service.
+ * Reads Services, Pods and Nodes (for zones and CPUs). Writes the EndpointSlices that it manages, owned by their Service.
  */
 import type { Manifest, ObjectKey } from "../../api/api-object.ts";
 import { Node, Pod, Service } from "../../api/generated/types/core-v1.ts";

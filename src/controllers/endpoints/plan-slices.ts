@@ -1,9 +1,9 @@
 /**
  * Distributes the endpoints of a Service over slices. Pure.
  *
- * An endpoint stays in its slice, so that a change of one pod changes one slice. New endpoints fill slices that change
- * anyway, then slices with room, then new slices. A surplus slice is reused for new endpoints of its address type, so
- * that watchers never see the Service without a slice.
+ * An endpoint stays in its slice, so that a change of one pod changes one slice. New endpoints fill slices that change anyway, then slices
+ * with room, then new slices. A surplus slice is reused for new endpoints of its address type. Otherwise watchers could see the Service
+ * without a slice.
  */
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";

@@ -1,9 +1,8 @@
 /**
  * Assigns endpoints to zones for Services with `service.kubernetes.io/topology-mode: Auto`. Pure.
  *
- * An endpoint serves its own zone. Some are reassigned to zones with fewer endpoints than their share of the cluster's
- * CPUs. If a zone would be overloaded anyway, there are no hints. Ties that upstream decides at random are decided by
- * zone name.
+ * An endpoint serves its own zone. Some are reassigned to zones with fewer endpoints than their share of the cluster's CPUs. If a zone
+ * would be overloaded anyway, there are no hints. Ties that upstream decides at random are decided by zone name.
  */
 import type { Node, Service } from "../../api/generated/types/core-v1.ts";
 import type { Endpoint, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
@@ -84,7 +83,7 @@ export function planHintedSlices(
   for (const { zone = "" } of changed.filter(isReadyEndpoint)) add(counts, zone, 1);
   if (counts.size === 0) return without("No hints allocated for zones");
 
-  const hint = hinter(planMoves(room, counts));
+  const hint = zoneAssigner(planMoves(room, counts));
   const hinted = <T extends Pick<EndpointGroup, "endpoints">>(part: T): T => ({
     ...part,
     endpoints: part.endpoints.map(hint),
@@ -173,9 +172,7 @@ interface Moves {
   readonly receiving: ZoneCounts;
 }
 
-/**
- * Moves whole endpoints from the zone with the greatest surplus to the one with the greatest deficit, while it pays.
- */
+/** Moves whole endpoints from the zone with the greatest surplus to the one with the greatest deficit, while it pays. */
 function planMoves(room: ReadonlyMap<string, ZoneRoom>, counts: ReadonlyMap<string, number>): Moves {
   const over: ZoneCounts = new Map();
   const under: ZoneCounts = new Map();
@@ -209,7 +206,7 @@ function findMost(counts: ZoneCounts): { readonly zone: string; readonly count: 
 }
 
 /** Returns a function that sets an endpoint's zone hint; each reassignment uses up one move. */
-function hinter({ giving, receiving }: Moves): (endpoint: Endpoint) => Endpoint {
+function zoneAssigner({ giving, receiving }: Moves): (endpoint: Endpoint) => Endpoint {
   return (endpoint) => {
     const { hints: _hints, ...rest } = endpoint;
     const { zone = "" } = endpoint;

@@ -1,9 +1,8 @@
 /**
- * Computes `endpoints.kubernetes.io/last-change-trigger-time`: the time of the event that changed a Service's
- * endpoints. Operators measure the latency of proxies with it.
+ * Computes `endpoints.kubernetes.io/last-change-trigger-time`: the time of the event that changed a Service's endpoints. Operators measure
+ * the latency of proxies with it.
  *
- * The time follows from a comparison with the previous pass, kept in memory. The first pass over a Service uses its
- * creation time.
+ * The time follows from a comparison with the previous pass, kept in memory. The first pass over a Service uses its creation time.
  */
 import type { ObjectKey } from "../../api/api-object.ts";
 import type { Pod, Service } from "../../api/generated/types/core-v1.ts";

@@ -1,8 +1,8 @@
 /**
  * Creates the PersistentVolumeClaim of each generic ephemeral volume of a pod.
  *
- * Reads Pods and PersistentVolumeClaims. The pod controls the claims, so that they are deleted with it. An existing
- * claim of the same name with another owner is never taken over; an event on the pod reports it.
+ * Reads Pods and PersistentVolumeClaims. The pod controls the claims, so that they are deleted with it. An existing claim of the same name
+ * with another owner is never taken over; an event on the pod reports it.
  */
 import type { Manifest } from "../../api/api-object.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";

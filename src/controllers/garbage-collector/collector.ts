@@ -17,7 +17,7 @@ import type { Fate, StandingOwner } from "./plan-fate.ts";
 const RELEASE_PARALLEL = 20;
 
 /** `unsettled`: the state of an owner is unknown, so the object is checked again later. */
-export type LookResult = "settled" | "unsettled";
+export type ProcessResult = "settled" | "unsettled";
 
 export interface CollectorParts {
   readonly graph: OwnerGraph;
@@ -25,7 +25,7 @@ export interface CollectorParts {
   readonly served: () => ServedResources;
   /** Resources whose cache may lag behind this resource version. */
   readonly behind: (version: string) => readonly ServedResource[];
-  readonly look: (uid: string) => void;
+  readonly enqueue: (uid: string) => void;
 }
 
 export class Collector {
@@ -46,7 +46,7 @@ export class Collector {
   }
 
   /** Rejects if a write was refused or the object changed; the caller retries. */
-  async look(uid: string): Promise<LookResult> {
+  async process(uid: string): Promise<ProcessResult> {
     const node = this.#parts.graph.find(uid);
     if (node?.object === undefined) return "settled";
     const known = node as KnownNode;
@@ -58,7 +58,7 @@ export class Collector {
     return await this.#judge(known);
   }
 
-  async #judge(node: KnownNode): Promise<LookResult> {
+  async #judge(node: KnownNode): Promise<ProcessResult> {
     const { object } = node;
     const references = ownersOf(object);
     if (references.length === 0) return "settled";
@@ -102,7 +102,7 @@ export class Collector {
     }
     for (const dependent of blocking)
       if (dependent.object !== undefined && !isDeletingDependents(dependent.object))
-        this.#parts.look(dependent.uid);
+        this.#parts.enqueue(dependent.uid);
   }
 
   /** Removes the owner from all dependents, then removes the finalizer. */

@@ -1,7 +1,4 @@
-/**
- * Feeds the graph with the objects of every deletable resource in discovery. When a resource disappears, its objects
- * leave the graph.
- */
+/** Feeds the graph with the objects of every deletable resource in discovery. When a resource disappears, its objects leave the graph. */
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { orderOfVersions } from "../../runtime/refs/resource-version.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";

@@ -1,6 +1,6 @@
 /**
- * Reads and writes objects on the server, as caches may lag. The collector deletes an object only if the server
- * confirms that its owner is gone.
+ * Reads and writes objects on the server, as caches may lag. The collector deletes an object only if the server confirms that its owner is
+ * gone.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
@@ -37,8 +37,8 @@ export class LiveObjects {
   }
 
   /**
-   * Deletes the object with this uid if its version, or at least its owners and finalizers, are unchanged. No-op if it
-   * is gone; rejects if its owners changed.
+   * Deletes the object with this uid if its version, or at least its owners and finalizers, are unchanged. No-op if it is gone; rejects if
+   * its owners changed.
    */
   async delete(node: KnownNode, object: ApiObject, propagationPolicy: Policy): Promise<void> {
     const client = this.#client(node.resource);
@@ -57,10 +57,7 @@ export class LiveObjects {
     }
   }
 
-  /**
-   * Dependents in the owner's namespace, or in all namespaces for a cluster-scoped owner. Empty if the kind is not
-   * served.
-   */
+  /** Dependents in the owner's namespace, or in all namespaces for a cluster-scoped owner. Empty if the kind is not served. */
   async dependentsOf(owner: ApiObject, type: ResourceType): Promise<readonly ApiObject[]> {
     const { namespace = "", uid } = owner.metadata;
     if (namespace !== "" && !type.namespaced) return [];
@@ -77,10 +74,7 @@ export class LiveObjects {
     return found;
   }
 
-  /**
-   * Applies `change` to the newest owner references; skips the write if they stay equal. Undefined if the object is
-   * gone.
-   */
+  /** Applies `change` to the newest owner references; skips the write if they stay equal. Undefined if the object is gone. */
   async amendOwners(
     { resource, uid }: Pick<KnownNode, "resource" | "uid">,
     object: ApiObject,

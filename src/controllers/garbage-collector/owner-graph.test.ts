@@ -15,15 +15,15 @@ const MAPS: ServedResource = {
 };
 const FOREGROUND = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["foregroundDeletion"] };
 
-let looks: string[] = [];
+let checks: string[] = [];
 let misplaced: string[] = [];
 let gone: string[] = [];
 let graph: OwnerGraph;
 
 beforeEach(() => {
-  [looks, misplaced, gone] = [[], [], []];
+  [checks, misplaced, gone] = [[], [], []];
   graph = new OwnerGraph({
-    look: (uid) => looks.push(uid),
+    check: (uid) => checks.push(uid),
     gone: (uid) => gone.push(uid),
     misplaced: (node, { uid }) => misplaced.push(`${node.uid} -> ${uid}`),
   });
@@ -35,13 +35,13 @@ describe("the graph of owners", () => {
     put("dependent", ["owner"]);
     put("dependent", ["owner"], { labels: { a: "b" } });
 
-    expect(looks).toEqual([]);
+    expect(checks).toEqual([]);
   });
 
   test("reports objects with an unknown owner", () => {
     put("dependent", ["owner"]);
 
-    expect(looks).toEqual(["dependent"]);
+    expect(checks).toEqual(["dependent"]);
   });
 
   test("reports the dependents of a deleted known owner", () => {
@@ -49,7 +49,7 @@ describe("the graph of owners", () => {
     put("dependent", ["owner"]);
     graph.remove(object("owner"));
 
-    expect([looks, gone]).toEqual([["dependent"], ["owner"]]);
+    expect([checks, gone]).toEqual([["dependent"], ["owner"]]);
   });
 
   test("reports owner and dependents once when the owner starts to wait", () => {
@@ -58,7 +58,7 @@ describe("the graph of owners", () => {
     put("owner", [], FOREGROUND);
     put("owner", [], { ...FOREGROUND, labels: { a: "b" } });
 
-    expect(looks).toEqual(["owner", "dependent"]);
+    expect(checks).toEqual(["owner", "dependent"]);
   });
 
   test.each([
@@ -68,10 +68,10 @@ describe("the graph of owners", () => {
   ])("reports a waiting owner when a dependent %s", (_, change) => {
     put("owner", [], FOREGROUND);
     put("dependent", ["owner"]);
-    looks = [];
+    checks = [];
     change();
 
-    expect(looks).toContain("owner");
+    expect(checks).toContain("owner");
   });
 
   test("reports owners of other namespaces, in either order of arrival", () => {
@@ -81,7 +81,7 @@ describe("the graph of owners", () => {
     put("late", [], { namespace: "far" });
 
     expect(misplaced).toEqual(["dependent -> owner", "early -> late"]);
-    expect(looks).toEqual(expect.arrayContaining(["dependent", "early"]));
+    expect(checks).toEqual(expect.arrayContaining(["dependent", "early"]));
   });
 
   test("reports references whose name or kind differs from the owner's", () => {
@@ -89,7 +89,7 @@ describe("the graph of owners", () => {
     put("wrong-name", [{ ...reference("owner"), name: "other" }]);
     put("wrong-kind", [{ ...reference("owner"), kind: "Secret" }]);
 
-    expect(looks).toEqual(["wrong-name", "wrong-kind"]);
+    expect(checks).toEqual(["wrong-name", "wrong-kind"]);
   });
 
   test("drops nodes without object and dependents", () => {

@@ -1,8 +1,8 @@
 /**
  * Graph of owners and dependents by uid, as the caches report them.
  *
- * An owner that is known only from references has a node without an object. A change costs time in proportion to the
- * object's owners; the graph is never scanned.
+ * An owner that is known only from references has a node without an object. A change costs time in proportion to the object's owners; the
+ * graph is never scanned.
  *
  * The graph decides nothing: it reports the objects to check. A redundant check is harmless.
  */
@@ -27,7 +27,7 @@ export type KnownNode = GraphNode & { readonly object: ApiObject; readonly resou
 
 export interface GraphListener {
   /** Reports an object to check. */
-  look(uid: string): void;
+  check(uid: string): void;
   /** Reports that an object with dependents was deleted. */
   gone(uid: string): void;
   /** Reports a reference to an owner in another namespace, or from a cluster-scoped object to a namespaced owner. */
@@ -72,7 +72,7 @@ export class OwnerGraph {
     for (const { uid } of ownersOf(node.object)) this.#unlink(node, uid);
     if (node.dependents === undefined || node.dependents.size === 0) return;
     this.#listener.gone(node.uid);
-    for (const dependent of node.dependents) this.#listener.look(dependent.uid);
+    for (const dependent of node.dependents) this.#listener.check(dependent.uid);
   }
 
   /** Drops an object whose kind is no longer followed; its existence is unknown from now on. */
@@ -114,7 +114,7 @@ export class OwnerGraph {
     const found = this.#nodes.get(owner);
     found?.dependents?.delete(node);
     if (found === undefined) return;
-    if (found.object !== undefined && isDeletingDependents(found.object)) this.#listener.look(owner);
+    if (found.object !== undefined && isDeletingDependents(found.object)) this.#listener.check(owner);
     this.#dropIfUnneeded(found);
   }
 
@@ -123,13 +123,13 @@ export class OwnerGraph {
     const owner = this.#nodes.get(reference.uid);
     if (owner === undefined) return;
     this.#checkReference(node, reference, owner);
-    if (owner.object !== undefined && isDeletingDependents(owner.object)) this.#listener.look(owner.uid);
+    if (owner.object !== undefined && isDeletingDependents(owner.object)) this.#listener.check(owner.uid);
   }
 
   #checkReference(node: KnownNode, reference: OwnerReference, owner: GraphNode): void {
     const { object, resource } = owner;
     if (object === undefined || resource === undefined) {
-      this.#listener.look(node.uid);
+      this.#listener.check(node.uid);
       return;
     }
     if (isElsewhere(node, object)) this.#listener.misplaced(node, reference);
@@ -138,7 +138,7 @@ export class OwnerGraph {
       isElsewhere(node, object) ||
       isDeletingDependents(object)
     )
-      this.#listener.look(node.uid);
+      this.#listener.check(node.uid);
   }
 
   /** Checks the references of dependents that were added before their owner. */
@@ -154,8 +154,8 @@ export class OwnerGraph {
     const isNew = (test: (object: ApiObject) => boolean): boolean =>
       test(object) && (before === undefined || !test(before));
     const isForegroundNew = isNew(isDeletingDependents);
-    if (isForegroundNew || isNew(isOrphaning)) this.#listener.look(uid);
-    if (isForegroundNew) for (const dependent of dependents ?? []) this.#listener.look(dependent.uid);
+    if (isForegroundNew || isNew(isOrphaning)) this.#listener.check(uid);
+    if (isForegroundNew) for (const dependent of dependents ?? []) this.#listener.check(dependent.uid);
   }
 
   #dropIfUnneeded({ uid, object, dependents }: GraphNode): void {

@@ -10,8 +10,8 @@ import type { KnownNode, OwnerGraph } from "./owner-graph.ts";
 import type { Standing } from "./plan-fate.ts";
 
 /**
- * Adds to Standing: `unseen` exists, but no cache has it. `unknown` has an unserved kind. `misplaced` is namespaced,
- * but its dependent is not. Dependents of the last two are left alone.
+ * Adds to Standing: `unseen` exists, but no cache has it. `unknown` has an unserved kind. `misplaced` is namespaced, but its dependent is
+ * not. Dependents of the last two are left alone.
  */
 export type FoundStanding = Standing | "unseen" | "unknown" | "misplaced";
 

@@ -5,8 +5,8 @@ import type { DeleteOptions } from "../../client/client.ts";
 import { FOREGROUND, hasFinalizer, isDeletingDependents, ORPHAN } from "./deletion-state.ts";
 
 /**
- * `solid`: the owner exists and does not wait for dependents. `waiting`: it is being deleted in the foreground.
- * `dangling`: it does not exist; another object may have its name.
+ * `solid`: the owner exists and does not wait for dependents. `waiting`: it is being deleted in the foreground. `dangling`: it does not
+ * exist; another object may have its name.
  */
 export type Standing = "solid" | "waiting" | "dangling";
 
@@ -21,7 +21,7 @@ export type Fate =
   | { readonly type: "keep" }
   /** Some owners are left: the references to the others are removed. */
   | { readonly type: "release"; readonly uids: readonly string[] }
-  /** `unblocks`: first stops blocking its owners, as it is part of a cycle in which each object waits for the next. */
+  /** `unblocks`: the object first stops blocking its owners, as it is part of a cycle of waiting objects. */
   | { readonly type: "delete"; readonly policy: Policy; readonly unblocks: boolean };
 
 export function planFate(

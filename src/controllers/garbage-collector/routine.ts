@@ -1,9 +1,9 @@
 /**
  * Deletes objects whose owners are gone, and carries out background, foreground and orphan deletion.
  *
- * Reads the metadata of every resource in discovery. Deletes objects without living owners, removes references to
- * deleted owners, and removes the finalizers `foregroundDeletion` and `orphan`. It deletes an object only if the server
- * confirms, by uid, that its owners are gone and the object's owners are unchanged.
+ * Reads the metadata of every resource in discovery. Deletes objects without living owners, removes references to deleted owners, and
+ * removes the finalizers `foregroundDeletion` and `orphan`. It deletes an object only if the server confirms, by uid, that its owners are
+ * gone. The delete fails if the object's owners changed.
  */
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
@@ -27,9 +27,9 @@ const FIRST_SYNC_MS = 30_000;
 async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   const { loop, log, client } = parts;
   let served: ServedResources | undefined;
-  const workers = new Workers({ loop, log, look: (uid) => collector.look(uid) });
+  const workers = new Workers({ loop, log, process: (uid) => collector.process(uid) });
   const graph = new OwnerGraph({
-    look: (uid) => workers.add(uid),
+    check: (uid) => workers.add(uid),
     gone: (uid) => collector.noteGone(uid),
     misplaced: (node, reference) => reportMisplaced(parts, node, reference),
   });
@@ -40,7 +40,7 @@ async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
     client,
     served: () => served ?? nothing,
     behind: (version) => kinds.behind(version),
-    look: (uid) => workers.add(uid),
+    enqueue: (uid) => workers.add(uid),
   });
   const feed = new DiscoveryFeed(parts, (now) => {
     served = now;

@@ -3,7 +3,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { WorkQueue } from "../../runtime/queue/work-queue.ts";
-import type { LookResult } from "./collector.ts";
+import type { ProcessResult } from "./collector.ts";
 
 /** Number of workers in upstream's collector. */
 const CONCURRENCY = 20;
@@ -14,7 +14,7 @@ const RETRY = { baseMs: 5, maxMs: 300_000 };
 export interface WorkersOptions {
   readonly loop: Loop;
   readonly log: Log;
-  readonly look: (key: string) => Promise<LookResult>;
+  readonly process: (key: string) => Promise<ProcessResult>;
 }
 
 export class Workers {
@@ -74,7 +74,7 @@ export class Workers {
   async #work(key: string): Promise<void> {
     const end = this.#options.loop.inFlight(`check ${key}`);
     try {
-      const result = await this.#options.look(key);
+      const result = await this.#options.process(key);
       this.#queue.forget(key);
       this.#noteResult(key, result);
     } catch (error) {
@@ -87,7 +87,7 @@ export class Workers {
     this.#endIfIdle();
   }
 
-  #noteResult(key: string, result: LookResult): void {
+  #noteResult(key: string, result: ProcessResult): void {
     if (result === "settled") {
       this.#unsettled.delete(key);
       return;

@@ -1,8 +1,8 @@
 /**
  * Runs the pods of each Job until enough have succeeded or the Job has failed.
  *
- * Reads Jobs and their Pods. Creates and deletes a Job's Pods, removes its finalizer from counted ones, adopts and
- * releases Pods by selector. Writes Job status. It ignores finished Jobs and Jobs with another `managedBy`.
+ * Reads Jobs and their Pods. Creates and deletes a Job's Pods, removes its finalizer from counted ones, adopts and releases Pods by
+ * selector. Writes Job status. It ignores finished Jobs and Jobs with another `managedBy`.
  */
 import { Job } from "../../api/generated/types/batch-v1.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";

@@ -39,7 +39,7 @@ export function waitsForEnd({ spec }: Job): boolean {
   return spec.podReplacementPolicy === "Failed";
 }
 
-/** A deleted pod counts as failed at once, as it may never report its end, unless the Job waits for the end. */
+/** A deleted pod counts as failed at once, as it may never report its end. Jobs that wait for the end are the exception. */
 export function hasFailed(pod: Pod, job: Job): boolean {
   return pod.status.phase === "Failed" || (isTerminating(pod) && !waitsForEnd(job));
 }

@@ -56,9 +56,7 @@ export function endedStatus(findings: Findings, verdict: Verdict): JobStatus {
   };
 }
 
-/**
- * The clock may have been set back, or another process set startTime. The server rejects a completionTime before it.
- */
+/** The clock may have been set back, or another process set startTime. The server rejects a completionTime before it. */
 function laterOf(now: string, startTime = now): string {
   return startTime > now ? startTime : now;
 }

@@ -16,8 +16,8 @@ export interface Verdict {
 }
 
 /**
- * An announced verdict stays; failures go before successes. Undefined while the Job continues, or if its completion
- * depends on the next plan.
+ * An announced verdict stays; failures go before successes. Undefined while the Job continues, or if its completion depends on the next
+ * plan.
  */
 export function judgeJob(seen: Observation): Verdict | undefined {
   return announced(seen.job) ?? judgeFailures(seen) ?? judgeIndexes(seen) ?? judgeSuccessPolicy(seen);

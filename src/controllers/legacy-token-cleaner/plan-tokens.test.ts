@@ -53,7 +53,7 @@ describe("an auto-generated token", () => {
     ["has an unreadable invalid-since label", { labels: { [INVALID_SINCE]: "soon" } }],
     ["has an account without uid", { uid: "" }],
   ])("is invalidated when it %s", (_, given) => {
-    expect(fateOf(given)).toBe("withdraw");
+    expect(fateOf(given)).toBe("invalidate");
   });
 
   test("is deleted a year after it was invalidated", () => {

@@ -1,7 +1,4 @@
-/**
- * Finds auto-generated ServiceAccount tokens that were unused for a year. They are invalidated first and deleted a year
- * later.
- */
+/** Finds auto-generated ServiceAccount tokens that were unused for a year. They are invalidated first and deleted a year later. */
 import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import { dayText, findDay, INVALID_SINCE, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { podReferences } from "../../resources/pod/pod-references.ts";
@@ -24,7 +21,7 @@ export interface TokenState {
 
 export interface TokenFate {
   readonly secret: Secret;
-  readonly fate: "withdraw" | "delete";
+  readonly fate: "invalidate" | "delete";
 }
 
 export function planTokens({ now, since, secrets, pods, findAccount }: TokenState): readonly TokenFate[] {
@@ -41,7 +38,7 @@ export function planTokens({ now, since, secrets, pods, findAccount }: TokenStat
     if (mounted.has(`${secret.metadata.namespace ?? ""}/${secret.metadata.name}`)) return [];
     const invalidSince = secret.metadata.labels?.[INVALID_SINCE];
     if (invalidSince === undefined || findDay(invalidSince) === undefined)
-      return [{ secret, fate: "withdraw" }];
+      return [{ secret, fate: "invalidate" }];
     return invalidSince < dayText(before) ? [{ secret, fate: "delete" }] : [];
   });
 }
@@ -60,9 +57,7 @@ function accountOf({ metadata: { namespace = "", annotations } }: Secret): reado
   return [namespace, annotations?.[ACCOUNT_NAME] ?? ""];
 }
 
-/**
- * Only tokens in the `secrets` list of their account were generated. Tokens that a user requested with a Secret stay.
- */
+/** Only tokens in the `secrets` list of their account were generated. Tokens that a user requested with a Secret stay. */
 function isGenerated({ metadata }: Secret, account: ServiceAccount | undefined): boolean {
   const uid = metadata.annotations?.[ACCOUNT_UID] ?? "";
   if (account === undefined || (uid !== "" && uid !== account.metadata.uid)) return false;

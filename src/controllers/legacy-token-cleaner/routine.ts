@@ -1,8 +1,8 @@
 /**
  * Removes unused auto-generated ServiceAccount tokens.
  *
- * Reads Secrets, ServiceAccounts, Pods and the ConfigMap with the start of the server's usage records. Labels a token
- * as invalid after a year without use, and deletes it a year later.
+ * Reads Secrets, ServiceAccounts, Pods and the ConfigMap with the start of the server's usage records. Labels a token as invalid after a
+ * year without use, and deletes it a year later.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";

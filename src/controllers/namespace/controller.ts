@@ -1,8 +1,8 @@
 /**
  * Empties namespaces that are being deleted, reports obstacles in their conditions, and finalizes them once empty.
  *
- * Reads Namespaces, Pods and discovery. Deletes every object in the namespace, pods first. Writes Namespace status and
- * removes the finalizer `kubernetes` from its spec.
+ * Reads Namespaces, Pods and discovery. Deletes every object in the namespace, pods first. Writes Namespace status and removes the
+ * finalizer `kubernetes` from its spec.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
@@ -57,10 +57,7 @@ function hasFinalizer({ spec }: Namespace): boolean {
   return spec.finalizers?.includes(FINALIZER) ?? false;
 }
 
-/**
- * Half of the estimated time, as upstream's. Without progress, only finalizer owners can act: a periodic check
- * suffices.
- */
+/** Half of the estimated time, as upstream's. Without progress, only finalizer owners can act: a periodic check suffices. */
 function recheckOf({ graceSeconds, waitSeconds }: ContentReport, isMoving: boolean): Outcome {
   const recheckAfterMs = (Math.floor(waitSeconds / 2) + 1) * 1000;
   return { recheckAfterMs, timer: graceSeconds > 0 || isMoving ? "progress" : "periodic" };

@@ -10,10 +10,7 @@ interface Verdict {
   readonly message: string;
 }
 
-/**
- * Returns all five conditions from the first pass on; False means no problem. `lastTransitionTime` changes with the
- * status only.
- */
+/** Returns all five conditions from the first pass on; False means no problem. `lastTransitionTime` changes with the status only. */
 export function planConditions(
   conditions: readonly NamespaceCondition[] | undefined,
   report: ContentReport,

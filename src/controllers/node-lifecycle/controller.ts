@@ -1,9 +1,9 @@
 /**
  * Marks nodes without heartbeats, and taints nodes by their conditions.
  *
- * Reads Nodes, their Leases and Pods. A silent node gets conditions `Unknown`, and its pods become unready. Conditions
- * become NoSchedule taints at once, and NoExecute taints one node at a time, at a rate that depends on the health of
- * its zone. Writes conditions and taints of Nodes and the condition `Ready` of Pods.
+ * Reads Nodes, their Leases and Pods. A silent node gets conditions `Unknown`, and its pods become unready. Conditions become NoSchedule
+ * taints at once. NoExecute taints follow one node at a time, at a rate that depends on the zone's health. Writes conditions and taints of
+ * Nodes and the condition `Ready` of Pods.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease } from "../../api/generated/types/coordination-v1.ts";
@@ -51,10 +51,7 @@ class LifecycleRun {
   readonly #signal: AbortSignal;
   readonly #health = new Map<string, NodeHealth>();
   readonly #marked = new Set<string>();
-  /**
-   * Nodes that became unready and whose pods are still to be marked unready. Done once: a living kubelet corrects it
-   * afterwards.
-   */
+  /** Nodes that became unready and whose pods are still to be marked unready. Done once: a living kubelet corrects it afterwards. */
   readonly #lost = new Set<string>();
   /** Nodes with a failed write, to be retried. */
   readonly #failed = new Set<string>();
@@ -147,10 +144,7 @@ class LifecycleRun {
     this.#period = loop.timer(beatWithin(loop.now(), PERIOD_MS), "periodic", () => this.#checkAll());
   }
 
-  /**
-   * Subtracts the time since the Lease watch last delivered: a silent watch says nothing about the nodes
-   * (Loop.elapsed).
-   */
+  /** Subtracts the time since the Lease watch last delivered: a silent watch says nothing about the nodes (Loop.elapsed). */
   #heardUntil(): number {
     const { loop, silenceMs } = this.#parts;
     return loop.elapsed() - silenceMs(Lease);
@@ -175,8 +169,7 @@ class LifecycleRun {
   }
 
   /**
-   * Recomputes the zones' rates. When a full outage starts or ends, all nodes are reconciled; after it, every node's
-   * grace period restarts.
+   * Recomputes the zones' rates. When a full outage starts or ends, all nodes are reconciled; after it, every node's grace period restarts.
    */
   #updateZones(): void {
     const { cache, loop } = this.#parts;
@@ -273,8 +266,8 @@ class LifecycleRun {
   }
 
   /**
-   * After a write, reconciles the node again if it changed meanwhile; otherwise the write's own watch event does. A
-   * failed write is retried at the next check.
+   * After a write, reconciles the node again if it changed meanwhile; otherwise the write's own watch event does. A failed write is retried
+   * at the next check.
    */
   #send(subject: string, node: string, write: () => Promise<unknown>): void {
     const version = this.#versionOf(node);

@@ -1,6 +1,6 @@
 /**
- * Tracks the heartbeats of nodes by the controller's own clock. Machines' clocks may differ or be reset, so the time
- * since the last change counts.
+ * Tracks the heartbeats of nodes by the controller's own clock. Machines' clocks may differ or be reset, so the time since the last change
+ * counts.
  */
 import type { Lease } from "../../api/generated/types/coordination-v1.ts";
 import type { Node, NodeCondition } from "../../api/generated/types/core-v1.ts";

@@ -1,8 +1,8 @@
 /**
  * Tells kubelets how long they may cache Secrets and ConfigMaps: longer in larger clusters.
  *
- * Reads Nodes; writes their annotation `node.alpha.kubernetes.io/ttl`. An existing node gets a new value only when it
- * next changes, as there may be many.
+ * Reads Nodes; writes their annotation `node.alpha.kubernetes.io/ttl`. An existing node gets a new value only when it next changes, as
+ * there may be many.
  */
 import { Node } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";

@@ -1,8 +1,8 @@
 /**
  * Deletes pods that do not tolerate a NoExecute taint of their node, or no longer tolerate it.
  *
- * Reads Nodes and Pods. Writes the condition DisruptionTarget of evicted pods and deletes them. A pod uses memory here
- * only while its node has a NoExecute taint.
+ * Reads Nodes and Pods. Writes the condition DisruptionTarget of evicted pods and deletes them. A pod uses memory here only while its node
+ * has a NoExecute taint.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";

@@ -1,8 +1,8 @@
 /**
  * Computes how fast unready nodes may evict their pods, by zone.
  *
- * If most of a zone is unready, a network failure is likelier than broken machines, so evictions slow down. If all
- * zones are unready, they stop.
+ * If most of a zone is unready, a network failure is likelier than broken machines, so evictions slow down. If all zones are unready, they
+ * stop.
  */
 import type { Node } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";

@@ -1,9 +1,8 @@
 /**
  * Deletes pods that no other component deletes.
  *
- * These are pods of missing nodes, deleted pods that are unbound or on an out-of-service node, and the oldest of too
- * many ended pods. Reads Pods and Nodes; sets the phase of unfinished ones to Failed and deletes them without grace
- * period.
+ * These are pods of missing nodes, deleted pods without a working node, and the oldest of too many ended pods. Reads Pods and Nodes; sets
+ * the phase of unfinished ones to Failed and deletes them without grace period.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";

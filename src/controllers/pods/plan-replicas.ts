@@ -35,10 +35,7 @@ export interface ReplicaCounts {
   readonly terminatingReplicas: number;
 }
 
-/**
- * `pods` match the selector. `siblings` are pods of other sets with the same owner: they count towards the crowding of
- * a node.
- */
+/** `pods` match the selector. `siblings` are pods of other sets with the same owner: they count towards the crowding of a node. */
 export function planReplicas(
   goal: ReplicaGoal,
   pods: readonly Pod[],

@@ -1,8 +1,8 @@
 /**
  * Computes the state of a pod for controllers that count pods, once per version of the pod.
  *
- * A large set visits all its pods at every change of one. The state is spread over a dozen objects in memory, each of
- * which may cost a CPU cache miss.
+ * A large set visits all its pods at every change of one. The state is spread over a dozen objects in memory, each of which may cost a CPU
+ * cache miss.
  */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isReady, isTerminal } from "../../resources/pod/pod-state.ts";

@@ -25,10 +25,7 @@ export function byUsefulness(
   ]);
 }
 
-/**
- * Order for pods that run to completion: deletion cost does not count, and the younger pod goes first as it has done
- * less.
- */
+/** Order for pods that run to completion. Deletion cost does not count. The younger pod goes first, as it has done less. */
 export function byProgress(pods: readonly Pod[]): readonly Pod[] {
   return byRank(pods, (pod) => [
     ...stateRank(pod),
@@ -74,8 +71,7 @@ function deletionCost({ metadata }: Pod): number {
 }
 
 /**
- * Younger pods go first, but ages of the same magnitude are equal. Otherwise a scale-down would always hit the node or
- * zone filled last.
+ * Younger pods go first, but ages of the same magnitude are equal. Otherwise a scale-down would always hit the node or zone filled last.
  */
 function ageRank(since: number | undefined, now: number): number {
   if (since === undefined || Number.isNaN(since)) return -1;

@@ -1,8 +1,7 @@
 /**
  * Removes pods that no longer need a ResourceClaim from its users, and frees its devices once no user is left.
  *
- * Reads ResourceClaims and Pods. Writes claim status, removes the delete-protection finalizer, and deletes generated
- * claims of ended pods.
+ * Reads ResourceClaims and Pods. Writes claim status, removes the delete-protection finalizer, and deletes generated claims of ended pods.
  */
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
@@ -50,9 +49,8 @@ interface ReleasePlan {
 }
 
 /**
- * A claim that was never used keeps its finalizer: the allocator sets it before the allocation. A deleted claim loses a
- * finalizer that a crash left behind. Devices of a claim without the finalizer belong to another allocator, which frees
- * them.
+ * A claim that was never used keeps its finalizer: the allocator sets it before the allocation. A deleted claim loses a finalizer that a
+ * crash left behind. Devices of a claim without the finalizer belong to another allocator, which frees them.
  */
 function planRelease(
   { metadata, status }: ResourceClaim,

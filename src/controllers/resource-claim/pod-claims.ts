@@ -1,9 +1,9 @@
 /**
  * Creates the ResourceClaims that pods request by template, and records their names in the pods' status.
  *
- * Reads Pods, ResourceClaims and ResourceClaimTemplates. Creates claims with generated names that the pod controls;
- * writes `status.resourceClaimStatuses`. An annotation on the claim names the pod's request, so that a claim created
- * before a crash is found again.
+ * Reads Pods, ResourceClaims and ResourceClaimTemplates. Creates claims with generated names that the pod controls; writes
+ * `status.resourceClaimStatuses`. An annotation on the claim names the pod's request, so that a claim created before a crash is found
+ * again.
  */
 import type { Manifest } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -56,10 +56,7 @@ async function reconcile(pod: Pod, context: ReconcileContext): Promise<void> {
   if (missing) throw new TerminalError("a resource claim template is missing");
 }
 
-/**
- * The claim in the pod's status, else one created for this request. A claim that is being deleted stays the pod's until
- * it is gone.
- */
+/** The claim in the pod's status, else one created for this request. A claim that is being deleted stays the pod's until it is gone. */
 function findClaim(
   { status }: Pod,
   { name }: PodResourceClaim,

@@ -1,11 +1,11 @@
 /**
  * Keeps bounds and usage in the status of each ResourceQuota.
  *
- * The server itself charges creations and refunds deletions. This controller initializes quotas, follows changes of
- * their spec, and resyncs for missed changes. It reads quotas and all counted objects; it writes ResourceQuota status.
+ * The server itself charges creations and refunds deletions. This controller initializes quotas, follows changes of their spec, and resyncs
+ * for missed changes. It reads quotas and all counted objects; it writes ResourceQuota status.
  *
- * Objects are read after the quota: a concurrent charge changes the quota, and the write fails. An uninitialized quota
- * is not charged, so it is counted once more after its initialization.
+ * Objects are read after the quota: a concurrent charge changes the quota, and the write fails. An uninitialized quota is not charged, so
+ * it is counted once more after its initialization.
  */
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from "../../api/generated/types/core-v1.ts";
@@ -75,10 +75,7 @@ async function recount(quota: ResourceQuota, context: ReconcileContext): Promise
   return current;
 }
 
-/**
- * Status computed from caches; undefined if a counted resource has none. It may lag, so it only decides if a recount is
- * needed.
- */
+/** Status computed from caches; undefined if a counted resource has none. It may lag, so it only decides if a recount is needed. */
 function findStatus(quota: ResourceQuota, context: ReconcileContext): QuotaStatus | undefined {
   const { namespace = "" } = quota.metadata;
   const { cache } = context;

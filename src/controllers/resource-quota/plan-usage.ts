@@ -41,9 +41,7 @@ export function shareOf(objects: Iterable<ApiObject>, { quota, resource, facts }
   return sum;
 }
 
-/**
- * Usage by objects of which only the number counts. Zero for a quota with scopes: scopes do not select these objects.
- */
+/** Usage by objects of which only the number counts. Zero for a quota with scopes: scopes do not select these objects. */
 export function shareOfCount(count: number, { quota, resource }: Counting): Share {
   const { scopes = [], scopeSelector } = quota.spec;
   const isScoped = scopes.length > 0 || (scopeSelector?.matchExpressions ?? []).length > 0;
@@ -76,8 +74,8 @@ export function isInitialized({ spec, status }: ResourceQuota): boolean {
 }
 
 /**
- * Cached per version of an object. Objects whose usage changes without a write are not cached: overdue terminating
- * pods, and claims whose class changes.
+ * Cached per version of an object. Objects whose usage changes without a write are not cached: overdue terminating pods, and claims whose
+ * class changes.
  */
 const known = new WeakMap<ApiObject, Usage>();
 

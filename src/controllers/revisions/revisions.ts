@@ -1,6 +1,5 @@
 /**
- * Keeps the template history of StatefulSets and DaemonSets as ControllerRevisions, for old pods and for `kubectl
- * rollout undo`.
+ * Keeps the template history of StatefulSets and DaemonSets as ControllerRevisions, for old pods and for `kubectl rollout undo`.
  *
  * A revision's name follows from its template, so that a repeated creation finds the first one.
  */
@@ -40,9 +39,7 @@ export interface Revisions {
   readonly collisionCount: number | undefined;
 }
 
-/**
- * Adopts and releases revisions by selector, creates one for the current template if needed, and makes it the newest.
- */
+/** Adopts and releases revisions by selector, creates one for the current template if needed, and makes it the newest. */
 export async function ensureRevisions(
   owner: Revised,
   hashLabel: string,

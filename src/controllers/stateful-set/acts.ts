@@ -31,8 +31,8 @@ export async function takeSteps(steps: readonly Step[], { set, context, made }: 
 }
 
 /**
- * Repairs labels and claim owners that users changed, and creates missing claims of pending pods. Returns the errors of
- * claim creations: only the claims' pods are affected.
+ * Repairs labels and claim owners that users changed, and creates missing claims of pending pods. Returns the errors of claim creations:
+ * only the claims' pods are affected.
  */
 export async function repair(
   { set, slots, condemned }: SetView,

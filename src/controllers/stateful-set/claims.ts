@@ -1,8 +1,8 @@
 /**
  * Builds the volume claims of a StatefulSet's pods and plans their owners.
  *
- * Claims are created before their pod and never deleted by this controller. Owner references decide if a claim is
- * deleted with the set or with a scaled-down pod; the garbage collector deletes it.
+ * Claims are created before their pod and never deleted by this controller. Owner references decide if a claim is deleted with the set or
+ * with a scaled-down pod; the garbage collector deletes it.
  */
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
@@ -48,9 +48,8 @@ export function newClaims(set: StatefulSet, ordinal: number): readonly Manifest<
 }
 
 /**
- * Wanted owners of a claim; undefined if unchanged. Owners other than the set and its pod stay. If one of them controls
- * the claim, it decides about the claim's deletion. A claim of an earlier set or pod of the same name is about to be
- * deleted with it.
+ * Wanted owners of a claim; undefined if unchanged. Owners other than the set and its pod stay. If one of them controls the claim, it
+ * decides about the claim's deletion. A claim of an earlier set or pod of the same name is about to be deleted with it.
  */
 export function planOwners(
   set: StatefulSet,

@@ -1,16 +1,15 @@
 /**
- * Keeps one named pod with its own volumes per ordinal of a StatefulSet, and rolls out templates from the last ordinal
- * down.
+ * Keeps one named pod with its own volumes per ordinal of a StatefulSet. Updates go from the last ordinal down.
  *
- * Reads StatefulSets, Pods, ControllerRevisions and volume claims. Creates and deletes Pods, creates claims and sets
- * their owners, keeps revisions; adopts and releases Pods and revisions by selector. Writes StatefulSet status.
+ * Reads StatefulSets, Pods, ControllerRevisions and volume claims. Creates and deletes Pods, creates claims and sets their owners, keeps
+ * revisions; adopts and releases Pods and revisions by selector. Writes StatefulSet status.
  */
 import { ControllerRevision, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { orphanedPods } from "../pods/orphaned-pods.ts";
-import { ensureRevisions, deleteRevisions, planHistory } from "../revisions/revisions.ts";
+import { deleteRevisions, ensureRevisions, planHistory } from "../revisions/revisions.ts";
 import { repair, takeSteps } from "./acts.ts";
 import { isClaimOf } from "./claims.ts";
 import { nextUsableMs, planSteps } from "./plan-steps.ts";

@@ -9,8 +9,8 @@ const STAMP = "2026-01-01T00:00:00Z";
 const NOW = Date.parse(STAMP) + 3_600_000;
 
 /**
- * State of a pod: `r` ready, `s` ready just now, `n` not ready, `f` failed, `g` terminating, `-` missing; upper case
- * for the updated template.
+ * State of a pod: `r` ready, `s` ready just now, `n` not ready, `f` failed, `g` terminating, `-` missing; upper case for the updated
+ * template.
  */
 function podOf(ordinal: number, state: string): readonly Pod[] {
   if (state === "-") return [];

@@ -1,8 +1,8 @@
 /**
  * Plans the next steps of a StatefulSet. Pure.
  *
- * An ordered set takes one step and waits for its effect; a parallel set takes all possible steps. There are three
- * phases in order: create missing pods, delete pods beyond the range, replace outdated pods.
+ * An ordered set takes one step and waits for its effect; a parallel set takes all possible steps. There are three phases in order: create
+ * missing pods, delete pods beyond the range, replace outdated pods.
  */
 import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
@@ -58,10 +58,7 @@ function creationOf({ ordinal }: Slot, { set, current, update }: SetView): Step 
   return { type: "create", ordinal, revision: ordinal < startOf(set) + partition ? current : update };
 }
 
-/**
- * Deletes the highest ordinal, only while all other pods are available. An unavailable pod does not prevent its own
- * deletion.
- */
+/** Deletes the highest ordinal, only while all other pods are available. An unavailable pod does not prevent its own deletion. */
 function shrinkInOrder(view: SetView): Phase {
   const [next] = view.condemned;
   if (next === undefined) return "done";

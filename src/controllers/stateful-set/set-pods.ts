@@ -4,7 +4,7 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { findAvailableAt, isReady } from "../../resources/pod/pod-state.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
 
-/** Upper bound of creations or deletions in one pass of a parallel set, so that one huge set does not starve others. */
+/** Upper bound of creations or deletions in one pass of a parallel set. It keeps one huge set from starving others. */
 export const BATCH_MAX = 500;
 
 export interface SetView {

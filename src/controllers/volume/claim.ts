@@ -1,9 +1,8 @@
 /**
  * Binds each PersistentVolumeClaim to a matching volume, or requests one from a provisioner.
  *
- * Reads PersistentVolumeClaims, PersistentVolumes, StorageClasses and unscheduled Pods. Writes the claim's volume name,
- * annotations and status, and the volume's claimRef. The volume is written first: a claim never names a volume that
- * another claim may still take.
+ * Reads PersistentVolumeClaims, PersistentVolumes, StorageClasses and unscheduled Pods. Writes the claim's volume name, annotations and
+ * status, and the volume's claimRef. The volume is written first: a claim never names a volume that another claim may still take.
  */
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeClaimStatus } from "../../api/generated/types/core-v1.ts";

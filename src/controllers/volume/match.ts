@@ -6,8 +6,8 @@ import type { Quantity } from "../../api/values/quantity.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
 
 /**
- * A volume whose claimRef names the claim wins, regardless of class and labels: a user chose it. Otherwise the volume
- * with the fewest access modes wins, then the smallest one.
+ * A volume whose claimRef names the claim wins, regardless of class and labels: a user chose it. Otherwise the volume with the fewest
+ * access modes wins, then the smallest one.
  */
 export function findVolume(
   claim: PersistentVolumeClaim,
@@ -27,10 +27,7 @@ export function findVolume(
   )[0];
 }
 
-/**
- * Reason, in upstream's words, why a claim cannot have the volume it names. Labels do not matter: the claim names the
- * volume.
- */
+/** Reason, in upstream's words, why a claim cannot have the volume it names. Labels do not matter: the claim names the volume. */
 export function findMismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
   return findFault(volume, claim, FAULTS);
 }

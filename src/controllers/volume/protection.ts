@@ -1,8 +1,8 @@
 /**
  * Protects claims used by pods, bound volumes and VolumeAttributesClasses in use from deletion.
  *
- * Three controllers: for PersistentVolumeClaims, PersistentVolumes and VolumeAttributesClasses. Each adds a finalizer
- * to every object and removes it once a deleted object is unused.
+ * Three controllers: for PersistentVolumeClaims, PersistentVolumes and VolumeAttributesClasses. Each adds a finalizer to every object and
+ * removes it once a deleted object is unused.
  */
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
@@ -101,8 +101,8 @@ function droppedClasses<T extends ApiObject>(
 }
 
 /**
- * An ended pod still uses its claim: users may inspect both. An unbound pod does not: no node starts a pod whose claim
- * is being deleted. An ephemeral volume's claim is deleted with its pod, so that neither waits for the other.
+ * An ended pod still uses its claim: users may inspect both. An unbound pod does not: no node starts a pod whose claim is being deleted. An
+ * ephemeral volume's claim is deleted with its pod, so that neither waits for the other.
  */
 function isUsing(pod: Pod, claim: PersistentVolumeClaim): boolean {
   if (pod.spec.nodeName === undefined) return false;

@@ -1,8 +1,8 @@
 /**
  * Creates volumes for claims of the built-in provisioner: folders of a node, so that claims work on a fresh cluster.
  *
- * Reads PersistentVolumeClaims and StorageClasses; creates PersistentVolumes. A volume's name contains the claim's uid,
- * so that a claim never gets two.
+ * Reads PersistentVolumeClaims and StorageClasses; creates PersistentVolumes. A volume's name contains the claim's uid, so that a claim
+ * never gets two.
  */
 import type { Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";

@@ -1,9 +1,8 @@
 /**
  * Keeps the phase of each PersistentVolume, and reclaims released volumes.
  *
- * Reads PersistentVolumes, PersistentVolumeClaims and recycler pods. Writes PersistentVolume status; frees volumes that
- * were recycled or whose claim took another one. Deletes volumes by their reclaim policy; creates and deletes recycler
- * pods.
+ * Reads PersistentVolumes, PersistentVolumeClaims and recycler pods. Writes PersistentVolume status; frees volumes that were recycled or
+ * whose claim took another one. Deletes volumes by their reclaim policy; creates and deletes recycler pods.
  */
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeStatus } from "../../api/generated/types/core-v1.ts";
@@ -138,9 +137,7 @@ function released({ status }: PersistentVolume): VolumePlan {
   return status.phase === "Failed" ? { phase: "Failed", message: status.message } : { phase: "Released" };
 }
 
-/**
- * Removes a claimRef that a controller wrote. A claimRef that a user wrote only loses its uid and waits for the claim.
- */
+/** Removes a claimRef that a controller wrote. A claimRef that a user wrote only loses its uid and waits for the claim. */
 function unbound({ metadata, spec, ...others }: PersistentVolume): PersistentVolume {
   const { [BOUND_BY_CONTROLLER]: byController, ...annotations } = metadata.annotations ?? {};
   const { claimRef: { uid: _uid, resourceVersion: _version, ...named } = {}, ...free } = spec;

@@ -1,4 +1,4 @@
-/** Weighs the nodes that a pod can run on, and chooses one. Its buffers are used again for each pod. */
+/** Scores the nodes that a pod fits on and chooses one. Its buffers are reused for each pod. */
 
 import type { Random } from "../../base/loop/loop.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
@@ -21,7 +21,7 @@ export class CandidateScores {
     this.#ties = ties;
   }
 
-  /** One of those with the highest score. */
+  /** Returns one of the nodes with the highest score. */
   best(cycle: Cycle, candidates: readonly NodeInfo[], verdicts: NodeVerdicts): NodeInfo | undefined {
     if (candidates.length < 2) return candidates[0];
     this.#reset(candidates.length);
@@ -62,7 +62,7 @@ export class CandidateScores {
     }
   }
 
-  /** Each of several that are equal is as likely as the others. */
+  /** Chooses among equal scores with equal probability. */
   #highest(count: number): number {
     let most = -Infinity;
     let ties = 0;

@@ -1,9 +1,9 @@
-/** Waits for others to change claims or volumes, within a bound. */
+/** Waits, within a bound, for changes of claims or volumes by other components. */
 
 import type { PluginContext } from "./plugin.ts";
 
 export interface ChangeWait {
-  /** Asked at once and after each change. Throws when there is nothing to wait for any more. */
+  /** Called at once and after each change. Throws if the wait is pointless. */
   readonly isDone: () => boolean;
   readonly timeoutMs: number;
   readonly timeoutMessage: string;
@@ -18,7 +18,7 @@ export function untilDone(context: PluginContext, wait: ChangeWait): Promise<voi
       timer.cancel();
       settle();
     };
-    const look = (): void => {
+    const check = (): void => {
       try {
         wait.signal.throwIfAborted();
         if (wait.isDone()) end(resolve);
@@ -27,9 +27,9 @@ export function untilDone(context: PluginContext, wait: ChangeWait): Promise<voi
       }
     };
     const onTimeout = (): void => end(() => reject(new Error(wait.timeoutMessage)));
-    const unsubscribe = context.onVolumeChange(look);
-    // A wait for somebody else is no work of ours: nothing is due before it ends.
+    const unsubscribe = context.onVolumeChange(check);
+    // Periodic timer: waiting for another component does not count as pending work.
     const timer = loop.timer(loop.now() + wait.timeoutMs, "periodic", onTimeout);
-    look();
+    check();
   });
 }

@@ -1,28 +1,28 @@
-/** Changes of the cluster that can make a pod schedulable, and the rules by which a plugin knows which ones help. */
+/** Events that can make a pod schedulable, and the plugins' rules about which ones help. */
 
 import type { DeviceClass, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
 export type ClusterEvent =
-  /** `node` is there, or counts again. */
+  /** A node was added. */
   | { readonly type: "nodeAdded"; readonly node: NodeInfo }
   | { readonly type: "nodeRemoved"; readonly name: string }
   | { readonly type: "nodeAllocatable"; readonly node: NodeInfo }
   | { readonly type: "nodeLabels"; readonly node: NodeInfo }
-  /** Taints, or whether it takes pods at all. */
+  /** Taints or `spec.unschedulable` changed. */
   | { readonly type: "nodeTaints"; readonly node: NodeInfo }
   | { readonly type: "nodeFeatures"; readonly node: NodeInfo }
-  /** A pod came to a node, or its labels changed there. */
+  /** A pod was placed on a node, or its labels changed. */
   | { readonly type: "podPlaced"; readonly pod: PodInfo }
-  /** A pod left its node, or takes less of it. The node is undefined when that is gone as well. */
+  /** A pod left its node or uses less of it. `node` is undefined if it was removed as well. */
   | { readonly type: "podFreed"; readonly pod: PodInfo; readonly node: NodeInfo | undefined }
-  /** A pod was not bound after all: what plugins kept for it is free. */
+  /** A pod's binding failed: the plugins' reservations are free. */
   | { readonly type: "podUnreserved"; readonly pod: PodInfo }
   | { readonly type: "namespaceLabels" }
   | { readonly type: "claim"; readonly key: string }
   | { readonly type: "volume" }
-  /** A class, who makes volumes of it, or how much room there is for them. */
+  /** A StorageClass, CSIDriver or CSIStorageCapacity changed. */
   | { readonly type: "storageClass" }
   | { readonly type: "csiNode" }
   | {
@@ -30,7 +30,7 @@ export type ClusterEvent =
       readonly before: ResourceClaim | undefined;
       readonly after: ResourceClaim | undefined;
     }
-  /** Devices came, or changed. */
+  /** Devices were added or changed. */
   | { readonly type: "resourceSlice" }
   | {
       readonly type: "deviceClass";
@@ -42,7 +42,7 @@ export type ClusterEventType = ClusterEvent["type"];
 
 type EventOf<T extends ClusterEventType> = Extract<ClusterEvent, { readonly type: T }>;
 
-/** For each kind of event that can help at all: whether this one helps this pod. */
+/** Rules by type of event: true if the event may help the pod. */
 export type Reactivations = {
   readonly [T in ClusterEventType]?: (pod: PodInfo, event: EventOf<T>) => boolean;
 };

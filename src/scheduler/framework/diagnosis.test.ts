@@ -8,7 +8,7 @@ function byNode(rejections: readonly Rejection[]): ReadonlyMap<NodeInfo, Rejecti
   return new Map(rejections.map((rejection, n) => [{ name: String(n) } as NodeInfo, rejection]));
 }
 
-describe("the reason why a pod fits nowhere", () => {
+describe("the diagnosis of an unschedulable pod", () => {
   const cpu = reject("NodeResourcesFit", "Insufficient cpu", true);
   const taint = reject("TaintToleration", "node(s) had untolerated taint(s)", false);
 
@@ -25,7 +25,7 @@ describe("the reason why a pod fits nowhere", () => {
     expect(text).toBe("0/12 nodes are available: 10 Insufficient cpu, 2 node(s) had untolerated taint(s).");
   });
 
-  test("counts a node for each of its reasons", () => {
+  test("counts a node once per reason", () => {
     const both: Rejection = { ...cpu, reasons: ["Insufficient cpu", "Insufficient memory"] };
 
     const text = diagnosisText({
@@ -38,14 +38,14 @@ describe("the reason why a pod fits nowhere", () => {
     expect(text).toBe("0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.");
   });
 
-  test("has no count when no node was looked at", () => {
+  test("has no count if no node was checked", () => {
     const text = diagnosisText({ nodeCount: 3, all: taint, byNode: new Map(), others: undefined });
 
     expect(text).toBe("0/3 nodes are available: node(s) had untolerated taint(s).");
   });
 });
 
-describe("how many nodes are enough", () => {
+describe("the number of nodes to find", () => {
   test.each([
     [50, 0, 50],
     [100, 0, 100],
@@ -54,7 +54,7 @@ describe("how many nodes are enough", () => {
     [6000, 0, 300],
     [1000, 30, 300],
     [1000, 100, 1000],
-  ])("of %d nodes with %d percent asked for: %d", (nodes, percent, expected) => {
+  ])("among %d nodes with %d percent is %d", (nodes, percent, expected) => {
     expect(nodesToFind(nodes, percent)).toBe(expected);
   });
 });

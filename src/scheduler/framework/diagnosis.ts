@@ -1,20 +1,20 @@
-/** Why a pod fits nowhere, in the words that `kubectl describe pod` shows. */
+/** Explains why a pod fits on no node, in the words that `kubectl describe pod` shows. */
 
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PluginName, Rejection } from "./plugin.ts";
 
 export interface Diagnosis {
   readonly nodeCount: number;
-  /** Why no node was even looked at. */
+  /** Reason why no node was checked. */
   readonly all: Rejection | undefined;
   readonly byNode: ReadonlyMap<NodeInfo, Rejection>;
-  /** Why nodes that are not in `byNode` were not looked at. */
+  /** Reason why nodes missing in `byNode` were not checked. */
   readonly others: Rejection | undefined;
 }
 
 export const NO_NODES_MESSAGE = "no nodes available to schedule pods";
 
-/** `0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.` */
+/** Example: `0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.` */
 export function diagnosisText({ nodeCount, all, byNode, others }: Diagnosis): string {
   const head = `0/${String(nodeCount)} nodes are available:`;
   if (all !== undefined) return `${head} ${all.reasons.join(", ")}.`;
@@ -24,12 +24,12 @@ export function diagnosisText({ nodeCount, all, byNode, others }: Diagnosis): st
   };
   for (const rejection of byNode.values()) count(rejection, 1);
   if (others !== undefined && byNode.size < nodeCount) count(others, nodeCount - byNode.size);
-  // Sorted as texts, numbers included: clients compare messages.
+  // Sorted as texts, including the numbers: clients compare messages.
   const parts = [...counts].map(([reason, nodes]) => `${String(nodes)} ${reason}`).toSorted(byText);
   return parts.length === 0 ? head : `${head} ${parts.join(", ")}.`;
 }
 
-/** The plugins whose minds must be changed for the pod to fit. */
+/** Plugins that rejected the pod. */
 export function rejectors({ all, byNode, others }: Diagnosis): ReadonlySet<PluginName> {
   const found = new Set<PluginName>();
   for (const rejection of byNode.values()) found.add(rejection.plugin);
@@ -38,7 +38,7 @@ export function rejectors({ all, byNode, others }: Diagnosis): ReadonlySet<Plugi
   return found;
 }
 
-/** Whether other pods on the node are all that is in the way. */
+/** True if deleting other pods on the node could make the pod fit. */
 export function isResolvable({ all, byNode }: Diagnosis, node: NodeInfo): boolean {
   return all === undefined ? (byNode.get(node)?.isResolvable ?? false) : all.isResolvable;
 }

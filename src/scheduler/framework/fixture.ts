@@ -1,4 +1,4 @@
-/** A profile with all plugins over caches that hold nothing, for tests. */
+/** Profile with all plugins and empty caches, for tests. */
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheView } from "../../runtime/cache/cache-view.ts";

@@ -1,6 +1,8 @@
 /**
- * What plugins that look at one node at a time have found out for pods of one shape. It holds until the node changes, so that the next pod
- * of the same shape costs one comparison for each node but the one that the last pod went to.
+ * Results of plugins of scope `node` for pods of one shape.
+ *
+ * A result holds until the node changes. The next pod of the same shape costs one comparison per node; only the last pod's node is computed
+ * anew.
  */
 
 import type { NodeInfo } from "../snapshot/node-info.ts";
@@ -14,18 +16,18 @@ export interface NodeScorer {
 type Check = (node: NodeInfo) => Rejection | undefined;
 
 export class NodeVerdicts {
-  /** Nodes beyond these cannot pass. */
+  /** If defined, only these nodes can pass. */
   readonly only: ReadonlySet<string> | undefined;
-  /** Why some nodes are not looked at. */
+  /** Plugins that defined `only`. */
   readonly narrowedBy: readonly SchedulerPlugin[];
-  /** No node can pass. */
+  /** Rejection of all nodes. */
   readonly rejection: Rejection | undefined;
   readonly scorers: readonly NodeScorer[];
   readonly #checks: readonly Check[];
-  /** By slot: the version of the node that the rejection is about. */
+  /** Version of the checked node by slot; its rejection is in `#rejections`. */
   #checked: Float64Array = new Float64Array(0);
   readonly #rejections: (Rejection | undefined)[] = [];
-  /** By slot: the version of the node that the scores are about; and for each scorer the scores. */
+  /** Version of the scored node by slot; its scores are in `#scores`, one array per scorer. */
   #scored: Float64Array = new Float64Array(0);
   #scores: readonly Float64Array[];
 
@@ -64,7 +66,7 @@ export class NodeVerdicts {
     return rejection;
   }
 
-  /** The score of the scorer with this number in `scorers`. */
+  /** `index` is the scorer's index in `scorers`. */
   score(index: number, node: NodeInfo): number {
     const { slot, version } = node;
     if (this.#scored[slot] !== version) this.#scoreAll(node);

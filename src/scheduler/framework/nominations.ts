@@ -1,15 +1,15 @@
-/** Pods that wait for a node on which others were told to make room: the room is theirs unless somebody more important comes. */
+/** Pods that wait for a node on which victims make room. The room is reserved against pods of lower priority. */
 
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
-const NOBODY: readonly PodInfo[] = [];
+const NO_PODS: readonly PodInfo[] = [];
 
 export class Nominations {
   readonly #nodeByPod = new Map<string, string>();
   readonly #podsByNode = new Map<string, Map<string, PodInfo>>();
   readonly #onFreed: (pod: PodInfo, nodeName: string) => void;
 
-  /** `onFreed` is told of room on a node that is no longer kept for a pod, and which the pod has not taken either. */
+  /** `onFreed` is called when a nomination ends and the pod was not placed on that node. */
   constructor(onFreed: (pod: PodInfo, nodeName: string) => void = () => undefined) {
     this.#onFreed = onFreed;
   }
@@ -22,7 +22,7 @@ export class Nominations {
     this.#podsByNode.set(nodeName, pods);
   }
 
-  /** `placedOn` is the node that the pod has instead of a promise, if any. */
+  /** `placedOn` is the node that the pod was placed on instead, if any. */
   withdraw(key: string, placedOn?: string): void {
     const nodeName = this.#nodeByPod.get(key);
     if (nodeName === undefined) return;
@@ -46,10 +46,10 @@ export class Nominations {
     return this.#podsByNode.get(nodeName)?.values() ?? [];
   }
 
-  /** Those on the node that go before this pod. */
+  /** Pods nominated for the node that take precedence over this pod. */
   before({ key, priority }: PodInfo, nodeName: string): readonly PodInfo[] {
     const pods = this.#podsByNode.size === 0 ? undefined : this.#podsByNode.get(nodeName);
-    if (pods === undefined) return NOBODY;
+    if (pods === undefined) return NO_PODS;
     return [...pods.values()].filter((pod) => pod.key !== key && pod.priority >= priority);
   }
 }

@@ -1,4 +1,4 @@
-/** Scores of all plugins are whole numbers of 0 to 100 before they are weighed. */
+/** Normalizes the scores of all plugins to whole numbers from 0 to 100, before weighting. */
 
 import type { Scorer } from "./plugin.ts";
 

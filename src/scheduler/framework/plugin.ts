@@ -1,8 +1,8 @@
 /**
- * The shape of a scheduler plugin: an object with the stages it takes part in.
+ * Interface of a scheduler plugin: an object with the stages it implements.
  *
- * A cycle decides about one pod, in one step of the loop, so that nothing changes meanwhile. Filters say on which nodes it can run, scores
- * which of those suits it best; `reserve` notes what the pod will take, `preBind` does what must be done before the pod is put on its node.
+ * A cycle decides about one pod in one synchronous step. Filters exclude nodes, scores rank them; `reserve` records what the pod will use,
+ * `preBind` does the work needed before the binding.
  */
 
 import type { Loop } from "../../base/loop/loop.ts";
@@ -14,7 +14,7 @@ import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { Reactivations } from "./cluster-event.ts";
 
-/** In the order in which they are asked. */
+/** Order in which plugins run. */
 export const PLUGIN_NAMES = [
   "NodeUnschedulable",
   "NodeName",
@@ -36,44 +36,44 @@ export const PLUGIN_NAMES = [
 ] as const;
 export type PluginName = (typeof PLUGIN_NAMES)[number];
 
-/** Why a pod cannot be on a node, or on any. */
+/** Reason why a pod does not fit on a node, or on any node. */
 export interface Rejection {
   readonly plugin: PluginName;
-  /** As clients see them. */
+  /** Texts that clients see. */
   readonly reasons: readonly string[];
-  /** Whether it might fit if other pods were gone. */
+  /** Deleting other pods could make the pod fit. */
   readonly isResolvable: boolean;
 }
 
-/** One decision, from its filters until the pod is bound; plugins may keep what they found out by it. */
+/** One decision, from the filters to the binding; the key for plugins' state of it. */
 export interface Cycle {
   readonly pod: PodInfo;
 }
 
-/** What a plugin could do for a pod that fits nowhere. */
+/** Action of a plugin for a pod that fits on no node. */
 export interface Relief {
-  /** Added to the reason why. */
+  /** Text to add to the reason. */
   readonly message: string;
-  /** Rejects when it did not come off after all. */
+  /** Rejects if the action failed. */
   readonly done?: Promise<void>;
 }
 
-/** Undefined: the plugin has nothing against any node. */
+/** Undefined: the plugin accepts every node. */
 export type FilterAnswer =
   | undefined
   | { readonly type: "reject"; readonly rejection: Rejection }
   | {
       readonly type: "check";
       check(node: NodeInfo): Rejection | undefined;
-      /** No other node can pass; spares looking at them. */
+      /** If defined, only these nodes can pass; the others are not checked. */
       readonly only?: ReadonlySet<string>;
     };
 
 export interface Scorer {
   score(node: NodeInfo): number;
   /**
-   * What makes whole numbers of 0 to 100 of the scores: `none` when they are that already, `proportional` to the highest, `reversed` when the
-   * lowest is best, or a function that changes the first `count` of them.
+   * Normalization to whole numbers from 0 to 100. `none`: already done; `proportional`: to the highest; `reversed`: the lowest is best; a
+   * function changes the first `count` scores.
    */
   readonly normal: "none" | "proportional" | "reversed" | ((scores: Float64Array, count: number) => void);
 }
@@ -81,38 +81,38 @@ export interface Scorer {
 export interface SchedulerPlugin {
   readonly name: PluginName;
   /**
-   * `node`: filter and score of a node depend on the pod's shape and that node only, so that they are kept until the node changes.
-   * `cluster`: they depend on more, and are made for each cycle.
+   * `node`: results depend only on the pod's shape and the node, and are cached until the node changes. `cluster`: results depend on more
+   * and are computed in each cycle.
    */
   readonly scope: "node" | "cluster";
-  /** What can make a pod schedulable that this plugin rejected. */
+  /** Events that can help a pod that this plugin rejected. */
   readonly reactivations: Reactivations;
-  /** Whether the pod need not be tried yet: it waits, without a word, until an event of `reactivations` helps. */
+  /** True to hold the pod back before an attempt. It waits, without a report, for an event of `reactivations`. */
   holds?(pod: PodInfo): boolean;
   filter?(cycle: Cycle): FilterAnswer;
-  /** For a pod that fits nowhere, before others are made to go for it. */
+  /** Runs for a pod that fits on no node, before preemption. */
   relieve?(cycle: Cycle): Relief;
-  /** Undefined: every node suits the pod alike. `candidates` are those that passed all filters. */
+  /** Undefined: all nodes are equally good. `candidates` passed all filters. */
   score?(cycle: Cycle, candidates: readonly NodeInfo[]): Scorer | undefined;
-  /** Takes what the pod needs on the node; undone by `unreserve` if the pod does not come there after all. */
+  /** Reserves what the pod needs on the node. `unreserve` undoes it if the binding fails. */
   reserve?(cycle: Cycle, node: NodeInfo): void;
   unreserve?(cycle: Cycle): void | Promise<void>;
-  /** Whether there is something to wait for before the pod may be bound. */
+  /** True if `preBind` must run before the binding. */
   hasPreBind?(cycle: Cycle): boolean;
-  /** Rejects when the pod cannot be bound now. */
+  /** Rejects if the pod cannot be bound now. */
   preBind?(cycle: Cycle, node: NodeInfo, signal: AbortSignal): Promise<void>;
 }
 
-/** What plugins stand on. */
+/** Services that plugins may use. */
 export interface PluginContext {
   readonly snapshot: ClusterSnapshot;
   readonly cache: CacheReader;
   readonly client: Client;
   readonly loop: Loop;
   readonly event: RoutineParts["event"];
-  /** Counts a write among those of the scheduler, which decides about no more pods while there are too many. */
+  /** Counts the write among the scheduler's writes in flight, whose bound pauses decisions. */
   write<T>(send: () => Promise<T>): Promise<T>;
-  /** Told of each change of a claim or volume, and when the scheduler ends; until the function that comes back is called. */
+  /** Calls the listener after each change of a claim or volume, and when the scheduler stops. Returns a function that unsubscribes. */
   onVolumeChange(listener: () => void): () => void;
 }
 

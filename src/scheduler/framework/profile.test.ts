@@ -1,4 +1,4 @@
-/** The fast counts against the plain meaning of the rules, on clusters made by chance. */
+/** Compares the incremental counts with the plain rules on random clusters. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
@@ -28,12 +28,12 @@ const podSpecs: fc.Arbitrary<PodSpec> = fc.record({
 });
 
 const clusters = fc.record({
-  /** The zone of each node; undefined without the label. */
+  /** Zone of each node; undefined without the label. */
   zones: fc.array(fc.option(fc.constantFrom("1", "2", "3"), { nil: undefined }), {
     minLength: 1,
     maxLength: 6,
   }),
-  /** Each pod with the node it is on. */
+  /** Each pod with its node. */
   placed: fc.array(fc.tuple(podSpecs, fc.nat(5)), { maxLength: 12 }),
   incoming: podSpecs,
 });
@@ -86,7 +86,7 @@ function has({ pods }: NodeInfo, app: string): boolean {
   return [...pods.values()].some(({ labels }) => labels?.["app"] === app);
 }
 
-/** The rules in plain words. */
+/** The scheduling rules, written out plainly. */
 function mayBeOn(node: NodeInfo, it: Case): boolean {
   return hasRoom(node, it) && isWelcome(node, it) && isAmongOwn(node, it) && isSpread(node, it);
 }
@@ -131,7 +131,7 @@ function build({ zones, placed, incoming }: typeof clusters extends fc.Arbitrary
   const profile = makeProfile(snapshot);
   const nodes = zones.map((zone, n) => snapshot.addNode(makeNode(`node-${String(n)}`, zone)));
   const pod = makePod("incoming", incoming);
-  // Asked before any pod is there, so that counts are kept up and not made anew.
+  // Called before any pod exists, so that counts are updated incrementally.
   for (const node of nodes) profile.checkNode({ pod }, node);
   for (const [n, [spec, at]] of placed.entries()) {
     snapshot.addPod(makePod(`pod-${String(n)}`, spec), `node-${String(at % nodes.length)}`);
@@ -140,7 +140,7 @@ function build({ zones, placed, incoming }: typeof clusters extends fc.Arbitrary
 }
 
 describe("a profile", () => {
-  test("lets a pod be where the rules let it be, and nowhere else", () => {
+  test("accepts exactly the nodes that the rules allow", () => {
     fc.assert(
       fc.property(clusters, (cluster) => {
         const { profile, nodes, ...rest } = build(cluster);
@@ -153,7 +153,7 @@ describe("a profile", () => {
     );
   });
 
-  test("counts the same after pods were taken away and put back, and after nodes have gone and come", () => {
+  test("counts the same after pods were detached and reattached, and nodes removed and added", () => {
     fc.assert(
       fc.property(clusters, fc.nat(5), (cluster, gone) => {
         const { profile, snapshot, nodes, ...rest } = build(cluster);
@@ -177,7 +177,7 @@ describe("a profile", () => {
     );
   });
 
-  test("places a pod on a node that passes, if there is any", () => {
+  test("places a pod on a passing node, if there is one", () => {
     fc.assert(
       fc.property(clusters, (cluster) => {
         const { profile, nodes, ...rest } = build(cluster);

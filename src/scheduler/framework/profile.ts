@@ -1,4 +1,4 @@
-/** One way of scheduling, known by its scheduler name: which plugins take part and what their scores weigh. */
+/** One configuration of the scheduler, identified by its scheduler name: its plugins and their weights. */
 
 import type { Random } from "../../base/loop/loop.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
@@ -14,14 +14,14 @@ import type { Cycle, PluginName, Rejection, Relief, SchedulerPlugin } from "./pl
 
 export interface ProfileOptions {
   readonly schedulerName: string;
-  /** In the order in which they are asked. */
+  /** In the order in which they run. */
   readonly plugins: readonly SchedulerPlugin[];
   readonly weights: Readonly<Partial<Record<PluginName, number>>>;
-  /** 0 lets it follow from the number of nodes. */
+  /** 0 derives the percentage from the number of nodes. */
   readonly percentageOfNodesToScore: number;
   readonly snapshot: ClusterSnapshot;
   readonly nominations: Nominations;
-  /** Decides between nodes of equal score. */
+  /** Breaks ties between nodes of equal score. */
   readonly ties: Random;
 }
 
@@ -29,12 +29,12 @@ export type Placement =
   | { readonly type: "node"; readonly node: NodeInfo }
   | { readonly type: "unfit"; readonly diagnosis: Diagnosis };
 
-const NOBODY: ReadonlySet<PluginName> = new Set();
+const NO_PLUGINS: ReadonlySet<PluginName> = new Set();
 
-/** Each costs some bytes for each node. */
+/** Upper bound of shapes with cached verdicts; each costs some bytes per node. */
 const VERDICTS_MAX = 64;
 
-/** Checks that are made anew for each cycle. */
+/** Checks of plugins of scope `cluster`, made for each cycle. */
 interface ClusterChecks {
   readonly rejection: Rejection | undefined;
   readonly checks: readonly ((node: NodeInfo) => Rejection | undefined)[];
@@ -50,9 +50,9 @@ export class Profile {
   readonly #clusterPlugins: readonly SchedulerPlugin[];
   readonly #holdingPlugins: readonly SchedulerPlugin[];
   readonly #scores: CandidateScores;
-  /** The least recently used first. */
+  /** Cached verdicts by shape, least recently used first. */
   readonly #verdicts = new Map<PodShape, NodeVerdicts>();
-  /** Where the next search begins, so that all nodes get their turn. */
+  /** Start of the next search, so that all nodes are considered over time. */
   #start = 0;
 
   constructor(options: ProfileOptions) {
@@ -70,7 +70,7 @@ export class Profile {
     return this.plugins.some((plugin) => plugin.name === name);
   }
 
-  /** The plugins that see no sense in trying the pod yet. */
+  /** Plugins that hold the pod back before an attempt. */
   holders(pod: PodInfo): ReadonlySet<PluginName> {
     let holders: Set<PluginName> | undefined;
     for (const plugin of this.#holdingPlugins) {
@@ -78,15 +78,15 @@ export class Profile {
       holders ??= new Set();
       holders.add(plugin.name);
     }
-    return holders ?? NOBODY;
+    return holders ?? NO_PLUGINS;
   }
 
-  /** What plugins can do for a pod that fits nowhere. */
+  /** Actions of plugins for a pod that fits on no node. */
   relieve(cycle: Cycle): readonly Relief[] {
     return this.plugins.flatMap((plugin) => plugin.relieve?.(cycle) ?? []);
   }
 
-  /** There is at least one node. */
+  /** Requires at least one node. */
   place(cycle: Cycle): Placement {
     const verdicts = this.#verdictsOf(cycle);
     const cluster = this.#clusterChecks(cycle);
@@ -103,14 +103,14 @@ export class Profile {
     return unfit({ nodeCount, all: undefined, byNode: search.rejected, others: search.others });
   }
 
-  /** Whether the pod could be on the node as things are counted now, rooms kept for others included. */
+  /** Checks the pod against the node's current state, including room for nominated pods. */
   checkNode(cycle: Cycle, node: NodeInfo): Rejection | undefined {
     const cluster = this.#clusterChecks(cycle);
     if (cluster.rejection !== undefined) return cluster.rejection;
     return this.#check(cycle, node, { verdicts: this.#verdictsOf(cycle), cluster });
   }
 
-  /** Something changed that plugins of scope `node` go by, and that is no part of a node. */
+  /** Drops cached verdicts after a change that affects plugins of scope `node` but is not part of a node. */
   forgetVerdicts(): void {
     this.#verdicts.clear();
   }
@@ -162,9 +162,9 @@ export class Profile {
     const rejected = new Map<NodeInfo, Rejection>();
     const rejections: Rejection[] = [];
     const failed: NodeInfo[] = [];
-    let looked = 0;
-    for (; looked < nodes.length && found.length < enough; looked++) {
-      const node = nodes[(this.#start + looked) % nodes.length];
+    let checked = 0;
+    for (; checked < nodes.length && found.length < enough; checked++) {
+      const node = nodes[(this.#start + checked) % nodes.length];
       if (node === undefined) continue;
       const rejection = this.#check(cycle, node, checks);
       if (rejection === undefined) found.push(node);
@@ -173,13 +173,13 @@ export class Profile {
         rejections.push(rejection);
       }
     }
-    this.#start = nodes.length === 0 ? 0 : (this.#start + looked) % nodes.length;
+    this.#start = nodes.length === 0 ? 0 : (this.#start + checked) % nodes.length;
     if (found.length > 0) return { found, rejected, others: undefined };
     for (const [i, node] of failed.entries()) {
       const rejection = rejections[i];
       if (rejection !== undefined) rejected.set(node, rejection);
     }
-    const others = only === undefined ? undefined : unlooked(checks);
+    const others = only === undefined ? undefined : uncheckedRejection(checks);
     return { found, rejected, others };
   }
 
@@ -190,7 +190,7 @@ export class Profile {
     return this.#checkBeside(cycle, node, before) ?? checkOne(node, checks);
   }
 
-  /** As if the pods that wait for the node were already there. */
+  /** Checks the node as if the pods nominated for it were already there. */
   #checkBeside(cycle: Cycle, node: NodeInfo, before: readonly Cycle["pod"][]): Rejection | undefined {
     const { snapshot } = this.#options;
     for (const pod of before) snapshot.attach(pod, node);
@@ -208,7 +208,7 @@ interface Checks {
 
 interface Search {
   readonly found: readonly NodeInfo[];
-  /** Complete only when none was found. */
+  /** Complete only if no node was found. */
   readonly rejected: ReadonlyMap<NodeInfo, Rejection>;
   readonly others: Rejection | undefined;
 }
@@ -227,8 +227,8 @@ function namedNodes(snapshot: ClusterSnapshot, names: ReadonlySet<string>): read
   return [...names].flatMap((name) => snapshot.find(name) ?? []);
 }
 
-/** Nodes that plugins ruled out without looking at them. */
-function unlooked({ verdicts, cluster }: Checks): Rejection | undefined {
+/** Rejection of the nodes that plugins excluded without a check. */
+function uncheckedRejection({ verdicts, cluster }: Checks): Rejection | undefined {
   const plugins = [...verdicts.narrowedBy, ...cluster.narrowedBy].map(({ name }) => name).toSorted();
   const [plugin] = plugins;
   if (plugin === undefined) return undefined;

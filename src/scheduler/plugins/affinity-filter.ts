@@ -1,4 +1,4 @@
-/** On which nodes required affinities and anti-affinities let a pod be. */
+/** Filters nodes by required inter-pod affinities and anti-affinities. */
 
 import { type FilterAnswer, type PluginContext, reject, type Rejection } from "../framework/plugin.ts";
 import { type AffinityTerm, termSelects } from "../snapshot/affinity-term.ts";
@@ -18,9 +18,9 @@ type Check = (node: NodeInfo) => Rejection | undefined;
 
 export function affinityFilter(pod: PodInfo, context: PluginContext): FilterAnswer {
   const checks = [
-    ...attraction(pod, context),
-    ...repulsion(pod, context),
-    ...existingRepulsion(pod, context),
+    ...ownAffinity(pod, context),
+    ...ownAntiAffinity(pod, context),
+    ...existingAntiAffinity(pod, context),
   ];
   if (checks.length === 0) return undefined;
   return {
@@ -35,8 +35,8 @@ export function affinityFilter(pod: PodInfo, context: PluginContext): FilterAnsw
   };
 }
 
-/** A place must have pods that match all terms. The first of a group that wants to be together may go anywhere. */
-function attraction(pod: PodInfo, context: PluginContext): readonly Check[] {
+/** The domain must have pods that match all terms. The first pod of a self-affine group may go anywhere. */
+function ownAffinity(pod: PodInfo, context: PluginContext): readonly Check[] {
   const { snapshot, cache } = context;
   const { requiredAffinity: terms } = pod.affinity;
   if (terms.length === 0) return [];
@@ -56,16 +56,16 @@ function attraction(pod: PodInfo, context: PluginContext): readonly Check[] {
   ];
 }
 
-/** A place must have no pod that a term is about. */
-function repulsion(pod: PodInfo, { snapshot, cache }: PluginContext): readonly Check[] {
+/** The domain must have no pod that an anti-affinity term selects. */
+function ownAntiAffinity(pod: PodInfo, { snapshot, cache }: PluginContext): readonly Check[] {
   return pod.affinity.requiredAntiAffinity.flatMap((term) => {
     const places = placesOf(term, { snapshot, counts: snapshot.counts(termMatcher(term, cache)) });
     return places.total === 0 ? [] : [emptyOnly(places, ANTI_AFFINITY)];
   });
 }
 
-/** No pod of the place may have a term that is about this one. */
-function existingRepulsion(pod: PodInfo, { snapshot, cache }: PluginContext): readonly Check[] {
+/** No pod of the domain may have an anti-affinity term that selects this pod. */
+function existingAntiAffinity(pod: PodInfo, { snapshot, cache }: PluginContext): readonly Check[] {
   if (!snapshot.terms.has("requiredAntiAffinity")) return [];
   const labels = namespaceLabels(pod.namespace, cache);
   const byKey = new Map<string, DomainSums>();

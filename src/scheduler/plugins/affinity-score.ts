@@ -1,4 +1,4 @@
-/** How well places suit a pod by preferred affinities: its own, and those of the pods that are there. */
+/** Scores nodes by preferred affinities, both the pod's own and those of existing pods. */
 
 import { SCORE_MAX } from "../framework/normal-score.ts";
 import type { PluginContext, Scorer } from "../framework/plugin.ts";
@@ -10,7 +10,7 @@ import { addCounts, type DomainSums, emptySums, sumAt } from "./domain-sums.ts";
 import { namespaceLabels } from "./namespace-labels.ts";
 import { termMatcher } from "./term-matcher.ts";
 
-/** What a required affinity of a pod that is there counts as a preference. */
+/** Weight of an existing pod's required affinity as a preference; upstream's default. */
 const HARD_WEIGHT = 1;
 
 interface Contribution {
@@ -74,7 +74,7 @@ function preferencesOfOthers(pod: PodInfo, { snapshot, cache }: PluginContext): 
   return found;
 }
 
-/** The lowest becomes 0, the highest 100. */
+/** Maps the lowest score to 0 and the highest to 100. */
 function stretch(scores: Float64Array, count: number): void {
   let least = Infinity;
   let most = -Infinity;

@@ -1,11 +1,11 @@
-/** Prefers nodes whose use of cpu and memory the pod brings closer together, so that neither runs out while the other lies idle. */
+/** Prefers nodes whose cpu and memory utilization the pod brings closer together. Otherwise one would run out while the other is idle. */
 
 import { SCORE_MAX } from "../framework/normal-score.ts";
 import type { PluginFactory } from "../framework/plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";
 
-/** For a pod that changes nothing; the worst change gives 50, the best 100. */
+/** Score of an unchanged balance; the worst change scores 50, the best 100. */
 const UNCHANGED = (SCORE_MAX * 3) / 4;
 
 export const balancedAllocation: PluginFactory = () => ({
@@ -14,7 +14,7 @@ export const balancedAllocation: PluginFactory = () => ({
   reactivations: {},
   score({ pod }) {
     const { shape } = pod;
-    // Pods that ask for nothing change no balance.
+    // A pod without requests changes no balance.
     if (shape.requests.milliCpu === 0 && shape.requests.memory === 0) return undefined;
     return { normal: "none", score: (node) => improvement(shape, node) };
   },
@@ -30,7 +30,7 @@ function improvement({ requests }: PodShape, node: NodeInfo): number {
   return Math.floor(UNCHANGED + ((before - after) * SCORE_MAX) / 2);
 }
 
-/** The standard deviation of the shares that are used: 0 when they are equal, 0.5 when one is all and the other nothing. */
+/** Standard deviation of the used shares: 0 if they are equal, 0.5 if one is full and the other empty. */
 function imbalance(
   { allocatable }: NodeInfo,
   used: { readonly milliCpu: number; readonly memory: number },

@@ -1,7 +1,4 @@
-/**
- * Which pods belong together with a pod that does not say so itself: those of the same services and of the same controller. By them pods
- * are spread when they have no constraints of their own.
- */
+/** Selects the pods of the same Services and the same controller. Pods without their own constraints are spread by this selector. */
 
 import { ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { ReplicationController, Service } from "../../api/generated/types/core-v1.ts";
@@ -15,7 +12,7 @@ import {
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
-/** Undefined when the pod belongs to nothing. */
+/** Undefined if the pod has no Service and no known controller. */
 export function findDefaultSelector(pod: PodInfo, cache: CacheReader): LabelSelector | undefined {
   const requirements = [...ofServices(pod, cache), ...ofController(pod, cache)];
   return requirements.length === 0 ? undefined : labelSelector(requirements);
@@ -30,7 +27,7 @@ function ofServices({ namespace, labels }: PodInfo, cache: CacheReader): readonl
     });
 }
 
-/** The name of the index by which services are looked up. */
+/** Name of the index of Services by namespace. */
 export const SERVICES_BY_NAMESPACE = "namespace";
 
 function ofController({ pod, namespace }: PodInfo, cache: CacheReader): readonly LabelRequirement[] {

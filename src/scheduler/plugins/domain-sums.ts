@@ -1,4 +1,4 @@
-/** Counts of nodes added up by domain. */
+/** Sums of node counts by domain. */
 
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { SlotNumbers } from "../snapshot/slot-numbers.ts";
@@ -13,12 +13,12 @@ export function emptySums(topology: Topology): DomainSums {
   return { topology, sums: new Float64Array(topology.limit) };
 }
 
-/** What the domain of the node has; 0 where the node is in none. */
+/** Sum of the node's domain; 0 for a node without a domain. */
 export function sumAt({ topology, sums }: DomainSums, { slot }: NodeInfo): number {
   return sums[topology.domains.at(slot)] ?? 0;
 }
 
-/** Adds the counts of all nodes, each `weight` times, to the sums of their domains. Answers the sum of what was added. */
+/** Adds the counts of all nodes, times `weight`, to the sums of their domains. Returns the sum of the added counts. */
 export function addCounts(
   { topology, sums }: DomainSums,
   nodes: readonly NodeInfo[],

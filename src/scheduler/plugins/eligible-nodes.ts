@@ -1,4 +1,4 @@
-/** Which nodes count for pods of one shape when domains are compared: those it could be on by their labels and taints. */
+/** Nodes that count in topology spread constraints for pods of one shape, by node affinity and taints. */
 
 import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
 import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
@@ -12,7 +12,7 @@ const TOLERATED = 2;
 
 export class EligibleNodes {
   readonly #shape: PodShape;
-  /** By slot: the version of the node's labels and taints that the flags are about. */
+  /** Version of the node's labels and taints by slot, for which the flags hold. */
   #versions = new Float64Array(64);
   #flags = new Uint8Array(64);
 
@@ -20,7 +20,7 @@ export class EligibleNodes {
     this.#shape = shape;
   }
 
-  /** Nodes count by affinity unless told otherwise, and whatever their taints are unless told otherwise. */
+  /** By default node affinity is honored and taints are ignored. */
   isEligible(node: NodeInfo, { nodeAffinityPolicy, nodeTaintsPolicy }: Policies): boolean {
     const wanted =
       (nodeAffinityPolicy === "Ignore" || !this.#isSelective ? 0 : SELECTED) |
@@ -28,7 +28,7 @@ export class EligibleNodes {
     return wanted === 0 || (this.#flagsOf(node) & wanted) === wanted;
   }
 
-  /** Whether every node counts under these policies. */
+  /** True if every node counts under these policies. */
   isTrivial({ nodeAffinityPolicy, nodeTaintsPolicy }: Policies): boolean {
     return nodeTaintsPolicy !== "Honor" && (nodeAffinityPolicy === "Ignore" || !this.#isSelective);
   }

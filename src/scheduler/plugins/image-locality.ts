@@ -1,12 +1,12 @@
-/** Prefers nodes that have the pod's images already; less so for an image that few nodes have, which would draw all pods to those. */
+/** Prefers nodes that have the pod's images. An image on few nodes counts less, as it would attract all pods to them. */
 
 import { SCORE_MAX } from "../framework/normal-score.ts";
 import type { PluginFactory } from "../framework/plugin.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** Below this an image is as good as absent. */
+/** Sizes up to this score 0. */
 const BYTES_MIN = 23 * MEGABYTE;
-/** For each container; more makes no difference. */
+/** Upper bound per container; larger images score no more. */
 const BYTES_MAX = 1000 * MEGABYTE;
 
 export const imageLocality: PluginFactory = ({ snapshot }) => ({

@@ -1,4 +1,4 @@
-/** Keeps pods together or apart: what the pod wants of those that are there, and what those want of it. */
+/** Keeps pods together or apart, by the affinities of the pod and of existing pods. */
 
 import type { ClusterEvent } from "../framework/cluster-event.ts";
 import type { PluginContext, PluginFactory } from "../framework/plugin.ts";
@@ -16,7 +16,7 @@ export const interPodAffinity: PluginFactory = (context) => ({
     nodeLabels: () => true,
     namespaceLabels: () => true,
     podPlaced: (pod, event) => isWanted(pod, event, context),
-    podFreed: (pod, event) => isUnwanted(pod, event, context),
+    podFreed: (pod, event) => mayUnblock(pod, event, context),
   },
   filter: ({ pod }) => affinityFilter(pod, context),
   score: ({ pod }) => affinityScorer(pod, context),
@@ -24,14 +24,17 @@ export const interPodAffinity: PluginFactory = (context) => ({
 
 type PodEvent = Extract<ClusterEvent, { readonly type: "podPlaced" | "podFreed" }>;
 
-/** A pod that the waiting one wants to be with; or one whose labels changed, so that it is no longer in the way. */
+/** The placed pod matches a required affinity of the waiting one. */
 function isWanted(pod: PodInfo, { pod: other }: PodEvent, { cache }: PluginContext): boolean {
   const labels = namespaceLabels(other.namespace, cache);
   return pod.affinity.requiredAffinity.some((term) => termSelects(term, other, labels));
 }
 
-/** A pod that the waiting one wants to be apart from, or that wants to be apart from it; or the last one that it wanted to be with. */
-function isUnwanted(pod: PodInfo, event: PodEvent, context: PluginContext): boolean {
+/**
+ * The removed pod conflicted with the waiting one in either direction. Or it was the last match of an affinity, and the waiting pod may now
+ * be the first.
+ */
+function mayUnblock(pod: PodInfo, event: PodEvent, context: PluginContext): boolean {
   const { cache } = context;
   const { pod: other } = event;
   const labels = namespaceLabels(other.namespace, cache);

@@ -1,4 +1,4 @@
-/** Holds pods to the nodes that their node selector and required node affinity name, and prefers those they prefer. */
+/** Restricts pods to nodes by node selector and required node affinity; prefers nodes by preferred affinity. */
 
 import type { NodeSelectorTerm } from "../../api/generated/types/core-v1.ts";
 import { matchesNodeTerm, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
@@ -54,7 +54,7 @@ function requiredTerms({ affinity }: PodInfo["shape"]["spec"]): readonly NodeSel
   return affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
 }
 
-/** The nodes that the terms name, when each of them names some; a DaemonSet's pod names its one node. */
+/** Names of the only possible nodes, if every term names some. Example: a DaemonSet's pod names one node. */
 function namedNodes(terms: readonly NodeSelectorTerm[]): ReadonlySet<string> | undefined {
   const names = new Set<string>();
   for (const { matchFields = [] } of terms) {

@@ -1,4 +1,4 @@
-/** Keeps pods from nodes that cannot do what they need, such as restarting all of their containers. */
+/** Keeps pods off nodes that lack a required feature, such as restarting all containers. */
 
 import { type PluginFactory, reject } from "../framework/plugin.ts";
 

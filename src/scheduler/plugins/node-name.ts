@@ -1,4 +1,4 @@
-/** Holds a pod to the node that its spec names. Such a pod is somebody else's already; the plugin stands for dry runs with one. */
+/** Restricts a pod to the node in its spec. The queue never holds a pod with a node; the plugin serves dry runs. */
 
 import { type PluginFactory, reject } from "../framework/plugin.ts";
 

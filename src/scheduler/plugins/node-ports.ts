@@ -1,4 +1,4 @@
-/** Keeps pods apart that want the same port of their node. */
+/** Keeps pods with the same host port on different nodes. */
 
 import { type PluginFactory, reject } from "../framework/plugin.ts";
 

@@ -1,4 +1,4 @@
-/** Holds pods to nodes that have what they ask for, and prefers those that have most left of it. */
+/** Restricts pods to nodes with enough resources, and prefers those with the most left. */
 
 import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
 import { EVERY_CLASS } from "../../resources/device/extended-resource.ts";
@@ -9,7 +9,7 @@ import { isNothing } from "../snapshot/amounts.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";
-import { classesBehind } from "./dynamic-resources/device-class-names.ts";
+import { classesProviding } from "./dynamic-resources/device-class-names.ts";
 
 export const nodeResourcesFit: PluginFactory = ({ cache }) => ({
   name: "NodeResourcesFit",
@@ -18,34 +18,34 @@ export const nodeResourcesFit: PluginFactory = ({ cache }) => ({
     nodeAdded: (pod, { node }) => fits(pod, node, cache),
     nodeAllocatable: (pod, { node }) => fits(pod, node, cache),
     podFreed: (pod, { node }) => node !== undefined && fits(pod, node, cache),
-    deviceClass: (pod, { before, after }) => after !== undefined && isNewlyBehind(pod, before, after),
+    deviceClass: (pod, { before, after }) => after !== undefined && isNewlyProvided(pod, before, after),
   },
   filter: ({ pod }) => {
-    const classes = classesBehind(pod.shape, cache);
+    const classes = classesProviding(pod.shape, cache);
     return { type: "check", check: (node) => findShortage(pod.shape, node, classes) };
   },
   score: ({ pod }) => ({ normal: "none", score: (node) => leastAllocated(pod.shape, node) }),
 });
 
 function fits({ shape }: PodInfo, node: NodeInfo, cache: CacheReader): boolean {
-  return findShortage(shape, node, classesBehind(shape, cache)) === undefined;
+  return findShortage(shape, node, classesProviding(shape, cache)) === undefined;
 }
 
-/** Whether the class stands for something that the pod asks for, and did not before. */
-function isNewlyBehind({ shape }: PodInfo, before: DeviceClass | undefined, after: DeviceClass): boolean {
+/** The class newly provides an extended resource that the pod requests. */
+function isNewlyProvided({ shape }: PodInfo, before: DeviceClass | undefined, after: DeviceClass): boolean {
   const { others } = shape.requests;
   if (before === undefined && others.has(EVERY_CLASS + after.metadata.name)) return true;
   const { extendedResourceName: name } = after.spec;
   return name !== undefined && name !== before?.spec.extendedResourceName && others.has(name);
 }
 
-/** Rejections for one shortage are shared: a full cluster has the same one on each node. */
+/** Equal rejections are shared: a full cluster has the same one on each node. */
 const shortages = new Map<string, Rejection>();
 const SHORTAGES_MAX = 1024;
 
 /**
- * What the node has too little of. Other pods can make room only where the node would have enough without them. Of what classes stand for, a node that
- * has none itself may have devices.
+ * Finds the resources that the node lacks. Deleting pods helps only if the node's total suffices. A resource that a device class provides
+ * is skipped on nodes without it: the node may have devices.
  */
 function findShortage(
   { requests }: PodShape,
@@ -90,7 +90,7 @@ function shortage(reasons: readonly string[], isResolvable: boolean): Rejection 
   return rejection;
 }
 
-/** The share of cpu and memory that is left with the pod, on average. */
+/** Average share of cpu and memory left after placing the pod. */
 function leastAllocated({ assumed }: PodShape, node: NodeInfo): number {
   const { milliCpu, memory } = node.allocatable;
   const resources = (milliCpu > 0 ? 1 : 0) + (memory > 0 ? 1 : 0);

@@ -1,4 +1,4 @@
-/** Keeps pods from nodes that take no new ones (`kubectl cordon`), unless they tolerate that. */
+/** Keeps pods off cordoned nodes (`kubectl cordon`), unless they tolerate it. */
 
 import type { Taint } from "../../api/generated/types/core-v1.ts";
 import { findUntolerated } from "../../resources/pod/node-selection.ts";

@@ -1,4 +1,4 @@
-/** Keeps pods from nodes to which no further volume of their driver can be attached. */
+/** Keeps pods off nodes that reached a driver's limit of attached volumes. */
 
 import { PersistentVolume, type PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { CSINode, StorageClass } from "../../api/generated/types/storage-v1.ts";
@@ -30,7 +30,7 @@ export const nodeVolumeLimits: PluginFactory = ({ cache }) => ({
   },
 });
 
-/** Volumes by driver: one that several pods use is attached once. */
+/** Volume ids by driver: a volume that several pods use is attached once. */
 type Volumes = ReadonlyMap<string, ReadonlySet<string>>;
 
 function checkLimits(wanted: Volumes, node: NodeInfo, cache: CacheReader): Rejection | undefined {
@@ -66,7 +66,7 @@ function volumesByDriver(pod: PodInfo, cache: CacheReader): Volumes {
   return found;
 }
 
-/** Undefined for volumes that are not attached by a driver. */
+/** Undefined for volumes without a CSI driver. */
 function findVolume(
   claim: PersistentVolumeClaim,
   cache: CacheReader,
@@ -78,7 +78,7 @@ function findVolume(
     return csi === undefined ? undefined : { driver: csi.driver, id: csi.volumeHandle };
   }
   const driver = cache(StorageClass).find({ name: storageClassOf(claim) })?.provisioner;
-  // A volume that is still to be made has no handle yet; it counts as one.
+  // A volume that is not provisioned yet has no handle and counts as one.
   return driver === undefined ? undefined : { driver, id: `claim ${claimKey(claim)}` };
 }
 

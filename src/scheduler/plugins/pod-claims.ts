@@ -1,4 +1,4 @@
-/** The volume claims of a pod, and whether each can be used, bound on demand, or must be waited for. */
+/** Reads the volume claims of a pod: bound, to be bound on demand, or not usable yet. */
 
 import {
   PersistentVolumeClaim,
@@ -16,12 +16,12 @@ export const SELECTED_NODE = "volume.kubernetes.io/selected-node";
 const BIND_COMPLETED = "pv.kubernetes.io/bind-completed";
 
 export type PodClaims =
-  /** Nothing can be done before this is no longer so. */
+  /** The pod must wait for this reason. */
   | { readonly type: "waiting"; readonly reason: string }
   | {
       readonly type: "ready";
       readonly bound: readonly PersistentVolumeClaim[];
-      /** To be bound once the pod's node is chosen. */
+      /** Claims to bind once the pod's node is chosen. */
       readonly delayed: readonly PersistentVolumeClaim[];
     };
 
@@ -31,7 +31,7 @@ export function hasClaims({ pod }: PodInfo): boolean {
   );
 }
 
-/** Claims of the pod that are there. */
+/** Existing claims of the pod. */
 export function knownClaims(pod: PodInfo, cache: CacheReader): readonly PersistentVolumeClaim[] {
   return (pod.pod.spec.volumes ?? []).flatMap((volume) => {
     const name = claimName(pod, volume);
@@ -86,13 +86,13 @@ function waitReason({ uid }: PodInfo, { volume, name, claim }: NamedClaim): stri
     : `persistentvolumeclaim ${quoted(name)} is being deleted`;
 }
 
-/** Both sides of the binding are written. */
+/** Both claim and volume record the binding. */
 export function isBound({ spec, status, metadata }: PersistentVolumeClaim): boolean {
   if (spec.volumeName === undefined) return false;
   return status.phase === "Bound" || ownValue(metadata.annotations, BIND_COMPLETED) !== undefined;
 }
 
-/** Whether the claim waits for the pod that uses it to be given a node. */
+/** The claim's class binds volumes only after the pod's node is chosen. */
 function isDelayed(claim: PersistentVolumeClaim, cache: CacheReader): boolean {
   const name = storageClassOf(claim);
   if (name === "") return false;
@@ -103,11 +103,11 @@ export function claimKey({ metadata }: PersistentVolumeClaim): string {
   return `${metadata.namespace ?? ""}/${metadata.name}`;
 }
 
-/** Whether the volume was set aside for the claim. */
+/** The volume is reserved for the claim. */
 export function isClaimedBy({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const { claimRef } = spec;
   if (claimRef === undefined) return false;
-  // One that was set aside by hand names no uid.
+  // A volume reserved by hand names no uid.
   const { name, namespace, uid = "" } = claimRef;
   const isSame = uid === "" || uid === metadata.uid;
   return name === metadata.name && namespace === metadata.namespace && isSame;

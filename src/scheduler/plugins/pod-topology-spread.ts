@@ -1,4 +1,4 @@
-/** Spreads pods over places: hard constraints keep the difference between places within bounds, soft ones prefer the emptier place. */
+/** Spreads pods over domains: hard constraints bound the difference between domains, soft ones prefer the emptier domain. */
 
 import type { ClusterEvent } from "../framework/cluster-event.ts";
 import {
@@ -98,7 +98,7 @@ function isPlaced(pod: PodInfo, { node }: NodeInfo): boolean {
 
 type PodEvent = Extract<ClusterEvent, { readonly type: "podPlaced" | "podFreed" }>;
 
-/** Only pods that are counted change anything. Whether a freed pod was on its way out already does not matter here. */
+/** Only pods that a constraint counts are relevant. A freed pod was counted before it started to terminate. */
 function isCounted(pod: PodInfo, { pod: other }: PodEvent): boolean {
   const changed = { ...other, isTerminating: false };
   return compileConstraints(pod, "DoNotSchedule").some(({ matcher }) => matcher.matches(changed));

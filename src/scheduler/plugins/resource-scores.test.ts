@@ -36,8 +36,8 @@ function scoreOf(
   return plugin.score?.({ pod: pod("incoming", requests) }, [node])?.score(node);
 }
 
-describe("scores by resources", () => {
-  test("the share that is left, on average", () => {
+describe("resource scores", () => {
+  test("leastAllocated is the average share left", () => {
     // A quarter of the cpu and half of the memory.
     const requests = { cpu: "2", memory: "4000" };
     const used = { cpu: "1", memory: "1000" };
@@ -45,11 +45,11 @@ describe("scores by resources", () => {
     expect(scoreOf(nodeResourcesFit, { requests, used })).toBe(37);
   });
 
-  test("nothing is left where more is asked for than there is", () => {
+  test("leastAllocated is zero beyond the capacity", () => {
     expect(scoreOf(nodeResourcesFit, { requests: { cpu: "5", memory: "20000" } })).toBe(0);
   });
 
-  test("a pod that brings the shares together is better than one that drives them apart", () => {
+  test("balancedAllocation prefers a node whose shares the pod brings together", () => {
     const used = { cpu: "2", memory: "0" };
 
     expect(scoreOf(balancedAllocation, { used, requests: { memory: "5000" } })).toBe(87);
@@ -57,11 +57,11 @@ describe("scores by resources", () => {
     expect(scoreOf(balancedAllocation, { used, requests: { cpu: "1", memory: "2500" } })).toBe(75);
   });
 
-  test("a pod that asks for nothing has no balance to change", () => {
+  test("balancedAllocation ignores pods without requests", () => {
     expect(scoreOf(balancedAllocation, { requests: {} })).toBeUndefined();
   });
 
-  test("a node with the image is better by the size of it", () => {
+  test("imageLocality scores an image by its size", () => {
     const megabyte = 1024 * 1024;
     const image = (sizeMb: number): object[] => [{ names: ["app:1"], sizeBytes: sizeMb * megabyte }];
 

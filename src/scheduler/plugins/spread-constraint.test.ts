@@ -24,7 +24,7 @@ function pod(labels: Readonly<Record<string, string>>, metadata: object = {}): P
 const counts = (counter: PodInfo, other: PodInfo): boolean =>
   compileConstraints(counter, "DoNotSchedule")[0]?.matcher.matches(other) ?? false;
 
-test("pods of another revision, of another namespace and on their way out do not count", () => {
+test("a constraint ignores terminating pods and those of other revisions or namespaces", () => {
   const web = pod({ app: "web", revision: "1" });
 
   expect(counts(web, pod({ app: "web", revision: "1" }))).toBe(true);
@@ -35,6 +35,6 @@ test("pods of another revision, of another namespace and on their way out do not
   );
 });
 
-test("a key that the pod has no label for selects nothing more", () => {
+test("a matchLabelKeys entry without a label on the pod adds no requirement", () => {
   expect(counts(pod({ app: "web" }), pod({ app: "web", revision: "2" }))).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** Topology spread constraints, compiled for a pod: which pods are counted, and by which label places are told apart. */
+/** Compiles topology spread constraints for a pod: the pods to count and the label that separates domains. */
 
 import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
 import type { LabelRequirement } from "../../api/selectors/label-requirement.ts";
@@ -19,11 +19,11 @@ const ZONE = "topology.kubernetes.io/zone";
 export interface SpreadConstraint {
   readonly topologyKey: string;
   readonly maxSkew: number;
-  /** With fewer domains than this, one without any pod is taken to exist. */
+  /** With fewer domains than this, the minimum counts as 0. */
   readonly minDomains: number;
   readonly policies: Pick<TopologySpreadConstraint, "nodeAffinityPolicy" | "nodeTaintsPolicy">;
   readonly matcher: PodMatcher;
-  /** Whether the pod itself is one of those counted. */
+  /** The constraint's selector matches the pod itself. */
   readonly countsItself: boolean;
 }
 
@@ -37,7 +37,7 @@ export function compileConstraints(pod: PodInfo, when: Unsatisfiable): readonly 
     .map((it) => compile(it, pod));
 }
 
-/** Preferences for pods that belong together and have no constraints: rather few on a host, not too many in a zone. */
+/** Default soft constraints for pods of a workload: spread over hosts, and less strictly over zones. */
 export function defaultConstraints(pod: PodInfo, selector: LabelSelector): readonly SpreadConstraint[] {
   const matcher = matcherIn(pod.namespace, selector);
   const countsItself = labelsMatch(selector, pod.labels);
@@ -75,7 +75,7 @@ function selectorFor(
   return added.length === 0 ? compiled : labelSelector([...compiled.requirements, ...added]);
 }
 
-/** Pods on their way out do not count: their places are free soon. Nor does any where the selector is empty, as upstream has it. */
+/** Terminating pods do not count: their room is free soon. An empty selector counts no pod, as upstream's. */
 function matcherIn(namespace: string, selector: LabelSelector | undefined): PodMatcher {
   if (selector === undefined || selector.requirements.length === 0)
     return { text: "spread none", matches: () => false };

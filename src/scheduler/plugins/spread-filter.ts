@@ -1,4 +1,4 @@
-/** What hard constraints compare: how many pods each domain has, and how many the emptiest. */
+/** Counts for hard constraints: pods per domain and the minimum over all domains. */
 
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
@@ -8,7 +8,7 @@ import type { SpreadConstraint } from "./spread-constraint.ts";
 
 export interface HardSums extends DomainSums {
   readonly constraint: SpreadConstraint;
-  /** Of the emptiest domain; infinite without any. */
+  /** Minimum over all domains; infinite without any domain. */
   readonly least: number;
 }
 
@@ -31,7 +31,7 @@ interface Counting {
   readonly eligible: EligibleNodes;
 }
 
-/** What a domain holds in which no node counts. */
+/** Marks a domain without an eligible node. */
 const ABSENT = -1;
 
 function sumUp(constraint: SpreadConstraint, { snapshot, nodes, eligible }: Counting): HardSums {

@@ -1,4 +1,4 @@
-/** How well nodes suit a pod by its soft constraints: the fewer pods of its kind a node's places have, the better. */
+/** Scores nodes by soft constraints: fewer matching pods in the node's domains are better. */
 
 import { SCORE_MAX } from "../framework/normal-score.ts";
 import type { Scorer } from "../framework/plugin.ts";
@@ -10,23 +10,23 @@ import { HOSTNAME, type SpreadConstraint } from "./spread-constraint.ts";
 
 export interface SpreadScoring {
   readonly constraints: readonly SpreadConstraint[];
-  /** Then nodes without the labels are scored too. */
+  /** With default constraints, nodes without the labels are scored too. */
   readonly isDefault: boolean;
   readonly candidates: readonly NodeInfo[];
   readonly snapshot: ClusterSnapshot;
   readonly eligible: EligibleNodes;
 }
 
-/** The score of a node that lacks a label; no other score is negative. */
+/** Score of a node that lacks a label; no other score is negative. */
 const IGNORED = -1;
 
-/** One constraint: how many pods the place of a node has, times a weight, plus a constant. */
+/** One constraint's part of the score: pods in the node's domain, times a weight, plus a constant. */
 interface Part {
   readonly domains: SlotNumbers;
-  /** By slot where hosts are told apart, by domain otherwise. */
+  /** Indexed by slot for hosts, else by domain. */
   readonly counts: ArrayLike<number>;
   readonly isByHost: boolean;
-  /** Places that are many have few pods each; this makes up for it. */
+  /** Compensates for topologies with many domains, which have few pods each. */
   readonly weight: number;
   readonly constant: number;
 }
@@ -82,7 +82,7 @@ function makePart(
   return { domains, counts, isByHost: false, weight: Math.log(offered + 2), constant };
 }
 
-/** Pods of all nodes that count, not only of those that the pod can be on now. */
+/** Counts pods on all eligible nodes, not only on those that fit the pod now. */
 function sumByDomain(
   { topologyKey, matcher, policies }: SpreadConstraint,
   { snapshot, eligible }: SpreadScoring,
@@ -101,7 +101,7 @@ function sumByDomain(
   return sums;
 }
 
-/** The fewest pods become the highest score. */
+/** Maps the fewest pods to the highest score. */
 function invert(scores: Float64Array, count: number): void {
   let least = Infinity;
   let most = 0;

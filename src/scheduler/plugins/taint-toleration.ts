@@ -1,4 +1,4 @@
-/** Keeps pods from nodes with taints they do not tolerate, and prefers nodes without taints that make them less welcome. */
+/** Keeps pods off nodes with untolerated taints, and prefers nodes with fewer untolerated PreferNoSchedule taints. */
 
 import type { Taint } from "../../api/generated/types/core-v1.ts";
 import { findUntolerated, tolerates } from "../../resources/pod/node-selection.ts";
@@ -6,7 +6,7 @@ import { type PluginFactory, reject } from "../framework/plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
-/** Which taint it was is not said: whoever sees the pod need not be somebody who may see nodes. */
+/** The message omits the taint: users who see the pod may have no right to read nodes. */
 const REJECTION = reject("TaintToleration", "node(s) had untolerated taint(s)", false);
 
 export const taintToleration: PluginFactory = () => ({
@@ -25,7 +25,7 @@ export const taintToleration: PluginFactory = () => ({
   }),
   score: ({ pod }) => ({
     normal: "reversed",
-    score: ({ node }) => unwelcome(node.spec.taints, pod),
+    score: ({ node }) => countPreferences(node.spec.taints, pod),
   }),
 });
 
@@ -33,8 +33,8 @@ function isTolerated({ shape }: PodInfo, { repellingTaints }: NodeInfo): boolean
   return findUntolerated(repellingTaints, shape.spec.tolerations) === undefined;
 }
 
-/** How many taints speak against the node without keeping the pod away. */
-function unwelcome(taints: readonly Taint[] | undefined, { shape }: PodInfo): number {
+/** Number of untolerated PreferNoSchedule taints. */
+function countPreferences(taints: readonly Taint[] | undefined, { shape }: PodInfo): number {
   if (taints === undefined) return 0;
   const { tolerations = [] } = shape.spec;
   return taints.filter(

@@ -1,4 +1,4 @@
-/** Matchers for the terms of a pod, with selectors of namespaces resolved to names, so that counts can be kept by them. */
+/** Compiles affinity terms to matchers, with namespace selectors resolved to names, so that counts can be cached. */
 
 import { Namespace } from "../../api/generated/types/core-v1.ts";
 import { labelsMatch } from "../../api/selectors/label-selector.ts";
@@ -6,7 +6,7 @@ import type { CacheReader } from "../../runtime/controller/controller.ts";
 import type { AffinityTerm } from "../snapshot/affinity-term.ts";
 import type { PodMatcher } from "../snapshot/match-counts.ts";
 
-/** Pods that the term is about. */
+/** Matches pods that the term selects. */
 export function termMatcher(term: AffinityTerm, cache: CacheReader): PodMatcher {
   const { selector } = term;
   if (selector === undefined) return { text: "term none", matches: () => false };
@@ -18,7 +18,7 @@ export function termMatcher(term: AffinityTerm, cache: CacheReader): PodMatcher 
   };
 }
 
-/** Pods that all of the terms are about. */
+/** Matches pods that all terms select. */
 export function termsMatcher(terms: readonly AffinityTerm[], cache: CacheReader): PodMatcher {
   const matchers = terms.map((term) => termMatcher(term, cache));
   const [only] = matchers;

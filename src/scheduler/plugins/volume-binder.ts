@@ -1,4 +1,4 @@
-/** Carries out what was planned for the claims of pods: keeps volumes for them meanwhile, writes, and waits until the claims are bound. */
+/** Carries out the plans for pods' claims: reserves volumes, writes, and waits until the claims are bound. */
 
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { quoted } from "../../api/values/message-text.ts";
@@ -12,19 +12,19 @@ import { isReachable } from "./volume-match.ts";
 
 export type ClaimPlan =
   | { readonly type: "bind"; readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }
-  /** Whoever makes volumes of the class is told the node. */
+  /** The node is written to the claim, for the provisioner. */
   | { readonly type: "provision"; readonly claim: PersistentVolumeClaim };
 
-/** As long as upstream waits; making a volume can take minutes. */
+/** Upstream's timeout; provisioning a volume can take minutes. */
 const BIND_TIMEOUT_MS = 600_000;
 
 const BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller";
 
 export class VolumeBinder {
   readonly #context: PluginContext;
-  /** By the uid of the pod. */
+  /** Plans by pod uid. */
   readonly #plans = new Map<string, readonly ClaimPlan[]>();
-  /** Volumes that are promised, by name: the key of the claim. */
+  /** Keys of the claims for which volumes are reserved, by volume name. */
   readonly #taken = new Map<string, string>();
 
   constructor(context: PluginContext) {
@@ -65,7 +65,7 @@ export class VolumeBinder {
     this.release(pod.uid);
   }
 
-  /** Refused when the volume has changed since it was chosen. */
+  /** The server refuses the patch if the volume changed since the choice. */
   async #claimVolume({ metadata }: PersistentVolumeClaim, volume: PersistentVolume): Promise<void> {
     const { name, namespace, uid, resourceVersion } = metadata;
     const claimRef = {
@@ -104,13 +104,13 @@ interface Waiting {
   readonly plans: readonly ClaimPlan[];
 }
 
-/** Waits for the claims of one pod, within a bound, and no longer than the pod is there. */
+/** Waits for the claims of one pod, at most until the timeout or the pod's deletion. */
 class ClaimWait {
   readonly #pod: PodInfo;
   readonly #plans: readonly ClaimPlan[];
   readonly #node: NodeInfo;
   readonly #context: PluginContext;
-  /** Claims whose chosen node the cache has shown: from then on, its absence means that it was refused. */
+  /** Claims whose selected node appeared in the cache. If it disappears later, the provisioner rejected the node. */
   readonly #shown = new Set<string>();
 
   constructor({ pod, node, plans }: Waiting, context: PluginContext) {

@@ -1,6 +1,8 @@
 /**
- * Holds pods to nodes from which their volumes can be reached. Claims that wait for their pod's node are given a volume there, or the node
- * is written down for whoever makes volumes; the pod is bound when its claims are.
+ * Restricts pods to nodes that can reach their volumes.
+ *
+ * For claims that wait for the pod's node, it binds a volume there or writes the node for the provisioner. The pod is bound once its claims
+ * are.
  */
 
 import { PersistentVolume, type PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
@@ -88,7 +90,7 @@ function volumeFilter(pod: PodInfo, context: PluginContext, binder: VolumeBinder
 
 type Planner = (node: NodeInfo) => readonly ClaimPlan[] | Rejection;
 
-/** What would be done for each claim if the pod came to the node. */
+/** Plans an action for each claim, assuming that the pod is placed on the node. */
 function planner(
   claims: readonly PersistentVolumeClaim[],
   { cache }: PluginContext,

@@ -20,27 +20,19 @@ function volume(name: string, spec: object = {}, metadata: object = {}): Persist
   } as unknown as PersistentVolume;
 }
 
-const SET_ASIDE = { claimRef: { namespace: "default", name: "data", uid: "" } };
+const RESERVED = { claimRef: { namespace: "default", name: "data", uid: "" } };
 
 test.each([
-  [
-    "one that was set aside, whatever its access modes",
-    { ...SET_ASIDE, accessModes: ["ReadOnlyMany"] },
-    true,
-  ],
-  ["none that was set aside but is too small", { ...SET_ASIDE, capacity: { storage: "1Mi" } }, false],
-  [
-    "none that was set aside with other attributes",
-    { ...SET_ASIDE, volumeAttributesClassName: "fast" },
-    false,
-  ],
-  ["none that another claim has", { claimRef: { ...SET_ASIDE.claimRef, uid: "other" } }, false],
+  ["a reserved one, regardless of its access modes", { ...RESERVED, accessModes: ["ReadOnlyMany"] }, true],
+  ["no reserved one that is too small", { ...RESERVED, capacity: { storage: "1Mi" } }, false],
+  ["no reserved one with other attributes", { ...RESERVED, volumeAttributesClassName: "fast" }, false],
+  ["none of another claim", { claimRef: { ...RESERVED.claimRef, uid: "other" } }, false],
   ["none with other access modes", { accessModes: ["ReadOnlyMany"] }, false],
-])("a claim is given %s", (_, spec, isSuitable) => {
+])("a claim gets %s", (_, spec, isSuitable) => {
   expect(suitableVolumes(claim(), [volume("v", spec)])).toHaveLength(isSuitable ? 1 : 0);
 });
 
-test("the old annotation names a class, too, and goes before the field", () => {
+test("the legacy class annotation overrides the field", () => {
   const annotations = { [OLD_CLASS]: "slow" };
   const volumes = [volume("a", { storageClassName: "fast" }), volume("b", {}, { annotations })];
 

@@ -1,4 +1,4 @@
-/** Which volumes a claim could be bound to, and which nodes could get a new one made for it. */
+/** Finds volumes that a claim can be bound to, and nodes for which a volume can be provisioned. */
 
 import type { Node, PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import type { CSIStorageCapacity, StorageClass } from "../../api/generated/types/storage-v1.ts";
@@ -19,14 +19,14 @@ function capacityBytes({ spec }: PersistentVolume): number {
   return wholeNumber(spec.capacity?.["storage"] ?? "0");
 }
 
-/** Volumes that suit the claim wherever they are, the smallest first. Where one was set aside for it, no other does. */
+/** Matching volumes on any node, smallest first. A volume reserved for the claim excludes all others. */
 export function suitableVolumes(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
 ): readonly PersistentVolume[] {
   const usable = volumes.filter((volume) => isUsable(volume, claim));
-  const setAside = usable.filter((volume) => isClaimedBy(volume, claim));
-  if (setAside.length > 0) return setAside;
+  const reserved = usable.filter((volume) => isClaimedBy(volume, claim));
+  if (reserved.length > 0) return reserved;
   return usable
     .filter((volume) => isOffered(volume, claim))
     .toSorted((a, b) => capacityBytes(a) - capacityBytes(b));
@@ -39,7 +39,7 @@ function isUsable(volume: PersistentVolume, claim: PersistentVolumeClaim): boole
   return capacityBytes(volume) >= requestedBytes(claim);
 }
 
-/** What whoever sets a volume aside need not heed. */
+/** Conditions that do not apply to a reserved volume. */
 function isOffered(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   if ((volume.status.phase ?? "Available") !== "Available") return false;
   const { accessModes = [], selector } = claim.spec;
@@ -47,7 +47,7 @@ function isOffered(volume: PersistentVolume, claim: PersistentVolumeClaim): bool
   return selector === undefined || labelsMatch(compileLabelSelector(selector), volume.metadata.labels);
 }
 
-/** Fields that must be equal, with what their absence means. */
+/** Fields that must be equal, with their defaults. */
 const SAME_FIELDS = [
   ["volumeAttributesClassName", ""],
   ["volumeMode", "Filesystem"],
@@ -60,13 +60,13 @@ function isOfSameSort(volume: PersistentVolume, claim: PersistentVolumeClaim): b
   );
 }
 
-/** A volume without affinity can be reached from everywhere. */
+/** A volume without node affinity is reachable from every node. */
 export function isReachable({ spec }: PersistentVolume, node: Node): boolean {
   const required = spec.nodeAffinity?.required;
   return required === undefined || matchesNodeSelector(required, node);
 }
 
-/** Whether somebody makes volumes of the class, and for this node. */
+/** The class has a provisioner and allows this node. */
 export function isProvisionable({ provisioner, allowedTopologies = [] }: StorageClass, node: Node): boolean {
   if (provisioner === "" || provisioner === NO_PROVISIONER) return false;
   if (allowedTopologies.length === 0) return true;
@@ -78,7 +78,7 @@ export function isProvisionable({ provisioner, allowedTopologies = [] }: Storage
   );
 }
 
-/** Whether some storage that the node reaches has room for the claim. */
+/** Some storage that the node can reach has enough capacity. */
 export function hasCapacity(
   capacities: readonly CSIStorageCapacity[],
   claim: PersistentVolumeClaim,

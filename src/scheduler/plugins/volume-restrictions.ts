@@ -1,4 +1,4 @@
-/** Keeps pods apart that cannot share a volume: disks that only one pod may mount, claims that only one pod may use. */
+/** Separates pods that cannot share a volume: exclusive disks, and ReadWriteOncePod claims. */
 
 import type { Volume } from "../../api/generated/types/core-v1.ts";
 import { type PluginContext, type PluginFactory, reject } from "../framework/plugin.ts";
@@ -54,7 +54,7 @@ function isSharing(pod: PodInfo, other: PodInfo): boolean {
 
 interface Disk {
   readonly id: string;
-  /** Whether it can be shared by those who only read, too. */
+  /** The disk can be shared if all pods mount it read-only. */
   readonly isSharedReading: boolean;
 }
 

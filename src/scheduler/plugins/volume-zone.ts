@@ -1,4 +1,4 @@
-/** Holds pods to the zones and regions that labels of their bound volumes name. */
+/** Restricts pods to the zones and regions in the labels of their bound volumes. */
 
 import { PersistentVolume } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
@@ -10,13 +10,13 @@ import { hasClaims, knownClaims } from "./pod-claims.ts";
 
 const REJECTION = reject("VolumeZone", "node(s) had no available volume zone", false);
 
-/** Each label with the name it had before. */
+/** Current and legacy name of each label. */
 const LABELS: readonly (readonly [string, string])[] = [
   ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"],
   ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"],
 ];
 
-/** A volume in several zones has all of them in its label. */
+/** Separator in the label of a volume in several zones. */
 const SEPARATOR = "__";
 
 interface Demand {
@@ -57,7 +57,7 @@ function demandsOf({ metadata }: PersistentVolume): readonly Demand[] {
   });
 }
 
-/** A node that says nothing of zones and regions is everywhere. */
+/** A node without any zone or region label matches all. */
 function isMet({ labels: [label, older], values }: Demand, { node }: NodeInfo): boolean {
   const { labels } = node.metadata;
   const isPlaced = LABELS.flat().some((key) => ownValue(labels, key) !== undefined);

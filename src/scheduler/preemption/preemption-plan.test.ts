@@ -1,4 +1,4 @@
-/** On clusters made by chance: victims are enough, none too many, all less important, and looking for them changes nothing. */
+/** Property tests on random clusters: victims suffice, each is needed and less important, and the search changes nothing. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
@@ -53,7 +53,7 @@ function build(nodes: readonly (readonly PodSpec[])[]): ClusterSnapshot {
     const name = `node-${String(n)}`;
     const status = { allocatable: { cpu: String(CPU), pods: "10" } };
     snapshot.addNode({ metadata: { name, labels: { host: name } }, spec: {}, status } as unknown as Node);
-    // Nodes may hold more than they have: somebody else put it there.
+    // Nodes may be overcommitted: another scheduler may have placed pods there.
     for (const [i, spec] of specs.entries()) snapshot.addPod(makePod(`${name}-${String(i)}`, spec), name);
   }
   return snapshot;
@@ -85,7 +85,7 @@ function sums(snapshot: ClusterSnapshot): unknown {
   ]);
 }
 
-test("the victims are enough, and each of them is needed", () => {
+test("the victims suffice, and each is needed", () => {
   fc.assert(
     fc.property(clusters, ({ nodes, incoming }) => {
       const snapshot = build(nodes);
@@ -110,13 +110,13 @@ test("the victims are enough, and each of them is needed", () => {
   );
 });
 
-test("hope is given up only where there is none", () => {
+test("preemption is unhelpful only if no set of victims suffices", () => {
   fc.assert(
     fc.property(clusters, ({ nodes, incoming }) => {
       const snapshot = build(nodes);
       const pod = makePod("incoming", incoming);
       const found = plan(snapshot, pod);
-      if (found?.type !== "hopeless") return;
+      if (found?.type !== "unhelpful") return;
 
       for (const node of snapshot.nodes) {
         const lower = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
@@ -130,14 +130,14 @@ test("hope is given up only where there is none", () => {
 });
 
 test.each<[string, readonly object[], PreemptionPlan["type"]]>([
-  ["waited for when it goes for another", [PREEMPTED], "ineligible"],
-  ["not waited for when it goes for its own reasons", [], "preempt"],
+  ["waited for if it was preempted", [PREEMPTED], "ineligible"],
+  ["not waited for if it was deleted", [], "preempt"],
   [
-    "not waited for when somebody else evicts it",
+    "not waited for if another component evicts it",
     [{ ...PREEMPTED, reason: "EvictionByEvictionAPI" }],
     "preempt",
   ],
-])("a pod on its way out of the nominated node is %s", (_, conditions, type) => {
+])("a terminating pod on the nominated node is %s", (_, conditions, type) => {
   const snapshot = build([[], [{ cpu: CPU, priority: 1, isApart: false }]]);
   const leaving = makePod("leaving", { cpu: CPU, priority: 0, isApart: false });
   const { pod } = leaving;
@@ -152,7 +152,7 @@ test.each<[string, readonly object[], PreemptionPlan["type"]]>([
   expect(plan(snapshot, incoming, nominations)?.type).toBe(type);
 });
 
-test("looking for victims leaves everything as it was", () => {
+test("the search for victims leaves the snapshot unchanged", () => {
   fc.assert(
     fc.property(clusters, ({ nodes, incoming }) => {
       const snapshot = build(nodes);

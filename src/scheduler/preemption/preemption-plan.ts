@@ -1,4 +1,4 @@
-/** Finds a node on which a pod would fit if less important ones made room. Changes nothing: what is taken away is put back. */
+/** Finds a node on which a pod fits if less important pods are deleted. Changes to the snapshot are undone before it returns. */
 
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import type { Random } from "../../base/loop/loop.ts";
@@ -13,9 +13,9 @@ import type { PodInfo } from "../snapshot/pod-info.ts";
 import { byImportance, type Candidate, leastHarmful, splitByBudgets } from "./victims.ts";
 
 export type PreemptionPlan =
-  /** Nobody may or need make room now; an earlier nomination stands. */
+  /** Preemption is not allowed or already runs; an earlier nomination stays. */
   | { readonly type: "ineligible"; readonly message: string }
-  | { readonly type: "hopeless"; readonly message: string }
+  | { readonly type: "unhelpful"; readonly message: string }
   | { readonly type: "preempt"; readonly candidate: Candidate };
 
 export interface PreemptionScope {
@@ -23,16 +23,16 @@ export interface PreemptionScope {
   readonly snapshot: ClusterSnapshot;
   readonly nominations: Nominations;
   readonly budgets: readonly PodDisruptionBudget[];
-  /** Whether pods are being told to go for this one at this moment. */
+  /** Evictions for this pod are in flight. */
   readonly isPreempting: boolean;
-  /** Decides where the search begins. */
+  /** Selects the node at which the search starts. */
   readonly random: Random;
 }
 
 const NO_VICTIMS = reject("DefaultPreemption", "No preemption victims found for incoming pod", false);
 const NOT_HELPFUL = reject("DefaultPreemption", "Preemption is not helpful for scheduling", false);
 
-/** Enough nodes to choose the least harm among: a tenth, and never fewer than this. */
+/** Number of candidates to compare: a tenth of the nodes, at least this many. */
 const CANDIDATES_MIN = 100;
 const CANDIDATES_SHARE = 0.1;
 
@@ -56,10 +56,10 @@ export function planPreemption(cycle: Cycle, diagnosis: Diagnosis, scope: Preemp
   if (candidate !== undefined) return { type: "preempt", candidate };
   const others = helpful.length < order.length ? NOT_HELPFUL : undefined;
   const text = diagnosisText({ nodeCount: order.length, all: undefined, byNode, others });
-  return { type: "hopeless", message: `preemption: ${text}` };
+  return { type: "unhelpful", message: `preemption: ${text}` };
 }
 
-/** One that breaks no budget must be among them, if there is any. */
+/** Continues until one candidate breaks no budget. */
 function isEnough(candidates: readonly Candidate[], enough: number): boolean {
   return candidates.length >= enough && candidates.some(({ violations }) => violations === 0);
 }
@@ -76,13 +76,13 @@ function findIneligibility({ pod }: Cycle, diagnosis: Diagnosis, scope: Preempti
   return isMakingRoom ? "not eligible due to a terminating pod on the nominated node" : undefined;
 }
 
-/** On its way out for the sake of another. One that ends for its own reasons may take its time, and is not waited for. */
+/** The pod is terminating because of preemption. A pod that terminates for another reason may take long and is not waited for. */
 function isPreempted({ isTerminating, pod }: PodInfo): boolean {
   const target = isTerminating ? pod.status.conditions?.find(({ type }) => type === DISRUPTED) : undefined;
   return target?.status === "True" && target.reason === PREEMPTED;
 }
 
-/** Takes all less important pods away, then gives back as many as the room allows, the most important and the protected first. */
+/** Detaches all less important pods, then reattaches as many as fit: protected and important ones first. */
 function tryNode(
   cycle: Cycle,
   node: NodeInfo,

@@ -1,4 +1,4 @@
-/** Makes room for important pods: plans, notes which node a pod waits for, and tells the others to go. */
+/** Preempts less important pods: plans, nominates the node, and deletes the victims. */
 
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
@@ -22,13 +22,13 @@ export interface PreemptorOptions {
   readonly nominations: Nominations;
   readonly writes: InFlightWrites;
   readonly metrics: SchedulerMetrics;
-  /** Lets a parked pod try again. */
+  /** Activates a parked pod. */
   readonly reactivate: (key: string) => void;
 }
 
 export class Preemptor {
   readonly #options: PreemptorOptions;
-  /** Pods for which others are being told to go at this moment. */
+  /** Pods whose victims are being deleted. */
   readonly #preempting = new Set<string>();
 
   constructor(options: PreemptorOptions) {
@@ -39,7 +39,7 @@ export class Preemptor {
     return this.#preempting.has(key);
   }
 
-  /** For a pod that fits nowhere. Answers what is to be added to the reason why; empty when others make room. */
+  /** Runs for a pod that fits on no node. Returns text to add to the reason; empty if victims make room. */
   preempt(cycle: Cycle, profile: Profile, diagnosis: Diagnosis): string {
     const { parts, snapshot, nominations, metrics } = this.#options;
     const { pod } = cycle;
@@ -53,7 +53,7 @@ export class Preemptor {
       random: parts.loop.random("preemption"),
     });
     if (plan.type === "ineligible") return plan.message;
-    if (plan.type === "hopeless") {
+    if (plan.type === "unhelpful") {
       nominations.withdraw(pod.key);
       return plan.message;
     }
@@ -68,19 +68,19 @@ export class Preemptor {
     this.#preempting.add(pod.key);
     this.#withdrawLesser(pod, node.name);
     const evictions = victims.map((victim) => this.#evict(victim, pod, node.name));
-    // Never rejects: what failed is looked at here.
+    // Never rejects: failures are handled here.
     void Promise.allSettled(evictions).then((results) => {
       this.#preempting.delete(pod.key);
       const failure = results.find((result) => result.status === "rejected");
       if (failure === undefined) return;
-      // Somebody stayed: the pod must look for room anew.
-      parts.log.warn("a pod could not be preempted", { pod: pod.key, error: failure.reason as unknown });
+      // A victim stays: the pod must search again.
+      parts.log.warn("cannot preempt pods", { pod: pod.key, error: failure.reason as unknown });
       this.#options.nominations.withdraw(pod.key);
       this.#options.reactivate(pod.key);
     });
   }
 
-  /** Less important pods that wait for the same node have to look again. */
+  /** Less important pods nominated for the same node must search again. */
   #withdrawLesser({ priority, key }: PodInfo, nodeName: string): void {
     const { nominations, reactivate, parts, writes } = this.#options;
     for (const other of [...nominations.on(nodeName)]) {
@@ -90,14 +90,14 @@ export class Preemptor {
       const patch = withdrawPatch(other.pod);
       const written = writes.run(() => parts.client(Pod).patch(other.pod, patch, { subresource: "status" }));
       written.catch((error: unknown) => {
-        if (!isGone(error)) parts.log.warn("a nomination could not be withdrawn", { pod: other.key, error });
+        if (!isGone(error)) parts.log.warn("cannot clear a pod's nomination", { pod: other.key, error });
       });
     }
   }
 
   async #evict(victim: PodInfo, preemptor: PodInfo, nodeName: string): Promise<void> {
     const { parts, writes } = this.#options;
-    // One that is on its way out already needs no telling.
+    // A terminating victim needs no deletion.
     if (victim.isTerminating) return;
     const patch = disruptionPatch(victim.pod, preemptor.schedulerName, parts.loop.now());
     try {
@@ -118,7 +118,7 @@ export class Preemptor {
   }
 }
 
-/** Gone, or another one by now. */
+/** The pod is deleted or was replaced. */
 function isGone(error: unknown): boolean {
   return isApiError(error, "NotFound") || isApiError(error, "Conflict");
 }

@@ -18,7 +18,7 @@ function candidate(name: string, victims: readonly PodInfo[], violations = 0): C
   return { node: { name } as NodeInfo, victims, violations };
 }
 
-describe("the node on which room is made", () => {
+describe("the chosen node", () => {
   test.each([
     [
       "breaks the fewest budgets",
@@ -37,7 +37,7 @@ describe("the node on which room is made", () => {
       [candidate("bad", [victim(-5), victim(-5)]), candidate("good", [victim(-5)])],
     ],
     [
-      "has the victims that started last",
+      "has the latest started victims",
       [
         candidate("bad", [victim(1, "2026-01-01T00:00:00Z")]),
         candidate("good", [victim(1, "2026-01-02T00:00:00Z")]),
@@ -49,7 +49,7 @@ describe("the node on which room is made", () => {
   });
 });
 
-test("a budget protects as many pods as it must, the first in the list go free", () => {
+test("a budget allows the first pods of the list and protects the rest", () => {
   const budget = {
     metadata: { namespace: "default", name: "b" },
     spec: { selector: { matchLabels: { app: "x" } } },

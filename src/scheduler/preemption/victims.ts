@@ -1,4 +1,4 @@
-/** Who makes room for a more important pod, and on which node that does least harm. */
+/** Chooses the node whose victims matter least. */
 
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
@@ -7,26 +7,26 @@ import type { PodInfo } from "../snapshot/pod-info.ts";
 
 export interface Candidate {
   readonly node: NodeInfo;
-  /** The most important first; at least one. */
+  /** Most important first; at least one. */
   readonly victims: readonly PodInfo[];
-  /** How many of them a disruption budget would protect. */
+  /** Number of victims whose deletion breaks a disruption budget. */
   readonly violations: number;
 }
 
-/** Added to each priority before they are summed, so that more victims are worse even where priorities are negative. */
+/** Added to each priority before summing, so that more victims are worse even with negative priorities. */
 const PRIORITY_OFFSET = 2 ** 31;
 
-/** Later than every start. */
+/** Sorts after every start time. */
 const NOT_STARTED = "9999";
 
-/** By priority, then those that have run longer first. */
+/** By priority, then longest running first. */
 export function byImportance(left: PodInfo, right: PodInfo): number {
   if (left.priority !== right.priority) return right.priority - left.priority;
   const [a, b] = [startOf(left), startOf(right)];
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Each rule decides among those that the rules before left over. Fewer, lower, smaller, fewer, later. */
+/** Each rule decides among the candidates left by the previous ones; the greatest value wins. */
 const RULES: readonly ((candidate: Candidate) => number | string)[] = [
   ({ violations }) => -violations,
   ({ victims }) => -(victims[0]?.priority ?? 0),
@@ -66,7 +66,7 @@ function sumOfPriorities(victims: readonly PodInfo[]): number {
   return sum;
 }
 
-/** Of the most important ones. */
+/** Earliest start among the victims of the highest priority. */
 function earliestStart(victims: readonly PodInfo[]): string {
   const [first] = victims;
   const starts = victims.filter(({ priority }) => priority === first?.priority).map(startOf);
@@ -82,7 +82,7 @@ export interface Protection {
   readonly free: readonly PodInfo[];
 }
 
-/** Which of the pods could not go without breaking a budget, if those before them in the list went. */
+/** Splits pods by whether their deletion breaks a budget, if the pods before them are deleted too. */
 export function splitByBudgets(
   pods: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
@@ -102,7 +102,10 @@ export function splitByBudgets(
   return { violating, free };
 }
 
-/** A budget without a selector protects nobody, and none protects a pod without labels. Pods that were let go already are not counted again. */
+/**
+ * A budget without a selector protects no pods, and no budget protects pods without labels. Pods with a granted eviction are already
+ * counted.
+ */
 function isProtecting({ metadata, spec, status }: PodDisruptionBudget, pod: PodInfo): boolean {
   if (Object.keys(pod.labels ?? {}).length === 0) return false;
   if (metadata.namespace !== pod.namespace || spec.selector === undefined) return false;

@@ -1,4 +1,4 @@
-/** A binary heap: the least item is found at once, adding and taking cost the logarithm of the size. */
+/** Binary heap: peek takes constant time, push and pop take logarithmic time. */
 
 export class Heap<T> {
   readonly #isLess: (left: T, right: T) => boolean;

@@ -1,4 +1,4 @@
-/** Asks the plugins of all profiles which events help which pods. */
+/** Asks the plugins of all profiles which events can help which pods. */
 
 import { type ClusterEvent, type ClusterEventType, helps } from "../framework/cluster-event.ts";
 import type { PluginName, SchedulerPlugin } from "../framework/plugin.ts";
@@ -8,13 +8,13 @@ import type { PodShape } from "../snapshot/pod-shape.ts";
 import type { QueuedPod } from "./queued-pod.ts";
 import type { QueueHints } from "./scheduling-queue.ts";
 
-const NOBODY: ReadonlySet<PluginName> = new Set();
+const NO_PLUGINS: ReadonlySet<PluginName> = new Set();
 
 export class Hints implements QueueHints {
   readonly #profiles: ReadonlyMap<string, Profile>;
   readonly #pluginsByEvent = new Map<ClusterEventType, Set<PluginName>>();
-  /** What plugins that look at a pod's shape only have said about the event, which comes for all parked pods in turn. */
-  readonly #said = new Map<SchedulerPlugin, Map<PodShape, boolean>>();
+  /** Answers about the current event by plugins that depend on the pod's shape only; the event is checked for all parked pods in turn. */
+  readonly #answers = new Map<SchedulerPlugin, Map<PodShape, boolean>>();
   #event: ClusterEvent | undefined;
 
   constructor(profiles: readonly Profile[]) {
@@ -33,13 +33,13 @@ export class Hints implements QueueHints {
   }
 
   holders(pod: PodInfo): ReadonlySet<PluginName> {
-    return this.#profiles.get(pod.schedulerName)?.holders(pod) ?? NOBODY;
+    return this.#profiles.get(pod.schedulerName)?.holders(pod) ?? NO_PLUGINS;
   }
 
   helps({ pod, rejectors }: QueuedPod, event: ClusterEvent): boolean {
     if (this.#event !== event) {
       this.#event = event;
-      this.#said.clear();
+      this.#answers.clear();
     }
     const plugins = this.#profiles.get(pod.schedulerName)?.plugins ?? [];
     return plugins.some((plugin) => rejectors.has(plugin.name) && this.#ask(plugin, pod, event));
@@ -47,8 +47,8 @@ export class Hints implements QueueHints {
 
   #ask(plugin: SchedulerPlugin, pod: PodInfo, event: ClusterEvent): boolean {
     if (plugin.scope === "cluster") return helps(plugin.reactivations, pod, event);
-    const answers = this.#said.get(plugin) ?? new Map<PodShape, boolean>();
-    this.#said.set(plugin, answers);
+    const answers = this.#answers.get(plugin) ?? new Map<PodShape, boolean>();
+    this.#answers.set(plugin, answers);
     const known = answers.get(pod.shape);
     if (known !== undefined) return known;
     const answer = helps(plugin.reactivations, pod, event);

@@ -1,15 +1,15 @@
-/** Pods that fit nowhere, found by the plugins that rejected them. */
+/** Unschedulable pods, indexed by the plugins that rejected them. */
 
 import type { PluginName } from "../framework/plugin.ts";
 import type { QueuedPod } from "./queued-pod.ts";
 
-/** Those for which there was no node at all. */
-const NOBODY = "";
+/** Key of pods for which there was no node at all. */
+const NO_NODES = "";
 
 export class ParkedPods {
-  readonly #byRejector = new Map<PluginName | typeof NOBODY, Set<QueuedPod>>();
+  readonly #byRejector = new Map<PluginName | typeof NO_NODES, Set<QueuedPod>>();
 
-  /** What rejected it must stay what it is until it is deleted. */
+  /** The entry's rejectors must not change until it is deleted. */
   add(entry: QueuedPod): void {
     for (const rejector of rejectorsOf(entry)) {
       const pods = this.#byRejector.get(rejector) ?? new Set<QueuedPod>();
@@ -27,12 +27,12 @@ export class ParkedPods {
   }
 
   withoutNodes(): Iterable<QueuedPod> {
-    return this.#byRejector.get(NOBODY) ?? [];
+    return this.#byRejector.get(NO_NODES) ?? [];
   }
 }
 
-const ONLY_NOBODY = [NOBODY] as const;
+const ONLY_NO_NODES = [NO_NODES] as const;
 
-function rejectorsOf({ rejectors }: QueuedPod): Iterable<PluginName | typeof NOBODY> {
-  return rejectors.size === 0 ? ONLY_NOBODY : rejectors;
+function rejectorsOf({ rejectors }: QueuedPod): Iterable<PluginName | typeof NO_NODES> {
+  return rejectors.size === 0 ? ONLY_NO_NODES : rejectors;
 }

@@ -1,11 +1,11 @@
-/** A pod on its way to a node. */
+/** A pod in the scheduling queue. */
 
 import type { PluginName } from "../framework/plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
 /**
- * Where it is: `active` waits for its turn, `backoff` for a time, `parked` for a change of the cluster that can help, `gated` for its gates
- * to be taken away, or for what a plugin must have before it is worth a try; `busy` is being put on a node.
+ * `active` is ready to be tried, `backoff` waits for a time, `parked` waits for a helpful event. `gated` waits for its scheduling gates or
+ * for a plugin's precondition; `busy` is being scheduled.
  */
 export type QueuePlace = "active" | "backoff" | "parked" | "gated" | "busy";
 
@@ -13,28 +13,28 @@ export interface QueuedPod {
   readonly key: string;
   pod: PodInfo;
   place: QueuePlace;
-  /** Of equal priority, the lower goes first. */
+  /** Among equal priorities, the lower number goes first. */
   sequence: number;
-  /** How often it was tried and did not get a node. */
+  /** Number of failed attempts. */
   attempts: number;
-  /** When it was taken to be tried, last and first; by a clock that only goes on. */
+  /** Start of the last and of the first attempt, in monotonic time. */
   triedAt: number;
   firstTriedAt: number | undefined;
-  /** When it was last found to fit nowhere, or failed to be bound; by the same clock. */
+  /** End of the last failed attempt, in monotonic time. */
   failedAt: number;
-  /** While parked, or held back by plugins: those whose minds must change. None means that there was no node at all. */
+  /** Plugins that rejected or hold the pod while it is parked or gated. Empty if there was no node at all. */
   rejectors: ReadonlySet<PluginName>;
-  /** New with each move; heaps skip what was moved since. */
+  /** Changes with each move; heaps skip entries with an older stamp. */
   stamp: number;
 }
 
 const BACKOFF_BASE_MS = 1000;
 const BACKOFF_MAX_MS = 10_000;
 
-/** When it may be tried again, by the clock of `failedAt`. */
+/** End of the back-off, in the time of `failedAt`. */
 export function backoffEnd({ attempts, failedAt }: QueuedPod): number {
   if (attempts === 0) return failedAt;
-  // More doublings than this would not be a number any more.
+  // Keeps the power of two finite.
   const doublings = Math.min(attempts - 1, 30);
   return failedAt + Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** doublings);
 }

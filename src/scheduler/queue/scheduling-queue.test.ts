@@ -26,9 +26,9 @@ interface Behaviour {
   readonly holders?: (pod: PodInfo) => ReadonlySet<PluginName>;
 }
 
-const NOBODY: ReadonlySet<PluginName> = new Set();
+const NO_PLUGINS: ReadonlySet<PluginName> = new Set();
 
-function makeQueue({ helps = () => true, holders = () => NOBODY }: Behaviour = {}) {
+function makeQueue({ helps = () => true, holders = () => NO_PLUGINS }: Behaviour = {}) {
   const loop = new VirtualLoop({ seed: 1 });
   const hints = { helps, plugins: () => FIT, holders: (waiting: PodInfo) => holders(waiting) };
   const queue = new SchedulingQueue({ loop, hints, onActive: () => undefined });
@@ -41,7 +41,7 @@ function makeQueue({ helps = () => true, holders = () => NOBODY }: Behaviour = {
 }
 
 describe("the scheduling queue", () => {
-  test("gives out the most important first, and of those the one that came first", () => {
+  test("takes pods by priority, then in order of arrival", () => {
     const { queue, takeAll } = makeQueue();
     queue.put(pod("a"));
     queue.put(pod("b", { priority: 5 }));
@@ -51,7 +51,7 @@ describe("the scheduling queue", () => {
     expect(takeAll()).toEqual(["b", "d", "a", "c"]);
   });
 
-  test("keeps gated pods back until the gates are gone", () => {
+  test("holds gated pods back until their gates are removed", () => {
     const { queue, takeAll } = makeQueue();
     queue.put(pod("a", { gates: ["wait"] }));
     expect(takeAll()).toEqual([]);
@@ -60,7 +60,7 @@ describe("the scheduling queue", () => {
     expect(takeAll()).toEqual(["a"]);
   });
 
-  test("a pod that failed waits one second, then two, and never more than ten", async () => {
+  test("backs off a failed pod for one second, then two, at most ten", async () => {
     const { loop, queue } = makeQueue();
     queue.put(pod("a"));
     const waits: number[] = [];
@@ -76,10 +76,10 @@ describe("the scheduling queue", () => {
     expect(waits).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000]);
   });
 
-  test("pods that failed come back in time when the clock is set back", async () => {
+  test("ends back-offs in time although the clock is set back", async () => {
     const world = new VirtualLoop({ seed: 1 });
     const loop = settableLoop(world);
-    const hints = { helps: () => true, plugins: () => FIT, holders: () => NOBODY };
+    const hints = { helps: () => true, plugins: () => FIT, holders: () => NO_PLUGINS };
     const queue = new SchedulingQueue({ loop, hints, onActive: () => undefined });
     queue.put(pod("a"));
     queue.put(pod("b"));
@@ -95,7 +95,7 @@ describe("the scheduling queue", () => {
     expect([queue.take()?.pod.name, queue.take()?.pod.name]).toEqual(["a", "b"]);
   });
 
-  test("a parked pod comes back only with an event that helps", async () => {
+  test("activates a parked pod only for an event that helps", async () => {
     let isHelpful = false;
     const { loop, queue, takeAll } = makeQueue({ helps: () => isHelpful });
     queue.put(pod("a"));
@@ -111,7 +111,7 @@ describe("the scheduling queue", () => {
     expect(takeAll()).toEqual(["a"]);
   });
 
-  test("a parked pod comes back by itself after five minutes", async () => {
+  test("activates a parked pod by itself after five minutes", async () => {
     const { loop, queue } = makeQueue({ helps: () => false });
     queue.start();
     queue.put(pod("a"));
@@ -125,7 +125,7 @@ describe("the scheduling queue", () => {
     queue.stop();
   });
 
-  test("a pod that was removed does not come back", async () => {
+  test("does not activate a removed pod", async () => {
     const { loop, queue, takeAll } = makeQueue();
     queue.put(pod("a"));
     const entry = queue.take();
@@ -137,7 +137,7 @@ describe("the scheduling queue", () => {
     expect(queue.count("backoff")).toBe(0);
   });
 
-  test("a new pod of the same name starts anew", () => {
+  test("resets the state for a new pod of the same name", () => {
     const { queue, takeAll } = makeQueue();
     queue.put(pod("a"));
     const entry = queue.take();
@@ -147,9 +147,9 @@ describe("the scheduling queue", () => {
     expect(takeAll()).toEqual(["a"]);
   });
 
-  test("holds a pod back until it is worth a try, which is then its first", () => {
+  test("holds a pod back while a plugin holds it, without counting attempts", () => {
     let isHeld = true;
-    const { queue, takeAll } = makeQueue({ holders: () => (isHeld ? FIT : NOBODY) });
+    const { queue, takeAll } = makeQueue({ holders: () => (isHeld ? FIT : NO_PLUGINS) });
     queue.put(pod("a"));
     expect(takeAll()).toEqual([]);
     queue.notice({ type: "volume" });

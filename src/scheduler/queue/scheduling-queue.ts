@@ -1,6 +1,7 @@
 /**
- * The pods that have no node yet. A pod that fits nowhere is parked, and comes back only when something changes that can help, or after
- * some minutes; each try that fails makes it wait longer before the next.
+ * Queue of the pods without a node.
+ *
+ * An unschedulable pod is parked until an event may help it, or for some minutes. Each failed attempt doubles its back-off.
  */
 
 import type { Loop, Timer } from "../../base/loop/loop.ts";
@@ -11,28 +12,28 @@ import { Heap } from "./heap.ts";
 import { ParkedPods } from "./parked-pods.ts";
 import { backoffEnd, type QueuedPod, type QueuePlace } from "./queued-pod.ts";
 
-/** However sure the plugins are that nothing can help, somebody may have missed something. */
+/** Upper bound of the time a pod is parked, in case a plugin missed a helpful event. */
 const PARKED_MAX_MS = 300_000;
 const FLUSH_EVERY_MS = 30_000;
 
-/** What plugins know about which events help which pods. */
+/** Knowledge of the plugins about which events help which pods. */
 export interface QueueHints {
-  /** The plugins that see no sense in trying the pod yet. */
+  /** Plugins that hold the pod back before its first attempt. */
   holders(pod: PodInfo): ReadonlySet<PluginName>;
-  /** The plugins that can see hope in events of this type at all. */
+  /** Plugins for which events of this type can help at all. */
   plugins(type: ClusterEvent["type"]): Iterable<PluginName>;
-  /** Whether one of the plugins that rejected the pod sees hope for it in the event. */
+  /** True if the event may help the pod, according to a plugin that rejected it. */
   helps(entry: QueuedPod, event: ClusterEvent): boolean;
 }
 
 export interface QueueOptions {
   readonly loop: Loop;
   readonly hints: QueueHints;
-  /** Called when a pod has become active. */
+  /** Called when a pod becomes active. */
   readonly onActive: () => void;
 }
 
-/** A place in a heap. What it is ordered by is fixed, whatever becomes of the entry; with another stamp than its entry's it is void. */
+/** Entry of a heap. Its sort keys never change. It is void if its stamp differs from its entry's. */
 interface Ticket {
   readonly entry: QueuedPod;
   readonly stamp: number;
@@ -41,13 +42,13 @@ interface Ticket {
   readonly sequence: number;
 }
 
-/** Void tickets are swept out when they outnumber the others by this. */
+/** Void tickets are removed when they outnumber the others by this. */
 const VOID_TICKETS_MAX = 1024;
 
 export class SchedulingQueue {
   readonly #options: QueueOptions;
   readonly #entries = new Map<string, QueuedPod>();
-  /** By the plugins that rejected them, so that an event costs nothing to those it cannot help. */
+  /** Parked pods by rejecting plugin, so that an event costs no time for pods it cannot help. */
   readonly #parked = new ParkedPods();
   readonly #active = new Heap<Ticket>(isBefore);
   readonly #waiting = new Heap<Ticket>((a, b) => a.at < b.at || (a.at === b.at && isBefore(a, b)));
@@ -82,7 +83,7 @@ export class SchedulingQueue {
     this.#backoffTimer?.timer.cancel();
   }
 
-  /** A pod that is new here, or whose spec or labels changed: worth a try, whatever was found out before. */
+  /** Queues a new pod, or one whose spec or labels changed: earlier results no longer hold. */
   put(pod: PodInfo): void {
     const found = this.#entries.get(pod.key);
     if (found !== undefined && found.pod.uid === pod.uid) return this.#renew(found, pod);
@@ -104,7 +105,7 @@ export class SchedulingQueue {
     if (!isGated(pod)) this.#activate(entry);
   }
 
-  /** The same pod with another status: nothing that a try would find different. */
+  /** Updates a pod whose status changed: a new attempt would give the same result. */
   refresh(pod: PodInfo): void {
     const entry = this.#entries.get(pod.key);
     if (entry !== undefined && entry.pod.uid === pod.uid) entry.pod = pod;
@@ -120,7 +121,7 @@ export class SchedulingQueue {
     return entry;
   }
 
-  /** The next pod to be tried: of the highest priority the one that has waited longest. It is busy until it is removed or comes back. */
+  /** Takes the active pod with the highest priority that waited longest. It is busy until it is removed or queued again. */
   take(): QueuedPod | undefined {
     for (let ticket = this.#active.pop(); ticket !== undefined; ticket = this.#active.pop()) {
       const { entry, stamp } = ticket;
@@ -135,7 +136,7 @@ export class SchedulingQueue {
     return this.#counts.active > 0;
   }
 
-  /** It fits nowhere: until one of these plugins changes its mind. */
+  /** Parks a pod until an event may help it with one of these plugins. */
   park(entry: QueuedPod, rejectors: ReadonlySet<PluginName>): void {
     if (this.#entries.get(entry.key) !== entry) return;
     this.#failed(entry);
@@ -144,26 +145,26 @@ export class SchedulingQueue {
     this.#parked.add(entry);
   }
 
-  /** Something happened to a parked pod that is no event of the cluster. */
+  /** Activates a parked pod for a reason other than a cluster event. */
   reactivate(key: string): void {
     const entry = this.#entries.get(key);
     if (entry?.place === "parked") this.#activate(entry);
   }
 
-  /** Something went wrong that has nothing to do with where it fits. */
+  /** Retries a pod after an error that does not concern its fit. */
   retryLater(entry: QueuedPod): void {
     if (this.#entries.get(entry.key) !== entry) return;
     this.#failed(entry);
     this.#activate(entry);
   }
 
-  /** Brings back the parked pods that the event can help. */
+  /** Activates the parked pods that the event may help. */
   notice(event: ClusterEvent): void {
     if (this.#counts.parked + this.#counts.gated === 0) return;
     const { hints } = this.#options;
     if (event.type === "nodeAdded") for (const entry of this.#parked.withoutNodes()) this.#activate(entry);
     for (const plugin of hints.plugins(event.type)) {
-      // Those that leave meanwhile are skipped by the iterator. Who is held back comes in again, once.
+      // The iterator skips entries that leave meanwhile. An entry held back by a plugin is visited once more.
       for (const entry of this.#parked.rejectedBy(plugin)) {
         if (hints.helps(entry, event)) this.#activate(entry);
       }
@@ -174,7 +175,7 @@ export class SchedulingQueue {
     entry.pod = pod;
     if (entry.place === "busy") return;
     if (isGated(pod)) return this.#move(entry, "gated");
-    // Its priority cannot change, so that its place in the heap of active pods stays right.
+    // A pod's priority is immutable, so its place in the active heap stays right.
     if (entry.place === "gated" || entry.place === "parked") this.#activate(entry);
   }
 
@@ -191,15 +192,15 @@ export class SchedulingQueue {
     const at = backoffEnd(entry);
     if (at > loop.elapsed()) {
       this.#move(entry, "backoff");
-      this.#enter(this.#waiting, entry, at);
+      this.#pushTicket(this.#waiting, entry, at);
       return this.#armBackoff();
     }
     this.#move(entry, "active");
-    this.#enter(this.#active, entry, at);
+    this.#pushTicket(this.#active, entry, at);
     onActive();
   }
 
-  /** It waits as those do that fit nowhere, but was not tried. */
+  /** Keeps the pod among the parked pods, although it was not tried. */
   #hold(entry: QueuedPod, holders: ReadonlySet<PluginName>): void {
     if (entry.place === "gated" && entry.rejectors.size > 0) return;
     this.#move(entry, "gated");
@@ -207,7 +208,7 @@ export class SchedulingQueue {
     this.#parked.add(entry);
   }
 
-  #enter(heap: Heap<Ticket>, entry: QueuedPod, at: number): void {
+  #pushTicket(heap: Heap<Ticket>, entry: QueuedPod, at: number): void {
     const { stamp, sequence, pod } = entry;
     heap.push({ entry, stamp, at, sequence, priority: pod.priority });
     const most = this.#counts.active + this.#counts.backoff + VOID_TICKETS_MAX;

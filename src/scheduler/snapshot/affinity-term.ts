@@ -1,4 +1,4 @@
-/** Terms of inter-pod affinity, compiled: which pods a term is about, and what counts as the same place. */
+/** Compiles terms of inter-pod affinity: the pods a term selects and its topology key. */
 
 import type {
   Affinity,
@@ -15,15 +15,15 @@ import {
 } from "../../api/selectors/label-selector.ts";
 
 export interface AffinityTerm {
-  /** Equal for terms that mean the same. */
+  /** Equal texts mean equal terms. */
   readonly text: string;
   readonly topologyKey: string;
   /** Undefined selects no pod. */
   readonly selector: LabelSelector | undefined;
   readonly namespaces: ReadonlySet<string>;
-  /** Namespaces with such labels count too. */
+  /** Namespaces with matching labels count too. */
   readonly namespaceSelector: LabelSelector | undefined;
-  /** Of a preference; 0 for what is required. */
+  /** Weight of a preferred term; 0 for a required one. */
   readonly weight: number;
 }
 
@@ -41,7 +41,7 @@ const NO_TERMS: AffinityTerms = {
   preferredAntiAffinity: [],
 };
 
-/** A term without namespaces is about those of its own namespace. */
+/** A term without namespaces applies to the pod's own namespace. */
 export function compileAffinity(affinity: Affinity | undefined, namespace: string): AffinityTerms {
   const { podAffinity, podAntiAffinity } = affinity ?? {};
   if (podAffinity === undefined && podAntiAffinity === undefined) return NO_TERMS;
@@ -58,7 +58,7 @@ export interface PodIdentity {
   readonly labels: Labels | undefined;
 }
 
-/** `namespaceLabels` are those of the pod's namespace. */
+/** `namespaceLabels` are the labels of the pod's namespace. */
 export function termSelects(
   { selector, namespaces, namespaceSelector }: AffinityTerm,
   { namespace, labels }: PodIdentity,
@@ -107,7 +107,7 @@ function compileTerm(term: PodAffinityTerm, ownNamespace: string, weight: number
   };
 }
 
-/** One that nobody can read selects nothing: a pod that is running already must not stop the others. */
+/** An invalid selector selects no pod: a running pod with an invalid term must not block others. */
 function findSelector(selector: PodAffinityTerm["labelSelector"]): LabelSelector | undefined {
   if (selector === undefined) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Sums of resources as plain numbers. The three that every pod has are fields; all others lie in a map that is mostly empty. */
+/** Sums of resources as plain numbers. The three common resources are fields; the others are in a map that is mostly empty. */
 
 import type { ResourceNumbers } from "../../resources/pod/pod-requests.ts";
 
@@ -11,7 +11,7 @@ export interface Amounts {
 }
 
 const FIELDS: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
-/** Counted by pods, not by what they ask for. */
+/** Counted by the number of pods, not by their requests. */
 const PODS = "pods";
 const NONE: ReadonlyMap<string, number> = new Map();
 
@@ -29,7 +29,7 @@ export function isNothing({ milliCpu, memory, ephemeralStorage, others }: Amount
   return milliCpu === 0 && memory === 0 && ephemeralStorage === 0 && others.size === 0;
 }
 
-/** A sum that things are added to and taken from again. */
+/** A sum with addition and removal. */
 export class AmountSum implements Amounts {
   milliCpu = 0;
   memory = 0;
@@ -51,7 +51,7 @@ export class AmountSum implements Amounts {
     this.others.clear();
   }
 
-  /** Whether everything that was added can be taken away again without a trace. */
+  /** True while every addition can be undone exactly. */
   get isExact(): boolean {
     const most = Math.max(this.milliCpu, this.memory, this.ephemeralStorage, ...this.others.values());
     return most <= Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,7 @@
 /**
- * All nodes with the pods on them, as the scheduler counts them: what the caches show, and the pods it has just put somewhere itself.
- * Each change costs what it changes. Pods may be taken away and put back within a step, to find out what would fit without them.
+ * All nodes with their pods, as the scheduler counts them: those in the caches, and pods it has just placed.
+ *
+ * The cost of a change is proportional to its size. Within a step, pods may be detached and reattached to test what would fit without them.
  */
 
 import type { Node } from "../../api/generated/types/core-v1.ts";
@@ -18,23 +19,23 @@ export class ClusterSnapshot {
   #nextSlot = 0;
   #clock = 0;
   #order: readonly NodeInfo[] | undefined;
-  /** Where each pod is, by its key. */
+  /** Place of each pod by key. */
   readonly #places = new Map<string, Place>();
-  /** Pods of nodes that are not there, by node: the pod may be known first, or outlive its node. */
+  /** Pods of unknown nodes by node name: a pod may arrive before its node or outlive it. */
   readonly #strays = new Map<string, Map<string, PodInfo>>();
   readonly #matchCounts = new MatchCounts();
   readonly #topologies = new TopologyTable();
   readonly terms = new TermTable();
-  /** How many nodes have an image, by its name. */
+  /** Number of nodes with an image, by image name. */
   readonly imageNodes = new Map<string, number>();
-  /** Pods on nodes that use a claim, by `namespace/name` of the claim. */
+  /** Placed pods that use a claim, by the claim's `namespace/name`. */
   readonly claimUsers = new Map<string, Set<string>>();
 
   get size(): number {
     return this.#nodes.size;
   }
 
-  /** Another after each change, also after one that was undone. */
+  /** Changes with each modification, even one that was undone. */
   get version(): number {
     return this.#clock;
   }
@@ -43,7 +44,7 @@ export class ClusterSnapshot {
     return this.#nodes.get(name);
   }
 
-  /** Zone by zone in turn. */
+  /** Nodes interleaved by zone. */
   get order(): readonly NodeInfo[] {
     this.#order ??= interleaveZones(this.#nodes.values());
     return this.#order;
@@ -112,7 +113,7 @@ export class ClusterSnapshot {
     this.#strays.set(nodeName, strays);
   }
 
-  /** Answers where it was. */
+  /** Returns the pod's former place. */
   removePod(key: string): Place | undefined {
     const place = this.#places.get(key);
     if (place === undefined) return undefined;
@@ -125,7 +126,7 @@ export class ClusterSnapshot {
     return place;
   }
 
-  /** The same pod as before in all that counts, with another status. */
+  /** Replaces a pod by a version that counts the same. */
   replacePod(pod: PodInfo): void {
     const place = this.#places.get(pod.key);
     if (place === undefined) return;
@@ -134,7 +135,7 @@ export class ClusterSnapshot {
     pods?.set(pod.key, pod);
   }
 
-  /** Counts the pod on the node, without noting that it is there: undone by `detach`. */
+  /** Counts the pod on the node without recording its place; undone by `detach`. */
   attach(pod: PodInfo, node: NodeInfo): void {
     node.addPod(pod);
     this.#touch(node);
@@ -179,7 +180,7 @@ export interface Place {
 
 const NO_CLAIMS: readonly string[] = [];
 
-/** `namespace/name` of each claim the pod uses. */
+/** `namespace/name` of each claim that the pod uses. */
 export function claimsOf({ pod, namespace, name }: PodInfo): readonly string[] {
   const { volumes } = pod.spec;
   if (volumes === undefined) return NO_CLAIMS;

@@ -1,6 +1,6 @@
 /**
- * How many pods on each node match a selector, kept up with each pod that comes and goes. A count is made when somebody first asks for
- * it, by looking at all pods once, and then costs one comparison for each change.
+ * Counts the pods on each node that match a selector, updated with each pod. The first request counts all pods; each change then costs one
+ * comparison.
  */
 
 import type { NodeInfo } from "./node-info.ts";
@@ -8,12 +8,12 @@ import type { PodInfo } from "./pod-info.ts";
 import { SlotNumbers } from "./slot-numbers.ts";
 
 export interface PodMatcher {
-  /** Equal for matchers that mean the same. */
+  /** Equal texts mean equal matchers. */
   readonly text: string;
   matches(pod: PodInfo): boolean;
 }
 
-/** Each costs one comparison for each pod that comes or goes, and four bytes for each node. */
+/** Upper bound of cached counts. Each costs one comparison per changed pod and four bytes per node. */
 const COUNTS_MAX = 512;
 
 interface Counted {
@@ -22,10 +22,10 @@ interface Counted {
 }
 
 export class MatchCounts {
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #counted = new Map<string, Counted>();
 
-  /** `nodes` are all there are, with their pods. */
+  /** `nodes` are all nodes with their pods. */
   countsOf(matcher: PodMatcher, nodes: Iterable<NodeInfo>): SlotNumbers {
     const found = this.#counted.get(matcher.text);
     if (found !== undefined) {

@@ -1,4 +1,4 @@
-/** A node and the sums over the pods on it, kept up with each pod that comes and goes. */
+/** A node with the sums over its pods, updated with each pod. */
 
 import type { Node, Taint } from "../../api/generated/types/core-v1.ts";
 import { HostPortTable } from "../../resources/pod/host-ports.ts";
@@ -10,25 +10,25 @@ import { normalImage } from "./pod-shape.ts";
 
 export class NodeInfo {
   readonly name: string;
-  /** Where counts about this node lie; no two nodes share one at the same time. */
+  /** Index of the node in arrays; unique among current nodes. */
   readonly slot: number;
   node: Node;
-  /** New with each change of the node or its pods, and never used before by any node. */
+  /** Changes with the node or its pods; never reused, not even by other nodes. */
   version = 0;
-  /** New with each change of its name, labels or taints only. */
+  /** Changes only with the node's name, labels or taints. */
   placeVersion = 0;
   allocatable: Amounts;
   allowedPods: number;
-  /** Only those that keep pods away. */
+  /** Taints with effect NoSchedule or NoExecute. */
   repellingTaints: readonly Taint[] = [];
-  /** Bytes by name. */
+  /** Image sizes in bytes by name. */
   images: ReadonlyMap<string, number> = new Map();
   readonly requested = new AmountSum();
-  /** What its pods are taken to need when scores are made. */
+  /** Requests for scoring, with defaults for pods without requests. */
   assumedMilliCpu = 0;
   assumedMemory = 0;
   readonly ports = new HostPortTable();
-  /** By key. */
+  /** Pods by key. */
   readonly pods = new Map<string, PodInfo>();
 
   constructor(node: Node, slot: number) {
@@ -65,11 +65,11 @@ export class NodeInfo {
     this.requested.remove(pod.shape.requests);
     this.assumedMilliCpu -= pod.shape.assumed.milliCpu;
     this.assumedMemory -= pod.shape.assumed.memory;
-    if (!wasExact) this.#sumAnew();
+    if (!wasExact) this.#recomputeSums();
   }
 
-  /** Absurd amounts lose digits when they are added; what is left after them must not be wrong for ever. */
-  #sumAnew(): void {
+  /** Sums beyond the safe integers lose digits. Recomputing them removes the error. */
+  #recomputeSums(): void {
     this.requested.clear();
     this.assumedMilliCpu = 0;
     this.assumedMemory = 0;

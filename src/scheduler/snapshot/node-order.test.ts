@@ -3,7 +3,7 @@ import type { Node } from "../../api/generated/types/core-v1.ts";
 import { NodeInfo } from "./node-info.ts";
 import { interleaveZones } from "./node-order.ts";
 
-test("zones take turns, and a zone that has run out is passed over", () => {
+test("zones take turns, and an exhausted zone is skipped", () => {
   const zones = ["1", "1", "1", "2", "3", "3"];
   const nodes = zones.map((zone, n) => {
     const metadata = { name: `${zone}-${String(n)}`, labels: { "topology.kubernetes.io/zone": zone } };

@@ -1,4 +1,4 @@
-/** The order in which nodes are looked at: one of each zone in turn, so that the first ones that fit lie in many zones. */
+/** Order in which nodes are checked: zones take turns, so that the first fitting nodes are in many zones. */
 
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { NodeInfo } from "./node-info.ts";

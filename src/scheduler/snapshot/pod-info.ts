@@ -46,8 +46,8 @@ export function podInfo(pod: Pod, shapes: PodShapes): PodInfo {
 }
 
 /**
- * Whether nothing changed that a sum, a count or a decision depends on, but for the node. Of the status only granted resources matter, and those change
- * with the generation or are looked at by the caller.
+ * True if no sum, count or decision changed, apart from the node. Granted resources in the status change the generation, or the caller
+ * checks them.
  */
 export function isSameToScheduler(before: Pod, after: Pod): boolean {
   return (

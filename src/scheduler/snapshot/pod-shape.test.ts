@@ -8,7 +8,7 @@ interface Granted {
   readonly isInfeasible?: boolean;
 }
 
-/** A running pod of one template. */
+/** Running pod of one template. */
 function pod(name: string, { cpu, startedAt, isInfeasible = false }: Granted): Pod {
   return {
     metadata: { name, namespace: "default", uid: name },
@@ -28,7 +28,7 @@ function pod(name: string, { cpu, startedAt, isInfeasible = false }: Granted): P
 }
 
 describe("the shape of a pod", () => {
-  test("is shared by pods of one template that run, whatever else their status says", () => {
+  test("is shared by running pods of one template, regardless of other status fields", () => {
     const shapes = new PodShapes();
 
     const one = shapes.shapeOf(pod("a", { cpu: "1", startedAt: "2026-01-01T00:00:00Z" }));
@@ -36,7 +36,7 @@ describe("the shape of a pod", () => {
     expect(shapes.shapeOf(pod("b", { cpu: "1", startedAt: "2026-01-02T00:00:00Z" }))).toBe(one);
   });
 
-  test("is found also where a number is beyond 2^53", () => {
+  test("is found even with a number beyond 2^53", () => {
     const plain = pod("a", { cpu: "1", startedAt: "2026-01-01T00:00:00Z" });
     const tolerations = [{ operator: "Exists", tolerationSeconds: 2n ** 63n - 1n }];
     const patient = { ...plain, spec: { ...plain.spec, tolerations } } as unknown as Pod;
@@ -44,7 +44,7 @@ describe("the shape of a pod", () => {
     expect(new PodShapes().shapeOf(patient).requests).toEqual(new PodShapes().shapeOf(plain).requests);
   });
 
-  test("is not kept when its text is long", () => {
+  test("is not cached if its text is long", () => {
     const shapes = new PodShapes();
     const plain = pod("a", { cpu: "1", startedAt: "2026-01-01T00:00:00Z" });
     const long = { ...plain, spec: { ...plain.spec, nodeSelector: { a: "x".repeat(30_000) } } };
@@ -53,7 +53,7 @@ describe("the shape of a pod", () => {
     expect(shapes.shapeOf(long).requests).toEqual(shapes.shapeOf(plain).requests);
   });
 
-  test("is another one where more is granted than asked for, or never will be", () => {
+  test("differs if granted resources exceed the requests, or a resize is infeasible", () => {
     const shapes = new PodShapes();
     const startedAt = "2026-01-01T00:00:00Z";
     const cores = (granted: Omit<Granted, "startedAt">): number =>

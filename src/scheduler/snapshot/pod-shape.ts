@@ -1,6 +1,6 @@
 /**
- * What the scheduler needs of a pod's spec, worked out once for all pods that are alike. The pods of a ReplicaSet share one shape, and
- * with it everything that was found out about nodes for the first of them.
+ * The scheduling-relevant part of a pod's spec, computed once for all equal pods. The pods of a ReplicaSet share one shape and all cached
+ * results about nodes.
  */
 
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
@@ -18,26 +18,26 @@ type ShapedSpec = Pick<
 
 export interface PodShape {
   readonly requests: Amounts;
-  /** For scores: as if each container asked for a little, so that pods that ask for nothing spread too. */
+  /** Requests for scoring, with small defaults per container, so that pods without requests are spread too. */
   readonly assumed: { readonly milliCpu: number; readonly memory: number };
   readonly hostPorts: readonly HostPort[];
   readonly images: readonly string[];
-  /** What its node must be able to do. */
+  /** Features that the pod requires of its node. */
   readonly features: readonly string[];
-  /** Of some pod of this shape. Only what makes up a shape may be read of it. */
+  /** Spec of some pod of this shape; only fields that are part of the shape may be read. */
   readonly spec: ShapedSpec;
   affinityIn(namespace: string): AffinityTerms;
 }
 
-/** What a container that does not say is taken to need. */
+/** Default requests per container, for scoring only. */
 const ASSUMED = { cpu: "100m", memory: "200Mi" };
 
-/** A shape is small, and the pods of one workload share one. */
+/** Upper bound of cached shapes; pods of one workload share one. */
 const SHAPES_MAX = 2048;
-/** Of the text of one: longer ones are made each time, so that nobody fills the memory with pods that are gone. */
+/** Upper bound of a cached shape's text: longer shapes are not cached, so that deleted pods cannot fill the memory. */
 const TEXT_MAX = 20_000;
 
-/** Shapes by their texts. */
+/** Cache of shapes by text. */
 export class PodShapes {
   readonly #known = new Map<string, PodShape>();
 
@@ -53,7 +53,7 @@ export class PodShapes {
   }
 }
 
-/** Everything that a plugin reads of `shape.spec` must be in here. Volumes are not: the pods of a StatefulSet differ in theirs. */
+/** Must contain every field that a plugin reads of `shape.spec`. Volumes are left out: pods of a StatefulSet differ in them. */
 function shapeText(pod: Pod): string {
   const { spec } = pod;
   return stringifyJson([
@@ -99,7 +99,7 @@ function makeShape(pod: Pod): PodShape {
   };
 }
 
-/** Nodes report images with a tag; without one, the latest is meant. */
+/** Nodes report images with a tag; a name without a tag means `latest`. */
 export function normalImage(name: string): string {
   return name.lastIndexOf(":") <= name.lastIndexOf("/") ? `${name}:latest` : name;
 }

@@ -1,9 +1,9 @@
-/** One whole number for each node, found by the node's slot. */
+/** One whole number per node, indexed by the node's slot. */
 
 const FIRST_SIZE = 64;
 
 export class SlotNumbers {
-  /** What a slot holds that nothing was written to. Reads beyond the end mean the same. */
+  /** Value of unwritten slots, also beyond the end. */
   readonly empty: number;
   values: Int32Array;
 

@@ -1,7 +1,4 @@
-/**
- * Which affinity terms the pods on each node have. Pods that are alike have equal terms, so that there are about as many groups as
- * workloads, however many pods those have.
- */
+/** Affinity terms of the pods on each node. Equal terms share a group, so there are about as many groups as workloads. */
 
 import type { AffinityTerm, AffinityTerms } from "./affinity-term.ts";
 import type { PodInfo } from "./pod-info.ts";
@@ -11,7 +8,7 @@ export type TermRole = keyof AffinityTerms;
 
 export interface TermGroup {
   readonly term: AffinityTerm;
-  /** Pods with this term, by node. */
+  /** Number of pods with this term, by node. */
   readonly counts: SlotNumbers;
   total: number;
 }

@@ -1,4 +1,4 @@
-/** Which nodes are in the same place by a label: their domain, as a small number for each value of the label. */
+/** Domains of nodes by a label: each value of the label gets a small number. */
 
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { NodeInfo } from "./node-info.ts";
@@ -7,9 +7,9 @@ import { SlotNumbers } from "./slot-numbers.ts";
 const NO_DOMAIN = -1;
 
 export interface Topology {
-  /** The domain of each node; NO_DOMAIN without the label. */
+  /** Domain of each node; NO_DOMAIN without the label. */
   readonly domains: SlotNumbers;
-  /** Domains are below this. A domain that lost all its nodes keeps its number. */
+  /** Exclusive upper bound of domain numbers. A domain without nodes keeps its number. */
   readonly limit: number;
 }
 
@@ -18,17 +18,17 @@ interface KnownTopology extends Topology {
   readonly numbers: Map<string, number>;
 }
 
-/** The labels that people spread by are few. */
+/** Upper bound of topology keys; clusters use few. */
 const TOPOLOGIES_MAX = 64;
 
 export class TopologyTable {
-  /** By label; the least recently used first. */
+  /** Topologies by label, least recently used first. */
   readonly #known = new Map<string, KnownTopology>();
 
-  /** `nodes` are all there are. */
+  /** `nodes` are all nodes. */
   topologyOf(key: string, nodes: Iterable<NodeInfo>): Topology {
     const found = this.#known.get(key);
-    // Values that are gone pile up; then the numbers are given out anew.
+    // Numbers of vanished values accumulate; beyond this limit all are assigned anew.
     if (found !== undefined && found.limit <= 2 * this.#nodeCount + 64) {
       this.#known.delete(key);
       this.#known.set(key, found);

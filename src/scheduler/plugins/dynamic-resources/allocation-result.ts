@@ -1,4 +1,4 @@
-/** What is written into a claim of which devices it got: the devices, what drivers are told of them, and from where they can be used. */
+/** Builds the allocation in a claim's status: devices, driver configuration and node selector. */
 
 import type { NodeSelector, NodeSelectorRequirement } from "../../../api/generated/types/core-v1.ts";
 import type {
@@ -13,11 +13,11 @@ import type { Choice } from "./chosen-devices.ts";
 
 export interface ResultContext {
   readonly nodeName: string;
-  /** A new name for a share of a device. */
+  /** Returns a new id for a share of a device. */
   readonly shareId: () => string;
 }
 
-/** `choices` are those of this claim, in the order of its requests. */
+/** `choices` are this claim's choices in the order of its requests. */
 export function allocationResult(
   claim: ResourceClaim,
   choices: readonly Choice[],
@@ -59,7 +59,7 @@ function resultOf(
   };
 }
 
-/** Each class says its part once, for all requests that are of it. */
+/** Each class contributes its configuration once, for all requests of the class. */
 function classConfig(choices: readonly Choice[]): readonly DeviceAllocationConfiguration[] {
   const chosen = [...new Set(choices.map(({ alternative }) => alternative))];
   const classes = [...new Set(chosen.map(({ deviceClass }) => deviceClass))];
@@ -70,7 +70,9 @@ function classConfig(choices: readonly Choice[]): readonly DeviceAllocationConfi
   });
 }
 
-/** As upstream: what is said of several requests is there once for each. What concerns only alternatives that were not chosen is left out. */
+/**
+ * As upstream, a configuration for several requests appears once per request. Configurations for unchosen alternatives only are left out.
+ */
 function claimConfig(
   { spec }: ResourceClaim,
   choices: readonly Choice[],
@@ -86,7 +88,7 @@ function claimConfig(
   });
 }
 
-/** Undefined when the devices can be used from everywhere. */
+/** Undefined if the devices are usable on every node. */
 function selectorOf(choices: readonly Choice[], nodeName: string): NodeSelector | undefined {
   const fields: NodeSelectorRequirement[] = [];
   const expressions: NodeSelectorRequirement[] = [];

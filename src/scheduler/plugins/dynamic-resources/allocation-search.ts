@@ -1,6 +1,7 @@
 /**
- * Finds devices on one node for all claims of a pod: request by request, device by device, back to the last choice where it goes no further. Devices
- * are tried in their order, so that equal input gives equal results; the first solution is taken.
+ * Finds devices on one node for all claims of a pod by backtracking over requests and devices.
+ *
+ * Devices are tried in a fixed order, so equal input gives equal results. The first solution wins.
  */
 
 import type { ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
@@ -16,7 +17,7 @@ import { countersOf, type PoolCounters } from "./pool-counters.ts";
 import { SearchTooLong } from "./search-too-long.ts";
 import { type Alternative, claimKey, type Wish } from "./wish.ts";
 
-/** What all nodes have in common. */
+/** Input that is the same for all nodes. */
 export interface SearchScope {
   readonly claims: readonly ResourceClaim[];
   readonly wishes: readonly Wish[];
@@ -26,7 +27,7 @@ export interface SearchScope {
   readonly matcher: DeviceMatcher;
 }
 
-/** What a claim can hold. */
+/** Upper bound of devices in one claim, set by the API. */
 const RESULTS_MAX = 32;
 
 export class AllocationSearch {
@@ -34,27 +35,27 @@ export class AllocationSearch {
   readonly #on: NodeDevices;
   readonly #constraints: readonly (readonly AttributeConstraint[])[];
   readonly #chosen = new ChosenDevices();
-  /** The devices that `all` means, found out before the search. */
+  /** Devices of requests with mode All, computed before the search. */
   readonly #all = new Map<Alternative, readonly PoolDevice[]>();
-  /** What requests take of devices that have some capacity, whoever else has something of them. */
+  /** Capacity that requests take of devices, independent of other users. */
   readonly #amounts = new Map<Alternative, Map<PoolDevice, Amounts | undefined>>();
-  /** How many more devices may be looked at. */
-  #looksLeft: number;
+  /** Device checks left before the search is given up. */
+  #stepsLeft: number;
 
-  constructor(scope: SearchScope, on: NodeDevices, looks: number) {
+  constructor(scope: SearchScope, on: NodeDevices, steps: number) {
     this.#scope = scope;
     this.#on = on;
-    this.#looksLeft = looks;
+    this.#stepsLeft = steps;
     this.#constraints = scope.claims.map(({ spec }) =>
       (spec.devices.constraints ?? []).map((constraint) => new AttributeConstraint(constraint)),
     );
   }
 
-  get looksLeft(): number {
-    return Math.max(0, this.#looksLeft);
+  get stepsLeft(): number {
+    return Math.max(0, this.#stepsLeft);
   }
 
-  /** Undefined when there is no solution; throws when something is wrong with a claim, a class or a pool, in upstream's words. */
+  /** Undefined if there is no solution. Throws upstream's message if a claim, class or pool is invalid. */
   run(): readonly Choice[] | undefined {
     for (const { alternatives } of this.#scope.wishes) {
       for (const each of alternatives) if (each.count === "all") this.#all.set(each, this.#findAll(each));
@@ -68,9 +69,9 @@ export class AllocationSearch {
     const asks = `claim ${alternative.claimKey}, request ${alternative.name}: asks for all devices, but resource pool`;
     if (incomplete !== undefined) throw new Error(`${asks} ${incomplete} is currently being updated`);
     if (invalid !== undefined) throw new Error(`${asks} ${invalid} is currently invalid`);
-    // One that has not so much left is none of them, where one that somebody has for himself keeps everybody from having all.
+    // A shared device with too little capacity left is skipped. A device in exclusive use is not, and fails the request.
     return devices.filter((device) => {
-      this.#look();
+      this.#step();
       return this.#isMeant(alternative, device) && this.#findCapacity(alternative, device) !== undefined;
     });
   }
@@ -106,11 +107,11 @@ export class AllocationSearch {
     });
   }
 
-  /** All or none: there is nothing to choose. */
+  /** Takes all devices or none. */
   #takeAll({ claimIndex, alternative, next }: Task): boolean {
     const before = this.#chosen.all.length;
     for (const device of this.#all.get(alternative) ?? []) {
-      this.#look();
+      this.#step();
       if (this.#take({ claimIndex, alternative, device })) continue;
       this.#giveBack(before);
       return false;
@@ -120,7 +121,7 @@ export class AllocationSearch {
     return false;
   }
 
-  /** Devices of one request are taken in their order only: another order of the same ones would be no other solution. */
+  /** Devices of one request are taken in ascending order only: permutations are not tried. */
   #takeSome(task: Task, from: number): boolean {
     const { claimIndex, alternative, count, next } = task;
     if (count === 0) return next();
@@ -129,7 +130,7 @@ export class AllocationSearch {
     for (let at = from; at < devices.length; at++) {
       const device = devices[at];
       if (device === undefined) break;
-      this.#look();
+      this.#step();
       if (this.#isTaken({ claimIndex, alternative, device }) || !this.#isMeant(alternative, device)) continue;
       if (!this.#take({ claimIndex, alternative, device })) continue;
       if (this.#takeSome({ ...task, count: count - 1 }, at + 1)) return true;
@@ -138,8 +139,8 @@ export class AllocationSearch {
     return false;
   }
 
-  #look(): void {
-    if (this.#looksLeft-- === 0) throw new SearchTooLong();
+  #step(): void {
+    if (this.#stepsLeft-- === 0) throw new SearchTooLong();
   }
 
   #isMeant({ deviceClass, selectors, claimKey: key }: Alternative, device: PoolDevice): boolean {
@@ -157,7 +158,7 @@ export class AllocationSearch {
     return own.length > 0 || this.#scope.inUse.isTaken(device.key);
   }
 
-  /** Answers whether the device is to be had; then it is noted as chosen. */
+  /** Returns true if the device is available, and records it as chosen. */
   #take(candidate: Candidate): boolean {
     const { claimIndex, alternative, device } = candidate;
     if (this.#isTaken(candidate)) return false;
@@ -170,7 +171,7 @@ export class AllocationSearch {
     return true;
   }
 
-  /** What the request takes of the device; undefined when there is not so much left of it. */
+  /** Capacity that the request takes of the device; undefined if not enough is left. */
   #findCapacity(alternative: Alternative, device: PoolDevice): Amounts | undefined {
     const consumed = this.#amountsOf(alternative, device);
     if (consumed === undefined || consumed.size === 0) return consumed;
@@ -189,7 +190,7 @@ export class AllocationSearch {
   #hasCounters(device: PoolDevice): boolean {
     if ((device.device.consumesCounters ?? []).length === 0) return true;
     const { counters, inUse } = this.#scope;
-    // Who shares a device with others takes what they have taken already.
+    // Further shares of a device consume no additional counters.
     const isCounted =
       inUse.capacityOf(device.key) !== undefined ||
       this.#chosen.of(device).some(({ consumed }) => consumed !== undefined);
@@ -224,7 +225,7 @@ interface Task {
   readonly claimIndex: number;
   readonly alternative: Alternative;
   readonly count: number;
-  /** Goes on with the next request. */
+  /** Continues with the next request. */
   readonly next: () => boolean;
 }
 
@@ -235,7 +236,7 @@ function nanosOf(consumed: Amounts | undefined): ReadonlyMap<string, bigint> | u
   return consumed && new Map([...consumed].map(([name, { nano }]) => [name, nano]));
 }
 
-/** Has a taint that the request does not put up with. */
+/** The device has a taint that the request does not tolerate. */
 function isRepelling({ device }: PoolDevice, { tolerations }: Alternative): boolean {
   return (device.taints ?? []).some(
     (taint) =>

@@ -1,4 +1,4 @@
-/** A constraint of a claim: devices of its requests must be alike in an attribute, or all differ in it. */
+/** A claim's constraint: the devices of its requests must share an attribute value, or all differ in it. */
 
 import type { Device, DeviceAttribute, DeviceConstraint } from "../../../api/generated/types/resource-v1.ts";
 import { ownValue } from "../../../resources/rules/value-rules.ts";
@@ -9,7 +9,7 @@ export class AttributeConstraint {
   readonly #requests: ReadonlySet<string>;
   readonly #attribute: string;
   readonly #isDistinct: boolean;
-  /** Of the devices that were added, in their order. */
+  /** Values of the added devices, in order. */
   readonly #values: string[] = [];
 
   constructor({ requests = [], matchAttribute, distinctAttribute }: DeviceConstraint) {
@@ -18,7 +18,7 @@ export class AttributeConstraint {
     this.#isDistinct = matchAttribute === undefined;
   }
 
-  /** Answers whether the device may be added; then it is. */
+  /** Adds the device if the constraint allows it; returns true if it does. */
   add(alternative: Alternative, { driver, device }: PoolDevice): boolean {
     if (!this.#concerns(alternative)) return true;
     const value = attributeText(device, driver, this.#attribute);
@@ -29,7 +29,7 @@ export class AttributeConstraint {
     return isFitting;
   }
 
-  /** Takes the device away that was added last for such a request. */
+  /** Removes the last device added for a request of the constraint. */
   remove(alternative: Alternative): void {
     if (this.#concerns(alternative)) this.#values.pop();
   }
@@ -39,7 +39,7 @@ export class AttributeConstraint {
   }
 }
 
-/** A name without a domain is the driver's own. Undefined when the device has no such attribute. */
+/** A name without a domain belongs to the driver. Undefined if the device lacks the attribute. */
 function attributeText({ attributes }: Device, driver: string, name: string): string | undefined {
   const own = `${driver}/`;
   const found =
@@ -48,7 +48,7 @@ function attributeText({ attributes }: Device, driver: string, name: string): st
   return found === undefined ? undefined : valueText(found);
 }
 
-/** Values of different types are never equal. */
+/** The type is part of the text: values of different types are never equal. */
 function valueText({ string, int, bool, version }: DeviceAttribute): string | undefined {
   if (string !== undefined) return `string ${string}`;
   if (int !== undefined) return `int ${String(int)}`;

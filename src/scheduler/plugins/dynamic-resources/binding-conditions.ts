@@ -1,4 +1,4 @@
-/** Devices that have to be made ready before a pod may come to its node: what their drivers say of them. */
+/** Reads the binding conditions of devices that must be prepared before the pod is bound. */
 
 import type {
   AllocatedDeviceStatus,
@@ -6,12 +6,12 @@ import type {
   ResourceClaim,
 } from "../../../api/generated/types/resource-v1.ts";
 
-/** As long as upstream waits. */
+/** Upstream's timeout. */
 export const READY_TIMEOUT_MS = 600_000;
 
 export type Readiness =
   | { readonly type: "ready" | "pending" }
-  /** In upstream's words. */
+  /** Message in upstream's words. */
   | { readonly type: "failed"; readonly message: string };
 
 const READY: Readiness = { type: "ready" };
@@ -43,7 +43,7 @@ function deviceReadiness(claim: ResourceClaim, result: DeviceRequestAllocationRe
   return isReady ? READY : { type: "pending" };
 }
 
-/** Whether its devices have had all the time they get. */
+/** The timeout for the claim's devices has passed. */
 export function isOverdue(claim: ResourceClaim, nowMs: number): boolean {
   const { allocationTimestamp } = claim.status.allocation ?? {};
   if (allocationTimestamp === undefined || !hasBindingConditions(claim)) return false;

@@ -12,7 +12,7 @@ const choice = (of: PoolDevice): Choice => ({ device: of, consumed: new Map() })
 const MEMORY = "d/p/card/memory";
 const UNIT = 1_000_000_000n;
 
-test("counters of a device count once, until the last who chose it gives it back", () => {
+test("a device's counters count once, until its last choice is removed", () => {
   const chosen = new ChosenDevices();
   const [one, other] = [device("a"), device("b")];
   const sums: bigint[] = [];
@@ -32,7 +32,7 @@ test("counters of a device count once, until the last who chose it gives it back
   expect(chosen.of(one)).toEqual([]);
 });
 
-test("what is to stay is not taken away", () => {
+test("removeLast keeps the given number of choices", () => {
   const chosen = new ChosenDevices();
   chosen.add(choice(device("a")));
 

@@ -1,4 +1,4 @@
-/** The devices that a search has chosen so far, and what they take together: each look at another device asks for it. */
+/** Devices chosen so far by a search, and their total consumption, which every check of a device reads. */
 
 import type { Quantity } from "../../../api/values/quantity.ts";
 import type { PoolDevice } from "./device-pools.ts";
@@ -9,7 +9,7 @@ export interface Choice {
   readonly claimIndex: number;
   readonly alternative: Alternative;
   readonly device: PoolDevice;
-  /** Of a device that several may share: how much of it. */
+  /** Capacity taken of a shareable device; undefined for an exclusive one. */
   readonly consumed: ReadonlyMap<string, Quantity> | undefined;
 }
 
@@ -18,7 +18,7 @@ const NONE: readonly Choice[] = [];
 export class ChosenDevices {
   readonly #choices: Choice[] = [];
   readonly #byDevice = new Map<PoolDevice, Choice[]>();
-  /** Sums of counters. Whoever shares a device with others takes no more of them. */
+  /** Sums of consumed counters. Further shares of a device add no counters. */
   readonly #counters = new Map<string, bigint>();
 
   get all(): readonly Choice[] {
@@ -45,7 +45,7 @@ export class ChosenDevices {
     for (const [key, amount] of countersOf(device)) this.#counters.set(key, this.counterOf(key) + amount);
   }
 
-  /** Takes away the last one; undefined when there are no more than `least`. */
+  /** Removes the last choice; undefined if at most `least` are left. */
   removeLast(least: number): Choice | undefined {
     const choice = this.#choices.length > least ? this.#choices.pop() : undefined;
     if (choice === undefined) return undefined;

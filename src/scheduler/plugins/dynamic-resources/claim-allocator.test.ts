@@ -42,7 +42,7 @@ function allocator(
   });
 }
 
-/** Request and device of each result of the first claim on node `a`, or why there are none. */
+/** Request and device of each result of the first claim on node `a`, or the reason why there are none. */
 function allocated(world: World, nodeName = "a"): readonly string[] | string {
   const made = allocator(world);
   const reason = made.tryNode(node(nodeName));
@@ -110,39 +110,39 @@ function using(device: string, change = {}): AllocationResult {
 
 describe("devices for a claim", () => {
   test.each<readonly [string, World, readonly string[] | string]>([
-    ["the first that is free", { claims: [one], slices: [four], used: [using("gpu-0")] }, ["r gpu-1"]],
+    ["the first free one", { claims: [one], slices: [four], used: [using("gpu-0")] }, ["r gpu-1"]],
     [
-      "as many as are asked for",
+      "the requested number",
       { claims: [claim({ requests: [exactly({ count: 3 })] })], slices: [four] },
       ["r gpu-0", "r gpu-1", "r gpu-2"],
     ],
     [
-      "none when there are too few",
+      "none if there are too few",
       { claims: [claim({ requests: [exactly({ count: 5 })] })], slices: [four] },
       "cannot allocate all claims",
     ],
     [
-      "all that there are",
+      "all devices with mode All",
       { claims: [claim({ requests: [exactly(all)] })], slices: [four] },
       ["r gpu-0", "r gpu-1", "r gpu-2", "r gpu-3"],
     ],
     [
-      "not all when one is in use",
+      "none with mode All if one is in use",
       { claims: [claim({ requests: [exactly(all)] })], slices: [four], used: [using("gpu-3")] },
       "cannot allocate all claims",
     ],
     [
-      "not all when there is none",
+      "none with mode All if there is none",
       { claims: [claim({ requests: [exactly(all)] })], slices: [] },
       "cannot allocate all claims",
     ],
     [
-      "nothing twice for two claims",
+      "different ones for two claims",
       { claims: [one, claim({ requests: [exactly()] }, "d")], slices: [four] },
       ["r gpu-0", "r gpu-1"],
     ],
     [
-      "what its selector means",
+      "those its selector matches",
       {
         claims: [
           claim({ requests: [exactly({ selectors: [cel(`device.attributes["${DRIVER}"].index == 2`)] })] }),
@@ -152,12 +152,12 @@ describe("devices for a claim", () => {
       ["r gpu-2"],
     ],
     [
-      "what the class means",
+      "those its class matches",
       { claims: [one], slices: [four], classes: [gpus({ selectors: [cel(`device.driver == "other"`)] })] },
       "cannot allocate all claims",
     ],
     [
-      "what others use, for those who look on",
+      "devices in use, for admin access",
       {
         claims: [claim({ requests: [exactly({ adminAccess: true })] })],
         slices: [four],
@@ -166,7 +166,7 @@ describe("devices for a claim", () => {
       ["r gpu-0"],
     ],
     [
-      "what somebody looks on at",
+      "devices with admin access by others",
       { claims: [one], slices: [four], used: [using("gpu-0", { adminAccess: true })] },
       ["r gpu-0"],
     ],
@@ -174,7 +174,7 @@ describe("devices for a claim", () => {
     expect(allocated(world)).toEqual(expected);
   });
 
-  test("are the first of its alternatives that can be had", () => {
+  test("are the first available alternative", () => {
     const firstAvailable = [
       { name: "two", deviceClassName: "gpu", allocationMode: "ExactCount", count: 2 },
       { name: "one", deviceClassName: "gpu", allocationMode: "ExactCount", count: 1 },
@@ -190,7 +190,7 @@ describe("devices for a claim", () => {
     expect([best.score("a"), second.score("a")]).toEqual([8, 7]);
   });
 
-  test("are found by going back on an earlier choice", () => {
+  test("are found by backtracking", () => {
     const wide = exactly({}, "any");
     const narrow = exactly({ selectors: [cel(`device.attributes["${DRIVER}"].index == 0`)] }, "first");
     const slices = [slice({ devices: devices(2, (int) => ({ attributes: { index: { int } } })) })];
@@ -201,7 +201,7 @@ describe("devices for a claim", () => {
     ]);
   });
 
-  test("are alike, or all different, where a constraint says so", () => {
+  test("share or differ in an attribute as a constraint demands", () => {
     const slices = [slice({ devices: devices(4, (at) => ({ attributes: { numa: { int: at % 3 } } })) })];
     const requests = [exactly({ count: 2 })];
     const constrained = (constraint: object) => claim({ requests, constraints: [constraint] });
@@ -225,7 +225,7 @@ describe("devices for a claim", () => {
     ).toEqual(["r gpu-0", "r gpu-1"]);
   });
 
-  test("are not tainted, unless the request puts up with it", () => {
+  test("are untainted, unless the request tolerates the taint", () => {
     const taints = [{ key: "broken", value: "yes", effect: "NoSchedule" as const }];
     const slices = [slice({ devices: devices(1, () => ({ taints })) })];
     const tolerant = exactly({ tolerations: [{ key: "broken", operator: "Exists" }] });
@@ -246,14 +246,14 @@ describe("pools", () => {
     resourceSliceCount,
   });
 
-  test("count in their newest generation", () => {
+  test("count in their newest generation only", () => {
     const old = slice({ devices: devices(4), pool: pool(1, 1) }, "old");
     const fresh = slice({ devices: [{ name: "fresh" }], pool: pool(2, 1) }, "fresh");
 
     expect(allocated({ claims: [one], slices: [old, fresh] })).toEqual(["r fresh"]);
   });
 
-  test("count in their newest generation, however large its number", () => {
+  test("count in their newest generation, even beyond 2^53", () => {
     const large = (2n ** 60n) as unknown as number;
     const old = slice({ devices: devices(4), pool: pool(1, 1) }, "old");
     const fresh = slice({ devices: [{ name: "fresh" }], pool: pool(large, 1) }, "fresh");
@@ -262,7 +262,7 @@ describe("pools", () => {
     expect(allocated({ claims: [one], slices: [fresh, old] })).toEqual(["r fresh"]);
   });
 
-  test("of which slices are missing give nothing away", () => {
+  test("with missing slices offer no devices", () => {
     const half = slice({ devices: devices(1), pool: pool(1, 2) });
 
     expect(allocated({ claims: [one], slices: [half] })).toBe("cannot allocate all claims");
@@ -271,7 +271,7 @@ describe("pools", () => {
     );
   });
 
-  test("that have two devices of one name are invalid", () => {
+  test("with duplicate device names are invalid", () => {
     const twice = slice({ devices: [{ name: "gpu" }, { name: "gpu" }] });
 
     expect(allocated({ claims: [one], slices: [twice] })).toBe("invalid resource pools were encountered");
@@ -284,7 +284,7 @@ describe("pools", () => {
     expect(allocated({ claims: [one], slices: [second, first] })).toEqual(["r first"]);
   });
 
-  test("reach the nodes they say", () => {
+  test("offer devices to their own nodes only", () => {
     const inZone = {
       nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In" as const, values: ["z1"] }] }],
     };
@@ -312,7 +312,7 @@ describe("pools", () => {
 describe("parts of devices", () => {
   const counters = (value: string) => ({ memory: { value } });
 
-  test("are not given away twice: counters", () => {
+  test("are exclusive by counters", () => {
     const sets = slice(
       {
         sharedCounters: [{ name: "card", counters: counters("40Gi") }],
@@ -338,7 +338,7 @@ describe("parts of devices", () => {
     expect(allocated({ claims: [one], slices: [sets, parts], used: [using("gpu-2")] })).toEqual(["r gpu-0"]);
   });
 
-  test("are given to several: capacity", () => {
+  test("are shared by capacity", () => {
     const capacity = {
       memory: { value: "10Gi", requestPolicy: { default: "1Gi", validRange: { min: "1Gi", step: "2Gi" } } },
     };
@@ -368,7 +368,7 @@ describe("parts of devices", () => {
     });
   });
 
-  test("are asked of all devices that have so much left", () => {
+  test("with mode All include every device with enough capacity", () => {
     const capacity = { memory: { value: "10Gi" } };
     const slices = [slice({ devices: devices(3, () => ({ allowMultipleAllocations: true, capacity })) })];
     const every = claim({ requests: [exactly({ ...all, capacity: { requests: { memory: "6Gi" } } })] });
@@ -381,7 +381,7 @@ describe("parts of devices", () => {
 describe("the result", () => {
   const opaque = (value: string) => ({ opaque: { driver: DRIVER, parameters: { value } } });
 
-  test("names the node of devices that are local to one", () => {
+  test("names the node of local devices", () => {
     expect(resultOf({ claims: [one], slices: [four] })).toEqual({
       devices: { results: [{ request: "r", driver: DRIVER, pool: "pool", device: "gpu-0" }] },
       nodeSelector: {
@@ -390,13 +390,13 @@ describe("the result", () => {
     });
   });
 
-  test("names no node for devices that every node reaches", () => {
+  test("names no node for devices that every node can use", () => {
     expect(
       resultOf({ claims: [one], slices: [slice({ allNodes: true, devices: devices(1) })] })?.nodeSelector,
     ).toBeUndefined();
   });
 
-  test("carries what class and claim tell the driver", () => {
+  test("contains the configuration of class and claim", () => {
     const requests = [exactly({}, "x"), exactly({}, "y"), exactly({ deviceClassName: "other" }, "z")];
     const made = claim({
       requests,
@@ -415,7 +415,7 @@ describe("the result", () => {
     ]);
   });
 
-  test("carries what the claim says of several requests once for each", () => {
+  test("contains a configuration for several requests once per request", () => {
     const requests = [exactly({}, "x"), exactly({}, "y"), exactly({}, "z")];
     const both = { ...opaque("both"), requests: ["y", "x"] };
     const made = claim({ requests, config: [both] });
@@ -426,7 +426,7 @@ describe("the result", () => {
     ]);
   });
 
-  test("names the requests that a class or the claim speaks of, also when there is no other", () => {
+  test("names the requests of each configuration, even if there is only one", () => {
     const made = claim({
       requests: [exactly({}, "x")],
       config: [{ ...opaque("every") }, { ...opaque("x"), requests: ["x"] }],
@@ -441,7 +441,7 @@ describe("the result", () => {
   });
 });
 
-describe("what is wrong", () => {
+describe("the error message", () => {
   test.each<readonly [string, World, string]>([
     [
       "a selector that fails",
@@ -468,7 +468,7 @@ describe("what is wrong", () => {
       "claim default/c: number of requested devices 33 exceeds the claim limit of 32",
     ],
     [
-      "a class that is not there",
+      "a missing class",
       { claims: [one], slices: [four], classes: [] },
       "request r: device class gpu does not exist",
     ],
@@ -484,7 +484,7 @@ describe("what is wrong", () => {
     expect(() => allocated(world)).toThrow(message);
   });
 
-  test("expressions that cost too much are given up, and gone on with at the next try", () => {
+  test("expensive expressions time out and continue at the next attempt", () => {
     const range = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]";
     const loops = `${range}.all(a, ${range}.all(b, ${range}.all(c, true)))`;
     const last = cel(`${loops} && device.attributes["${DRIVER}"].at == 99`);
@@ -500,7 +500,7 @@ describe("what is wrong", () => {
     expect(tries.at(-1)).toBeUndefined();
   });
 
-  test("more text of expressions than can be compiled at once is given up", () => {
+  test("too much expression text to compile times out", () => {
     const long = (at: number): ReturnType<typeof cel> =>
       cel(`${"true && ".repeat(1200)}${String(at)} == ${String(at)}`);
     const requests = Array.from({ length: 20 }, (_, at) =>
@@ -511,7 +511,7 @@ describe("what is wrong", () => {
     expect(allocated(world)).toBe("timed out trying to allocate devices");
   });
 
-  test("a search that takes too long is given up", () => {
+  test("a long search times out", () => {
     const slices = [slice({ devices: devices(40, () => ({ attributes: { numa: { int: 1 } } })) })];
     const hopeless = claim({
       requests: [exactly({ count: 20 }), exactly({ count: 12, selectors: [cel("false")] }, "no")],
@@ -520,7 +520,7 @@ describe("what is wrong", () => {
     expect(allocated({ claims: [hopeless], slices })).toBe("timed out trying to allocate devices");
   });
 
-  test("looking for all devices counts as well", () => {
+  test("a search for all devices counts towards the budget", () => {
     const many = Array.from({ length: 10 }, (_, at) =>
       slice(
         { devices: devices(128), pool: { name: `pool-${String(at)}`, generation: 1, resourceSliceCount: 1 } },

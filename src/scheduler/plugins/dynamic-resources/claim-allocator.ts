@@ -1,4 +1,4 @@
-/** Tries node after node for the claims of one pod. What does not depend on the node is worked out once. */
+/** Tries nodes for the claims of one pod. Node-independent input is computed once. */
 
 import type { Node } from "../../../api/generated/types/core-v1.ts";
 import type { AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
@@ -12,10 +12,10 @@ import { PoolCounters } from "./pool-counters.ts";
 import { SearchTooLong } from "./search-too-long.ts";
 import type { Wish } from "./wish.ts";
 
-/** Looks at devices: some milliseconds for a node, some tens for a pod. Who needs more would keep everybody else waiting. */
-const NODE_LOOKS_MAX = 20_000;
-const POD_LOOKS_MAX = 200_000;
-/** As many alternatives as a request can have. */
+/** Upper bounds of device checks: some milliseconds per node, some tens per pod. More would block other pods. */
+const NODE_STEPS_MAX = 20_000;
+const POD_STEPS_MAX = 200_000;
+/** Upper bound of alternatives in one request, set by the API. */
 const ALTERNATIVES_MAX = 8;
 
 const NO_SOLUTION = "cannot allocate all claims";
@@ -33,7 +33,7 @@ export class ClaimAllocator {
   readonly claims: readonly ResourceClaim[];
   readonly #scope: SearchScope;
   readonly #found = new Map<string, readonly Choice[]>();
-  #looksLeft = POD_LOOKS_MAX;
+  #stepsLeft = POD_STEPS_MAX;
 
   constructor({ claims, wishes, pools, inUse, selectors }: AllocatorParts) {
     this.claims = claims;
@@ -41,11 +41,11 @@ export class ClaimAllocator {
     this.#scope = { claims, wishes, pools, inUse, counters: new PoolCounters(pools, inUse), matcher };
   }
 
-  /** Why the claims cannot be allocated there, in upstream's words; undefined when they can. */
+  /** Reason, in upstream's words, why the claims cannot be allocated on the node; undefined if they can. */
   tryNode(node: Node): string | undefined {
     const on = this.#scope.pools.onNode(node);
-    const looks = Math.min(NODE_LOOKS_MAX, this.#looksLeft);
-    const search = new AllocationSearch(this.#scope, on, looks);
+    const steps = Math.min(NODE_STEPS_MAX, this.#stepsLeft);
+    const search = new AllocationSearch(this.#scope, on, steps);
     try {
       const choices = search.run();
       if (choices === undefined) return on.invalid === undefined ? NO_SOLUTION : INVALID_POOLS;
@@ -55,11 +55,11 @@ export class ClaimAllocator {
       if (error instanceof SearchTooLong) return error.message;
       throw error;
     } finally {
-      this.#looksLeft -= looks - search.looksLeft;
+      this.#stepsLeft -= steps - search.stepsLeft;
     }
   }
 
-  /** For a node that passed: what each claim gets there. */
+  /** Allocations of the claims on a node that passed. */
   resultsOn(nodeName: string, shareId: () => string): readonly AllocationResult[] {
     const found = this.#found.get(nodeName) ?? [];
     return this.claims.map((claim, index) => {
@@ -68,12 +68,12 @@ export class ClaimAllocator {
     });
   }
 
-  /** Whether nodes can differ in what requests get. */
+  /** True if nodes can differ in the alternatives they offer. */
   get hasAlternatives(): boolean {
     return this.#scope.wishes.some(({ alternatives }) => alternatives.length > 1);
   }
 
-  /** More where requests get what they would like best. */
+  /** Higher if requests get their preferred alternatives. */
   score(nodeName: string): number {
     const chosen = new Set(this.#found.get(nodeName)?.map(({ alternative }) => alternative));
     let score = 0;

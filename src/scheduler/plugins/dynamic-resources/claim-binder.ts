@@ -1,4 +1,4 @@
-/** Writes into claims which devices they got and for whom, and waits until devices that have to be made ready are. */
+/** Writes allocations and users into claims, and waits until devices are ready. */
 
 import type { Manifest } from "../../../api/api-object.ts";
 import { isApiError } from "../../../api/errors/api-error.ts";
@@ -21,18 +21,18 @@ import type { ClaimLedger } from "./claim-ledger.ts";
 import type { SpecialClaim } from "./claim-variants.ts";
 import { claimKey } from "./wish.ts";
 
-/** Held while a claim has devices, so that it does not go before it gave them back. */
+/** Finalizer of allocated claims: a claim must free its devices before it is deleted. */
 const PROTECTION = "resource.kubernetes.io/delete-protection";
-/** Others write claims too. Who loses this often tries with the pod again. */
+/** Upper bound of tries against concurrent writers; afterwards the pod is retried. */
 const TRIES_MAX = 5;
-/** As upstream's. */
+/** Upstream's timeout. */
 const SHOWN_TIMEOUT_MS = 120_000;
 
-/** A claim, and what it is to get unless it has it. */
+/** A claim with its planned allocation; undefined if it is already allocated. */
 export interface ClaimTask {
   claim: ResourceClaim;
   readonly allocation: AllocationResult | undefined;
-  /** Of a claim that has to be made first. */
+  /** Set if the claim must be created first. */
   readonly special?: SpecialClaim;
 }
 
@@ -53,7 +53,7 @@ export class ClaimBinder {
     }
   }
 
-  /** The pod does not come after all: others may have what was promised to it; what it has in writing it no longer uses. */
+  /** Undoes a failed binding: cancels promised devices and removes the pod from written claims. */
   async release(pod: PodInfo, tasks: readonly ClaimTask[]): Promise<void> {
     for (const { claim, allocation, special } of tasks) {
       if (allocation !== undefined) this.#ledger.settle(special?.claim ?? claim);
@@ -79,7 +79,7 @@ export class ClaimBinder {
     }
   }
 
-  /** A claim that was made for a pod which does not come, with the devices it has. */
+  /** Deletes a claim that was created for a pod whose binding failed, and frees its devices. */
   async remove(claim: ResourceClaim): Promise<void> {
     const { uid, finalizers = [] } = claim.metadata;
     const claims = this.#context.client(ResourceClaim);
@@ -95,7 +95,7 @@ export class ClaimBinder {
     }
   }
 
-  /** Takes the devices of a claim that nobody uses. */
+  /** Frees the devices of an unused claim. */
   async deallocate(claim: ResourceClaim): Promise<void> {
     const written = await this.#writeStatus(claim, {});
     this.#ledger.settle(claim, written);
@@ -112,7 +112,7 @@ export class ClaimBinder {
     }
   }
 
-  /** What it gets stays promised until the caches show it: until then nobody would know. */
+  /** The allocation stays promised until the caches show the claim: before that, no other record of it exists. */
   async #bindSpecial(pod: PodInfo, { task, special, signal }: SpecialTask): Promise<void> {
     task.claim = await this.#makeClaim(pod, special);
     task.claim = await this.#write(pod, task);
@@ -191,7 +191,7 @@ export class ClaimBinder {
     return this.#context.write(() => client(ResourceClaim).updateStatus(claim, status));
   }
 
-  /** Resolves when all devices are ready; rejects when one will not be. */
+  /** Resolves when all devices are ready; rejects if one fails or times out. */
   async untilReady(pod: PodInfo, { node, tasks, signal }: ReadyWait): Promise<void> {
     if (!tasks.some(({ claim }) => hasBindingConditions(claim))) return;
     this.#context.event(pod.pod, {
@@ -241,7 +241,7 @@ interface SpecialTask {
   readonly signal: AbortSignal;
 }
 
-/** Goes with its pod. */
+/** The pod owns the claim, so that it is deleted with the pod. */
 function specialManifest(
   { name, uid, namespace }: PodInfo,
   { spec }: ResourceClaim,

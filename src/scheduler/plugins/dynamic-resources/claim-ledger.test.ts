@@ -3,7 +3,7 @@ import type { AllocationResult, ResourceClaim } from "../../../api/generated/typ
 import type { CacheReader } from "../../../runtime/controller/controller.ts";
 import { ClaimLedger } from "./claim-ledger.ts";
 
-/** What the caches show. */
+/** Claims in the cache. */
 let claims: readonly ResourceClaim[];
 let ledger: ClaimLedger;
 
@@ -27,7 +27,7 @@ function whole(device: string): AllocationResult {
 
 function share(device: string, memory: string): AllocationResult {
   const [result] = whole(device).devices.results ?? [];
-  if (result === undefined) throw new Error("there is a result");
+  if (result === undefined) throw new Error("the claim has no result");
   return { devices: { results: [{ ...result, shareID: "x", consumedCapacity: { memory } }] } };
 }
 
@@ -36,8 +36,8 @@ const taken = (...devices: readonly string[]): readonly string[] => {
   return devices.filter((device) => inUse.isTaken(`d/p/${device}`));
 };
 
-describe("in use is", () => {
-  test("what is shown, promised, or written and not shown yet", () => {
+describe("devices in use", () => {
+  test("are cached, promised, or written but not cached yet", () => {
     claims = [claim("a", "1", whole("one")), claim("b", "1"), claim("c", "1")];
     ledger.promise(claim("b", "1"), whole("two"));
     ledger.settle(claim("c", "1"), claim("c", "2", whole("three")));
@@ -45,7 +45,7 @@ describe("in use is", () => {
     expect(taken("one", "two", "three", "four")).toEqual(["one", "two", "three"]);
   });
 
-  test("no longer what was promised in vain, or is shown to be given back", () => {
+  test("exclude cancelled promises and devices freed in the cache", () => {
     claims = [claim("a", "1", whole("one")), claim("b", "1")];
     ledger.promise(claim("b", "1"), whole("two"));
     expect(taken("one", "two")).toEqual(["one", "two"]);
@@ -56,7 +56,7 @@ describe("in use is", () => {
     expect(taken("one", "two")).toEqual([]);
   });
 
-  test("what a claim got since it gave back what is shown", () => {
+  test("include a claim's new devices while the cache shows its old ones", () => {
     claims = [claim("a", "1", whole("one"))];
     ledger.settle(claim("a", "1"), claim("a", "2"));
     ledger.settle(claim("a", "2"), claim("a", "3", whole("two")));
@@ -64,9 +64,9 @@ describe("in use is", () => {
     expect(taken("one", "two")).toEqual(["one", "two"]);
   });
 
-  test("a share of a device once, whoever tells of it", () => {
+  test("count a share once, from whichever source", () => {
     claims = [claim("a", "1", share("nic", "2")), claim("b", "1")];
-    // Another user was written into it.
+    // Another user was written into the claim.
     ledger.settle(claim("a", "1"), claim("a", "2", share("nic", "2")));
     ledger.promise(claim("b", "1"), share("nic", "3"));
     const memory = (): bigint | undefined => ledger.devicesInUse().capacityOf("d/p/nic")?.get("memory");

@@ -1,7 +1,4 @@
-/**
- * Claims as the caches show them, and what this scheduler knows better: devices that it is about to give away, and claims that it has written and the
- * caches do not show yet.
- */
+/** Claims as the caches show them, plus this scheduler's newer knowledge: promised devices and writes that the caches lack. */
 
 import { type AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import { isSame } from "../../../resources/rules/value-rules.ts";
@@ -11,11 +8,11 @@ import { DevicesInUse } from "./devices-in-use.ts";
 
 export class ClaimLedger {
   readonly #cache: CacheReader;
-  /** Promised, and not written; by the uid of the claim. */
+  /** Promised but unwritten allocations by claim uid. */
   readonly #promised = new Map<string, AllocationResult>();
-  /** As the server answered; by uid, until the cache has caught up. */
+  /** Claims as the server returned them, by uid, until the cache catches up. */
   readonly #written = new Map<string, ResourceClaim>();
-  /** What the caches show to be in use. They are read anew when they have changed. */
+  /** Devices in use according to the cache; recomputed when its list changes. */
   #shown: { readonly claims: readonly ResourceClaim[]; readonly inUse: DevicesInUse } | undefined;
 
   constructor(cache: CacheReader) {
@@ -35,13 +32,13 @@ export class ClaimLedger {
     this.#promised.set(metadata.uid, allocation);
   }
 
-  /** What was promised is written, or will not be. */
+  /** Ends a promise: its allocation was written or cancelled. */
   settle({ metadata }: ResourceClaim, written?: ResourceClaim): void {
     this.#promised.delete(metadata.uid);
     if (written !== undefined) this.#written.set(metadata.uid, written);
   }
 
-  /** All that is given away. What was taken back counts until the caches show that. */
+  /** All allocated devices. Freed ones count until the caches show the change. */
   devicesInUse(): DevicesInUse {
     const claims = this.#cache(ResourceClaim).list();
     if (this.#shown?.claims !== claims) {
@@ -50,7 +47,7 @@ export class ClaimLedger {
     return new DevicesInUse(this.#notShown(), this.#shown.inUse);
   }
 
-  /** Promised, or written so lately that the caches do not know. */
+  /** Allocations that are promised, or written so recently that the caches lack them. */
   *#notShown(): Iterable<AllocationResult> {
     yield* this.#promised.values();
     for (const [uid, { metadata, status }] of [...this.#written]) {
@@ -59,7 +56,7 @@ export class ClaimLedger {
       const isLate = shown?.metadata.uid === uid && this.#newest(shown) !== shown;
       const { allocation } = status;
       if (!isLate) this.#written.delete(uid);
-      // It may have given back what is shown, and have got something else since.
+      // The claim may have freed the cached devices and received others since.
       else if (allocation !== undefined && !isSame(allocation, shown.status.allocation)) yield allocation;
     }
   }

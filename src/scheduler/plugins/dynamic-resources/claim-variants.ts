@@ -1,6 +1,8 @@
 /**
- * What a pod's claims are on a node. Extended resources that the node has itself need no devices; for the others one claim is made, once a node is
- * chosen. Nodes that lack the same ones share an allocator.
+ * Claims of a pod on a node, extended resources included.
+ *
+ * A resource that the node itself offers needs no devices. For the others one claim is created once the node is chosen. Nodes that lack the
+ * same resources share an allocator.
  */
 
 import type { ContainerExtendedResourceRequest } from "../../../api/generated/types/core-v1.ts";
@@ -10,32 +12,32 @@ import type { PodInfo } from "../../snapshot/pod-info.ts";
 import type { ClaimAllocator } from "./claim-allocator.ts";
 import { extendedRequests } from "./extended-requests.ts";
 
-/** No claim can have this name. */
+/** Placeholder that is no valid object name. */
 const IN_MEMORY = "<extended-resources>";
 
-/** A claim that is to be made. */
+/** A claim that is yet to be created. */
 export interface SpecialClaim {
   readonly claim: ResourceClaim;
   readonly mappings: readonly ContainerExtendedResourceRequest[];
 }
 
 export interface Variant {
-  /** Of claims that have no devices yet; undefined when there are none. */
+  /** Allocator of the unallocated claims; undefined if there are none. */
   readonly allocator: ClaimAllocator | undefined;
   readonly special: SpecialClaim | undefined;
 }
 
 interface VariantParts {
   readonly pod: PodInfo;
-  /** What the pod asks for that classes stand for. */
+  /** Device classes for the pod's extended resources, by resource name. */
   readonly classes: ReadonlyMap<string, DeviceClass>;
-  /** For the claims that there are, and for this one. */
+  /** Makes an allocator for the existing claims and the special one. */
   readonly makeAllocator: (special: ResourceClaim | undefined) => ClaimAllocator | undefined;
 }
 
 export class ClaimVariants {
   readonly #parts: VariantParts;
-  /** By what nodes lack. */
+  /** Variants by the resources that nodes lack. */
   readonly #made = new Map<string, Variant>();
 
   constructor(parts: VariantParts) {
@@ -51,7 +53,7 @@ export class ClaimVariants {
     return made;
   }
 
-  /** Those that nodes were looked at for. */
+  /** Variants of the nodes checked so far. */
   all(): Iterable<Variant> {
     return this.#made.values();
   }
@@ -71,7 +73,7 @@ function specialClaim(
   const claim = {
     apiVersion: "resource.k8s.io/v1",
     kind: "ResourceClaim",
-    // Known by the pod until it is made.
+    // The uid is derived from the pod's until the claim is created.
     metadata: { name: IN_MEMORY, namespace, uid: `${uid}${IN_MEMORY}` },
     spec: { devices: { requests } },
     status: {},

@@ -1,4 +1,4 @@
-/** How much of a device's capacity a request takes. Amounts are rounded up to what the device's policy allows. */
+/** Computes the capacity that a request takes of a device, rounded up as the device's policy demands. */
 
 import type {
   CapacityRequestPolicy,
@@ -9,10 +9,10 @@ import type {
 import { compareQuantities, parseQuantity, type Quantity } from "../../../api/values/quantity.ts";
 import { ownValue } from "../../../resources/rules/value-rules.ts";
 
-/** By name, in billionths. */
+/** Sums by capacity name, in billionths. */
 export type CapacitySums = ReadonlyMap<string, bigint>;
 
-/** Undefined when the device has not what is asked for, or does not give it in such amounts. */
+/** Undefined if the device lacks a requested capacity or does not offer the amount. */
 export function consumedCapacity(
   { capacity = {} }: Device,
   requests: Readonly<Record<string, string>>,
@@ -27,7 +27,7 @@ export function consumedCapacity(
   return consumed;
 }
 
-/** Whether the device has that much left beside what each of the sums says is taken. */
+/** True if the device has enough capacity beside all the sums in `taken`. */
 export function hasCapacityLeft(
   { capacity = {} }: Device,
   consumed: ReadonlyMap<string, Quantity>,

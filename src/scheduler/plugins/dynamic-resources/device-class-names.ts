@@ -1,4 +1,4 @@
-/** Device classes that stand for an extended resource: pods ask for it as for any other, and get devices of the class. */
+/** Finds device classes that provide an extended resource: pods request it like any other and get devices of the class. */
 
 import { DeviceClass } from "../../../api/generated/types/resource-v1.ts";
 import { EVERY_CLASS } from "../../../resources/device/extended-resource.ts";
@@ -7,21 +7,24 @@ import type { PodShape } from "../../snapshot/pod-shape.ts";
 
 const NONE: ReadonlyMap<string, DeviceClass> = new Map();
 
-/** Of what pods of this shape ask for, each that a class stands for, with that class. */
-export function classesBehind({ requests }: PodShape, cache: CacheReader): ReadonlyMap<string, DeviceClass> {
+/** Device classes by requested resource, for pods of this shape. */
+export function classesProviding(
+  { requests }: PodShape,
+  cache: CacheReader,
+): ReadonlyMap<string, DeviceClass> {
   if (requests.others.size === 0) return NONE;
   const found = new Map<string, DeviceClass>();
   for (const name of requests.others.keys()) {
-    const deviceClass = classBehind(name, cache);
+    const deviceClass = classProviding(name, cache);
     if (deviceClass !== undefined) found.set(name, deviceClass);
   }
   return found;
 }
 
-function classBehind(resource: string, cache: CacheReader): DeviceClass | undefined {
+function classProviding(resource: string, cache: CacheReader): DeviceClass | undefined {
   const classes = cache(DeviceClass);
   if (resource.startsWith(EVERY_CLASS)) return classes.find({ name: resource.slice(EVERY_CLASS.length) });
-  // Of several the newest, so that one can be put in the place of another; of two of the same second the first by name.
+  // The newest class wins, so that one can replace another; equal timestamps are decided by name.
   let newest: DeviceClass | undefined;
   for (const each of classes.list()) {
     if (each.spec.extendedResourceName !== resource) continue;

@@ -1,6 +1,6 @@
 /**
- * Devices as drivers publish them, pool by pool. Of a pool only the newest generation counts, and only when all of its slices are there. What does
- * not depend on the node is found out once for all nodes.
+ * Published devices by pool. Only a pool's newest generation counts, and only if all its slices exist. Node-independent data is computed
+ * once for all nodes.
  */
 
 import type { Node, NodeSelector } from "../../../api/generated/types/core-v1.ts";
@@ -20,17 +20,17 @@ export interface PoolDevice {
 export interface DevicePool {
   /** `driver/pool`. */
   readonly id: string;
-  /** `incomplete` while its driver writes it; `invalid` when it contradicts itself. */
+  /** `incomplete`: slices are missing; `invalid`: the slices contradict each other. */
   readonly state: "complete" | "incomplete" | "invalid";
-  /** Of the newest generation. */
+  /** Slices of the newest generation. */
   readonly slices: readonly ResourceSlice[];
   readonly counterSets: ReadonlyMap<string, CounterSet>;
 }
 
 export interface NodeDevices {
-  /** Those that can be had, in the order in which they are tried. */
+  /** Usable devices in the order in which they are tried. */
   readonly devices: readonly PoolDevice[];
-  /** A pool of which there would be more, if it were as it should be. */
+  /** Id of a pool for this node in that state. */
   readonly incomplete: string | undefined;
   readonly invalid: string | undefined;
 }
@@ -41,7 +41,7 @@ interface Place {
   readonly order: number;
 }
 
-/** Slices are never changed, so that what they hold is taken apart once. */
+/** Slices are immutable, so their devices are computed once. */
 const devicesBySlice = new WeakMap<ResourceSlice, readonly PoolDevice[]>();
 
 export class DevicePools {
@@ -71,7 +71,7 @@ export class DevicePools {
     const [only, ...others] = places.filter(({ pool }) => pool.state === "complete");
     const first = only === undefined ? [] : devicesFor(only.slice, node);
     return {
-      // Most nodes have the devices of one slice, which need not be copied for each pod.
+      // Most nodes have one slice, whose device list is not copied.
       devices:
         others.length === 0 ? first : [...first, ...others.flatMap(({ slice }) => devicesFor(slice, node))],
       incomplete: isPoolOf("incomplete"),
@@ -91,7 +91,7 @@ export class DevicePools {
   }
 }
 
-/** The pools of slices that seldom change: they are sorted anew when there are others. */
+/** Caches the pools while the list of slices is unchanged. */
 export class LatestPools {
   #slices: readonly ResourceSlice[] = [];
   #pools = new DevicePools([]);
@@ -129,7 +129,7 @@ function gatherPools(slices: Iterable<ResourceSlice>): readonly DevicePool[] {
     const { driver, pool } = slice.spec;
     const id = poolId(driver, pool.name);
     const known = newest.get(id);
-    // Not by reckoning: beyond 2^53 they are bigints.
+    // Compared, not subtracted: generations beyond 2^53 are bigints.
     const generation = known?.[0]?.spec.pool.generation ?? pool.generation;
     if (known === undefined || pool.generation > generation) newest.set(id, [slice]);
     else if (pool.generation === generation) known.push(slice);
@@ -146,7 +146,7 @@ function makePool(id: string, members: readonly ResourceSlice[]): DevicePool {
   return { id, state: !isComplete ? "incomplete" : isSound ? "complete" : "invalid", slices, counterSets };
 }
 
-/** No two devices of one name, and no device that takes from counters which are not there. */
+/** Device names are unique, and all consumed counters exist. */
 function isConsistent(
   slices: readonly ResourceSlice[],
   counterSets: ReadonlyMap<string, CounterSet>,
@@ -164,7 +164,7 @@ function isConsistent(
   return true;
 }
 
-/** Devices that are ready at once come before those that have to be made ready; otherwise by name. */
+/** Pools without binding conditions first, then by id. */
 function byPreference(left: DevicePool, right: DevicePool): number {
   const [one, other] = [hasConditions(left), hasConditions(right)];
   if (one !== other) return one ? 1 : -1;

@@ -1,4 +1,4 @@
-/** Which devices the expressions of classes and requests mean. What was found out about a device is kept with it. */
+/** Evaluates the selector expressions of classes and requests. Results are cached per device. */
 
 import { Allowance, Effort } from "../../../api/cel/allowance.ts";
 import { CelBudgetError, CelCompileError } from "../../../api/cel/cel-error.ts";
@@ -11,25 +11,25 @@ import { deviceValue } from "../../../resources/device/device-value.ts";
 import type { PoolDevice } from "./device-pools.ts";
 import { SearchTooLong } from "./search-too-long.ts";
 
-/** Most clusters have a handful. */
+/** Upper bound of compiled expressions; most clusters have few. */
 const PROGRAMS_MAX = 256;
-/** For each device; a cluster in which they differ from claim to claim finds them out anew. */
+/** Upper bound of cached results per device; beyond it, results are recomputed. */
 const ANSWERS_MAX = 32;
 
-/** Of the effort of one try, for each character that is compiled: a hundred thousand are a tenth of a second. */
+/** Effort charged per compiled character; 100,000 characters take about 0.1 s. */
 const EFFORT_PER_CHAR = 4;
 
 interface KnownDevice {
   readonly value: CelValue;
-  /** By expression. */
+  /** Results by expression. */
   readonly answers: Map<string, boolean>;
 }
 
-/** For one try of one pod. What was found out stays, so that the next try goes on where one was given up. */
+/** Matcher for one attempt of one pod. Cached results stay, so that the next attempt continues where this one stopped. */
 export interface DeviceMatcher {
   /**
-   * Whether all of them mean the device; `owner` is whose they are, for the message of an error. Throws SearchTooLong when the expressions of this
-   * try have cost more than they may together.
+   * True if all selectors match the device. `owner` names their origin in errors. Throws SearchTooLong if this attempt's expressions exceed
+   * their total budget.
    */
   match(selectors: readonly DeviceSelector[], device: PoolDevice, owner: string): boolean;
 }
@@ -39,7 +39,7 @@ export class DeviceSelectors {
   readonly #known = new WeakMap<Device, KnownDevice>();
 
   matcher(): DeviceMatcher {
-    // Each expression has the bound of Kubernetes; all of them have one of effort, since everybody waits for them here.
+    // Each expression has Kubernetes' cost limit. The total has a limit of effort, as the evaluation blocks other pods.
     const allowance = new Allowance(Infinity, new Effort());
     return {
       match: (selectors, device, owner) =>

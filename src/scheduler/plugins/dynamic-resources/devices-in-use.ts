@@ -1,4 +1,4 @@
-/** Devices that claims have, and how much of those that several may share. */
+/** Devices allocated to claims, and the consumed capacity of shared ones. */
 
 import type { AllocationResult } from "../../../api/generated/types/resource-v1.ts";
 import { parseQuantity } from "../../../api/values/quantity.ts";
@@ -6,7 +6,7 @@ import { deviceKey } from "../../../resources/device/allocated-devices.ts";
 import type { CapacitySums } from "./device-capacity.ts";
 
 export class DevicesInUse {
-  /** Those of most claims, which stay the same for many pods; this one adds a few. */
+  /** Allocations of most claims, shared by many pods; this object adds a few. */
   readonly #base: DevicesInUse | undefined;
   readonly #exclusive = new Set<string>();
   readonly #shared = new Map<string, Map<string, bigint>>();
@@ -15,7 +15,7 @@ export class DevicesInUse {
     this.#base = base;
     for (const { devices } of allocations) {
       for (const result of devices.results ?? []) {
-        // Whoever only looks on takes nothing from others.
+        // Admin access takes no device from other claims.
         if (result.adminAccess === true) continue;
         const key = deviceKey(result);
         if (result.shareID === undefined) this.#exclusive.add(key);
@@ -24,7 +24,7 @@ export class DevicesInUse {
     }
   }
 
-  /** By somebody who shares it with nobody. */
+  /** The device is in exclusive use. */
   isTaken(key: string): boolean {
     return this.#exclusive.has(key) || this.#base?.isTaken(key) === true;
   }
@@ -33,7 +33,7 @@ export class DevicesInUse {
     return this.isTaken(key) || this.#shared.has(key) || this.#base?.isUsed(key) === true;
   }
 
-  /** Undefined when nobody has a share of it. */
+  /** Undefined if the device has no shares in use. */
   capacityOf(key: string): CapacitySums | undefined {
     const own = this.#shared.get(key);
     const others = this.#base?.capacityOf(key);

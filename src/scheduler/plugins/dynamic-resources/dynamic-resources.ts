@@ -1,6 +1,7 @@
 /**
- * Holds pods to nodes on which their device claims have devices or can be given some. Devices are promised when the node is chosen, and written into
- * the claims before the pod is bound.
+ * Restricts pods to nodes where their device claims are allocated or can be.
+ *
+ * Devices are promised when the node is chosen, and written into the claims before the pod is bound.
  */
 
 import { DeviceClass, ResourceClaim, ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
@@ -29,7 +30,7 @@ import { ClaimAllocator } from "./claim-allocator.ts";
 import { ClaimBinder, type ClaimTask } from "./claim-binder.ts";
 import { ClaimLedger } from "./claim-ledger.ts";
 import { ClaimVariants } from "./claim-variants.ts";
-import { classesBehind } from "./device-class-names.ts";
+import { classesProviding } from "./device-class-names.ts";
 import { LatestPools } from "./device-pools.ts";
 import { DeviceSelectors } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
@@ -38,18 +39,18 @@ import { claimKey, readWishes, type Wishes } from "./wish.ts";
 
 const NAME = "DynamicResources";
 const UNAVAILABLE = reject(NAME, "resourceclaim not available on the node", false);
-const LEFT_OVER = reject(NAME, "cannot schedule extended resource claim", false);
+const STALE_CLAIM = reject(NAME, "cannot schedule extended resource claim", false);
 
-/** What is known of a pod's claims in one cycle. */
+/** State of a pod's claims in one cycle. */
 interface CycleClaims {
-  /** Without the one that is to be made for extended resources. */
+  /** Existing claims, without the special one for extended resources. */
   readonly claims: readonly ResourceClaim[];
   readonly variants: ClaimVariants;
-  /** Made for extended resources by an earlier cycle that came to nothing. Where the pod goes now it may need another. */
-  readonly leftOver: ResourceClaim | undefined;
-  /** Claims whose devices cannot be used from some node. */
+  /** Special claim of an earlier failed cycle, which may not suit the current choice. */
+  readonly staleClaim: ResourceClaim | undefined;
+  /** Claims whose devices are unusable on some node. */
   readonly unavailable: Set<ResourceClaim>;
-  /** From the choice of the node on. */
+  /** Set once the node is chosen. */
   tasks: readonly ClaimTask[];
 }
 
@@ -75,9 +76,9 @@ class DynamicResources implements SchedulerPlugin {
       nodeLabels: ALWAYS,
       resourceSlice: ALWAYS,
       deviceClass: (_, { after }) => after !== undefined,
-      resourceClaim: (pod, { before, after }) => this.#isHopeful(pod, before, after),
+      resourceClaim: (pod, { before, after }) => this.#mayHelp(pod, before, after),
       podUnreserved: (_, { pod }) =>
-        hasResourceClaims(pod) || classesBehind(pod.shape, context.cache).size > 0,
+        hasResourceClaims(pod) || classesProviding(pod.shape, context.cache).size > 0,
     };
   }
 
@@ -104,8 +105,8 @@ class DynamicResources implements SchedulerPlugin {
   relieve(cycle: Cycle): Relief {
     const known = this.#of(cycle);
     if (known === undefined) return { message: "no new claims to deallocate" };
-    if (known.leftOver !== undefined) {
-      return { message: "deletion of ResourceClaim completed", done: this.#binder.remove(known.leftOver) };
+    if (known.staleClaim !== undefined) {
+      return { message: "deletion of ResourceClaim completed", done: this.#binder.remove(known.staleClaim) };
     }
     const idle = [...known.unavailable].filter((claim) => isIdle(claim, cycle.pod));
     const claim = idle[idle.length > 1 ? this.#context.loop.random("claims").below(idle.length) : 0];
@@ -146,7 +147,7 @@ class DynamicResources implements SchedulerPlugin {
     await this.#binder.untilReady(cycle.pod, { node, tasks, signal });
   }
 
-  /** Undefined for a pod that needs no devices, or waits for its claims. */
+  /** Undefined for a pod without devices, or one that waits for its claims. */
   #of(cycle: Cycle): CycleClaims | undefined {
     const known = this.#cycles.get(cycle);
     return known === undefined || "plugin" in known ? undefined : known;
@@ -156,13 +157,13 @@ class DynamicResources implements SchedulerPlugin {
     return readResourceClaims(pod, (key) => this.#ledger.find(key));
   }
 
-  /** What does not depend on the node; undefined for a pod that needs no devices. */
+  /** Node-independent state; undefined for a pod without devices. */
   #begin(pod: PodInfo): CycleClaims | Rejection | undefined {
     const read = this.#read(pod);
     if (read.type === "waiting") return reject(NAME, read.reason, false);
     const { claims } = read;
     const { cache } = this.#context;
-    const classes = classesBehind(pod.shape, cache);
+    const classes = classesProviding(pod.shape, cache);
     if (claims.length + classes.size === 0) return undefined;
     const open = claims.filter(({ status }) => status.allocation === undefined);
     const promised = open.find((claim) => this.#ledger.isPromised(claim));
@@ -172,9 +173,9 @@ class DynamicResources implements SchedulerPlugin {
     }
     const wishes = this.#wishes(open);
     if (wishes.type === "missing") return reject(NAME, wishes.reason, false);
-    const leftOver = classes.size === 0 ? undefined : this.#findLeftOver(pod);
+    const staleClaim = classes.size === 0 ? undefined : this.#findStaleClaim(pod);
     const variants = new ClaimVariants({ pod, classes, makeAllocator: this.#allocatorMaker(open) });
-    return { claims, variants, leftOver, unavailable: new Set(), tasks: [] };
+    return { claims, variants, staleClaim, unavailable: new Set(), tasks: [] };
   }
 
   #wishes(claims: readonly ResourceClaim[]): Wishes {
@@ -182,7 +183,7 @@ class DynamicResources implements SchedulerPlugin {
     return readWishes(claims, (name) => cache(DeviceClass).find({ name }));
   }
 
-  /** All within one step, so that it does not matter when it is first asked for. */
+  /** Runs within one step, so the time of the first call does not matter. */
   #allocatorMaker(
     open: readonly ResourceClaim[],
   ): (special: ResourceClaim | undefined) => ClaimAllocator | undefined {
@@ -203,19 +204,19 @@ class DynamicResources implements SchedulerPlugin {
     };
   }
 
-  #findLeftOver({ pod }: PodInfo): ResourceClaim | undefined {
+  #findStaleClaim({ pod }: PodInfo): ResourceClaim | undefined {
     const owned = this.#context.cache(ResourceClaim).ownedBy(pod);
     return owned.find(({ metadata }) => metadata.annotations?.[MADE_FOR_RESOURCES] === "true");
   }
 
-  #check({ claims, variants, leftOver, unavailable }: CycleClaims, info: NodeInfo): Rejection | undefined {
+  #check({ claims, variants, staleClaim, unavailable }: CycleClaims, info: NodeInfo): Rejection | undefined {
     const { node } = info;
     const missing = claims.filter(({ status: { allocation } }) => {
       const selector = allocation?.nodeSelector;
       return selector !== undefined && !matchesNodeSelector(selector, node);
     });
-    const useless = claims.filter((claim) => this.#isUseless(claim));
-    if (leftOver !== undefined) return LEFT_OVER;
+    const useless = claims.filter((claim) => this.#hasFailed(claim));
+    if (staleClaim !== undefined) return STALE_CLAIM;
     const reason = tryAllocator(variants.on(info).allocator, node);
     if (reason !== undefined) return reject(NAME, reason, false);
     if (missing.length + useless.length === 0) return undefined;
@@ -223,14 +224,14 @@ class DynamicResources implements SchedulerPlugin {
     return UNAVAILABLE;
   }
 
-  /** Its devices were not made ready, and will not be. */
-  #isUseless(claim: ResourceClaim): boolean {
+  /** The claim's devices failed to become ready. */
+  #hasFailed(claim: ResourceClaim): boolean {
     const { type } = readinessOf(claim);
     return type === "failed" || (type === "pending" && isOverdue(claim, this.#context.loop.now()));
   }
 
-  /** Whether a change of a claim can help a pod that waits. */
-  #isHopeful(pod: PodInfo, before: ResourceClaim | undefined, after: ResourceClaim | undefined): boolean {
+  /** True if the change of a claim may help a waiting pod. */
+  #mayHelp(pod: PodInfo, before: ResourceClaim | undefined, after: ResourceClaim | undefined): boolean {
     const read = this.#read(pod);
     if (read.type === "waiting") return false;
     if (before?.status.allocation !== undefined && after?.status.allocation === undefined) return true;
@@ -249,7 +250,7 @@ function tryAllocator(allocator: ClaimAllocator | undefined, node: NodeInfo["nod
   }
 }
 
-/** Nobody uses it but the pod, which cannot. */
+/** No other pod uses the claim. */
 function isIdle(claim: ResourceClaim, { pod }: PodInfo): boolean {
   const users = claim.status.reservedFor?.length ?? 0;
   return users === 0 || (users === 1 && isReservedFor(claim, pod));

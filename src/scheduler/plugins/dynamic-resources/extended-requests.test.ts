@@ -24,7 +24,7 @@ function uses({ mappings }: ExtendedRequests): readonly string[] {
 }
 
 describe("the claim for extended resources", () => {
-  test("has a request for each container and resource, named after their places", () => {
+  test("has one request per container and resource, named by their indexes", () => {
     const made = requestsOf(
       {
         containers: [
@@ -57,7 +57,7 @@ describe("the claim for extended resources", () => {
     ]);
   });
 
-  test("lets init containers use what comes after them", () => {
+  test("lets init containers use devices of later containers", () => {
     const made = requestsOf({
       initContainers: [container("init", { [GPU]: "2" })],
       containers: [container("a", { [GPU]: "1" }), container("b", { [GPU]: "3" })],
@@ -72,7 +72,7 @@ describe("the claim for extended resources", () => {
     ]);
   });
 
-  test("asks once for what init containers need beyond that: for the most of it", () => {
+  test("requests the greatest extra need of init containers once", () => {
     const made = requestsOf({
       initContainers: [
         container("one", { [GPU]: "2" }),
@@ -94,7 +94,7 @@ describe("the claim for extended resources", () => {
     ]);
   });
 
-  test("gives sidecars devices of their own, which only init containers before them use", () => {
+  test("gives sidecars separate devices, which only earlier init containers use", () => {
     const made = requestsOf({
       initContainers: [
         container("first", { [GPU]: "1" }),

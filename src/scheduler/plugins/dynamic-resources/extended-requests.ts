@@ -1,9 +1,8 @@
 /**
- * The requests of the one claim that stands for all extended resources of a pod, and which container uses which of them. Requests are named after the
- * places of the container and of the resource in it, as upstream does.
+ * Builds the requests of the claim for a pod's extended resources, and the mapping of containers to requests.
  *
- * Containers that run at the same time get devices of their own. Init containers run one after the other: they use devices of those that come later,
- * and share what they need beyond that.
+ * A request is named by the indexes of its container and resource, as upstream's. Concurrent containers get separate devices. Init
+ * containers run one after the other: they use devices of later containers and share what they need beyond that.
  */
 
 import type {
@@ -25,11 +24,11 @@ interface CountedRequest {
   readonly count: number;
 }
 
-/** A container, and its place among all: init containers come first. */
+/** A container with its index; init containers come first. */
 interface Place {
   readonly container: Container;
   readonly index: number;
-  readonly isPassing: boolean;
+  readonly runsToCompletion: boolean;
 }
 
 export function extendedRequests(spec: PodSpec, classes: ReadonlyMap<string, DeviceClass>): ExtendedRequests {
@@ -48,7 +47,7 @@ function placesOf({ initContainers = [], containers }: PodSpec): readonly Place[
   return [...initContainers, ...containers].map((container, index) => ({
     container,
     index,
-    isPassing: index < initContainers.length && !isSidecar(container),
+    runsToCompletion: index < initContainers.length && !isSidecar(container),
   }));
 }
 
@@ -59,10 +58,11 @@ function requestsFor(
   const own = new Map<number, CountedRequest>();
   for (const place of places) {
     const count = countOf(place, resource);
-    if (!place.isPassing && count > 0) own.set(place.index, { name: requestName(place, resource), count });
+    if (!place.runsToCompletion && count > 0)
+      own.set(place.index, { name: requestName(place, resource), count });
   }
   const staying = places.flatMap(({ container, index }) => mapped(container, resource, own.get(index)));
-  const uses = places.filter((it) => it.isPassing).map((it) => passingUse(it, resource, own));
+  const uses = places.filter((it) => it.runsToCompletion).map((it) => passingUse(it, resource, own));
   const shared = uses.flatMap(({ extra }) => extra ?? []).toSorted((a, b) => b.count - a.count)[0];
   const passing = uses.flatMap(({ container, borrowed, extra }) =>
     [...borrowed, ...(extra === undefined ? [] : [shared])].flatMap((it) => mapped(container, resource, it)),
@@ -75,9 +75,9 @@ function requestsFor(
 
 interface PassingUse {
   readonly container: Container;
-  /** Of containers that start later. */
+  /** Requests of later containers that the init container uses. */
   readonly borrowed: readonly CountedRequest[];
-  /** What it needs beyond that. */
+  /** Devices needed beyond the borrowed ones. */
   readonly extra: CountedRequest | undefined;
 }
 

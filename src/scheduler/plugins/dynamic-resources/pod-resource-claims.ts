@@ -1,4 +1,4 @@
-/** The device claims of a pod, and why it must wait for one of them, in upstream's words. */
+/** Reads the device claims of a pod, or the reason, in upstream's words, why it must wait. */
 
 import type { ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import { quoted } from "../../../api/values/message-text.ts";
@@ -21,7 +21,7 @@ export function readResourceClaims({ pod, namespace }: PodInfo, findClaim: FindC
     const shown = findClaimName(pod, wanted);
     if (shown === undefined) return waiting(notCreatedText(pod));
     const { name } = shown;
-    // Whoever makes claims has found that this one is not needed.
+    // The claim controller found that this claim is not needed.
     if (name === undefined) continue;
     const claim = findClaim({ namespace, name });
     if (claim === undefined) return waiting(`resourceclaim.resource.k8s.io ${quoted(name)} not found`);

@@ -1,13 +1,13 @@
-/** Counters that devices of a pool share: parts of one thing that cannot all be had at once. */
+/** Shared counters of a pool: devices that consume the same counter exclude each other. */
 
 import { parseQuantity } from "../../../api/values/quantity.ts";
 import { type DevicePools, devicesOf, type PoolDevice } from "./device-pools.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 
-/** Of devices that a search looks at again and again. */
+/** Cache for devices that a search checks repeatedly. */
 const counted = new WeakMap<PoolDevice, ReadonlyMap<string, bigint>>();
 
-/** What a device takes, by pool, set and counter; in billionths. */
+/** Counters that a device consumes, by pool, set and counter; in billionths. */
 export function countersOf(device: PoolDevice): ReadonlyMap<string, bigint> {
   const known = counted.get(device) ?? count(device);
   counted.set(device, known);
@@ -29,7 +29,7 @@ function counterKey(pool: string, set: string, counter: string): string {
   return `${pool}/${set}/${counter}`;
 }
 
-/** What devices in use leave of the counters. Worked out for a pool when it is first asked for. */
+/** Counters left beside the devices in use; computed per pool on the first request. */
 export class PoolCounters {
   readonly #pools: DevicePools;
   readonly #inUse: DevicesInUse;

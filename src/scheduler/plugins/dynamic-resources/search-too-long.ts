@@ -1,4 +1,4 @@
-/** The search for devices was given up: to go on would keep everybody else waiting. In upstream's words. */
+/** Thrown if a device search exceeds its budget, as it blocks other pods. The message is upstream's. */
 export class SearchTooLong extends Error {
   constructor() {
     super("timed out trying to allocate devices");

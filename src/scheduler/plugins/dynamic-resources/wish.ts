@@ -1,4 +1,4 @@
-/** What claims ask for, request by request. */
+/** Reads the requests of claims. */
 
 import type {
   DeviceClass,
@@ -9,25 +9,25 @@ import type {
 } from "../../../api/generated/types/resource-v1.ts";
 import { plainNumber } from "../../../api/values/plain-number.ts";
 
-/** One request of a claim. Alternatives are tried in their order. */
+/** One request of a claim. Alternatives are tried in order. */
 export interface Wish {
-  /** The place of its claim among those that are to be allocated together. */
+  /** Index of the claim among those allocated together. */
   readonly claimIndex: number;
   readonly alternatives: readonly Alternative[];
 }
 
 export interface Alternative {
-  /** Of the request, and behind a slash of the alternative where there are some. */
+  /** Request name; with alternatives, `request/alternative`. */
   readonly name: string;
   readonly requestName: string;
-  /** Namespace and name of its claim, for messages. */
+  /** `namespace/name` of the claim, for messages. */
   readonly claimKey: string;
   readonly deviceClass: DeviceClass;
   readonly selectors: readonly DeviceSelector[];
   readonly tolerations: readonly DeviceToleration[];
-  /** How much of a device's capacity it asks for, by name. */
+  /** Requested capacity by name. */
   readonly capacity: Readonly<Record<string, string>>;
-  /** Looks on, whoever uses the device. */
+  /** Admin access: the device is shared with its users. */
   readonly isAdmin: boolean;
   readonly count: number | "all";
 }
@@ -44,7 +44,7 @@ interface RequestLike {
 
 export type Wishes =
   | { readonly type: "wishes"; readonly wishes: readonly Wish[] }
-  /** In upstream's words. */
+  /** Reason in upstream's words. */
   | { readonly type: "missing"; readonly reason: string };
 
 type FindClass = (name: string) => DeviceClass | undefined;
@@ -61,7 +61,7 @@ export function readWishes(claims: readonly ResourceClaim[], findClass: FindClas
   return { type: "wishes", wishes };
 }
 
-/** A text says what is missing. */
+/** A text is the reason why a class is missing. */
 function readAlternatives(
   claim: ResourceClaim,
   { name: requestName, exactly, firstAvailable = [] }: DeviceRequest,
