@@ -33,7 +33,7 @@ export interface SchedulerProfile {
 }
 
 export interface SchedulerOptions {
-  /** By default one profile with the name `default-scheduler` and all plugins. */
+  /** Profiles; by default one with the name `default-scheduler` and all plugins. */
   readonly profiles?: readonly SchedulerProfile[];
 }
 

@@ -11,7 +11,7 @@ import type { History, SizeChange, Windows } from "./history.ts";
 
 /** Default stabilization window of a scale-down. */
 const DOWN_WINDOW_SECONDS = 300;
-/** Without a behavior, one step at most doubles the target or reaches this size, whichever is greater. */
+/** Least upper bound of one step without a behavior; larger targets may double. */
 const GROWTH_MIN = 4;
 const GROWTH_FACTOR = 2;
 

@@ -17,7 +17,7 @@ export interface Seen {
   readonly now: number;
 }
 
-/** Without a plan only the conditions change. `desiredReplicas` stays if the plan is undecided or the rescale failed. */
+/** Only the conditions change without a plan. `desiredReplicas` stays if the plan is undecided or the rescale failed. */
 export function statusOf(
   { status }: HorizontalPodAutoscaler,
   plan: ScalePlan | undefined,

@@ -40,7 +40,7 @@ export function viewOf(
   }));
   const known = new Set(places.map(({ node }) => node));
   const lost = pods.filter(
-    (pod) => (pod.spec.nodeName ?? "") === "" && !known.has(nodeOf(pod) ?? "") && !isGoing(pod),
+    (pod) => (pod.spec.nodeName ?? "") === "" && !known.has(nodeOf(pod) ?? "") && !isBeingDeleted(pod),
   );
   return { set, now, hash, places, lost };
 }
@@ -58,10 +58,10 @@ function groupByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> 
 
 /** A terminated pod that is being deleted no longer occupies its node. */
 function isThere(pod: Pod): boolean {
-  return !(isTerminal(pod) && isGoing(pod));
+  return !(isTerminal(pod) && isBeingDeleted(pod));
 }
 
-export function isGoing({ metadata }: Pod): boolean {
+export function isBeingDeleted({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 

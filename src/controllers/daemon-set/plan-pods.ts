@@ -2,7 +2,7 @@
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { findAvailableAt, isReady, isTerminal } from "../../resources/pod/pod-state.ts";
 import { FAILURES } from "./daemon-pods.ts";
-import { allowsSurge, isGoing, isUpdated, isUsable } from "./daemon-view.ts";
+import { allowsSurge, isBeingDeleted, isUpdated, isUsable } from "./daemon-view.ts";
 import type { DaemonView, Place } from "./daemon-view.ts";
 
 /** Upper bound of creations, and of deletions, in one pass; upstream's value. */
@@ -36,7 +36,7 @@ const NOTHING: DaemonPlan = { toCreate: [], toDelete: [], ended: [], waitMs: und
 
 function planPlace(place: Place, view: DaemonView): DaemonPlan {
   const { node, fitness, pods } = place;
-  const present = pods.filter((pod) => !isGoing(pod));
+  const present = pods.filter((pod) => !isBeingDeleted(pod));
   if (fitness === "refuses") return { ...NOTHING, toDelete: present };
   if (pods.length === 0)
     return fitness === "fits" ? { ...NOTHING, toCreate: [{ node, failures: 0 }] } : NOTHING;
@@ -52,12 +52,12 @@ function planPlace(place: Place, view: DaemonView): DaemonPlan {
  */
 function planEnded({ node, fitness, pods }: Place, view: DaemonView): DaemonPlan {
   const { now } = view;
-  const present = pods.filter((pod) => !isGoing(pod));
+  const present = pods.filter((pod) => !isBeingDeleted(pod));
   const ended = present.filter(isTerminal);
   const waits = ended.map((pod) => (pod.status.phase === "Failed" ? backOffEnd(pod, now) - now : 0));
   const due = ended.filter((_, at) => (waits[at] ?? 0) <= 0);
   const waiting = waits.filter((wait) => wait > 0);
-  // With surge, the replacement need not wait until the old pod is gone.
+  // A surging set need not wait until the old pod is gone.
   const isEmpty = allowsSurge(view) ? due.length === present.length : due.length === pods.length;
   const failures = Math.max(0, ...due.map((pod) => failuresWith(pod, now)));
   return {
@@ -93,7 +93,7 @@ function endOf({ metadata, status }: Pod, now: number): number {
   return Math.max(Date.parse(metadata.creationTimestamp), ...past);
 }
 
-/** A node may have one current and one outdated pod. The outdated one goes once it is unready or the current one is available. */
+/** A node may have one current and one outdated pod. The outdated one is deleted once it is unready or the current one is available. */
 function surplusWithSurge(alive: readonly Pod[], view: DaemonView): readonly Pod[] {
   if (alive.length <= 1) return [];
   const newPod = alive.find((pod) => isUpdated(pod, view));

@@ -1,7 +1,7 @@
 /** Plans which outdated pods a DaemonSet replaces next. Runs only when no pod is missing or surplus. Pure. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import { bounds, isGoing, isUpdated, isUsable } from "./daemon-view.ts";
+import { bounds, isBeingDeleted, isUpdated, isUsable } from "./daemon-view.ts";
 import type { DaemonView, Place } from "./daemon-view.ts";
 
 export interface UpdatePlan {
@@ -26,7 +26,7 @@ interface Pair {
 
 /** Undefined if the node has several pods of either kind; planPods deletes the surplus first. */
 function pairOf({ pods }: Place, view: DaemonView): Pair | undefined {
-  const present = pods.filter((pod) => !isGoing(pod) && !isTerminal(pod));
+  const present = pods.filter((pod) => !isBeingDeleted(pod) && !isTerminal(pod));
   const newPods = present.filter((pod) => isUpdated(pod, view));
   const oldPods = present.filter((pod) => !isUpdated(pod, view));
   if (newPods.length > 1 || oldPods.length > 1) return undefined;

@@ -48,7 +48,7 @@ function notFound(message: string): RecordedEvent {
   return { type: "Warning", reason: "DeploymentRollbackRevisionNotFound", message };
 }
 
-/** Second greatest revision; 0 if there is none. */
+/** Second greatest revision; 0 if there are fewer than two. */
 function lastRevision(sets: readonly ReplicaSet[]): bigint {
   const [, last = 0n] = sets
     .map(revisionOf)

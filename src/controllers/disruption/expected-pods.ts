@@ -81,7 +81,7 @@ async function findSize(
   }
 }
 
-/** Tells the two reasons of a 404 apart: the object is missing, or its kind has no scale subresource. */
+/** Distinguishes the reasons of a 404: the object is missing, or its kind has no scale subresource. */
 async function hasScale({ apiVersion, plural }: ResourceType, client: Client): Promise<boolean> {
   const path = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const document = await client.request({ path });

@@ -26,7 +26,7 @@ import {
   hasAddress,
   hostnameOf,
   isChosen,
-  isGoing,
+  isBeingDeleted,
   isHeadless,
   portsOf,
   zoneOf,
@@ -259,7 +259,7 @@ function endpointOf(
   const { nodeName } = pod.spec;
   const { namespace = "", name, uid } = pod.metadata;
   const serving = isReady(pod);
-  const terminating = isGoing(pod);
+  const terminating = isBeingDeleted(pod);
   const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);
   const hostname = hostnameOf(service, pod);
   const zone = nodeName === undefined ? undefined : zoneOf(cache(Node).find({ name: nodeName }));

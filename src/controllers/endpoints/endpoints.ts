@@ -21,7 +21,7 @@ import {
   hasAddress,
   hostnameOf,
   isChosen,
-  isGoing,
+  isBeingDeleted,
   isHeadless,
   portsOf,
 } from "./service-pods.ts";
@@ -112,7 +112,7 @@ function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSub
 
 /** Terminating pods are left out, except for Services with publishNotReadyAddresses. */
 function isShown({ spec }: Service, pod: Pod): boolean {
-  return !isGoing(pod) || spec.publishNotReadyAddresses === true;
+  return !isBeingDeleted(pod) || spec.publishNotReadyAddresses === true;
 }
 
 function subsetOf(service: Service, pod: Pod, ip: string): readonly EndpointSubset[] {

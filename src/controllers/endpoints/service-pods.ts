@@ -39,7 +39,7 @@ export function addressOf({ status }: Pod, family: Family): string | undefined {
   return addresses.find(({ ip }) => findIpAddress(ip)?.family === family)?.ip;
 }
 
-export function isGoing({ metadata }: Pod): boolean {
+export function isBeingDeleted({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 

@@ -2,7 +2,7 @@
  * Counts each ended pod exactly once, whichever step fails.
  *
  * A pod keeps its finalizer until the status lists its uid as uncounted. Then the finalizer is removed, then the uid becomes part of a
- * number. Each pass can tell which step is next: a listed uid without a finalizer is ready to be counted.
+ * number. Each pass knows the next step: a listed uid without a finalizer is ready to be counted.
  */
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";

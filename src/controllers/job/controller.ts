@@ -79,7 +79,7 @@ async function carryOut(seen: Observation, plan: PodPlan, context: ReconcileCont
     newPod(job, { index, replaces: index === undefined ? undefined : toReplace.get(index) }),
   );
   const created = await createPods(job, manifests, context);
-  // In a namespace that is being deleted, failed pods get no replacement. Their finalizers would block the namespace.
+  // Failed pods get no replacement in a namespace that is being deleted. Their finalizers would block it.
   const unreplaced = created.isNamespaceEnding ? await release([...toReplace.values()], context) : NOTHING;
   const gone = new Set(deleted.done);
   return {

@@ -10,7 +10,7 @@ export type FailureVerdict =
   | { readonly action: "Count" | "FailIndex" | "Ignore" }
   | { readonly action: "FailJob"; readonly message: string };
 
-/** Without a matching rule the failure counts. */
+/** A failure without a matching rule counts. */
 export function judgeFailure({ spec }: Job, pod: Pod): FailureVerdict {
   for (const [at, rule] of (spec.podFailurePolicy?.rules ?? []).entries()) {
     const match = findMatch(rule, pod);

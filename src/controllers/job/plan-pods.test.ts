@@ -24,7 +24,7 @@ interface PodOptions {
   readonly failures?: number;
   /** Seconds before now. */
   readonly endedFor?: number;
-  readonly isGoing?: boolean;
+  readonly isBeingDeleted?: boolean;
   readonly age?: number;
   readonly cost?: string;
 }
@@ -32,7 +32,7 @@ interface PodOptions {
 let pods = 0;
 
 function podOf(options: PodOptions = {}): Pod {
-  const { phase = "Running", index, failures, endedFor, isGoing = false, age = 3600, cost } = options;
+  const { phase = "Running", index, failures, endedFor, isBeingDeleted = false, age = 3600, cost } = options;
   const name = `pod-${String(pods++)}`;
   const annotations = {
     ...(cost !== undefined && { "controller.kubernetes.io/pod-deletion-cost": cost }),
@@ -51,7 +51,7 @@ function podOf(options: PodOptions = {}): Pod {
       creationTimestamp: ago(age),
       finalizers: [TRACKING],
       annotations,
-      ...(isGoing && { deletionTimestamp: ago(0) }),
+      ...(isBeingDeleted && { deletionTimestamp: ago(0) }),
     },
     spec: { containers: [] },
     status: {
@@ -81,11 +81,11 @@ describe("the pods that a Job creates", () => {
     ["workers for a queue", { parallelism: 3 }, [{}], 2],
     ["no worker for an empty queue", { parallelism: 3 }, [{}, { phase: "Succeeded" }], 0],
     ["none while suspended", { completions: 3, parallelism: 3, suspend: true }, [], 0],
-    ["one in place of a deleted one", { completions: 1 }, [{ isGoing: true, endedFor: 60 }], 1],
+    ["one in place of a deleted one", { completions: 1 }, [{ isBeingDeleted: true, endedFor: 60 }], 1],
     [
       "none before a deleted one has ended",
       { completions: 1, podReplacementPolicy: "Failed" },
-      [{ isGoing: true }],
+      [{ isBeingDeleted: true }],
       0,
     ],
     ["at most 500 per pass", { completions: 2000, parallelism: 2000 }, [], 500],
@@ -152,11 +152,16 @@ describe("the end of a Job", () => {
   test.each<[string, Partial<JobSpec>, readonly PodOptions[], string | undefined]>([
     ["goes on within its limit", { backoffLimit: 1 }, [{ phase: "Failed" }], undefined],
     ["fails beyond its limit", { backoffLimit: 0 }, [{ phase: "Failed" }], "BackoffLimitExceeded"],
-    ["counts deleted pods as failed", { backoffLimit: 0 }, [{ isGoing: true }], "BackoffLimitExceeded"],
+    [
+      "counts deleted pods as failed",
+      { backoffLimit: 0 },
+      [{ isBeingDeleted: true }],
+      "BackoffLimitExceeded",
+    ],
     [
       "counts terminating pods only once they have ended with podReplacementPolicy Failed",
       { backoffLimit: 0, podReplacementPolicy: "Failed" },
-      [{ isGoing: true }],
+      [{ isBeingDeleted: true }],
       undefined,
     ],
     [

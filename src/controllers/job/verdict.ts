@@ -80,7 +80,7 @@ function backoffLimit({ spec }: Job): number {
   return spec.backoffLimit ?? 6;
 }
 
-/** With restartPolicy OnFailure, the container restarts of live pods count. */
+/** Container restarts of live pods count if the restartPolicy is OnFailure. */
 function restartsTooOften(job: Job, pods: readonly Pod[]): boolean {
   if (job.spec.template.spec.restartPolicy !== "OnFailure") return false;
   let restarts = 0;

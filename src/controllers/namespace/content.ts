@@ -1,4 +1,4 @@
-/** Deletes all objects in a namespace and reports those that remain. */
+/** Deletes all objects in a namespace and reports the remaining ones. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Namespace, Pod } from "../../api/generated/types/core-v1.ts";

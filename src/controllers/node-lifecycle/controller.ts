@@ -144,7 +144,7 @@ class LifecycleRun {
     this.#period = loop.timer(beatWithin(loop.now(), PERIOD_MS), "periodic", () => this.#checkAll());
   }
 
-  /** Subtracts the time since the Lease watch last delivered: a silent watch says nothing about the nodes (Loop.elapsed). */
+  /** Subtracts the time since the Lease watch last delivered: a broken watch delivers no heartbeats (Loop.elapsed). */
   #heardUntil(): number {
     const { loop, silenceMs } = this.#parts;
     return loop.elapsed() - silenceMs(Lease);

@@ -138,7 +138,7 @@ class EvictionRun {
       await pods.patch(pod, { type: "strategic", changes }, { subresource: "status" });
       await pods.delete(pod);
     } catch (error) {
-      // Meanwhile the pod may have ended, or its eviction was cancelled.
+      // The pod may have ended, or its eviction may have been cancelled.
       const isWanted = this.#evictions.get(pod.metadata.uid) === eviction;
       if (isApiError(error, "NotFound") || !isWanted || this.#signal.aborted) return;
       log.warn("cannot evict a pod; retrying", { pod: nameOf(pod), error });

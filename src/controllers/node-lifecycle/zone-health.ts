@@ -16,7 +16,7 @@ const LARGE_ZONE = 50;
 const UNHEALTHY_SHARE = 0.55;
 /** Fewer unready nodes than this never count as most of a zone. */
 const UNHEALTHY_MIN = 3;
-/** Label of nodes that come and go at will: they do not count for the health of their zone. */
+/** Label of short-lived nodes, which do not count for the health of their zone. */
 const EXCLUDED = "node.kubernetes.io/exclude-disruption";
 
 export type ZoneState = "Normal" | "PartialDisruption" | "FullDisruption";

@@ -1,4 +1,4 @@
-/** Builds the condition DisruptionTarget: it tells a pod's owner that the pod was ended from outside. */
+/** Builds the condition DisruptionTarget, which shows a pod's owner that the pod did not end by itself. */
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
 

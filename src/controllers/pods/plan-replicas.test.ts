@@ -14,12 +14,20 @@ interface PodOptions {
   readonly cost?: string;
   readonly restarts?: number;
   readonly sidecarRestarts?: number;
-  readonly isGoing?: boolean;
+  readonly isBeingDeleted?: boolean;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 function pod(name: string, options: PodOptions = {}): Pod {
-  const { node, phase = "Running", readyFor, age = 3600, cost, restarts = 0, isGoing = false } = options;
+  const {
+    node,
+    phase = "Running",
+    readyFor,
+    age = 3600,
+    cost,
+    restarts = 0,
+    isBeingDeleted = false,
+  } = options;
   const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString();
   return {
     apiVersion: "v1",
@@ -31,7 +39,7 @@ function pod(name: string, options: PodOptions = {}): Pod {
       creationTimestamp: ago(age),
       labels: options.labels ?? { app: "web" },
       ...(cost !== undefined && { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }),
-      ...(isGoing && { deletionTimestamp: ago(1) }),
+      ...(isBeingDeleted && { deletionTimestamp: ago(1) }),
     },
     spec: {
       containers: [],
@@ -74,7 +82,7 @@ describe("planReplicas", () => {
   });
 
   test("counts neither ended nor terminating pods", () => {
-    const pods = [pod("a"), pod("b", { phase: "Failed" }), pod("c", { isGoing: true })];
+    const pods = [pod("a"), pod("b", { phase: "Failed" }), pod("c", { isBeingDeleted: true })];
 
     const { missing, counts } = plan({ replicas: 2 }, pods);
 
@@ -108,7 +116,7 @@ describe("planReplicas", () => {
     ],
     ["young before old", { ...useful, age: 5, readyFor: 3 }, { ...useful, readyFor: 3 }],
   ])("deletes %s", (_, victim, survivor) => {
-    // Without the rule, the order of names and uids would delete the other pod.
+    // The order of names and uids alone would delete the other pod.
     const pods = [pod("survivor", survivor), pod("victim", victim)];
 
     expect(plan({ replicas: 1 }, pods).victims.map(({ metadata }) => metadata.name)).toEqual(["victim"]);
@@ -137,7 +145,7 @@ describe("planReplicas", () => {
   });
 
   test("returns the counts after the deletion of surplus pods", () => {
-    const pods = [pod("a", { readyFor: 60 }), pod("b", { readyFor: 10 }), pod("c", { isGoing: true })];
+    const pods = [pod("a", { readyFor: 60 }), pod("b", { readyFor: 10 }), pod("c", { isBeingDeleted: true })];
 
     const { countsAfter } = plan({ replicas: 1 }, pods);
 

@@ -58,15 +58,15 @@ function planRelease(
   { isOwnerDone }: { readonly isOwnerDone: boolean },
 ): ReleasePlan {
   const { reservedFor = [], allocation } = status;
-  const isGoing = metadata.deletionTimestamp !== undefined;
+  const isBeingDeleted = metadata.deletionTimestamp !== undefined;
   const isIdle = users.length === 0;
   const isProtected = metadata.finalizers?.includes(PROTECTION) === true;
-  const isReleased = isProtected && isIdle && (reservedFor.length > 0 || isGoing);
+  const isReleased = isProtected && isIdle && (reservedFor.length > 0 || isBeingDeleted);
   const isChanged = users.length < reservedFor.length || (isReleased && allocation !== undefined);
   return {
     ...(isChanged && { status: isReleased ? {} : withUsers(status, users) }),
     isUnprotected: isReleased,
-    isDeleted: isIdle && !isGoing && isOwnerDone,
+    isDeleted: isIdle && !isBeingDeleted && isOwnerDone,
   };
 }
 

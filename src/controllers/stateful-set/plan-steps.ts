@@ -8,7 +8,7 @@ import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { findAvailableAt, isTerminal } from "../../resources/pod/pod-state.ts";
 import { scaledValue } from "../../resources/rules/int-or-percent.ts";
-import { BATCH_MAX, isGoing, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
+import { BATCH_MAX, isBeingDeleted, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
 import type { SetView, Slot } from "./set-pods.ts";
 
 export type Step =
@@ -33,7 +33,7 @@ function isOrdered({ set }: SetView): boolean {
 function fillInOrder(view: SetView): Phase {
   for (const slot of view.slots) {
     if (slot.pod === undefined) return [creationOf(slot, view)];
-    if (isGoing(slot.pod)) return [];
+    if (isBeingDeleted(slot.pod)) return [];
     if (isTerminal(slot.pod)) return [{ type: "delete", pod: slot.pod }];
     if (!isUsable(slot.pod, view)) return [];
   }
@@ -42,7 +42,7 @@ function fillInOrder(view: SetView): Phase {
 
 function fillAtOnce(view: SetView): Phase {
   const ended = view.slots.flatMap(({ pod }) =>
-    pod !== undefined && isTerminal(pod) && !isGoing(pod) ? [pod] : [],
+    pod !== undefined && isTerminal(pod) && !isBeingDeleted(pod) ? [pod] : [],
   );
   const steps: readonly Step[] = [
     ...ended.map((pod) => ({ type: "delete", pod }) as const),
@@ -62,13 +62,13 @@ function creationOf({ ordinal }: Slot, { set, current, update }: SetView): Step 
 function shrinkInOrder(view: SetView): Phase {
   const [next] = view.condemned;
   if (next === undefined) return "done";
-  if (isGoing(next)) return [];
+  if (isBeingDeleted(next)) return [];
   const mayGo = isUsable(next, view) || next === firstUnavailable(view);
   return mayGo ? [{ type: "delete", pod: next }] : [];
 }
 
 function shrinkAtOnce({ condemned }: SetView): Phase {
-  const left = condemned.filter((pod) => !isGoing(pod));
+  const left = condemned.filter((pod) => !isBeingDeleted(pod));
   if (left.length === 0) return "done";
   return left.slice(0, BATCH_MAX).map((pod) => ({ type: "delete", pod }));
 }
@@ -76,7 +76,7 @@ function shrinkAtOnce({ condemned }: SetView): Phase {
 /** A pod within minReadySeconds counts as unavailable too. */
 function firstUnavailable(view: SetView): Pod | undefined {
   const pods = [...view.slots.flatMap(({ pod }) => pod ?? []), ...view.condemned.toReversed()];
-  return pods.find((pod) => !isUsable(pod, view) || isGoing(pod));
+  return pods.find((pod) => !isUsable(pod, view) || isBeingDeleted(pod));
 }
 
 function planUpdate(view: SetView): readonly Step[] {
@@ -94,7 +94,7 @@ function planUpdate(view: SetView): readonly Step[] {
 /** First outdated pod, if all pods before it are available. */
 function nextOld(slots: readonly Slot[], view: SetView): readonly Pod[] {
   for (const { pod } of slots) {
-    if (pod === undefined || isGoing(pod)) return [];
+    if (pod === undefined || isBeingDeleted(pod)) return [];
     if (isOld(pod, view)) return [pod];
     if (!isUsable(pod, view)) return [];
   }
@@ -103,8 +103,10 @@ function nextOld(slots: readonly Slot[], view: SetView): readonly Pod[] {
 
 /** Unavailable outdated pods first, within maxUnavailable. */
 function spareOld(slots: readonly Slot[], view: SetView, mostMissing: number): readonly Pod[] {
-  const isUp = (pod: Pod): boolean => !isGoing(pod) && isUsable(pod, view);
-  const targets = slots.flatMap(({ pod }) => pod ?? []).filter((pod) => !isGoing(pod) && isOld(pod, view));
+  const isUp = (pod: Pod): boolean => !isBeingDeleted(pod) && isUsable(pod, view);
+  const targets = slots
+    .flatMap(({ pod }) => pod ?? [])
+    .filter((pod) => !isBeingDeleted(pod) && isOld(pod, view));
   const useless = targets.filter((pod) => !isUp(pod));
   const missing = view.slots.filter(({ pod }) => pod === undefined || !isUp(pod)).length;
   const left = mostMissing - (missing - useless.length);

@@ -61,7 +61,7 @@ export function isInRange(ordinal: number, set: StatefulSet): boolean {
   return ordinal >= startOf(set) && ordinal < startOf(set) + wantedOf(set);
 }
 
-export function isGoing({ metadata }: Pod): boolean {
+export function isBeingDeleted({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 

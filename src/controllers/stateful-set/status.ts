@@ -1,7 +1,7 @@
 /** Builds the status of a StatefulSet. Pure. */
 import type { StatefulSetStatus } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { isGoing, isRunningAndReady, isUsable, revisionOf, wantedOf } from "./set-pods.ts";
+import { isBeingDeleted, isRunningAndReady, isUsable, revisionOf, wantedOf } from "./set-pods.ts";
 import type { SetView } from "./set-pods.ts";
 
 interface Named {
@@ -26,7 +26,8 @@ export function deletedSetStatus(counted: Pick<CountedSet, "set" | "pods" | "now
 export function statusOf(view: CountedSet, collisionCount: number | undefined): StatefulSetStatus {
   const { set, pods } = view;
   const count = (holds: (pod: Pod) => boolean): number => pods.filter(holds).length;
-  const ofRevision = (name: string): number => count((pod) => !isGoing(pod) && revisionOf(pod) === name);
+  const ofRevision = (name: string): number =>
+    count((pod) => !isBeingDeleted(pod) && revisionOf(pod) === name);
   const ready = count(isRunningAndReady);
   const updated = ofRevision(view.update.metadata.name);
   const isUpdated = isUpdateComplete(view, { ready, updated });

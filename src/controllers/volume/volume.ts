@@ -32,8 +32,8 @@ export const volumeController = defineController({
       const name = pod === undefined ? undefined : recycledVolume(pod);
       if (pod === undefined || name === undefined) return;
       // This controller deletes ended recycler pods itself, so their deletion needs no reconcile.
-      const isGoing = after === undefined || after.metadata.deletionTimestamp !== undefined;
-      if (!isGoing || !isTerminal(pod)) yield { name };
+      const isBeingDeleted = after === undefined || after.metadata.deletionTimestamp !== undefined;
+      if (!isBeingDeleted || !isTerminal(pod)) yield { name };
     }),
   ],
   reconcile,

@@ -14,7 +14,7 @@ import type { Cycle, PluginName, Rejection, Relief, SchedulerPlugin } from "./pl
 
 export interface ProfileOptions {
   readonly schedulerName: string;
-  /** In the order in which they run. */
+  /** Enabled plugins in the order in which they run. */
   readonly plugins: readonly SchedulerPlugin[];
   readonly weights: Readonly<Partial<Record<PluginName, number>>>;
   /** 0 derives the percentage from the number of nodes. */

@@ -20,7 +20,7 @@ export class EligibleNodes {
     this.#shape = shape;
   }
 
-  /** By default node affinity is honored and taints are ignored. */
+  /** Node affinity is honored and taints are ignored by default. */
   isEligible(node: NodeInfo, { nodeAffinityPolicy, nodeTaintsPolicy }: Policies): boolean {
     const wanted =
       (nodeAffinityPolicy === "Ignore" || !this.#isSelective ? 0 : SELECTED) |

@@ -19,7 +19,7 @@ const ZONE = "topology.kubernetes.io/zone";
 export interface SpreadConstraint {
   readonly topologyKey: string;
   readonly maxSkew: number;
-  /** With fewer domains than this, the minimum counts as 0. */
+  /** Number of domains below which the minimum counts as 0. */
   readonly minDomains: number;
   readonly policies: Pick<TopologySpreadConstraint, "nodeAffinityPolicy" | "nodeTaintsPolicy">;
   readonly matcher: PodMatcher;

@@ -10,7 +10,7 @@ import { HOSTNAME, type SpreadConstraint } from "./spread-constraint.ts";
 
 export interface SpreadScoring {
   readonly constraints: readonly SpreadConstraint[];
-  /** With default constraints, nodes without the labels are scored too. */
+  /** True for default constraints: nodes without the labels are scored too. */
   readonly isDefault: boolean;
   readonly candidates: readonly NodeInfo[];
   readonly snapshot: ClusterSnapshot;
@@ -82,7 +82,7 @@ function makePart(
   return { domains, counts, isByHost: false, weight: Math.log(offered + 2), constant };
 }
 
-/** Counts pods on all eligible nodes, not only on those that fit the pod now. */
+/** Counts pods on all eligible nodes, not only on nodes that fit the pod now. */
 function sumByDomain(
   { topologyKey, matcher, policies }: SpreadConstraint,
   { snapshot, eligible }: SpreadScoring,

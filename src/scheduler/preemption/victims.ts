@@ -1,4 +1,4 @@
-/** Chooses the node whose victims matter least. */
+/** Chooses the node on which preemption does the least harm. */
 
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
@@ -19,7 +19,7 @@ const PRIORITY_OFFSET = 2 ** 31;
 /** Sorts after every start time. */
 const NOT_STARTED = "9999";
 
-/** By priority, then longest running first. */
+/** Orders by priority, then longest running first. */
 export function byImportance(left: PodInfo, right: PodInfo): number {
   if (left.priority !== right.priority) return right.priority - left.priority;
   const [a, b] = [startOf(left), startOf(right)];
