@@ -9,18 +9,18 @@ import type { Quantity } from "../../../api/values/quantity.ts";
 import { toleratesDeviceTaint } from "../../../resources/device/device-toleration.ts";
 import { AttributeConstraint } from "./attribute-constraint.ts";
 import { type Choice, ChosenDevices } from "./chosen-devices.ts";
+import { type Alternative, claimKey, type ClaimRequest } from "./claim-requests.ts";
 import { consumedCapacity, hasCapacityLeft } from "./device-capacity.ts";
 import type { DevicePools, NodeDevices, PoolDevice } from "./device-pools.ts";
 import type { DeviceMatcher } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 import { countersOf, type PoolCounters } from "./pool-counters.ts";
 import { SearchTooLong } from "./search-too-long.ts";
-import { type Alternative, claimKey, type Wish } from "./wish.ts";
 
 /** Input that is the same for all nodes. */
 export interface SearchScope {
   readonly claims: readonly ResourceClaim[];
-  readonly wishes: readonly Wish[];
+  readonly requests: readonly ClaimRequest[];
   readonly pools: DevicePools;
   readonly inUse: DevicesInUse;
   readonly counters: PoolCounters;
@@ -57,7 +57,7 @@ export class AllocationSearch {
 
   /** Undefined if there is no solution. Throws upstream's message if a claim, class or pool is invalid. */
   run(): readonly Choice[] | undefined {
-    for (const { alternatives } of this.#scope.wishes) {
+    for (const { alternatives } of this.#scope.requests) {
       for (const each of alternatives) if (each.count === "all") this.#all.set(each, this.#findAll(each));
     }
     for (const [claimIndex, claim] of this.#scope.claims.entries()) this.#checkCount(claim, claimIndex);
@@ -77,9 +77,9 @@ export class AllocationSearch {
   }
 
   #checkCount(claim: ResourceClaim, claimIndex: number): void {
-    const own = this.#scope.wishes.filter((wish) => wish.claimIndex === claimIndex);
+    const own = this.#scope.requests.filter((request) => request.claimIndex === claimIndex);
     const least = own.reduce(
-      (sum, wish) => sum + Math.min(...wish.alternatives.map((it) => this.#countOf(it))),
+      (sum, request) => sum + Math.min(...request.alternatives.map((it) => this.#countOf(it))),
       0,
     );
     if (least <= RESULTS_MAX) return;
@@ -93,14 +93,14 @@ export class AllocationSearch {
   }
 
   #fulfil(index: number): boolean {
-    const wish = this.#scope.wishes[index];
-    if (wish === undefined) return true;
-    const held = this.#chosen.all.filter(({ claimIndex }) => claimIndex === wish.claimIndex).length;
-    return wish.alternatives.some((alternative) => {
+    const request = this.#scope.requests[index];
+    if (request === undefined) return true;
+    const held = this.#chosen.all.filter(({ claimIndex }) => claimIndex === request.claimIndex).length;
+    return request.alternatives.some((alternative) => {
       const count = this.#countOf(alternative);
       if (count === 0 || held + count > RESULTS_MAX) return false;
       const next = (): boolean => this.#fulfil(index + 1);
-      const { claimIndex } = wish;
+      const { claimIndex } = request;
       return alternative.count === "all"
         ? this.#takeAll({ claimIndex, alternative, count, next })
         : this.#takeSome({ claimIndex, alternative, count, next }, 0);

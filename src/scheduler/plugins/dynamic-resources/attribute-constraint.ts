@@ -2,8 +2,8 @@
 
 import type { Device, DeviceAttribute, DeviceConstraint } from "../../../api/generated/types/resource-v1.ts";
 import { ownValue } from "../../../resources/rules/value-rules.ts";
+import type { Alternative } from "./claim-requests.ts";
 import type { PoolDevice } from "./device-pools.ts";
-import type { Alternative } from "./wish.ts";
 
 export class AttributeConstraint {
   readonly #requests: ReadonlySet<string>;

@@ -1,9 +1,9 @@
 /** Devices chosen so far by a search, and their total consumption, which every check of a device reads. */
 
 import type { Quantity } from "../../../api/values/quantity.ts";
+import type { Alternative } from "./claim-requests.ts";
 import type { PoolDevice } from "./device-pools.ts";
 import { countersOf } from "./pool-counters.ts";
-import type { Alternative } from "./wish.ts";
 
 export interface Choice {
   readonly claimIndex: number;

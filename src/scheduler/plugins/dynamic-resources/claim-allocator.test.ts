@@ -12,10 +12,10 @@ import type {
   ResourceSliceSpec,
 } from "../../../api/generated/types/resource-v1.ts";
 import { ClaimAllocator } from "./claim-allocator.ts";
+import { readClaimRequests } from "./claim-requests.ts";
 import { DevicePools } from "./device-pools.ts";
 import { DeviceSelectors } from "./device-selectors.ts";
 import { DevicesInUse } from "./devices-in-use.ts";
-import { readWishes } from "./wish.ts";
 
 const DRIVER = "gpu.example.com";
 
@@ -30,12 +30,12 @@ function allocator(
   { claims, slices, classes = [gpus()], used = [] }: World,
   selectors = new DeviceSelectors(),
 ): ClaimAllocator {
-  const read = readWishes(claims, (name) => classes.find(({ metadata }) => metadata.name === name));
+  const read = readClaimRequests(claims, (name) => classes.find(({ metadata }) => metadata.name === name));
   if (read.type === "missing") throw new Error(read.reason);
-  const { wishes } = read;
+  const { requests } = read;
   return new ClaimAllocator({
     claims,
-    wishes,
+    requests,
     pools: new DevicePools(slices),
     inUse: new DevicesInUse(used),
     selectors,

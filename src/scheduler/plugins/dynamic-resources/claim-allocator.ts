@@ -5,12 +5,12 @@ import type { AllocationResult, ResourceClaim } from "../../../api/generated/typ
 import { allocationResult } from "./allocation-result.ts";
 import { AllocationSearch, type SearchScope } from "./allocation-search.ts";
 import type { Choice } from "./chosen-devices.ts";
+import type { ClaimRequest } from "./claim-requests.ts";
 import type { DevicePools } from "./device-pools.ts";
 import type { DeviceSelectors } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 import { PoolCounters } from "./pool-counters.ts";
 import { SearchTooLong } from "./search-too-long.ts";
-import type { Wish } from "./wish.ts";
 
 /** Upper bounds of device checks: some milliseconds per node, some tens per pod. More would block other pods. */
 const NODE_STEPS_MAX = 20_000;
@@ -23,7 +23,7 @@ const INVALID_POOLS = "invalid resource pools were encountered";
 
 export interface AllocatorParts {
   readonly claims: readonly ResourceClaim[];
-  readonly wishes: readonly Wish[];
+  readonly requests: readonly ClaimRequest[];
   readonly pools: DevicePools;
   readonly inUse: DevicesInUse;
   readonly selectors: DeviceSelectors;
@@ -35,10 +35,10 @@ export class ClaimAllocator {
   readonly #found = new Map<string, readonly Choice[]>();
   #stepsLeft = POD_STEPS_MAX;
 
-  constructor({ claims, wishes, pools, inUse, selectors }: AllocatorParts) {
+  constructor({ claims, requests, pools, inUse, selectors }: AllocatorParts) {
     this.claims = claims;
     const matcher = selectors.matcher();
-    this.#scope = { claims, wishes, pools, inUse, counters: new PoolCounters(pools, inUse), matcher };
+    this.#scope = { claims, requests, pools, inUse, counters: new PoolCounters(pools, inUse), matcher };
   }
 
   /** Reason, in upstream's words, why the claims cannot be allocated on the node; undefined if they can. */
@@ -70,14 +70,14 @@ export class ClaimAllocator {
 
   /** True if nodes can differ in the alternatives they offer. */
   get hasAlternatives(): boolean {
-    return this.#scope.wishes.some(({ alternatives }) => alternatives.length > 1);
+    return this.#scope.requests.some(({ alternatives }) => alternatives.length > 1);
   }
 
   /** Higher if requests get their preferred alternatives. */
   score(nodeName: string): number {
     const chosen = new Set(this.#found.get(nodeName)?.map(({ alternative }) => alternative));
     let score = 0;
-    for (const { alternatives } of this.#scope.wishes) {
+    for (const { alternatives } of this.#scope.requests) {
       const at = alternatives.findIndex((it) => it.name !== it.requestName && chosen.has(it));
       if (at !== -1) score += ALTERNATIVES_MAX - at;
     }

@@ -18,8 +18,8 @@ import type { NodeInfo } from "../../snapshot/node-info.ts";
 import type { PodInfo } from "../../snapshot/pod-info.ts";
 import { hasBindingConditions, isOverdue, READY_TIMEOUT_MS, readinessOf } from "./binding-conditions.ts";
 import type { ClaimLedger } from "./claim-ledger.ts";
+import { claimKey } from "./claim-requests.ts";
 import type { SpecialClaim } from "./claim-variants.ts";
-import { claimKey } from "./wish.ts";
 
 /** Finalizer of allocated claims: a claim must free its devices before it is deleted. */
 const PROTECTION = "resource.kubernetes.io/delete-protection";

@@ -29,13 +29,13 @@ import { isOverdue, readinessOf } from "./binding-conditions.ts";
 import { ClaimAllocator } from "./claim-allocator.ts";
 import { ClaimBinder, type ClaimTask } from "./claim-binder.ts";
 import { ClaimLedger } from "./claim-ledger.ts";
+import { claimKey, readClaimRequests, type ClaimRequests } from "./claim-requests.ts";
 import { ClaimVariants } from "./claim-variants.ts";
 import { classesProviding } from "./device-class-names.ts";
 import { LatestPools } from "./device-pools.ts";
 import { DeviceSelectors } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 import { hasResourceClaims, readResourceClaims } from "./pod-resource-claims.ts";
-import { claimKey, readWishes, type Wishes } from "./wish.ts";
 
 const NAME = "DynamicResources";
 const UNAVAILABLE = reject(NAME, "resourceclaim not available on the node", false);
@@ -171,16 +171,16 @@ class DynamicResources implements SchedulerPlugin {
       const reason = `resource claim ${claimKey(promised)} is in the process of being allocated`;
       return reject(NAME, reason, false);
     }
-    const wishes = this.#wishes(open);
-    if (wishes.type === "missing") return reject(NAME, wishes.reason, false);
+    const requests = this.#readRequests(open);
+    if (requests.type === "missing") return reject(NAME, requests.reason, false);
     const staleClaim = classes.size === 0 ? undefined : this.#findStaleClaim(pod);
     const variants = new ClaimVariants({ pod, classes, makeAllocator: this.#allocatorMaker(open) });
     return { claims, variants, staleClaim, unavailable: new Set(), tasks: [] };
   }
 
-  #wishes(claims: readonly ResourceClaim[]): Wishes {
+  #readRequests(claims: readonly ResourceClaim[]): ClaimRequests {
     const { cache } = this.#context;
-    return readWishes(claims, (name) => cache(DeviceClass).find({ name }));
+    return readClaimRequests(claims, (name) => cache(DeviceClass).find({ name }));
   }
 
   /** Runs within one step, so the time of the first call does not matter. */
@@ -190,13 +190,13 @@ class DynamicResources implements SchedulerPlugin {
     let inUse: DevicesInUse | undefined;
     return (special) => {
       const claims = special === undefined ? open : [...open, special];
-      const wishes = this.#wishes(claims);
-      if (claims.length === 0 || wishes.type === "missing") return undefined;
+      const requests = this.#readRequests(claims);
+      if (claims.length === 0 || requests.type === "missing") return undefined;
       inUse ??= this.#ledger.devicesInUse();
       const pools = this.#pools.of(this.#context.cache(ResourceSlice).list());
       return new ClaimAllocator({
         claims,
-        wishes: wishes.wishes,
+        requests: requests.requests,
         pools,
         inUse,
         selectors: this.#selectors,

@@ -10,7 +10,7 @@ import type {
 import { plainNumber } from "../../../api/values/plain-number.ts";
 
 /** One request of a claim. Alternatives are tried in order. */
-export interface Wish {
+export interface ClaimRequest {
   /** Index of the claim among those allocated together. */
   readonly claimIndex: number;
   readonly alternatives: readonly Alternative[];
@@ -42,23 +42,23 @@ interface RequestLike {
   readonly adminAccess?: boolean;
 }
 
-export type Wishes =
-  | { readonly type: "wishes"; readonly wishes: readonly Wish[] }
+export type ClaimRequests =
+  | { readonly type: "found"; readonly requests: readonly ClaimRequest[] }
   /** Reason in upstream's words. */
   | { readonly type: "missing"; readonly reason: string };
 
 type FindClass = (name: string) => DeviceClass | undefined;
 
-export function readWishes(claims: readonly ResourceClaim[], findClass: FindClass): Wishes {
-  const wishes: Wish[] = [];
+export function readClaimRequests(claims: readonly ResourceClaim[], findClass: FindClass): ClaimRequests {
+  const requests: ClaimRequest[] = [];
   for (const [claimIndex, claim] of claims.entries()) {
     for (const request of claim.spec.devices.requests) {
       const alternatives = readAlternatives(claim, request, findClass);
       if (typeof alternatives === "string") return { type: "missing", reason: alternatives };
-      wishes.push({ claimIndex, alternatives });
+      requests.push({ claimIndex, alternatives });
     }
   }
-  return { type: "wishes", wishes };
+  return { type: "found", requests };
 }
 
 /** A text is the reason why a class is missing. */
