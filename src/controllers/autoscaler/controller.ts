@@ -12,12 +12,12 @@ import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
+import { findCompetitors, forgetSelector, matching, noteSelector } from "./competing-autoscalers.ts";
 import { HISTORY_ANNOTATION, PERIOD_MS, writeHistory } from "./history.ts";
 import type { History } from "./history.ts";
 import { readMetrics } from "./metric-source.ts";
 import { planByMetrics, planBySize, undecided } from "./plan-scale.ts";
 import type { ScalePlan } from "./plan-scale.ts";
-import { findRivals, forgetSelector, matching, noteSelector } from "./rivals.ts";
 import { statusOf } from "./status.ts";
 import { readTarget, rescale } from "./target.ts";
 import type { Target } from "./target.ts";
@@ -96,9 +96,9 @@ async function planByLoad(
   }
   const pods = findPods({ namespace, selector }, cache);
   if (typeof pods === "string") return undecided("InvalidSelector", pods);
-  const rivals = findRivals({ hpa, selector, pods }, cache);
-  if (rivals.length > 0) {
-    const all = [hpa, ...rivals].map(({ metadata }) => `${namespace}/${metadata.name}`).toSorted();
+  const competitors = findCompetitors({ hpa, selector, pods }, cache);
+  if (competitors.length > 0) {
+    const all = [hpa, ...competitors].map(({ metadata }) => `${namespace}/${metadata.name}`).toSorted();
     const message = `pods by selector ${selector} are controlled by multiple HPAs: [${all.join(" ")}]`;
     return undecided("AmbiguousSelector", message);
   }

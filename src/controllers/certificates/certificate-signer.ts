@@ -4,7 +4,7 @@ import type * as X509 from "@peculiar/x509";
 import { importSigner, serialNumber } from "../../base/keys/signing-key.ts";
 import { x509 } from "../../base/keys/x509-library.ts";
 import type { Loop, Random } from "../../base/loop/loop.ts";
-import type { SigningWish } from "./signer-rules.ts";
+import type { SigningRequest } from "./signer-rules.ts";
 
 const MINUTE_MS = 60_000;
 /** One year, as upstream's default; a request may ask for less. */
@@ -24,14 +24,14 @@ export interface SigningAuthority {
 
 export interface CertificateSigner {
   /** PEM certificate; undefined if the request's signature does not match its key. */
-  sign(wish: SigningWish, expirationSeconds: number | undefined): Promise<string | undefined>;
+  sign(wanted: SigningRequest, expirationSeconds: number | undefined): Promise<string | undefined>;
 }
 
 export function certificateSigner({ cert, key, loop }: SigningAuthority): CertificateSigner {
   const random = loop.random("certificate-serial");
   return {
-    sign: (wish, expirationSeconds) =>
-      loop.outside("crypto", make({ wish, cert, key, random, ...lifeOf(expirationSeconds, loop.now()) })),
+    sign: (wanted, expirationSeconds) =>
+      loop.outside("crypto", make({ wanted, cert, key, random, ...lifeOf(expirationSeconds, loop.now()) })),
   };
 }
 
@@ -49,14 +49,14 @@ export function lifeOf(expirationSeconds: number | undefined, now: number): Life
 }
 
 interface Making extends Life {
-  readonly wish: SigningWish;
+  readonly wanted: SigningRequest;
   readonly cert: string;
   readonly key: string;
   readonly random: Random;
 }
 
-async function make({ wish, cert, key, random, notBefore, notAfter }: Making): Promise<string | undefined> {
-  const { content } = wish;
+async function make({ wanted, cert, key, random, notBefore, notAfter }: Making): Promise<string | undefined> {
+  const { content } = wanted;
   if (!content.isProven) return undefined;
   const library = x509();
   const authority = new library.X509Certificate(cert);
@@ -70,7 +70,7 @@ async function make({ wish, cert, key, random, notBefore, notAfter }: Making): P
     signingAlgorithm: signer.algorithm,
     signingKey: signer.key,
     publicKey: await library.PublicKey.create(content.publicKey),
-    extensions: extensionsOf(wish, authority),
+    extensions: extensionsOf(wanted, authority),
   });
   return `${made.toString("pem")}\n`;
 }
@@ -92,7 +92,7 @@ const KEPT_ATTRIBUTES = [
 ];
 
 /** Encoded anew from the values that were checked, each in a part of its own. */
-function subjectOf({ subject }: SigningWish["content"]): X509.Name {
+function subjectOf({ subject }: SigningRequest["content"]): X509.Name {
   const parts = KEPT_ATTRIBUTES.flatMap((kept) =>
     subject.filter(({ type }) => type === kept).map(({ value }) => ({ [kept]: [encodedText(value)] })),
   );
@@ -105,7 +105,10 @@ function encodedText(value: string): X509.JsonAttributeObject {
   return PRINTABLE.test(value) ? { printableString: value } : { utf8String: value };
 }
 
-function extensionsOf({ content, usages }: SigningWish, authority: X509.X509Certificate): X509.Extension[] {
+function extensionsOf(
+  { content, usages }: SigningRequest,
+  authority: X509.X509Certificate,
+): X509.Extension[] {
   const library = x509();
   const extensions: X509.Extension[] = [new library.BasicConstraintsExtension(false, undefined, true)];
   const flags = usages.map((usage) => KEY_USAGES.get(usage) ?? 0);
@@ -123,7 +126,12 @@ function extensionsOf({ content, usages }: SigningWish, authority: X509.X509Cert
 
 type AlternativeName = { readonly type: "dns" | "ip" | "email" | "url"; readonly value: string };
 
-function alternativeNames({ dnsNames, addresses, emails, uris }: SigningWish["content"]): AlternativeName[] {
+function alternativeNames({
+  dnsNames,
+  addresses,
+  emails,
+  uris,
+}: SigningRequest["content"]): AlternativeName[] {
   const named = (type: AlternativeName["type"], values: readonly string[]): AlternativeName[] =>
     values.map((value) => ({ type, value }));
   return [

@@ -3,11 +3,11 @@ import { readCertificateRequest } from "../../api/certificates/certificate-reque
 import type { CertificateRequest } from "../../api/certificates/certificate-request.ts";
 import { lifeOf } from "./certificate-signer.ts";
 import { SIGNER_RULES } from "./signer-rules.ts";
-import type { SigningWish } from "./signer-rules.ts";
+import type { SigningRequest } from "./signer-rules.ts";
 
 const NODE = { commonName: "system:node:n1", organizations: ["system:nodes"] };
 
-function wish(content: Partial<CertificateRequest>, usages: readonly string[]): SigningWish {
+function request(content: Partial<CertificateRequest>, usages: readonly string[]): SigningRequest {
   const nothing = { commonName: "", organizations: [], dnsNames: [], addresses: [], emails: [], uris: [] };
   return { content: { ...nothing, ...content } as CertificateRequest, usages };
 }
@@ -19,7 +19,7 @@ function problem(
 ): string | undefined {
   const rule = SIGNER_RULES.get(`kubernetes.io/${signer}`);
   if (rule === undefined) throw new Error(`there is no signer ${signer}`);
-  return rule(wish(content, usages));
+  return rule(request(content, usages));
 }
 
 describe("a signer", () => {

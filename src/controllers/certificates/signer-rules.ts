@@ -1,12 +1,12 @@
 /** Rules of the built-in signers. A rule returns upstream's error text for a request it rejects, and undefined for one it accepts. */
 import type { CertificateRequest } from "../../api/certificates/certificate-request.ts";
 
-export interface SigningWish {
+export interface SigningRequest {
   readonly content: CertificateRequest;
   readonly usages: readonly string[];
 }
 
-export type SignerRule = (wish: SigningWish) => string | undefined;
+export type SignerRule = (request: SigningRequest) => string | undefined;
 
 export const KUBELET_CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
 
@@ -20,7 +20,7 @@ export const SIGNER_RULES: ReadonlyMap<string, SignerRule> = new Map<string, Sig
 
 const CLIENT_USAGES = new Set(["digital signature", "key encipherment", "client auth"]);
 
-function findClientProblem({ usages }: SigningWish): string | undefined {
+function findClientProblem({ usages }: SigningRequest): string | undefined {
   const unknown = usages.find((usage) => !CLIENT_USAGES.has(usage));
   if (unknown !== undefined) return `invalid usage for client certificate: ${unknown}`;
   return usages.includes("client auth")
@@ -28,7 +28,7 @@ function findClientProblem({ usages }: SigningWish): string | undefined {
     : "missing required usage for client certificate: client auth";
 }
 
-export function findKubeletClientProblem({ content, usages }: SigningWish): string | undefined {
+export function findKubeletClientProblem({ content, usages }: SigningRequest): string | undefined {
   const { dnsNames, emails, addresses, uris } = content;
   if (!isOfNodes(content)) return "subject organization is not system:nodes";
   if (dnsNames.length > 0) return "DNS subjectAltNames are not allowed";
@@ -38,7 +38,7 @@ export function findKubeletClientProblem({ content, usages }: SigningWish): stri
   return findNameProblem(content) ?? findUsageProblem(usages, "client auth");
 }
 
-function findKubeletServingProblem({ content, usages }: SigningWish): string | undefined {
+function findKubeletServingProblem({ content, usages }: SigningRequest): string | undefined {
   const { dnsNames, emails, addresses, uris } = content;
   if (!isOfNodes(content)) return "subject organization is not system:nodes";
   if (dnsNames.length === 0 && addresses.length === 0) return "DNS or IP subjectAltName is required";

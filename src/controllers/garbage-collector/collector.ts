@@ -8,10 +8,10 @@ import { FOREGROUND, isBeingDeleted, isDeletingDependents, isOrphaning, ORPHAN }
 import { LiveObjects } from "./live-objects.ts";
 import { ownersOf } from "./owner-graph.ts";
 import type { GraphNode, KnownNode, OwnerGraph } from "./owner-graph.ts";
-import { OwnerStandings } from "./owner-standing.ts";
-import type { FoundStanding } from "./owner-standing.ts";
-import { planFate } from "./plan-fate.ts";
-import type { Fate, StandingOwner } from "./plan-fate.ts";
+import { OwnerStates } from "./owner-states.ts";
+import type { FoundState } from "./owner-states.ts";
+import { planAction } from "./plan-action.ts";
+import type { CollectorAction, OwnerWithState } from "./plan-action.ts";
 
 /** Upper bound of an owner's dependents released concurrently. */
 const RELEASE_PARALLEL = 20;
@@ -31,18 +31,18 @@ export interface CollectorParts {
 export class Collector {
   readonly #parts: CollectorParts;
   readonly #live: LiveObjects;
-  readonly #standings: OwnerStandings;
+  readonly #owners: OwnerStates;
 
   constructor(parts: CollectorParts) {
     const { graph, client, served } = parts;
     this.#parts = parts;
     this.#live = new LiveObjects(client);
-    this.#standings = new OwnerStandings({ graph, live: this.#live, served });
+    this.#owners = new OwnerStates({ graph, live: this.#live, served });
   }
 
   /** Records that an object with dependents was deleted. */
   noteGone(uid: string): void {
-    this.#standings.noteGone(uid);
+    this.#owners.noteGone(uid);
   }
 
   /** Rejects if a write was refused or the object changed; the caller retries. */
@@ -62,32 +62,32 @@ export class Collector {
     const { object } = node;
     const references = ownersOf(object);
     if (references.length === 0) return "settled";
-    const found: { readonly reference: OwnerReference; readonly standing: FoundStanding }[] = [];
+    const found: { readonly reference: OwnerReference; readonly state: FoundState }[] = [];
     for (const reference of references)
-      found.push({ reference, standing: await this.#standings.find(node, reference) });
-    if (found.some(({ standing }) => standing === "misplaced")) return "settled";
-    if (found.some(({ standing }) => standing === "unknown")) return "unsettled";
-    const owners = found.map(({ reference, standing }): StandingOwner => {
-      return { reference, standing: isStanding(standing) ? standing : "solid" };
+      found.push({ reference, state: await this.#owners.find(node, reference) });
+    if (found.some(({ state }) => state === "misplaced")) return "settled";
+    if (found.some(({ state }) => state === "unknown")) return "unsettled";
+    const owners = found.map(({ reference, state }): OwnerWithState => {
+      return { reference, state: isOwnerState(state) ? state : "solid" };
     });
-    await this.#carryOut(planFate(object, owners, objectsOf(node.dependents)), node, object);
-    return found.some(({ standing }) => standing === "unseen") ? "unsettled" : "settled";
+    await this.#carryOut(planAction(object, owners, objectsOf(node.dependents)), node, object);
+    return found.some(({ state }) => state === "unseen") ? "unsettled" : "settled";
   }
 
-  async #carryOut(fate: Fate, node: KnownNode, object: ApiObject): Promise<void> {
-    switch (fate.type) {
+  async #carryOut(action: CollectorAction, node: KnownNode, object: ApiObject): Promise<void> {
+    switch (action.type) {
       case "keep":
         return;
       case "release": {
-        const gone = new Set(fate.uids);
+        const gone = new Set(action.uids);
         const without = (references: readonly OwnerReference[]): readonly OwnerReference[] =>
           references.filter(({ uid }) => !gone.has(uid));
         await this.#live.amendOwners(node, object, without);
         return;
       }
       case "delete": {
-        const newest = fate.unblocks ? await this.#live.amendOwners(node, object, withoutBlocking) : object;
-        if (newest !== undefined) await this.#live.delete(node, newest, fate.policy);
+        const newest = action.unblocks ? await this.#live.amendOwners(node, object, withoutBlocking) : object;
+        if (newest !== undefined) await this.#live.delete(node, newest, action.policy);
         return;
       }
     }
@@ -129,7 +129,7 @@ export class Collector {
   }
 }
 
-function isStanding(found: FoundStanding): found is StandingOwner["standing"] {
+function isOwnerState(found: FoundState): found is OwnerWithState["state"] {
   return found === "solid" || found === "waiting" || found === "dangling";
 }
 

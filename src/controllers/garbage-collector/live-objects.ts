@@ -8,7 +8,7 @@ import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
 import type { KnownNode } from "./owner-graph.ts";
-import type { Policy } from "./plan-fate.ts";
+import type { Policy } from "./plan-action.ts";
 
 /** Upper bound of tries against concurrent writers; the next check of the object starts over. */
 const TRIES_MAX = 4;

@@ -18,7 +18,7 @@ interface Case {
   readonly volumes?: readonly object[];
 }
 
-function fateOf(given: Case): string | undefined {
+function actionOf(given: Case): string | undefined {
   const { since = "2024-01-01", labels = {}, secrets = [{ name: "t" }], uid = "u1", volumes = [] } = given;
   const secret = {
     type: given.type ?? "kubernetes.io/service-account-token",
@@ -43,7 +43,7 @@ function fateOf(given: Case): string | undefined {
     pods: [pod as unknown as Pod],
     findAccount: (namespace, name) => (`${namespace}/${name}` === "a/robot" ? account : undefined),
   });
-  return planned?.fate;
+  return planned?.action;
 }
 
 describe("an auto-generated token", () => {
@@ -53,12 +53,12 @@ describe("an auto-generated token", () => {
     ["has an unreadable invalid-since label", { labels: { [INVALID_SINCE]: "soon" } }],
     ["has an account without uid", { uid: "" }],
   ])("is invalidated when it %s", (_, given) => {
-    expect(fateOf(given)).toBe("invalidate");
+    expect(actionOf(given)).toBe("invalidate");
   });
 
   test("is deleted a year after it was invalidated", () => {
-    expect(fateOf({ labels: { [INVALID_SINCE]: "2025-06-14" } })).toBe("delete");
-    expect(fateOf({ labels: { [INVALID_SINCE]: "2025-06-15" } })).toBeUndefined();
+    expect(actionOf({ labels: { [INVALID_SINCE]: "2025-06-14" } })).toBe("delete");
+    expect(actionOf({ labels: { [INVALID_SINCE]: "2025-06-15" } })).toBeUndefined();
   });
 
   test.each<[string, Case]>([
@@ -73,6 +73,6 @@ describe("an auto-generated token", () => {
     ["was not recorded for a year and a day", { since: "2025-06-15" }],
     ["has no known start of records", { since: "" }],
   ])("stays when it %s", (_, given) => {
-    expect(fateOf(given)).toBeUndefined();
+    expect(actionOf(given)).toBeUndefined();
   });
 });

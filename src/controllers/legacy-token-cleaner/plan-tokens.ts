@@ -19,12 +19,12 @@ export interface TokenState {
   readonly findAccount: (namespace: string, name: string) => ServiceAccount | undefined;
 }
 
-export interface TokenFate {
+export interface TokenAction {
   readonly secret: Secret;
-  readonly fate: "invalidate" | "delete";
+  readonly action: "invalidate" | "delete";
 }
 
-export function planTokens({ now, since, secrets, pods, findAccount }: TokenState): readonly TokenFate[] {
+export function planTokens({ now, since, secrets, pods, findAccount }: TokenState): readonly TokenAction[] {
   const trackedAt = findDay(since ?? "");
   // Recording may have started at the end of that day, so one day is added.
   if (trackedAt === undefined || now < trackedAt + DAY_MS + UNUSED_MS) return [];
@@ -34,12 +34,12 @@ export function planTokens({ now, since, secrets, pods, findAccount }: TokenStat
   );
   if (unused.length === 0) return [];
   const mounted = mountedSecrets(pods);
-  return unused.flatMap((secret): TokenFate[] => {
+  return unused.flatMap((secret): TokenAction[] => {
     if (mounted.has(`${secret.metadata.namespace ?? ""}/${secret.metadata.name}`)) return [];
     const invalidSince = secret.metadata.labels?.[INVALID_SINCE];
     if (invalidSince === undefined || findDay(invalidSince) === undefined)
-      return [{ secret, fate: "invalidate" }];
-    return invalidSince < dayText(before) ? [{ secret, fate: "delete" }] : [];
+      return [{ secret, action: "invalidate" }];
+    return invalidSince < dayText(before) ? [{ secret, action: "delete" }] : [];
   });
 }
 

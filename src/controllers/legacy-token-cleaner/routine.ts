@@ -10,7 +10,7 @@ import { dayText, INVALID_SINCE, TRACKED_SINCE, TRACKING } from "../../resources
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { nextRound } from "../next-round.ts";
 import { planTokens } from "./plan-tokens.ts";
-import type { TokenFate } from "./plan-tokens.ts";
+import type { TokenAction } from "./plan-tokens.ts";
 
 export const legacyTokenCleaner: Routine = {
   name: "legacy-serviceaccount-token-cleaner-controller",
@@ -29,29 +29,29 @@ async function clean(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   const { cache, client, loop, log } = parts;
   try {
     const tracking = await client(ConfigMap).find(TRACKING);
-    const fates = planTokens({
+    const actions = planTokens({
       now: loop.now(),
       since: tracking?.data?.[TRACKED_SINCE],
       secrets: cache(Secret).list(),
       pods: cache(Pod).list(),
       findAccount: (namespace, name) => cache(ServiceAccount).find({ namespace, name }),
     });
-    for (const fate of fates) if (!signal.aborted) await carryOut(parts, fate);
+    for (const action of actions) if (!signal.aborted) await carryOut(parts, action);
   } catch (error) {
     if (!signal.aborted) log.warn("cannot clean up unused tokens; retrying in the next round", { error });
   }
 }
 
 /** A failed write does not stop the others. */
-async function carryOut({ client, loop, log }: RoutineParts, { secret, fate }: TokenFate): Promise<void> {
+async function carryOut({ client, loop, log }: RoutineParts, { secret, action }: TokenAction): Promise<void> {
   const { namespace, name, uid, resourceVersion } = secret.metadata;
   try {
-    if (fate === "delete") await client(Secret).delete(secret, { preconditions: { resourceVersion } });
+    if (action === "delete") await client(Secret).delete(secret, { preconditions: { resourceVersion } });
     else {
       const metadata = { uid, labels: { [INVALID_SINCE]: dayText(loop.now()) } };
       await client(Secret).patch(secret, { type: "merge", changes: { metadata } });
     }
-    log.info("cleaned up an unused token", { namespace, name, fate });
+    log.info("cleaned up an unused token", { namespace, name, action });
   } catch (error) {
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
     log.warn("cannot clean up an unused token", { namespace, name, error });

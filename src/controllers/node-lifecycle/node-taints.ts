@@ -21,13 +21,13 @@ const OWN_NO_SCHEDULE: ReadonlySet<string> = new Set([...BY_CONDITION.values(), 
 const OWN_NO_EXECUTE: ReadonlySet<string> = new Set([NOT_READY, UNREACHABLE]);
 
 /** `evicts`: an unready node gets the NoExecute taint. */
-export interface TaintWish {
+export interface TaintOptions {
   readonly evicts: boolean;
   readonly time: string;
 }
 
 /** Undefined if the node has the wanted taints. */
-export function findTaintChange(node: Node, { evicts, time }: TaintWish): readonly Taint[] | undefined {
+export function findTaintChange(node: Node, { evicts, time }: TaintOptions): readonly Taint[] | undefined {
   const known = node.spec.taints ?? [];
   const wanted = new Set(wantedTaints(node, evicts));
   const kept = known.filter((taint) => !isOwn(taint) || wanted.has(keyOf(taint)));

@@ -2,7 +2,7 @@
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { findAvailableAt, isActive } from "../../resources/pod/pod-state.ts";
-import { standingOf } from "./standing.ts";
+import { stateOf } from "./replica-state.ts";
 import { byUsefulness } from "./victims.ts";
 
 /** Upper bound of creations or deletions in one pass, so that one huge set does not starve others. */
@@ -104,15 +104,15 @@ class Count {
   }
 
   add(pod: Pod): void {
-    const standing = standingOf(pod);
-    if (standing === "ended") return;
-    if (standing === "leaving") {
+    const state = stateOf(pod);
+    if (state === "ended") return;
+    if (state === "terminating") {
       this.#terminating += 1;
       return;
     }
     this.replicas += 1;
     if (this.#isLabelled(pod)) this.#labelled += 1;
-    if (standing === "unready") return;
+    if (state === "unready") return;
     this.#ready += 1;
     // Shortcut for most sets: without minReadySeconds a ready pod is available.
     if (this.#minReadySeconds === 0) this.#available += 1;

@@ -46,10 +46,10 @@ async function reconcile(pod: Pod, context: ReconcileContext): Promise<void> {
   const owned = context.cache(ResourceClaim).ownedBy(pod);
   const made = new Map<string, string>();
   let missing = false;
-  for (const wish of templatedClaims(pod)) {
-    const claim = findClaim(pod, wish, owned) ?? (await createClaim(pod, wish, context));
+  for (const request of templatedClaims(pod)) {
+    const claim = findClaim(pod, request, owned) ?? (await createClaim(pod, request, context));
     if (claim === undefined) missing = true;
-    else made.set(wish.name, claim.metadata.name);
+    else made.set(request.name, claim.metadata.name);
   }
   await recordClaims(pod, made, context);
   // No retry is needed: the template's event triggers the pod.
@@ -72,16 +72,16 @@ function findClaim(
 /** Undefined if the template is missing. */
 async function createClaim(
   pod: Pod,
-  wish: PodResourceClaim,
+  request: PodResourceClaim,
   { cache, client, event, signal }: ReconcileContext,
 ): Promise<ResourceClaim | undefined> {
   const { namespace = "" } = pod.metadata;
-  const { resourceClaimTemplateName: name = "" } = wish;
+  const { resourceClaimTemplateName: name = "" } = request;
   const fail = (message: string): void =>
     event(pod, {
       type: "Warning",
       reason: "FailedResourceClaimCreation",
-      message: `PodResourceClaim ${wish.name}: ${message}`,
+      message: `PodResourceClaim ${request.name}: ${message}`,
     });
   const template = cache(ResourceClaimTemplate).find({ namespace, name });
   if (template === undefined) {
@@ -91,7 +91,7 @@ async function createClaim(
     return undefined;
   }
   try {
-    return await client(ResourceClaim).create(claimManifest(pod, wish, template));
+    return await client(ResourceClaim).create(claimManifest(pod, request, template));
   } catch (error) {
     if (!signal.aborted) fail(errorText(error));
     throw error;
@@ -100,16 +100,16 @@ async function createClaim(
 
 function claimManifest(
   pod: Pod,
-  wish: PodResourceClaim,
+  request: PodResourceClaim,
   { spec: { metadata, spec } }: ResourceClaimTemplate,
 ): Manifest<ResourceClaim> {
   const { labels, annotations } = metadata;
   return {
     metadata: {
-      generateName: baseName(pod.metadata.name, wish.name),
+      generateName: baseName(pod.metadata.name, request.name),
       namespace: pod.metadata.namespace ?? "",
       ...(labels !== undefined && { labels }),
-      annotations: { ...annotations, [POD_CLAIM]: wish.name },
+      annotations: { ...annotations, [POD_CLAIM]: request.name },
       ownerReferences: [ownerReferenceTo(pod)],
     },
     spec,
@@ -144,7 +144,7 @@ async function recordClaims(
 const NONE: readonly PodResourceClaim[] = [];
 
 function templatedClaims({ spec }: Pod): readonly PodResourceClaim[] {
-  return spec.resourceClaims?.filter((wish) => wish.resourceClaimTemplateName !== undefined) ?? NONE;
+  return spec.resourceClaims?.filter((request) => request.resourceClaimTemplateName !== undefined) ?? NONE;
 }
 
 function templateKeysOf(pod: Pod): readonly string[] {

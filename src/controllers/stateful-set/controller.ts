@@ -10,12 +10,12 @@ import { defineController, watching } from "../../runtime/controller/controller.
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { orphanedPods } from "../pods/orphaned-pods.ts";
 import { deleteRevisions, ensureRevisions, planHistory } from "../revisions/revisions.ts";
-import { repair, takeSteps } from "./acts.ts";
 import { isClaimOf } from "./claims.ts";
 import { nextUsableMs, planSteps } from "./plan-steps.ts";
 import { ordinalOf, revisionOf, viewOf } from "./set-pods.ts";
 import type { SetView } from "./set-pods.ts";
 import { deletedSetStatus, statusOf } from "./status.ts";
+import { repair, takeSteps } from "./take-steps.ts";
 
 /** Label of revisions. */
 const HASH = "controller.kubernetes.io/hash";

@@ -1,5 +1,5 @@
 /**
- * Decides the fate of a volume whose claim is gone, as upstream's in-tree plugins do. Pure.
+ * Decides how to reclaim a volume whose claim is gone, as upstream's in-tree plugins do. Pure.
  *
  * Host paths below /tmp can be deleted; host paths and NFS shares can be recycled (emptied).
  */

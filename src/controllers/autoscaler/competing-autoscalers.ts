@@ -40,7 +40,7 @@ export interface Claim {
   readonly pods: readonly Pod[];
 }
 
-export function findRivals(
+export function findCompetitors(
   { hpa, selector, pods }: Claim,
   cache: CacheReader,
 ): readonly HorizontalPodAutoscaler[] {

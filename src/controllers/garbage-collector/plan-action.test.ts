@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
 import type { ObjectMeta, OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { planFate } from "./plan-fate.ts";
-import type { Fate, Standing } from "./plan-fate.ts";
+import { planAction } from "./plan-action.ts";
+import type { CollectorAction, OwnerState } from "./plan-action.ts";
 
 const DELETED = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
-describe("the fate of an object with owners", () => {
-  test.each<[string, readonly Standing[], Fate]>([
+describe("the action on an object with owners", () => {
+  test.each<[string, readonly OwnerState[], CollectorAction]>([
     ["stays with an owner", ["solid"], { type: "keep" }],
     ["stays with several", ["solid", "solid"], { type: "keep" }],
     [
@@ -25,29 +25,29 @@ describe("the fate of an object with owners", () => {
       ["waiting", "dangling"],
       { type: "delete", policy: "Background", unblocks: false },
     ],
-  ])("%s", (_, standings, fate) => {
-    expect(planFate(object(), owners(standings), [])).toEqual(fate);
+  ])("%s", (_, states, action) => {
+    expect(planAction(object(), owners(states), [])).toEqual(action);
   });
 
   test("dependents are deleted first if the owner waits", () => {
-    const fate = planFate(object(), owners(["waiting"]), [object()]);
+    const action = planAction(object(), owners(["waiting"]), [object()]);
 
-    expect(fate).toEqual({ type: "delete", policy: "Foreground", unblocks: false });
+    expect(action).toEqual({ type: "delete", policy: "Foreground", unblocks: false });
   });
 
   test("a cycle of waiting objects is broken", () => {
     const dependent = object({ ...DELETED, finalizers: ["foregroundDeletion"] });
 
-    expect(planFate(object(), owners(["waiting"]), [dependent])).toMatchObject({ unblocks: true });
+    expect(planAction(object(), owners(["waiting"]), [dependent])).toMatchObject({ unblocks: true });
   });
 
   test.each([
     ["orphan", "Orphan"],
     ["foregroundDeletion", "Foreground"],
   ])("the finalizer %s sets the propagation policy", (finalizer, policy) => {
-    const fate = planFate(object({ finalizers: [finalizer] }), owners(["dangling"]), [object()]);
+    const action = planAction(object({ finalizers: [finalizer] }), owners(["dangling"]), [object()]);
 
-    expect(fate).toEqual({ type: "delete", policy, unblocks: false });
+    expect(action).toEqual({ type: "delete", policy, unblocks: false });
   });
 });
 
@@ -55,8 +55,8 @@ function object(metadata: ObjectMeta = {}): ApiObject {
   return { apiVersion: "v1", kind: "ConfigMap", metadata };
 }
 
-function owners(standings: readonly Standing[]): Parameters<typeof planFate>[1] {
-  return standings.map((standing, at) => ({ standing, reference: reference(`u${String(at)}`) }));
+function owners(states: readonly OwnerState[]): Parameters<typeof planAction>[1] {
+  return states.map((state, at) => ({ state, reference: reference(`u${String(at)}`) }));
 }
 
 function reference(uid: string): OwnerReference {

@@ -7,30 +7,30 @@ import { isBeingDeleted, isDeletingDependents } from "./deletion-state.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import { isElsewhere, isNamedBy } from "./owner-graph.ts";
 import type { KnownNode, OwnerGraph } from "./owner-graph.ts";
-import type { Standing } from "./plan-fate.ts";
+import type { OwnerState } from "./plan-action.ts";
 
 /**
- * Adds to Standing: `unseen` exists, but no cache has it. `unknown` has an unserved kind. `misplaced` is namespaced, but its dependent is
+ * Adds to OwnerState: `unseen` exists, but no cache has it. `unknown` has an unserved kind. `misplaced` is namespaced, but its dependent is
  * not. Dependents of the last two are left alone.
  */
-export type FoundStanding = Standing | "unseen" | "unknown" | "misplaced";
+export type FoundState = OwnerState | "unseen" | "unknown" | "misplaced";
 
 /** Upper bound of remembered deleted owners: uids never return, so many dependents cost one request. */
 const ABSENT_MAX = 500;
 
-export interface StandingParts {
+export interface OwnerStatesParts {
   readonly graph: OwnerGraph;
   readonly live: LiveObjects;
   readonly served: () => ServedResources;
 }
 
-export class OwnerStandings {
-  readonly #parts: StandingParts;
+export class OwnerStates {
+  readonly #parts: OwnerStatesParts;
   readonly #absent = new RecentMap<true>(ABSENT_MAX);
   /** Uids of owners whose deletion was observed: they are gone even if their kind is no longer served. */
   readonly #seenGone = new RecentMap<true>(ABSENT_MAX);
 
-  constructor(parts: StandingParts) {
+  constructor(parts: OwnerStatesParts) {
     this.#parts = parts;
   }
 
@@ -39,7 +39,7 @@ export class OwnerStandings {
   }
 
   /** Rejects if the request to the server fails. */
-  async find(node: KnownNode, reference: OwnerReference): Promise<FoundStanding> {
+  async find(node: KnownNode, reference: OwnerReference): Promise<FoundState> {
     if (this.#isInGraph(node, reference)) return "solid";
     const { apiVersion, kind, uid } = reference;
     const type = this.#parts.served().findType(apiVersion, kind);
@@ -53,7 +53,7 @@ export class OwnerStandings {
     type: ResourceType,
     reference: OwnerReference,
     namespace: string | undefined,
-  ): Promise<FoundStanding> {
+  ): Promise<FoundState> {
     const { graph, live } = this.#parts;
     const { apiVersion, kind, name, uid } = reference;
     const place = [uid, apiVersion, kind, namespace, name].join(" ");
@@ -69,7 +69,7 @@ export class OwnerStandings {
   }
 
   /** A kind's objects are deleted before the kind. */
-  #unserved(uid: string): FoundStanding {
+  #unserved(uid: string): FoundState {
     return this.#seenGone.get(uid) === true ? "dangling" : "unknown";
   }
 

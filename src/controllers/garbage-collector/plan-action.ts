@@ -1,4 +1,4 @@
-/** Decides the fate of an object from the states of its owners. Pure. */
+/** Decides the collector's action on an object from the states of its owners. Pure. */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import type { DeleteOptions } from "../../client/client.ts";
@@ -8,32 +8,32 @@ import { FOREGROUND, hasFinalizer, isDeletingDependents, ORPHAN } from "./deleti
  * `solid`: the owner exists and does not wait for dependents. `waiting`: it is being deleted in the foreground. `dangling`: it does not
  * exist; another object may have its name.
  */
-export type Standing = "solid" | "waiting" | "dangling";
+export type OwnerState = "solid" | "waiting" | "dangling";
 
-export interface StandingOwner {
+export interface OwnerWithState {
   readonly reference: OwnerReference;
-  readonly standing: Standing;
+  readonly state: OwnerState;
 }
 
 export type Policy = NonNullable<DeleteOptions["propagationPolicy"]>;
 
-export type Fate =
+export type CollectorAction =
   | { readonly type: "keep" }
   /** Some owners are left: the references to the others are removed. */
   | { readonly type: "release"; readonly uids: readonly string[] }
   /** `unblocks`: the object first stops blocking its owners, as it is part of a cycle of waiting objects. */
   | { readonly type: "delete"; readonly policy: Policy; readonly unblocks: boolean };
 
-export function planFate(
+export function planAction(
   object: ApiObject,
-  owners: readonly StandingOwner[],
+  owners: readonly OwnerWithState[],
   dependents: readonly ApiObject[],
-): Fate {
-  const gone = owners.filter(({ standing }) => standing !== "solid");
+): CollectorAction {
+  const gone = owners.filter(({ state }) => state !== "solid");
   if (gone.length === 0) return { type: "keep" };
   if (gone.length < owners.length)
     return { type: "release", uids: gone.map(({ reference }) => reference.uid) };
-  const isAwaited = owners.some(({ standing }) => standing === "waiting");
+  const isAwaited = owners.some(({ state }) => state === "waiting");
   if (isAwaited && dependents.length > 0)
     return { type: "delete", policy: "Foreground", unblocks: dependents.some(isDeletingDependents) };
   return { type: "delete", policy: policyOf(object), unblocks: false };

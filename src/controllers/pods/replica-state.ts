@@ -7,21 +7,21 @@
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isReady, isTerminal } from "../../resources/pod/pod-state.ts";
 
-/** `leaving`: the pod is being deleted and has not ended. */
-export type Standing = "ended" | "leaving" | "unready" | "ready";
+/** `terminating`: the pod is being deleted and has not ended. */
+export type ReplicaState = "ended" | "terminating" | "unready" | "ready";
 
-const known = new WeakMap<Pod, Standing>();
+const known = new WeakMap<Pod, ReplicaState>();
 
-export function standingOf(pod: Pod): Standing {
+export function stateOf(pod: Pod): ReplicaState {
   const found = known.get(pod);
   if (found !== undefined) return found;
-  const standing = findStanding(pod);
-  known.set(pod, standing);
-  return standing;
+  const state = findState(pod);
+  known.set(pod, state);
+  return state;
 }
 
-function findStanding(pod: Pod): Standing {
+function findState(pod: Pod): ReplicaState {
   if (isTerminal(pod)) return "ended";
-  if (pod.metadata.deletionTimestamp !== undefined) return "leaving";
+  if (pod.metadata.deletionTimestamp !== undefined) return "terminating";
   return isReady(pod) ? "ready" : "unready";
 }
