@@ -239,22 +239,22 @@ export class SchedulerRun {
   }
 
   #unfit({ entry, profile, cycle }: Decision, diagnosis: Diagnosis): void {
-    const reliefs = profile.relieve(cycle);
+    const results = profile.postFilter(cycle);
     const isPreempting = profile.has("DefaultPreemption");
     const preemption = isPreempting ? this.#preemptor.preempt(cycle, profile, diagnosis) : undefined;
     // If preemption makes room, the message of the other plugins is left out.
-    const added = preemption === "" ? [] : [...reliefs.map((relief) => relief.message), preemption ?? ""];
+    const added = preemption === "" ? [] : [...results.map((result) => result.message), preemption ?? ""];
     const detail = added.filter((text) => text !== "").join(", ");
     const text = diagnosisText(diagnosis);
     const message = detail === "" ? text : `${text} ${detail}`;
     const unfit = { message, plugins: rejectors(diagnosis) };
     if (this.#nominations.isEmpty) this.#unfitMemory.note(entry.pod, unfit);
     this.#unschedulable(entry, unfit);
-    for (const { done } of reliefs) done?.catch((error: unknown) => this.#reliefFailed(entry, error));
+    for (const { done } of results) done?.catch((error: unknown) => this.#postFilterFailed(entry, error));
   }
 
   /** The release of devices failed: the pod is tried again. */
-  #reliefFailed({ key }: QueuedPod, error: unknown): void {
+  #postFilterFailed({ key }: QueuedPod, error: unknown): void {
     if (this.#signal.aborted) return;
     if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) {
       this.#parts.log.warn("cannot release devices", { pod: key, error });

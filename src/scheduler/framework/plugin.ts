@@ -51,7 +51,7 @@ export interface Cycle {
 }
 
 /** Action of a plugin for a pod that fits on no node. */
-export interface Relief {
+export interface PostFilterResult {
   /** Text to add to the reason. */
   readonly message: string;
   /** Rejects if the action failed. */
@@ -91,7 +91,7 @@ export interface SchedulerPlugin {
   holds?(pod: PodInfo): boolean;
   filter?(cycle: Cycle): FilterAnswer;
   /** Runs for a pod that fits on no node, before preemption. */
-  relieve?(cycle: Cycle): Relief;
+  postFilter?(cycle: Cycle): PostFilterResult;
   /** Undefined: all nodes are equally good. `candidates` passed all filters. */
   score?(cycle: Cycle, candidates: readonly NodeInfo[]): Scorer | undefined;
   /** Reserves what the pod needs on the node. `unreserve` undoes it if the binding fails. */

@@ -10,7 +10,7 @@ import type { Diagnosis } from "./diagnosis.ts";
 import { intersect, NodeVerdicts } from "./node-verdicts.ts";
 import { nodesToFind } from "./nodes-to-find.ts";
 import type { Nominations } from "./nominations.ts";
-import type { Cycle, PluginName, Rejection, Relief, SchedulerPlugin } from "./plugin.ts";
+import type { Cycle, PluginName, Rejection, PostFilterResult, SchedulerPlugin } from "./plugin.ts";
 
 export interface ProfileOptions {
   readonly schedulerName: string;
@@ -82,8 +82,8 @@ export class Profile {
   }
 
   /** Actions of plugins for a pod that fits on no node. */
-  relieve(cycle: Cycle): readonly Relief[] {
-    return this.plugins.flatMap((plugin) => plugin.relieve?.(cycle) ?? []);
+  postFilter(cycle: Cycle): readonly PostFilterResult[] {
+    return this.plugins.flatMap((plugin) => plugin.postFilter?.(cycle) ?? []);
   }
 
   /** Requires at least one node. */

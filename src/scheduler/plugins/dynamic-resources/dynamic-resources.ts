@@ -19,7 +19,7 @@ import {
   type PluginFactory,
   reject,
   rejectAll,
-  type Relief,
+  type PostFilterResult,
   type Rejection,
   type SchedulerPlugin,
 } from "../../framework/plugin.ts";
@@ -102,7 +102,7 @@ class DynamicResources implements SchedulerPlugin {
     return { score: (node) => variants.on(node).allocator?.score(node.name) ?? 0, normal: "proportional" };
   }
 
-  relieve(cycle: Cycle): Relief {
+  postFilter(cycle: Cycle): PostFilterResult {
     const known = this.#of(cycle);
     if (known === undefined) return { message: "no new claims to deallocate" };
     if (known.staleClaim !== undefined) {
