@@ -31,7 +31,7 @@ async function reconcile(rs: ReplicaSet, context: ReconcileContext): Promise<Out
   const plan = planReplicas(goalOf(rs), pods, { siblings: siblingPods(rs, context.cache), now });
 
   const failure = await keepReplicas(rs, rs.spec.template, { plan, context });
-  // Deployments trust these counts once `observedGeneration` is current, so they must include the pods just written.
+  // Deployments trust these counts once `observedGeneration` is current, so they must exclude the pods just deleted.
   const counts = failure === undefined ? plan.countsAfter : plan.counts;
   await context.updateStatus(rs, statusOf(rs, counts, { failure, now }));
   if (failure !== undefined) throw failure.error;

@@ -33,7 +33,7 @@ export class UnfitMemory {
     return found !== undefined && isAlike(found.pod, pod) ? found.unfit : undefined;
   }
 
-  /** Remembers a result that holds for every equal pod: only without preemption victims and nominations. */
+  /** Remembers a result. Call it only without nominations: the result must hold for every equal pod. */
   note(pod: PodInfo, unfit: Unfit): void {
     // Volumes and devices depend on more than the snapshot.
     if (hasClaims(pod) || unfit.plugins.has("DynamicResources")) return;

@@ -11,7 +11,7 @@ import type { History, SizeChange, Windows } from "./history.ts";
 
 /** Default stabilization window of a scale-down. */
 const DOWN_WINDOW_SECONDS = 300;
-/** Least upper bound of one step without a behavior; larger targets may double. */
+/** Smallest limit of a scale-up without a behavior; otherwise the limit is twice the size. */
 const GROWTH_MIN = 4;
 const GROWTH_FACTOR = 2;
 

@@ -7,7 +7,7 @@ import type { PodMetric, PodMetrics } from "./pod-metric.ts";
 
 /** Period after a pod's start in which its CPU usage may be startup work (upstream's cpu-initialization-period). */
 const CPU_INITIALIZATION_MS = 300_000;
-/** A pod whose Ready condition was false within this delay after its start and never changed again was never ready. */
+/** A pod that became unready within this delay after its start, and still is, was never ready (upstream's initial-readiness-delay). */
 const INITIAL_READINESS_MS = 30_000;
 
 export interface PodGroups {

@@ -28,7 +28,7 @@ export function newJob(cronJob: CronJob, at: number): Manifest<Job> {
   };
 }
 
-/** The schedule created the Job. A Job that a user started by hand does not count for the concurrency policy. */
+/** True if the schedule created the Job. A Job that a user started by hand does not count for the concurrency policy. */
 export function isMadeFor(cronJob: CronJob, { metadata }: Job): boolean {
   const at = Date.parse(metadata.annotations?.[SCHEDULED_AT] ?? "");
   return metadata.name === jobName(cronJob, at);

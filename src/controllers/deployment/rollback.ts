@@ -10,7 +10,7 @@ import { allSets, isOfTemplate, withoutHash } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
 
 export interface RollbackPlan {
-  /** Always without the rollback annotation, even if the rollback fails: one request is one try. */
+  /** Deployment without the rollback annotation, even if the rollback fails: one request is one try. */
   readonly changed: Deployment;
   readonly event: RecordedEvent;
 }

@@ -17,7 +17,7 @@ export interface StatusPlan {
 /** Reason of the condition and of the Event if the new set could not be created. */
 export const CREATE_ERROR = "ReplicaSetCreateError";
 
-/** Event of this pass about the new set; undefined if there was none. */
+/** Result of this pass for the new set; undefined if nothing happened. */
 export type NewSetNews = "created" | "found" | { readonly failure: string };
 
 export interface Findings {
@@ -56,7 +56,7 @@ function countPods(
   };
 }
 
-/** All pods have the current template, and their number is exactly right. */
+/** True if all pods have the current template and their number is exactly right. */
 export function isComplete(deployment: Deployment, counts: DeploymentStatus): boolean {
   const wanted = wantedOf(deployment);
   const isExact = [counts.updatedReplicas, counts.replicas, counts.availableReplicas].every(

@@ -24,7 +24,7 @@ export class NodeInfo {
   /** Image sizes in bytes by name. */
   images: ReadonlyMap<string, number> = new Map();
   readonly requested = new AmountSum();
-  /** Requests for scoring, with defaults for pods without requests. */
+  /** Requests for scoring, with defaults for containers without requests. */
   assumedMilliCpu = 0;
   assumedMemory = 0;
   readonly ports = new HostPortTable();
