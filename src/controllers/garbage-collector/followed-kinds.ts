@@ -4,7 +4,7 @@ import { orderOfVersions } from "../../runtime/refs/resource-version.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
 
-/** Events are many, own no objects and expire by themselves. */
+/** Events are numerous, own no objects and expire by themselves. */
 const IGNORED: readonly string[] = ["events.", "events.events.k8s.io"];
 const NEEDED_VERBS = ["delete", "list", "watch"];
 

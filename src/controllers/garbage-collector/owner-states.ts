@@ -73,7 +73,7 @@ export class OwnerStates {
     return this.#seenGone.get(uid) === true ? "dangling" : "unknown";
   }
 
-  /** A stale answer deletes no object, and the change that makes it stale triggers another check. */
+  /** True if the graph has the owner. A stale answer deletes no object, and the change that makes it stale triggers another check. */
   #isInGraph(node: KnownNode, reference: OwnerReference): boolean {
     const owner = this.#parts.graph.find(reference.uid);
     if (owner?.object === undefined || isBeingDeleted(owner.object)) return false;

@@ -43,7 +43,7 @@ function deviceReadiness(claim: ResourceClaim, result: DeviceRequestAllocationRe
   return isReady ? READY : { type: "pending" };
 }
 
-/** The timeout for the claim's devices has passed. */
+/** True if the timeout for the claim's devices has passed. */
 export function isOverdue(claim: ResourceClaim, nowMs: number): boolean {
   const { allocationTimestamp } = claim.status.allocation ?? {};
   if (allocationTimestamp === undefined || !hasBindingConditions(claim)) return false;

@@ -68,7 +68,7 @@ export class ClaimAllocator {
     });
   }
 
-  /** True if nodes can differ in the alternatives they offer. */
+  /** True if a request has several alternatives, so that nodes can differ. */
   get hasAlternatives(): boolean {
     return this.#scope.requests.some(({ alternatives }) => alternatives.length > 1);
   }

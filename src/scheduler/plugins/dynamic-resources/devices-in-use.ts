@@ -24,7 +24,7 @@ export class DevicesInUse {
     }
   }
 
-  /** The device is in exclusive use. */
+  /** True if the device is in exclusive use. */
   isTaken(key: string): boolean {
     return this.#exclusive.has(key) || this.#base?.isTaken(key) === true;
   }

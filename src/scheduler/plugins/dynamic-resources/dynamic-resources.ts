@@ -224,7 +224,7 @@ class DynamicResources implements SchedulerPlugin {
     return UNAVAILABLE;
   }
 
-  /** The claim's devices failed to become ready. */
+  /** True if the claim's devices failed to become ready. */
   #hasFailed(claim: ResourceClaim): boolean {
     const { type } = readinessOf(claim);
     return type === "failed" || (type === "pending" && isOverdue(claim, this.#context.loop.now()));
@@ -250,7 +250,7 @@ function tryAllocator(allocator: ClaimAllocator | undefined, node: NodeInfo["nod
   }
 }
 
-/** No other pod uses the claim. */
+/** True if no other pod uses the claim. */
 function isIdle(claim: ResourceClaim, { pod }: PodInfo): boolean {
   const users = claim.status.reservedFor?.length ?? 0;
   return users === 0 || (users === 1 && isReservedFor(claim, pod));

@@ -1,4 +1,4 @@
-/** Shared counters of a pool: devices that consume the same counter exclude each other. */
+/** Shared counters of a pool: they limit which of its devices can be used at the same time. */
 
 import { parseQuantity } from "../../../api/values/quantity.ts";
 import { type DevicePools, devicesOf, type PoolDevice } from "./device-pools.ts";
