@@ -21,7 +21,6 @@ const TOLERANCE = 0.1;
 /** Upper bound of a size: the greatest int32. */
 const REPLICAS_MAX = 2 ** 31 - 1;
 
-/** Observed state of the target. */
 export interface Observed {
   readonly specReplicas: number;
   readonly statusReplicas: number;

@@ -1,8 +1,6 @@
 /** Measurements for an autoscaler, independent of the API that served them. */
 
-/** Measurement of one pod. */
 export interface PodMetric {
-  /** Value in thousandths. */
   readonly milli: number;
   /** End of the measurement window, in milliseconds since the epoch. */
   readonly at: number;

@@ -17,7 +17,6 @@ export const TEMPLATE_GENERATION = "pod-template-generation";
 /** Annotation with the number of consecutive failures of earlier pods on the same node. */
 export const FAILURES = "daemonset.setpoint.dev/failures-before";
 
-/** Tolerations that every daemon pod gets. */
 const TOLERATED: readonly Toleration[] = [
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
   { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute" },

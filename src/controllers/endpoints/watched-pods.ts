@@ -15,7 +15,6 @@ export const chosenPods = watching(Pod, ({ before, after }, cache) => {
   return concerned.map(({ metadata: { name } }) => ({ namespace, name }));
 });
 
-/** Services that select the pod. */
 export function* servicesOf(pod: Pod, cache: CacheReader) {
   const { namespace = "" } = pod.metadata;
   for (const service of cache(Service).list({ namespace })) {

@@ -58,7 +58,6 @@ export async function ensureRevisions(
   return { all: [...all.filter((each) => each !== known), update], update, collisionCount };
 }
 
-/** Template recorded in the revision. */
 export function templateIn({ data }: ControllerRevision): PodTemplateSpec | undefined {
   const spec = isJsonObject(data) ? data["spec"] : undefined;
   const template = isJsonObject(spec) ? spec["template"] : undefined;

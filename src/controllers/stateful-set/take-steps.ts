@@ -123,7 +123,6 @@ async function repairOwners(set: StatefulSet, pod: Pod, context: ReconcileContex
   }
 }
 
-/** Existing claims of the ordinal. */
 function claimsOf(
   set: StatefulSet,
   ordinal: number,

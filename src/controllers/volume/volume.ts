@@ -109,7 +109,6 @@ interface VolumePlan {
   readonly phase: Phase;
   /** The claim took another volume: this volume's claimRef is removed. */
   readonly isUnbound?: boolean;
-  /** Reason of the failure. */
   readonly message?: string | undefined;
 }
 

@@ -21,7 +21,6 @@ export class CandidateScores {
     this.#ties = ties;
   }
 
-  /** Returns one of the nodes with the highest score. */
   best(cycle: Cycle, candidates: readonly NodeInfo[], verdicts: NodeVerdicts): NodeInfo | undefined {
     if (candidates.length < 2) return candidates[0];
     this.#reset(candidates.length);

@@ -27,7 +27,6 @@ function ofServices({ namespace, labels }: PodInfo, cache: CacheReader): readonl
     });
 }
 
-/** Name of the index of Services by namespace. */
 export const SERVICES_BY_NAMESPACE = "namespace";
 
 function ofController({ pod, namespace }: PodInfo, cache: CacheReader): readonly LabelRequirement[] {

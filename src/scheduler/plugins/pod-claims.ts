@@ -31,7 +31,6 @@ export function hasClaims({ pod }: PodInfo): boolean {
   );
 }
 
-/** Existing claims of the pod. */
 export function knownClaims(pod: PodInfo, cache: CacheReader): readonly PersistentVolumeClaim[] {
   return (pod.pod.spec.volumes ?? []).flatMap((volume) => {
     const name = claimName(pod, volume);

@@ -41,7 +41,6 @@ const NAME = "DynamicResources";
 const UNAVAILABLE = reject(NAME, "resourceclaim not available on the node", false);
 const STALE_CLAIM = reject(NAME, "cannot schedule extended resource claim", false);
 
-/** State of a pod's claims in one cycle. */
 interface CycleClaims {
   /** Existing claims, without the special one for extended resources. */
   readonly claims: readonly ResourceClaim[];
