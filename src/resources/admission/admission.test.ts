@@ -19,7 +19,7 @@ describe("an admission webhook", () => {
     rules: [rule],
   };
 
-  test("has policies, selectors and a timeout by default", () => {
+  test("gets policies, selectors and a timeout by default", () => {
     const mutating = new KindProbe(mutatingWebhookConfiguration);
     const expected = {
       failurePolicy: "Fail",
@@ -94,11 +94,11 @@ describe("an admission webhook", () => {
       { matchConditions: [{ name: "a", expression: "" }] },
       ["webhooks[0].matchConditions[0].expression: Required value"],
     ],
-  ])("says what it wants to see, and how it is reached: %#", (change, problems) => {
+  ])("has valid rules, conditions and a reachable client config: %#", (change, problems) => {
     expect(probe.problems({ webhooks: [{ ...hook, ...change }] })).toEqual(problems);
   });
 
-  test("is one of several with different names", () => {
+  test("has a name that no other webhook of the configuration has", () => {
     expect(probe.problems({ webhooks: [hook, hook] })).toEqual([
       'webhooks[1].name: Duplicate value: "a.example.com"',
     ]);
@@ -136,11 +136,11 @@ describe("an admission policy", () => {
       { ...spec, variables: [{ name: "a-b", expression: "1" }] },
       [expect.stringMatching(/^spec.variables\[0\].name: Invalid value: "a-b": a valid C identifier/)],
     ],
-  ])("says what must hold for what: %#", (it, problems) => {
+  ])("has valid constraints, variables and validations: %#", (it, problems) => {
     expect(probe.problems({ spec: it })).toEqual(problems);
   });
 
-  test("may ask what is allowed, but not in what it says of it", () => {
+  test("may use the authorizer in validations, but not in message expressions", () => {
     const expression = "authorizer.path('/x').check('get').allowed()";
     const validations = [{ expression, messageExpression: `string(${expression})` }];
 
@@ -150,7 +150,7 @@ describe("an admission policy", () => {
     expect(probe.problems({ spec: { matchConstraints, validations: [{ expression }] } })).toEqual([]);
   });
 
-  test("that mutates says how", () => {
+  test("needs valid mutations when it mutates", () => {
     const mutating = new KindProbe(mutatingAdmissionPolicy);
     const base = { matchConstraints, reinvocationPolicy: "Never" };
 
@@ -170,7 +170,7 @@ describe("an admission policy", () => {
     expect(mutating.cells({ spec: base })).toEqual(["it", 0, "<unset>", "2m5s"]);
   });
 
-  test("is bound to a place, by an action", () => {
+  test("has a binding with a policy, parameters and actions", () => {
     const binding = new KindProbe(validatingAdmissionPolicyBinding);
 
     expect(binding.problems({ spec: { policyName: "a", validationActions: ["Deny"] } })).toEqual([]);

@@ -1,4 +1,4 @@
-/** The expressions by which webhooks are asked about some requests only: what they may name, and what is wrong with them. */
+/** Compiles the match conditions of webhooks: the variables they may use, and upstream's error texts. */
 import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
 import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
@@ -41,7 +41,7 @@ const USER_INFO = recordType("kubernetes.UserInfo", {
   extra: mapOf(STRING, listOf(STRING)),
 });
 
-/** An AdmissionReview's request without its objects, which have variables of their own. */
+/** The request of an AdmissionReview without `object` and `oldObject`, which are variables of their own. */
 export const REQUEST_TYPE = recordType("kubernetes.AdmissionRequest", {
   kind: GROUP_VERSION_KIND,
   resource: GROUP_VERSION_RESOURCE,
@@ -67,7 +67,7 @@ const VARIABLES: ReadonlyMap<string, CelType> = new Map([
 
 type CompiledCondition =
   | { readonly program: Program }
-  /** In upstream's words. */
+  /** Error text, equal to upstream's. */
   | { readonly mistake: string };
 
 export function compileMatchCondition(expression: string): CompiledCondition {

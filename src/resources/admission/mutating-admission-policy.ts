@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicy: expressions that say how what is stored is changed. */
+/** MutatingAdmissionPolicy: CEL expressions that change objects before they are stored. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {

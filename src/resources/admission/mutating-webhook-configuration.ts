@@ -1,4 +1,4 @@
-/** MutatingWebhookConfiguration: webhooks that may change what is about to be stored. */
+/** MutatingWebhookConfiguration: webhooks that may change objects before they are stored. */
 
 import type { MutatingWebhookConfiguration } from "../../api/generated/types/admissionregistration-v1.ts";
 import { ageText } from "../rules/human-duration.ts";

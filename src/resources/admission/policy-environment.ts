@@ -1,4 +1,7 @@
-/** What expressions of admission policies may name, and what is wrong with them, in upstream's words. */
+/**
+ * Compiles the expressions of admission policies: the variables and types they may use, and upstream's error
+ * texts.
+ */
 import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
 import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
@@ -17,7 +20,7 @@ import {
 } from "../../api/cel/type.ts";
 import { recordType, REQUEST_TYPE } from "./match-condition.ts";
 
-/** A namespace as policies see it: without what other kinds of objects would keep to themselves. */
+/** A namespace as policies see it: without owner references and managed fields. */
 export const NAMESPACE_TYPE = recordType("kubernetes.Namespace", {
   metadata: recordType("kubernetes.NamespaceMetadata", {
     name: STRING,
@@ -38,17 +41,20 @@ export const NAMESPACE_TYPE = recordType("kubernetes.Namespace", {
 });
 
 export const VARIABLES_TYPE = "kubernetes.variables";
-/** What a mutating policy makes: `Object{…}`, whose parts are named after where they are, and `JSONPatch{…}`. */
+/**
+ * A mutating policy constructs `Object{…}` and `JSONPatch{…}`. Nested object types are named by path:
+ * `Object.spec`.
+ */
 export const OBJECT_TYPE = "Object";
 const PATCH_TYPE = recordType("JSONPatch", { op: STRING, path: STRING, from: STRING, value: DYN });
 
 export type PolicyProgram = { readonly program: Program } | { readonly mistake: string };
 
-/** What an expression must give. */
+/** Type that an expression must evaluate to. */
 export interface Wanted {
   readonly types: readonly CelType[];
   readonly text: string;
-  /** What is said to a client may not depend on what the client may do. */
+  /** True for expressions whose result clients see: it must not depend on the client's permissions. */
   readonly hidesAuthorizer?: boolean;
 }
 
@@ -65,11 +71,11 @@ export const WANTED = {
 
 export interface EnvironmentOptions {
   readonly hasParams: boolean;
-  /** Conditions are looked at before everything else of a policy, its variables too. */
+  /** False for match conditions: they are evaluated before the variables of the policy. */
   readonly hasVariables: boolean;
-  /** Whether `Object` and `JSONPatch` may be made. */
+  /** Whether expressions may construct `Object` and `JSONPatch`. */
   readonly makesPatches?: boolean;
-  /** Where it is known what kind of object is looked at; anything otherwise. */
+  /** Type of `object` where the kind is known; any type otherwise. */
   readonly object?: CelType;
   readonly params?: CelType;
 }
@@ -94,7 +100,7 @@ export class PolicyEnvironment {
     this.#structs = makesPatches ? PATCHES : undefined;
   }
 
-  /** Later expressions may name it. Those that cannot be compiled may not be named. */
+  /** Declares a variable for later expressions. A variable that does not compile stays undeclared. */
   define(name: string, source: string): PolicyProgram {
     const compiled = this.compile(source, WANTED.anything);
     if ("program" in compiled) this.#variables.set(name, { type: compiled.program.type, jsonName: name });
@@ -107,7 +113,7 @@ export class PolicyEnvironment {
     return isOneOf(program.type, wanted) ? { program } : { mistake: mismatch(wanted, program.type) };
   }
 
-  /** Where types do not fit; undefined when they do. */
+  /** Error text of a type error; undefined when the expression compiles. */
   findIssues(source: string): string | undefined {
     const program = this.#compiled(source, WANTED.anything);
     return program instanceof CelCompileError ? program.message : undefined;
@@ -148,7 +154,10 @@ function mismatch({ types, text }: Wanted, given: CelType): string {
     : `must evaluate to ${text}`;
 }
 
-/** `Object`, `Object.spec`, `Object.spec.containers`: what they may hold is known when they are put together with the object. */
+/**
+ * `Object`, `Object.spec`, `Object.spec.containers`: any field is allowed here. The merge with the object
+ * checks the fields.
+ */
 const PATCHES = {
   get(name: string): CelType | undefined {
     if (name === PATCH_TYPE.name) return PATCH_TYPE;

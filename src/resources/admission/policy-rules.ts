@@ -1,4 +1,4 @@
-/** What validating and mutating admission policies have in common. */
+/** Defaults and validation that validating and mutating admission policies share. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -30,12 +30,12 @@ export function policyDefaults(spec: Draft<PolicySpec>): void {
 }
 
 /**
- * All expressions of a policy together, in characters: as many as upstream lets one expression have. It has no bound for all of them;
- * compiling what a whole object can hold would keep everybody else waiting.
+ * Upper bound of the characters in all expressions of a policy: upstream's limit for a single expression.
+ * Compiling runs on the server's one thread, so that an unbounded object would delay all other requests.
  */
 const EXPRESSIONS_MAX = 100_000;
 
-/** Compiles the expressions of one policy as it finds them. */
+/** Compiles the expressions of one policy one at a time and records their errors. */
 export class ExpressionCheck {
   readonly #environment: PolicyEnvironment;
   readonly #conditions: PolicyEnvironment;
@@ -49,7 +49,7 @@ export class ExpressionCheck {
     this.#errors = errors;
   }
 
-  /** What is blank is reported elsewhere. */
+  /** Blank expressions are reported by another check. */
   check(source: string, wanted: Wanted, path: FieldPath): void {
     this.#report(source, path, () => this.#environment.compile(source, wanted));
   }
@@ -75,7 +75,7 @@ export class ExpressionCheck {
   }
 }
 
-/** The expressions of a policy may be checked further with what is returned. */
+/** Returns the compiler so that callers can check further expressions of the policy. */
 export function checkPolicySpec(
   spec: PolicySpec,
   makes: "decisions" | "patches",
@@ -171,14 +171,14 @@ function checkParamRef(
   else checkChoice({ path: at, value: action, among: ["Allow", "Deny"] }, errors);
 }
 
-/** Whether parameters lie in namespaces is not known here, so that those of none are shown as of any. */
+/** The scope of the parameter's kind is unknown here, so cluster-scoped parameters are shown with `*` too. */
 export function paramRefText(param: ParamRef | undefined): string {
   const { name, namespace = "*", selector } = param ?? {};
   if (name !== undefined) return `${namespace}/${name}`;
   return selector === undefined ? "<unset>" : goText(selector);
 }
 
-/** As Go writes it, which is what upstream shows. */
+/** Go's default text of a label selector, which upstream shows. */
 function goText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = Object.keys(matchLabels)
     .toSorted()

@@ -1,4 +1,4 @@
-/** Which requests an admission webhook or policy is asked about. */
+/** Validation of rules and match conditions: they select the requests for an admission webhook or policy. */
 
 import { type FieldErrors, type FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -30,7 +30,7 @@ export function matchDefaults(match: Draft<MatchResources> | undefined): void {
 interface Part {
   readonly list: readonly string[] | undefined;
   readonly path: FieldPath;
-  /** What upstream calls the members. */
+  /** Upstream's word for the members, used in messages. */
   readonly what: string;
 }
 
@@ -75,7 +75,7 @@ export function checkMatch(match: MatchResources, path: FieldPath, errors: Field
   }
 }
 
-/** The expressions themselves are not compiled here. */
+/** Does not compile the expressions. */
 export function checkConditions(
   conditions: readonly MatchCondition[],
   path: FieldPath,

@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicyBinding: where a policy holds, and what happens when it does not. */
+/** ValidatingAdmissionPolicyBinding: where a policy applies, and the actions on a violation. */
 
 import type { ValidatingAdmissionPolicyBinding } from "../../api/generated/types/admissionregistration-v1.ts";
 import { ageText } from "../rules/human-duration.ts";

@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicy: expressions that must hold for what is stored. */
+/** ValidatingAdmissionPolicy: CEL expressions that an object must satisfy to be stored. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -20,7 +20,7 @@ import {
   SPEC,
 } from "./policy-rules.ts";
 
-/** As upstream's. */
+/** Limits equal upstream's. */
 const ANNOTATIONS_MAX = 20;
 const VALUE_BYTES_MAX = 5 * 1024;
 
@@ -87,7 +87,10 @@ function checkValidation(
   expressions.check(messageExpression, WANTED.message, path.child("messageExpression"));
 }
 
-/** The key of the annotation in the audit log is that of the policy and its own. */
+/**
+ * The audit log's annotation key joins the policy's name and the annotation's key; the length of both is
+ * checked.
+ */
 function checkAnnotations(
   annotations: readonly AuditAnnotation[],
   policy: string,

@@ -1,4 +1,4 @@
-/** ValidatingWebhookConfiguration: webhooks that may refuse what is about to be stored. */
+/** ValidatingWebhookConfiguration: webhooks that may refuse objects before they are stored. */
 
 import type { ValidatingWebhookConfiguration } from "../../api/generated/types/admissionregistration-v1.ts";
 import { ageText } from "../rules/human-duration.ts";

@@ -1,4 +1,4 @@
-/** How a webhook is reached: by its URL, or as a Service of the cluster. */
+/** Client config of a webhook: a URL, or a Service of the cluster. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {

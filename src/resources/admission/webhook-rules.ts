@@ -1,4 +1,4 @@
-/** Webhooks that are asked before something is stored. */
+/** Defaults and validation that validating and mutating webhooks share. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -30,8 +30,8 @@ export function webhookDefaults(hook: Draft<Webhook>): void {
 }
 
 /**
- * All expressions of a configuration together, in characters. Upstream has no such bound; compiling what a whole object can hold would keep
- * everybody else waiting.
+ * Upper bound of the characters in all expressions of a configuration; upstream has none. Compiling runs on
+ * the server's one thread, so that an unbounded object would delay all other requests.
  */
 const EXPRESSIONS_MAX = 200_000;
 
@@ -85,7 +85,7 @@ function checkExpressions({ matchConditions = [] }: Webhook, path: FieldPath, er
   }
 }
 
-/** A webhook is told about dry runs only if it promises that it then does nothing. */
+/** The server sends dry runs only to webhooks that declare no side effects. */
 function checkSideEffects(hook: Webhook, path: FieldPath, errors: FieldErrors): void {
   const { sideEffects }: Partial<Webhook> = hook;
   if (sideEffects === undefined) errors.required(path, "must specify one of None, NoneOnDryRun");
