@@ -1,10 +1,10 @@
-/** Certificates by which others are known. */
+/** CA bundles: the certificates by which a client verifies a server. */
 import { pemBlocks } from "../../api/certificates/pem.ts";
 import { findCertificate } from "./certificate-pem.ts";
 
 /**
- * What is wrong with a bundle, in upstream's words; `undefined` when it holds a certificate, or when there is none: then those of the machine
- * count. `caBundle` is PEM in base64.
+ * Upstream's error text for a bundle of PEM in base64; undefined when it holds a certificate. An empty bundle
+ * is valid: the CAs of the machine apply.
  */
 export function findBundleMistake(caBundle = ""): string | undefined {
   if (caBundle === "") return undefined;

@@ -12,7 +12,7 @@ const body = [
   "FDsdAiEA2c0cTuEqhiB6tNKVcmP+wQgRESBDsUcp28n0SbsBse8=",
 ].join("\n");
 
-/** Of one that may not sign others. */
+/** A certificate without the CA bit. */
 const leaf = [
   "MIIBcTCCARigAwIBAgIUY5TWH1d8Pm15EPoBTLzfEnveSTUwCgYIKoZIzj0EAwIw",
   "DzENMAsGA1UEAwwEbGVhZjAgFw0yNjExMTYwODQxNThaGA8yMTI2MTAyMzA4NDE1",
@@ -32,8 +32,8 @@ describe("certificates in PEM", () => {
   test.each([
     ["none", ""],
     ["one", block(body)],
-    ["two, with words around them", `a\n${block(body)}b\n${block(body)}c`],
-  ])("are good: %s", (_, pem) => {
+    ["two, with text around them", `a\n${block(body)}b\n${block(body)}c`],
+  ])("are valid: %s", (_, pem) => {
     expect(findCertificateProblem(pem)).toBeUndefined();
   });
 
@@ -47,34 +47,34 @@ describe("certificates in PEM", () => {
       'only CERTIFICATE PEM blocks are allowed, found "PRIVATE KEY"',
     ],
     ["headers", block(`a: b\n\n${body}`), "no PEM block headers are permitted"],
-    ["nothing in it", block(""), "found CERTIFICATE PEM block containing 0 certificates"],
-    ["no certificate", block("AAAA"), "x509: malformed certificate"],
-  ])("are not good: %s", (_, pem, problem) => {
+    ["an empty block", block(""), "found CERTIFICATE PEM block containing 0 certificates"],
+    ["a block without a certificate", block("AAAA"), "x509: malformed certificate"],
+  ])("are invalid: %s", (_, pem, problem) => {
     expect(findCertificateProblem(pem)).toBe(problem);
   });
 
   test.each([
     ["on lines of their own", "-----BEGIN CERTIFICATE-----\n"],
     ["on one line", "-----BEGIN "],
-  ])("are looked for in one pass, whatever begins before them: %s", (_, beginning) => {
+  ])("are found in one pass, also after many unfinished beginnings: %s", (_, beginning) => {
     const many = beginning.repeat(400_000);
 
     expect(findCertificateProblem(`${many}\n${block(body)}`)).toBeUndefined();
   });
 });
 
-describe("certificates that others are trusted by", () => {
+describe("trust anchors", () => {
   test.each<[string, string, readonly string[]]>([
     ["one", `# a comment\n${block(body)}`, []],
     ["none", "words", ["at least one trust anchor must be provided"]],
     [
-      "others between them",
+      "other blocks",
       `${block(body)}${block(body, "KEY")}${block("AAAA")}${block(`a: b\n\n${body}`)}`,
       ["entry 1 has bad block type: KEY", "entry 2 does not parse as X.509", "entry 3 has PEM block headers"],
     ],
-    ["of somebody who is no authority", block(leaf), ["entry 0 does not have the CA bit set"]],
+    ["without the CA bit", block(leaf), ["entry 0 does not have the CA bit set"]],
     ["one twice", `${block(body)}${block(body)}`, ["duplicate trust anchor (indices [0 1])"]],
-  ])("are looked at: %s", (_, pem, problems) => {
+  ])("are checked: %s", (_, pem, problems) => {
     expect(trustProblems(pem)).toEqual(problems);
   });
 });

@@ -1,4 +1,4 @@
-/** Certificates in PEM, as signers hand them out. */
+/** Reads and checks PEM certificates that signers issue. */
 
 import { X509Certificate } from "node:crypto";
 import { pemBlocks } from "../../api/certificates/pem.ts";
@@ -7,7 +7,7 @@ import { quoted } from "../../api/values/message-text.ts";
 
 const CERTIFICATE = "CERTIFICATE";
 
-/** What is wrong with one or more certificates; undefined for good ones, and where there is nothing at all. */
+/** Error text for one or more certificates; undefined when all are valid or the text is empty. */
 export function findCertificateProblem(pem: string): string | undefined {
   if (pem === "") return undefined;
   let count = 0;
@@ -34,7 +34,7 @@ export function findCertificate(bytes: Buffer): X509Certificate | undefined {
   }
 }
 
-/** What is wrong with certificates that others are to be trusted by: each may sign others, and is there once. */
+/** Error texts for trust anchors: each must be a CA, and none may appear twice. */
 export function trustProblems(pem: string): readonly string[] {
   const blocks = [...pemBlocks(pem)];
   const problems = blocks.flatMap((block, i) => anchorProblem(block, i) ?? []);

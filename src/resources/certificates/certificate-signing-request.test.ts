@@ -26,14 +26,14 @@ function pem(label: string, ...body: readonly string[]): string {
   return Buffer.from(text).toString("base64");
 }
 
-/** The same request with a name that its key has not signed. */
+/** The same request with another subject, so that its signature does not match. */
 const FORGED_DER = DER.replace("bWluaW1hbD", "bWluaW1hbT");
 const request = pem("CERTIFICATE REQUEST", DER);
 const spec = { request, signerName: "example.com/signer", usages: ["client auth"] };
 const approved = { conditions: [{ type: "Approved", status: "True" }] };
 
 describe("a CertificateSigningRequest", () => {
-  test("is asked for by whoever sent it", () => {
+  test("records the user who sent it", () => {
     const claimed = {
       username: "root",
       uid: "0",
@@ -52,7 +52,7 @@ describe("a CertificateSigningRequest", () => {
     });
   });
 
-  test("does not change", () => {
+  test("has an immutable spec", () => {
     expect(probe.updated({ spec: { ...spec, signerName: "b.c/d" } }, { spec })).toMatchObject({
       spec: { signerName: "example.com/signer" },
     });
@@ -96,11 +96,11 @@ describe("a CertificateSigningRequest", () => {
         "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)",
       ],
     ],
-  ])("says what for and by whom to be signed: %#", (it, problems) => {
+  ])("has a valid signer, request, usages and expiration: %#", (it, problems) => {
     expect(probe.problems({ spec: it })).toEqual(problems);
   });
 
-  test.each(["Approved", "Denied"])("is not %s by its signer, nor is that taken back", (type) => {
+  test.each(["Approved", "Denied"])("cannot be set to %s by its signer, and a decision stays", (type) => {
     const decided = { spec, status: { conditions: [{ type, status: "True" }] } };
 
     expect(probe.statusProblems(decided, { spec })).toEqual([
@@ -111,16 +111,16 @@ describe("a CertificateSigningRequest", () => {
     ]);
   });
 
-  test("keeps the words of a decision, whatever its signer says", () => {
+  test("keeps the message of a decision when its signer writes another", () => {
     const words = (message: string): object => ({ type: "Approved", status: "True", message });
     const failed = { type: "Failed", status: "True" };
 
     const { status } = probe.statusUpdated(
       { spec, status: { conditions: [failed, words("by me")] } },
-      { spec, status: { conditions: [words("by somebody")] } },
+      { spec, status: { conditions: [words("by the signer")] } },
     );
 
-    expect(status).toMatchObject({ conditions: [failed, words("by somebody")] });
+    expect(status).toMatchObject({ conditions: [failed, words("by the signer")] });
   });
 
   test.each([
@@ -130,13 +130,13 @@ describe("a CertificateSigningRequest", () => {
     [pem("CERTIFICATE", "a: b", "", CERTIFICATE_DER), ["no PEM block headers are permitted"]],
     [pem("CERTIFICATE"), ["found CERTIFICATE PEM block containing 0 certificates"]],
     [pem("CERTIFICATE", "AA=="), ["x509: malformed certificate"]],
-  ])("gets certificates and nothing else: %#", (certificate, problems) => {
+  ])("accepts only certificates: %#", (certificate, problems) => {
     expect(probe.statusProblems({ spec, status: { certificate } }, { spec })).toEqual(
       problems.map((problem) => `status.certificate: Invalid value: "<certificate data>": ${problem}`),
     );
   });
 
-  test("keeps its certificate", () => {
+  test("keeps its certificate once issued", () => {
     const previous = { spec, status: { certificate: "AA==" } };
 
     expect(probe.statusProblems({ spec, status: { certificate: "AQ==" } }, previous)).toEqual([
@@ -151,7 +151,7 @@ describe("a CertificateSigningRequest", () => {
     [approved, "Approved"],
     [{ conditions: [{ type: "Denied", status: "True" }] }, "Denied"],
     [{ ...approved, certificate: "AA==" }, "Approved,Issued"],
-  ])("is shown with what became of it: %#", (status, text) => {
+  ])("shows its conditions: %#", (status, text) => {
     expect(probe.cells({ spec: { ...spec, expirationSeconds: 3600 }, status })).toEqual([
       "it",
       "2m5s",
@@ -185,7 +185,7 @@ describe("an approval", () => {
   const yes = { type: "Approved", status: "True" };
   const no = { type: "Denied", status: "True" };
 
-  test("is yes or no, and stays", () => {
+  test("is either Approved or Denied, and is final", () => {
     expect(approval([yes])).toEqual([]);
     const failed = { type: "Failed", status: "True" };
     expect(approval([yes, no, failed])).toEqual([

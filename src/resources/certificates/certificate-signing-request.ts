@@ -1,4 +1,7 @@
-/** CertificateSigningRequest: a wish for a certificate, which somebody approves and somebody else signs. */
+/**
+ * CertificateSigningRequest: a request for a certificate. An approver decides about it, and a signer signs
+ * it.
+ */
 
 import { findRequestProblem } from "../../api/certificates/certificate-request.ts";
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
@@ -23,7 +26,7 @@ const REQUESTER_FIELDS = ["username", "uid", "groups", "extra"] as const;
 type RequesterField = (typeof REQUESTER_FIELDS)[number];
 const CONDITIONS = fieldPath("status", "conditions");
 const EXPIRATION_SECONDS_MIN = 600;
-/** Decisions of the approver, which nobody takes back and no signer makes. */
+/** Decisions of an approver: final, and not settable by a signer. */
 const DECISIONS = ["Approved", "Denied"];
 const FINAL = [...DECISIONS, "Failed"];
 const USAGES = [
@@ -56,7 +59,7 @@ export const certificateSigningRequest = defineKind<Request>(
   "certificates.k8s.io/v1",
   "CertificateSigningRequest",
   {
-    /** Who asks is what authentication found, whatever the body says. */
+    /** The requester's fields come from authentication and overwrite the body's. */
     prepareCreate(draft, { user }) {
       for (const field of REQUESTER_FIELDS) delete draft.spec[field];
       Object.assign(draft.spec, askedBy(user));
@@ -67,7 +70,8 @@ export const certificateSigningRequest = defineKind<Request>(
     },
 
     prepareStatus(draft, previous, context) {
-      // A signer's update cannot change a decision; whether it adds or removes one is for validation to see.
+      // Restores the text of existing decisions. Validation refuses a signer's update that adds or removes
+      // one.
       keepConditions(draft.status.conditions ?? [], previous.status.conditions ?? [], DECISIONS);
       setConditionTimes(draft, previous, context);
     },
@@ -87,7 +91,7 @@ export const certificateSigningRequest = defineKind<Request>(
       }
     },
 
-    /** Nobody changes it later. */
+    /** Checked on create only: the spec is immutable. */
     validateCreate({ spec }, errors) {
       const problem = findRequestProblem(spec.request);
       if (problem !== undefined) errors.invalid(SPEC.child("request"), spec.request, problem);
@@ -113,7 +117,7 @@ export const certificateSigningRequest = defineKind<Request>(
   },
 );
 
-/** Fields that hold nothing are left out, as in every stored object. */
+/** Leaves out empty fields, as all stored objects do. */
 function askedBy({ name, uid, groups, extra }: Requester): Pick<Request["spec"], RequesterField> {
   return {
     username: name,
@@ -123,7 +127,7 @@ function askedBy({ name, uid, groups, extra }: Requester): Pick<Request["spec"],
   };
 }
 
-/** The approval subresource changes conditions, and nothing else of status. */
+/** The approval subresource changes only the conditions of the status. */
 export function prepareApproval(draft: Draft<Request>, previous: Request, context: RuleContext): void {
   draft.spec = draftCopy(previous.spec);
   const { certificate } = previous.status;
@@ -148,7 +152,7 @@ function setConditionTimes(draft: Draft<Request>, previous: Request, { now }: Ru
   setTransitionTimes(conditions, previous.status.conditions ?? [], now);
 }
 
-/** A certificate stays; a new one must be one that can be read. */
+/** An issued certificate is immutable; a new one must parse. */
 function checkCertificate({ status }: Request, previous: Request, errors: FieldErrors): void {
   const { certificate = "" } = status;
   const { certificate: before = "" } = previous.status;
@@ -169,7 +173,7 @@ function checkUsages(usages: readonly string[], errors: FieldErrors): void {
   }
 }
 
-/** Each that comes after the other one is a mistake. */
+/** Reports each decision that follows a contrary one. */
 function refuseBoth(conditions: readonly CertificateSigningRequestCondition[], errors: FieldErrors): void {
   const seen = new Set<string>();
   for (const { type } of conditions) {
@@ -200,7 +204,7 @@ function refuseLostConditions(next: Request, previous: Request, errors: FieldErr
   }
 }
 
-/** They are made by way of the approval. */
+/** Decisions are set through the approval subresource only. */
 function refuseDecisions(next: Request, previous: Request, errors: FieldErrors): void {
   for (const type of DECISIONS)
     if (conditionsOf(next, type).length > conditionsOf(previous, type).length)

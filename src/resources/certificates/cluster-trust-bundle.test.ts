@@ -12,7 +12,7 @@ describe("a ClusterTrustBundle", () => {
       'spec.trustBundle: Invalid value: "<value omitted>": entry 0 has bad block type: KEY',
     ],
     ["a".repeat(1024 * 1024 + 1), "spec.trustBundle: Too long: may not be more than 1048576 bytes"],
-  ])("holds certificates of authorities: %#", (trustBundle, problem) => {
+  ])("holds only CA certificates: %#", (trustBundle, problem) => {
     expect(probe.problems({ spec: { trustBundle } })).toEqual([problem]);
   });
 });

@@ -1,4 +1,4 @@
-/** ClusterTrustBundle: root certificates for everybody. */
+/** ClusterTrustBundle: trust anchors for the whole cluster. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { ClusterTrustBundle } from "../../api/generated/types/certificates-v1beta1.ts";
@@ -24,7 +24,7 @@ export const clusterTrustBundle = defineKind<ClusterTrustBundle>(
       else errors.invalidFor(BUNDLE, "<value omitted>", trustProblems(spec.trustBundle));
     },
 
-    /** Certificates were not always looked at, and what can be read changes with the library. */
+    /** A stored bundle stays valid: older servers did not check it, and parsers change with the library. */
     tolerates: ({ field }) => field === BUNDLE,
 
     validateUpdate({ spec: next }, { spec: previous }, errors) {
@@ -37,7 +37,7 @@ export const clusterTrustBundle = defineKind<ClusterTrustBundle>(
   },
 );
 
-/** Bundles of a signer are named after it, so that nobody else can make one that looks like it. */
+/** A signer's bundles carry its name as prefix, so that no other signer can imitate them. */
 function checkName(name: string, signer: string, errors: FieldErrors): void {
   const prefix = signer === "" ? "" : `${signer.replaceAll("/", ":")}:`;
   if (prefix === "" && name.includes(":")) {

@@ -39,7 +39,7 @@ function decided(type: string, more: Manifest = {}, status = "True"): Manifest {
 }
 
 describe("a PodCertificateRequest", () => {
-  test("proves that whoever sends it holds the key, of any kind", () => {
+  test("accepts a proof of possession from every supported type of key", () => {
     const ec = generateKeyPairSync("ec", { namedCurve: "P-384" });
     const rsa = generateKeyPairSync("rsa", { modulusLength: 3072 });
     const pss = { key: rsa.privateKey, padding: 6 };
@@ -100,7 +100,7 @@ describe("a PodCertificateRequest", () => {
     expect(probe.problems(request(more))).toEqual([problem]);
   });
 
-  test("lives for a day unless it says otherwise, and stays as it was made", () => {
+  test("has a lifetime of one day by default, and an immutable spec", () => {
     expect(probe.created(request())["spec"]).toMatchObject({ maxExpirationSeconds: 86_400 });
     expect(probe.updateProblems(request({ nodeName: "n2" }), request())).toEqual([
       expect.stringMatching(/^spec: Invalid value: .*: field is immutable$/),
@@ -108,8 +108,8 @@ describe("a PodCertificateRequest", () => {
   });
 });
 
-describe("the answer to a PodCertificateRequest", () => {
-  test.each(["Denied", "Failed"])("is %s once, and for good", (type) => {
+describe("the status of a PodCertificateRequest", () => {
+  test.each(["Denied", "Failed"])("is %s once, and finally", (type) => {
     const answered = request({}, decided(type));
 
     expect(probe.statusProblems(answered, request())).toEqual([]);
@@ -143,7 +143,7 @@ describe("the answer to a PodCertificateRequest", () => {
     expect(probe.statusProblems(request({}, status), request())).toEqual([problem]);
   });
 
-  test("holds from now on unless it says since when, and stays as it was given", () => {
+  test("has the current time as transition time by default, and is immutable", () => {
     const answer = (reason: string): Manifest =>
       request({}, { conditions: [{ type: "Denied", status: "True", reason, message: "" }] });
     const first = probe.statusUpdated(answer("No"), request());
@@ -154,7 +154,7 @@ describe("the answer to a PodCertificateRequest", () => {
     expect(probe.statusProblems(answer("No"), request())).toEqual([]);
   });
 
-  test("is a certificate for the key that was shown, whose times are told", async () => {
+  test("has a certificate for the requested key, with times equal to the certificate's", async () => {
     const { stub, chain } = await issue();
     const asked = { stubPKCS10Request: stub, pkixPublicKey: "", proofOfPossession: "" };
     const times = {
@@ -186,7 +186,7 @@ describe("the answer to a PodCertificateRequest", () => {
   });
 });
 
-/** A request and a certificate of one key, for six hours. */
+/** A request and a certificate of one key, valid for six hours. */
 async function issue(): Promise<{ stub: string; chain: string }> {
   const signingAlgorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   const keys = await crypto.subtle.generateKey(signingAlgorithm, true, ["sign", "verify"]);

@@ -1,4 +1,4 @@
-/** PodCertificateRequest: a node asks for a certificate of a pod. Signers decide about it. */
+/** PodCertificateRequest: a node requests a certificate for one of its pods. A signer issues or denies it. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { FieldErrors } from "../../api/errors/field-error.ts";
@@ -67,7 +67,7 @@ export const podCertificateRequest = defineKind<PodCertificateRequest>(
   },
 );
 
-/** Pods, accounts and nodes are all called like this. */
+/** The fields `podName`, `podUID`, `serviceAccountName` … of the spec begin with these. */
 const SUBJECTS = ["pod", "serviceAccount", "node"] as const;
 
 function checkSubject(spec: PodCertificateRequestSpec, errors: FieldErrors): void {
@@ -83,7 +83,7 @@ function checkSubject(spec: PodCertificateRequestSpec, errors: FieldErrors): voi
   }
 }
 
-/** As annotations, and each belongs to somebody. */
+/** Keys are annotation keys with a domain as prefix, so that each has an owner. */
 function checkUserAnnotations(annotations: Readonly<Record<string, string>>, errors: FieldErrors): void {
   const path = SPEC.child("unverifiedUserAnnotations");
   validateAnnotations(annotations, path, errors);

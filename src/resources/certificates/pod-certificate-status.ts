@@ -1,4 +1,4 @@
-/** What a signer may answer to a request for a pod's certificate: once, and what it says of the certificate is true. */
+/** Status of a PodCertificateRequest: a signer sets it once, and it agrees with the issued certificate. */
 
 import type { KeyObject, X509Certificate } from "node:crypto";
 import { pemBlocks } from "../../api/certificates/pem.ts";
@@ -23,7 +23,7 @@ const CHAIN_MAX_BYTES = 100 * 1024;
 const HOUR_MS = 3_600_000;
 const TEN_MINUTES_MS = 600_000;
 
-/** What was decided stays as it was decided; who says nothing of the time means now. */
+/** Keeps final conditions as they are. A condition without a transition time gets the current time. */
 export function prepareStatus(draft: Draft<Request>, previous: Request, { now }: RuleContext): void {
   const { conditions = [] } = draft.status;
   const { conditions: before = [] } = previous.status;
@@ -67,7 +67,7 @@ function decisionOf({ status }: Request): string | undefined {
 
 function checkDecision(conditions: readonly Condition[], errors: FieldErrors): void {
   for (const [i, { type, status }] of conditions.entries()) {
-    // Upstream's way to write it.
+    // Upstream's path has the index as a child: `conditions.[0]`.
     const at = CONDITIONS.child(`[${String(i)}]`);
     if (!FINAL.includes(type)) errors.notSupported(at.child("type"), type, FINAL);
     else if (status !== "True") errors.notSupported(at.child("status"), status, ["True"]);
@@ -103,7 +103,7 @@ function checkIssued({ spec, status }: Request, errors: FieldErrors): void {
   );
 }
 
-/** The first certificate, or why there is none that could be used. */
+/** The first certificate of the chain, or the reason why the chain is unusable. */
 function readChain(
   chain: string,
   wanted: KeyObject | undefined,

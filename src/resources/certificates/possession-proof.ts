@@ -1,4 +1,4 @@
-/** Whether whoever asks for a pod's certificate holds the key that it would be for. */
+/** Checks that the requester of a pod's certificate holds the private key. */
 
 import { constants, createPublicKey, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -18,7 +18,7 @@ const MAX_BYTES = 10 * 1024;
 const CURVES = new Set(["prime256v1", "secp384r1", "secp521r1"]);
 const MODULUS_BITS = new Set([3072, 4096]);
 
-/** One of the two forms: a request that is signed with its key, or a key and a signature. */
+/** Accepts either form: a PKCS#10 request that its key has signed, or a public key with a signature. */
 export function checkProof(spec: Spec, errors: FieldErrors): void {
   for (const [path, text] of [
     [KEY, spec.pkixPublicKey],
@@ -54,7 +54,7 @@ function checkKey(spec: Spec, errors: FieldErrors): void {
     invalidWithoutValue(PROOF, "could not verify proof-of-possession signature", errors);
 }
 
-/** The key that the certificate must be for; undefined when the request names none that can be read. */
+/** The public key for the certificate; undefined when the request has no readable key. */
 export function findKey({ pkixPublicKey, stubPKCS10Request }: Spec): KeyObject | undefined {
   const request = bytesOf(stubPKCS10Request);
   if (request.length > 0) return findRequestKey(request)?.key;
@@ -93,7 +93,7 @@ function findKeyProblem({
   };
 }
 
-/** Over the uid of the pod. */
+/** The signature covers the pod's uid. */
 function isProven(key: KeyObject, { podUID, proofOfPossession }: Spec): boolean {
   const padding =
     key.asymmetricKeyType === "rsa"

@@ -1,4 +1,4 @@
-/** Names of those who sign certificates: `example.com/signer`. */
+/** Validation of signer names: `example.com/signer`. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { quoted } from "../../api/values/message-text.ts";
