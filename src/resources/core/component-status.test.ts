@@ -12,7 +12,7 @@ describe("a ComponentStatus", () => {
       [{ type: "Healthy", status: "False", message: "away", error: "refused" }],
       ["it", "Unhealthy", "away", "refused"],
     ],
-  ])("is shown with its health and what it says: %#", (conditions, cells) => {
+  ])("shows its health, message and error: %#", (conditions, cells) => {
     expect(probe.cells({ conditions })).toEqual(cells);
   });
 });

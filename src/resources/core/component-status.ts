@@ -1,4 +1,7 @@
-/** ComponentStatus: how a part of the control plane is. Never stored; the server makes it when somebody asks. */
+/**
+ * ComponentStatus: health of a control plane component. The server computes it on each request and never
+ * stores it.
+ */
 
 import type { ComponentStatus } from "../../api/generated/types/core-v1.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -19,15 +19,15 @@ describe("a ConfigMap", () => {
       'data[a]: Invalid value: "a": duplicate of key present in binaryData',
     ],
     [{ data: { a: "x".repeat(2 ** 20 + 1) } }, "[]: Too long: may not be more than 1048576 bytes"],
-  ])("is refused for its keys or its size: %#", (manifest, problem) => {
+  ])("is refused for invalid keys or excessive size: %#", (manifest, problem) => {
     expect(probe.problems(manifest)).toEqual([problem]);
   });
 
-  test("of one MiB is just small enough", () => {
+  test("may have one MiB", () => {
     expect(probe.problems({ data: { a: "x".repeat(2 ** 20 - 3) }, binaryData: { b: "AAEC" } })).toEqual([]);
   });
 
-  test("that is immutable stays so, with what it holds", () => {
+  test("stays immutable and keeps its data once immutable", () => {
     const detail = "Forbidden: field is immutable when `immutable` is set";
     const previous = { immutable: true, data: { a: "1" }, binaryData: { b: "AA==" } };
 
@@ -39,11 +39,11 @@ describe("a ConfigMap", () => {
     expect(probe.updateProblems({ ...previous, metadata: { labels: { x: "y" } } }, previous)).toEqual([]);
   });
 
-  test("that is not immutable may change", () => {
+  test("may change while it is not immutable", () => {
     expect(probe.updateProblems({ data: { a: "2" } }, { data: { a: "1" } })).toEqual([]);
   });
 
-  test("is shown with the number of its keys", () => {
+  test("shows the number of its keys", () => {
     expect(probe.cells({ data: { a: "1", b: "2" }, binaryData: { c: "AA==" } })).toEqual(["it", 3, "2m5s"]);
   });
 });

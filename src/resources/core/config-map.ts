@@ -1,4 +1,4 @@
-/** ConfigMap: settings as text and bytes. */
+/** ConfigMap: configuration as text and bytes. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { ConfigMap } from "../../api/generated/types/core-v1.ts";
@@ -7,7 +7,9 @@ import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { isSame } from "../rules/value-rules.ts";
 
-/** All values of a ConfigMap or a Secret together, so that one object cannot fill the store. */
+/**
+ * Upper bound of all values of a ConfigMap or a Secret together, so that one object cannot fill the store.
+ */
 export const DATA_MAX_BYTES = 1024 * 1024;
 
 const IMMUTABLE_WHEN_SET = "field is immutable when `immutable` is set";
@@ -22,7 +24,7 @@ export const configMap = defineKind<ConfigMap>("v1", "ConfigMap", {
     for (const key of Object.keys(binaryData)) {
       errors.invalidFor(fieldPath("binaryData").key(key), key, configMapKey(key));
     }
-    // The brackets are how upstream names the object itself.
+    // Upstream names the object itself `[]`.
     if (textBytes(data) + decodedBytes(binaryData) > DATA_MAX_BYTES) errors.tooLong("[]", DATA_MAX_BYTES);
   },
 
@@ -44,13 +46,13 @@ interface Lockable {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** For objects that were made immutable: they stay so, with what they hold. */
+/** For immutable objects: `immutable` and `data` must not change. */
 export function refuseDataChanges(next: Lockable, previous: Lockable, errors: FieldErrors): void {
   if (next.immutable !== true) errors.forbidden("immutable", IMMUTABLE_WHEN_SET);
   if (!isSame(next.data, previous.data)) errors.forbidden("data", IMMUTABLE_WHEN_SET);
 }
 
-/** The bytes that values in base64 stand for. */
+/** Number of bytes that the base64 values decode to. */
 export function decodedBytes(values: Readonly<Record<string, string>>): number {
   let bytes = 0;
   for (const value of Object.values(values)) bytes += Buffer.byteLength(value, "base64");

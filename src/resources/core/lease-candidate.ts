@@ -1,4 +1,4 @@
-/** LeaseCandidate: somebody who could hold a lease. */
+/** LeaseCandidate: a process that can hold a lease under coordinated leader election. */
 
 import type { LeaseCandidate } from "../../api/generated/types/coordination-v1beta1.ts";
 import { ageText } from "../rules/human-duration.ts";

@@ -12,7 +12,7 @@ describe("a Lease", () => {
       { leaseTransitions: -1 },
       ["spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0"],
     ],
-  ])("lasts for some time: %#", (spec, problems) => {
+  ])("has valid durations and transitions: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
@@ -24,7 +24,7 @@ describe("a Lease", () => {
     expect(probe.updated({ spec }, {})).not.toHaveProperty("spec.preferredHolder");
   });
 
-  test("is shown with its holder", () => {
+  test("shows its holder", () => {
     expect(probe.cells({ spec: { holderIdentity: "a" } })).toEqual(["it", "a", "2m5s"]);
     expect(probe.cells({})).toEqual(["it", "", "2m5s"]);
   });

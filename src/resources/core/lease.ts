@@ -1,4 +1,4 @@
-/** Lease: who holds something, and until when. */
+/** Lease: the holder of a lock, and the time until which it holds it. */
 
 import type { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { ageText } from "../rules/human-duration.ts";
@@ -32,7 +32,7 @@ export const lease = defineKind<Lease>("coordination.k8s.io/v1", "Lease", {
   cells: (it, now) => [it.metadata.name, it.spec.holderIdentity ?? "", ageText(it, now)],
 });
 
-/** Coordinated leader election is off by default, and with it its fields. */
+/** Drops the fields of coordinated leader election, a feature that is off by default. */
 function dropCoordination({ spec }: Draft<Lease>): void {
   delete spec.strategy;
   delete spec.preferredHolder;

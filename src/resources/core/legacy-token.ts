@@ -1,13 +1,13 @@
 /**
- * What servers and loops tell each other of tokens that lie in Secrets: the day on which one was last used, the day since which it is withdrawn,
- * and since when uses are noted at all. Days are those of UTC.
+ * Labels and ConfigMap by which the server and controllers track service account tokens in Secrets: the day
+ * of the last use, the day of invalidation, and the day on which tracking began. Days are UTC.
  */
 import { dateTimeText } from "../../base/date-text.ts";
 
-/** Labels of the Secret. */
+/** Labels of the Secret; the value is a day. */
 export const LAST_USED = "kubernetes.io/legacy-token-last-used";
 export const INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since";
-/** The ConfigMap that says since when, and under which key. */
+/** The ConfigMap that holds the day on which tracking began, under the key `TRACKED_SINCE`. */
 export const TRACKING = {
   namespace: "kube-system",
   name: "kube-apiserver-legacy-service-account-token-tracking",
@@ -18,7 +18,7 @@ export function dayText(ms: number): string {
   return dateTimeText(ms).slice(0, 10);
 }
 
-/** When a day begins; undefined when the calendar has none of that name: `2026-02-30` is none. */
+/** Start of a day in milliseconds; undefined for a text that is not a date, `2026-02-30` for example. */
 export function findDay(text: string): number | undefined {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return Number.isNaN(at) || dayText(at) !== text ? undefined : at;

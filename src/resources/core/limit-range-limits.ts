@@ -1,4 +1,4 @@
-/** What a LimitRange means for a pod or a claim: the defaults that its containers get, and the bounds that they must keep. */
+/** Applies a LimitRange to a pod or a claim: sets defaults of containers and checks bounds. */
 import type {
   Container,
   LimitRange,
@@ -14,11 +14,13 @@ import type { ResourceList } from "../rules/resource-amount.ts";
 
 interface DefaultedSpec {
   readonly spec: Draft<PodSpec>;
-  /** What was set, as the annotation of the pod says it; empty when nothing was. */
+  /** The defaults that were set, as the pod's annotation lists them; empty when none was. */
   readonly notes: readonly string[];
 }
 
-/** The spec with what its containers left out. The one that is given stays as it is. */
+/**
+ * A copy of the spec in which containers have the default requests and limits. The argument stays unchanged.
+ */
 export function withContainerDefaults(spec: Draft<PodSpec>, { spec: { limits } }: LimitRange): DefaultedSpec {
   const requests: Record<string, string> = {};
   const maxima: Record<string, string> = {};
@@ -50,7 +52,7 @@ export function withContainerDefaults(spec: Draft<PodSpec>, { spec: { limits } }
 
 interface Filled {
   readonly list: ResourceList | undefined;
-  /** The names that were not there, in order. */
+  /** Names that were missing, sorted. */
   readonly added: readonly string[];
 }
 
@@ -65,7 +67,7 @@ function named(field: "limits" | "requests", { list }: Filled): { [field]?: Draf
   return list === undefined ? {} : { [field]: { ...list } };
 }
 
-/** In upstream's words, each with what is allowed and what was asked for. */
+/** Upstream's texts, each with the bound and the requested amount. */
 export function podLimitProblems(pod: Pod, { spec: { limits } }: LimitRange): readonly string[] {
   return limits.flatMap((item) => {
     if (item.type === "Pod") return problemsOf(item, podTotals(pod.spec));
@@ -77,7 +79,7 @@ export function podLimitProblems(pod: Pod, { spec: { limits } }: LimitRange): re
   });
 }
 
-/** A claim has no limits that mean anything. */
+/** Only requests are checked: limits have no meaning for a claim. */
 export function claimLimitProblems(
   { spec }: PersistentVolumeClaim,
   { spec: { limits } }: LimitRange,

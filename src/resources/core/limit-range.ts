@@ -1,4 +1,4 @@
-/** LimitRange: bounds and defaults for what single pods, containers and claims ask for. */
+/** LimitRange: bounds and defaults for the resources of a single pod, container or claim. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { LimitRange, LimitRangeItem } from "../../api/generated/types/core-v1.ts";
@@ -34,7 +34,10 @@ export const limitRange = defineKind<LimitRange>("v1", "LimitRange", {
   },
 });
 
-/** A limit is a default, a default is a request, and without either the minimum is asked for. */
+/**
+ * The maximum is the default limit; limits are the default request; the minimum is the request without
+ * either.
+ */
 function containerDefaults(item: Draft<LimitRangeItem>): void {
   const limits = { ...item.max, ...item.default };
   const requests = { ...item.min, ...limits, ...item.defaultRequest };
@@ -96,7 +99,7 @@ function amountsOf(item: LimitRangeItem, name: string): Amounts {
   };
 }
 
-/** Minimum, default request, default limit and maximum are in this order. Upstream's values in messages are its own. */
+/** Requires minimum ≤ default request ≤ default limit ≤ maximum. The values in messages equal upstream's. */
 function checkOrder(amounts: Amounts, path: FieldPath, errors: FieldErrors): void {
   const { name, min, max, limit, request } = amounts;
   const at = (list: string): FieldPath => path.child(list).key(name);

@@ -13,7 +13,7 @@ function made(manifest = {}): Draft<Namespace> {
 }
 
 describe("a Namespace", () => {
-  test("begins active, held by its finalizer and labelled with its name", () => {
+  test("starts active, with its finalizer and a label with its name", () => {
     expect(probe.created({ metadata: { name: "a", labels: { [NAME_LABEL]: "b" } } })).toMatchObject({
       metadata: { labels: { [NAME_LABEL]: "a" } },
       spec: { finalizers: ["kubernetes"] },
@@ -21,24 +21,24 @@ describe("a Namespace", () => {
     });
   });
 
-  test("keeps the finalizers a client adds", () => {
+  test("keeps finalizers of the client", () => {
     expect(probe.created({ spec: { finalizers: ["example.com/x"] } })).toMatchObject({
       spec: { finalizers: ["example.com/x", "kubernetes"] },
     });
   });
 
-  test("is named by a DNS label", () => {
+  test("has a DNS label as name", () => {
     expect(probe.nameProblems("1a")).toEqual([]);
     expect(probe.nameProblems("a.b")).toEqual(["must not contain dots"]);
   });
 
-  test("refuses a finalizer of nobody", () => {
+  test("refuses a finalizer without a domain", () => {
     expect(probe.problems({ spec: { finalizers: ["x"] } })).toEqual([
       'spec.finalizers: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
     ]);
   });
 
-  test("does not lose its finalizers by an update", () => {
+  test("keeps its finalizers on update", () => {
     expect(probe.updated({ spec: { finalizers: [] } }, {})).toMatchObject({
       spec: { finalizers: ["kubernetes"] },
     });
@@ -59,11 +59,11 @@ describe("a Namespace", () => {
       ],
     ],
     [{ deletionTimestamp: "2026-01-01T00:00:00Z" }, "Terminating", []],
-  ])("has the phase that its deletion time says: %#", (metadata, phase, problems) => {
+  ])("has a phase that agrees with its deletion time: %#", (metadata, phase, problems) => {
     expect(probe.statusProblems({ metadata, status: { phase } })).toEqual(problems);
   });
 
-  test("is shown and selected by its phase", () => {
+  test("shows its phase and is selectable by it", () => {
     const manifest = { status: { phase: "Terminating" } };
 
     expect(probe.cells(manifest)).toEqual(["it", "Terminating", "2m5s"]);
@@ -71,8 +71,8 @@ describe("a Namespace", () => {
   });
 });
 
-describe("the end of a namespace", () => {
-  test("is asked for through finalize, which leaves status alone and checks finalizers", () => {
+describe("the finalize subresource of a namespace", () => {
+  test("leaves status unchanged and checks finalizers", () => {
     const draft = { ...made(), spec: { finalizers: ["x"] }, status: {} };
     const errors = new FieldErrors();
 

@@ -1,4 +1,4 @@
-/** Namespace, which lives on while it is emptied: its own finalizers are in its spec. */
+/** Namespace: deleted only after its content. The finalizers for that are in its spec. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { Namespace } from "../../api/generated/types/core-v1.ts";
@@ -22,7 +22,7 @@ export const namespace = defineKind<Namespace>("v1", "Namespace", {
   defaults: setNameLabel,
 
   prepareCreate(draft) {
-    // A generated name was not known to the defaults.
+    // Runs after defaulting, because only now a generated name is known.
     setNameLabel(draft);
     draft.status = { phase: "Active" };
     const finalizers = draft.spec.finalizers ?? [];
@@ -51,7 +51,7 @@ export const namespace = defineKind<Namespace>("v1", "Namespace", {
   cells: (it, now) => [it.metadata.name, it.status.phase ?? "", ageText(it, now)],
 });
 
-/** The finalize subresource changes `spec.finalizers` and nothing else of spec and status. */
+/** The finalize subresource changes `spec.finalizers`; the rest of spec and status stays. */
 export function prepareNamespaceFinalize(draft: Draft<Namespace>, previous: Namespace): void {
   draft.status = draftCopy(previous.status);
 }
@@ -62,12 +62,12 @@ export function validateNamespaceFinalize(next: Namespace, errors: FieldErrors):
   }
 }
 
-/** The first request to delete a namespace only marks it; the server has set the deletion time. */
+/** Runs on the first delete request, after the server has set the deletion time. */
 function markNamespaceTerminating(draft: Draft<Namespace>): void {
   draft.status.phase = "Terminating";
 }
 
-/** What is in the namespace goes first: whoever sees to that takes the finalizer off. */
+/** True until the namespace controller has emptied the namespace and removed its finalizer. */
 function hasContent({ spec }: Namespace): boolean {
   return (spec.finalizers ?? []).length > 0;
 }
@@ -77,7 +77,7 @@ function setNameLabel({ metadata }: Draft<Namespace>): void {
   if (name !== "") metadata.labels = { ...metadata.labels, [NAME_LABEL]: name };
 }
 
-/** Before one is generated there may be none. */
+/** Empty before the server has generated the name. */
 function nameOf({ name = "" }: ObjectMeta): string {
   return name;
 }

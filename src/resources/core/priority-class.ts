@@ -1,4 +1,4 @@
-/** PriorityClass: how important pods are. */
+/** PriorityClass: the priority of pods by name. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { PriorityClass } from "../../api/generated/types/scheduling-v1.ts";
@@ -6,7 +6,7 @@ import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { checkRequiredChoice } from "../rules/value-rules.ts";
 
-/** Above it is the system. */
+/** Upper bound for users' classes; larger values are the system's. */
 const USER_MAX = 1_000_000_000;
 const SYSTEM_PREFIX = "system-";
 const SYSTEM_VALUES: ReadonlyMap<string, number> = new Map([

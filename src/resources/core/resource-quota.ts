@@ -1,4 +1,4 @@
-/** ResourceQuota: how much a namespace may use. Counting is done elsewhere. */
+/** ResourceQuota: upper bounds for the resources of a namespace. `src/resources/quota` counts the usage. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -20,7 +20,7 @@ const POD_SCOPES = [
   "CrossNamespacePodAffinity",
 ];
 const SCOPES = [...POD_SCOPES, "PriorityClass", "VolumeAttributesClass"];
-/** What scopes of pods can narrow, besides the number of pods; storage and huge pages are not among it. */
+/** Resources besides `pods` that pod scopes may restrict. Storage and huge pages are excluded. */
 const COMPUTE_RESOURCES = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
 const CONFLICTS = [
   ["BestEffort", "NotBestEffort"],
@@ -133,7 +133,7 @@ function checkRequirement(
   }
 }
 
-/** Resources of the system that a scope cannot narrow: most scopes are about pods. */
+/** Standard resources that the scope cannot restrict: most scopes apply to pods only. */
 function resourcesOutside(scope: string, hard: ResourceList): readonly string[] {
   return Object.keys(hard)
     .toSorted()

@@ -9,7 +9,7 @@ function base64(text: string): string {
 }
 
 describe("a Secret", () => {
-  test("stores stringData as data, where it wins", () => {
+  test("stores stringData as data, and stringData wins", () => {
     const stored = probe.created({ data: { a: "b2xk", b: "Yg==" }, stringData: { a: "new" } });
 
     expect(stored).toMatchObject({ data: { a: base64("new"), b: "Yg==" }, type: "Opaque" });
@@ -43,11 +43,11 @@ describe("a Secret", () => {
     ["kubernetes.io/ssh-auth", { "ssh-privatekey": "" }, ["data[ssh-privatekey]: Required value"]],
     ["kubernetes.io/tls", { "tls.crt": "" }, ["data[tls.key]: Required value"]],
     ["example.com/own", {}, []],
-  ])("of type %s holds the keys of its type: %#", (type, data, problems) => {
+  ])("of type %s has the keys of its type: %#", (type, data, problems) => {
     expect(probe.problems({ type, data })).toEqual(problems);
   });
 
-  test("holds at most one MiB, counted in bytes", () => {
+  test("has at most one MiB, counted in bytes", () => {
     const full = Buffer.alloc(2 ** 20).toString("base64");
 
     expect(probe.problems({ data: { a: full } })).toEqual([]);
@@ -56,12 +56,12 @@ describe("a Secret", () => {
     ]);
   });
 
-  test("keeps its type", () => {
+  test("has an immutable type", () => {
     expect(probe.updateProblems({ type: "a" }, {})).toEqual(['type: Invalid value: "a": field is immutable']);
     expect(probe.updateProblems({ data: { a: "AA==" } }, {})).toEqual([]);
   });
 
-  test("that is immutable keeps its data", () => {
+  test("keeps its data once immutable", () => {
     const detail = "Forbidden: field is immutable when `immutable` is set";
 
     expect(probe.updateProblems({ stringData: { a: "2" } }, { immutable: true })).toEqual([
@@ -70,7 +70,7 @@ describe("a Secret", () => {
     ]);
   });
 
-  test("is selected by type and shown with the number of its keys", () => {
+  test("is selectable by type and shows the number of its keys", () => {
     expect(probe.fields({})).toEqual({ type: "Opaque" });
     expect(probe.cells({ stringData: { a: "1" } })).toEqual(["it", "Opaque", 1, "2m5s"]);
   });

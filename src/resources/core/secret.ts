@@ -1,4 +1,4 @@
-/** Secret: like a ConfigMap, but its type says which keys it must hold. */
+/** Secret: like a ConfigMap, but its type determines the keys it must have. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import { REDACTED } from "../../api/errors/secret-content.ts";
@@ -35,7 +35,7 @@ export const secret = defineKind<Secret>("v1", "Secret", {
   cells: (it, now) => [it.metadata.name, it.type ?? "", Object.keys(it.data ?? {}).length, ageText(it, now)],
 });
 
-/** `stringData` is only a way to write `data`: it wins over it and is never stored. */
+/** `stringData` is a write-only form of `data`: it wins over `data` and is never stored. */
 function mergeStringData(draft: Draft<Secret>): void {
   if (draft.stringData === undefined) return;
   const data: Record<string, string> = draft.data ?? {};
@@ -59,7 +59,7 @@ function has({ data = {} }: Secret, key: string): boolean {
   return Object.hasOwn(data, key);
 }
 
-/** The rest of a token secret is filled in later, by a controller. */
+/** A controller adds the other keys of a token Secret later. */
 function requireAccountName({ metadata }: Secret, errors: FieldErrors): void {
   if ((metadata.annotations?.[ACCOUNT_NAME] ?? "") !== "") return;
   errors.required(fieldPath("metadata", "annotations").key(ACCOUNT_NAME));
@@ -90,7 +90,11 @@ function requireCertificateAndKey(it: Secret, errors: FieldErrors): void {
   }
 }
 
+<<<<<<< HEAD
 /** Go's message for a text that is no JSON object, in the cases that people meet, without the character that it found. */
+=======
+/** Go's error text for a text that is not a JSON object; covers the frequent cases. */
+>>>>>>> 9ff24a5c (resources: say in plain words what core does)
 function jsonProblem(text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return "unexpected end of JSON input";

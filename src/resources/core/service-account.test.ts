@@ -13,7 +13,7 @@ describe("a ServiceAccount", () => {
     expect(probe.created(manifest)).not.toHaveProperty("secrets[0].namespace");
   });
 
-  test("warns about the annotation that mounts enforce", () => {
+  test("warns about the deprecated annotation for enforced mountable secrets", () => {
     const annotations = { "kubernetes.io/enforce-mountable-secrets": "true" };
 
     expect(probe.warnings({})).toEqual([]);
@@ -22,7 +22,7 @@ describe("a ServiceAccount", () => {
     ]);
   });
 
-  test("is shown with its age", () => {
+  test("shows its age", () => {
     expect(probe.cells({})).toEqual(["it", "2m5s"]);
   });
 });

@@ -1,4 +1,4 @@
-/** ServiceAccount: an identity for what runs in pods. */
+/** ServiceAccount: an identity for processes in pods. */
 
 import type { ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import { ageText } from "../rules/human-duration.ts";
@@ -21,7 +21,7 @@ export const serviceAccount = defineKind<ServiceAccount>("v1", "ServiceAccount",
   cells: (it, now) => [it.metadata.name, ageText(it, now)],
 });
 
-/** Secrets are of the account's own namespace; of a reference only the name means anything. */
+/** Keeps only the name of each reference: Secrets are always in the account's own namespace. */
 function keepSecretNames(draft: Draft<ServiceAccount>): void {
   if (draft.secrets === undefined) return;
   draft.secrets = draft.secrets.map(({ name }) => (name === undefined ? {} : { name }));
