@@ -39,7 +39,7 @@ describe("an APIService", () => {
         "spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify",
       ],
     ],
-  ])("is named after what it serves: %#", (change, problems) => {
+  ])("has the name of its version and group: %#", (change, problems) => {
     expect(probe.problems({ metadata, spec: { ...spec, ...change } })).toEqual(problems);
   });
 
@@ -56,7 +56,7 @@ describe("an APIService", () => {
       { spec, status: { conditions: [{ type: "Available", status: "True", reason: "Local" }] } },
       ["v1.example.com", "Local", "True", "2m5s"],
     ],
-  ])("is shown with who serves it and whether: %#", (manifest, cells) => {
+  ])("shows its service and availability: %#", (manifest, cells) => {
     expect(probe.cells({ metadata, ...manifest })).toEqual(cells);
   });
 });

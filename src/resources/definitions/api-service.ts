@@ -1,4 +1,4 @@
-/** APIService: who serves a version of a group. */
+/** APIService: the server that serves a version of an API group. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { APIService, APIServiceSpec } from "../../api/generated/types/apiregistration-v1.ts";
@@ -57,7 +57,7 @@ function serviceText({ spec: { service } }: APIService): string {
   return service === undefined ? "Local" : `${service.namespace ?? ""}/${service.name ?? ""}`;
 }
 
-/** Why it is not available is what people look for first. */
+/** Shows the reason of unavailability, because users look for it first. */
 function availableText({ status: { conditions = [] } }: APIService): string {
   const condition = conditions.find(({ type }) => type === "Available");
   if (condition === undefined) return "Unknown";
@@ -65,7 +65,7 @@ function availableText({ status: { conditions = [] } }: APIService): string {
   return status === "True" || reason === "" ? status : `${status} (${reason})`;
 }
 
-/** What this server serves itself is there as long as it is. */
+/** APIs of this server are available as long as it runs. */
 function localCondition(now: number): {
   type: string;
   status: string;
@@ -120,7 +120,7 @@ function checkService(spec: APIServiceSpec, errors: FieldErrors): void {
   }
 }
 
-/** Nobody is called: there is no connection to secure. */
+/** A local APIService has no connection, so it must have no TLS settings. */
 function checkLocal(
   { caBundle = "", insecureSkipTLSVerify = false }: APIServiceSpec,
   errors: FieldErrors,

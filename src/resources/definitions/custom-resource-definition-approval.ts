@@ -1,4 +1,7 @@
-/** Groups of the Kubernetes community: who defines a kind in one says where that was agreed on. */
+/**
+ * Groups below `k8s.io` and `kubernetes.io` are protected: a definition in one names its approval by the
+ * community.
+ */
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
 import { quoted } from "../../api/values/message-text.ts";
@@ -8,7 +11,7 @@ const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 export interface Approval {
   readonly state: "missing" | "bypassed" | "approved" | "invalid";
-  /** One line for people. */
+  /** One line for the condition's message. */
   readonly text: string;
 }
 
@@ -16,7 +19,7 @@ export function isProtected(group: string): boolean {
   return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group);
 }
 
-/** `undefined` for groups that need none. */
+/** Undefined for groups that are not protected. */
 export function findApproval({ spec, metadata }: CustomResourceDefinition): Approval | undefined {
   if (!isProtected(spec.group)) return undefined;
   const given = metadata.annotations?.[ANNOTATION] ?? "";
@@ -34,7 +37,7 @@ export function findApproval({ spec, metadata }: CustomResourceDefinition): Appr
   };
 }
 
-/** One that did not change is not looked at again. */
+/** Skips an unchanged approval. */
 export function checkApproval(
   next: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,

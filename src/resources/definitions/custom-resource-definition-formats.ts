@@ -1,4 +1,4 @@
-/** Formats in the schemas of a definition that mean nothing here, so that values are not held to them. */
+/** Warns about formats in a definition's schemas that the server does not know and does not enforce. */
 
 import { isTextFormat } from "../../api/formats/formats.ts";
 import type {
@@ -12,7 +12,7 @@ const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
   number: ["float", "double"],
 };
 
-/** Of those that a definition has had before, its author has heard. */
+/** Skips formats of the previous definition: the author has had the warning. */
 export function formatWarnings(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,

@@ -1,6 +1,6 @@
 /**
- * What the versions of a CustomResourceDefinition say: schema, subresources, columns, selectable fields. What all versions
- * say alike is reported once, in the place where upstream keeps it then.
+ * Validates the versions of a CustomResourceDefinition: schema, subresources, columns, selectable fields.
+ * Parts that are equal in all versions are reported once, at upstream's path for them.
  */
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { fieldPath } from "../../api/errors/field-error.ts";
@@ -26,9 +26,9 @@ type Version = CustomResourceDefinitionVersion;
 const SPEC = fieldPath("spec");
 const COLUMN_TYPES = ["boolean", "date", "integer", "number", "string"];
 const COLUMN_FORMATS = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
-/** As upstream's. */
+/** Limit equals upstream's. */
 const SELECTABLE_MAX = 8;
-/** What the root of a schema may say when status is written on its own. */
+/** Fields that the root of a schema may have when the status subresource is enabled. */
 const ROOT_FIELDS = [
   "Description",
   "Type",
@@ -54,7 +54,7 @@ const ROOT_FIELDS = [
   "XValidations",
 ];
 
-/** What did not change since `previous` is taken as it is: it was looked at before, perhaps by more lenient rules. */
+/** Skips parts that equal those of `previous`: earlier, more lenient rules may have accepted them. */
 export function checkVersionParts(
   versions: readonly Version[],
   previous: readonly Version[],
@@ -134,7 +134,7 @@ function checkVersionSchema(schema: JSONSchemaProps, { path, hasStatus, errors }
   checkSchema(schema, path, errors);
   if (!isStructural || errors.count > before) return;
   const structural = compileStructural(schema);
-  // A default of the whole object is an object of the API.
+  // A default of the whole object is itself an API object.
   checkDefaults({ ...structural, isEmbedded: true }, path, errors);
   checkExpressionDefinitions(structural, path, errors);
 }
@@ -148,7 +148,7 @@ function checkRootFields(schema: JSONSchemaProps, path: FieldPath, errors: Field
   if (!isAllowed) errors.invalid(path, schema, `only [${ROOT_FIELDS.join(" ")}] fields are allowed ${only}`);
 }
 
-/** `x-kubernetes-preserve-unknown-fields` is `XPreserveUnknownFields` to Go. */
+/** `x-kubernetes-preserve-unknown-fields` is `XPreserveUnknownFields` in Go. */
 function goName(name: string): string {
   return name
     .replace(/^x-kubernetes-/, "x-")
@@ -232,7 +232,7 @@ function checkSelectable(
   if (seen.size > SELECTABLE_MAX) errors.tooMany(path, seen.size, SELECTABLE_MAX);
 }
 
-/** The first that is met on the way. */
+/** The first mistake in reading order. */
 function pathMistake(jsonPath: string, schema: JSONSchemaProps): string {
   const { first } = /^(?<first>[^.[]+)/.exec(jsonPath)?.groups ?? {};
   if (first !== undefined) return `expected [ or . but got: ${first}`;

@@ -23,7 +23,7 @@ const ruled = (rule: Manifest): Manifest => ({
 });
 
 describe("a CustomResourceDefinition", () => {
-  test("warns of formats that mean nothing here, once", () => {
+  test("warns once about formats that the server does not enforce", () => {
     const formatted = (format: string): Manifest => {
       const properties = {
         a: { type: "array", items: { type: "string", format } },
@@ -45,7 +45,7 @@ describe("a CustomResourceDefinition", () => {
     expect(probe.warnings({ metadata, spec: formatted("k8s-short-name") })).toEqual([]);
   });
 
-  test("has names, a conversion and a stored version by default", () => {
+  test("gets names, a conversion and a stored version by default", () => {
     expect(probe.created({ metadata, spec })).toMatchObject({
       spec: { names: { singular: "widget", listKind: "WidgetList" }, conversion: { strategy: "None" } },
       status: { storedVersions: ["v1"] },
@@ -248,11 +248,11 @@ describe("a CustomResourceDefinition", () => {
         "spec.conversion.conversionReviewVersions: Required value",
       ],
     ],
-  ])("names a kind and its versions: %#", (change, problems) => {
+  ])("has valid names and versions: %#", (change, problems) => {
     expect(probe.problems({ metadata, spec: { ...spec, ...change } })).toEqual(problems);
   });
 
-  test("keeps group and plural, whatever its name is", () => {
+  test("keeps its group and plural, also when its name differs from them", () => {
     const next = { metadata, spec: { ...spec, group: "example.org" } };
 
     expect(probe.updateProblems(next, { metadata, spec })).toEqual([
@@ -260,7 +260,7 @@ describe("a CustomResourceDefinition", () => {
     ]);
   });
 
-  test("has a status with sound names, and says of versions what it likes", () => {
+  test("has valid accepted names in its status, and any stored versions", () => {
     const acceptedNames = { plural: "X", kind: "Widget" };
 
     expect(
@@ -271,7 +271,7 @@ describe("a CustomResourceDefinition", () => {
     ]);
   });
 
-  test("keeps every version that objects may lie in", () => {
+  test("keeps every version in which objects may be stored", () => {
     const v2 = { ...version, name: "v2" };
     const status = { storedVersions: ["v1"] };
 

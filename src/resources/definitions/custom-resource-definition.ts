@@ -21,9 +21,9 @@ type Definition = CustomResourceDefinition;
 
 const SPEC = fieldPath("spec");
 const VERSIONS = SPEC.child("versions");
-/** Keeps a definition until all objects of its kind are gone. */
+/** Keeps a definition until all objects of its kind are deleted. */
 export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
-/** How upstream answers who does not say which conversion reviews a webhook understands. */
+/** Upstream's default for a webhook without `conversionReviewVersions`. */
 const REVIEW_VERSIONS = ["v1", "v1beta1"];
 const WARNING_MAX = 256;
 
@@ -93,7 +93,7 @@ export const customResourceDefinition = defineKind<Definition>(
       checkBundle(next.spec, previous.spec, errors);
     },
 
-    // Which versions are stored is asked again when the definition itself is written.
+    // Stored versions are checked when the definition itself is written.
     validateStatus({ status }, _previous, errors) {
       checkNameTexts(status.acceptedNames, fieldPath("status", "acceptedNames"), errors);
     },
@@ -113,7 +113,7 @@ function storageVersions({ versions }: CustomResourceDefinitionSpec): string[] {
   return versions.filter(({ storage }) => storage).map(({ name }) => name);
 }
 
-/** Objects may lie in any version that ever was the stored one. */
+/** Objects may be stored in any version that once was the storage version. */
 function rememberStorageVersion({ spec, status }: Draft<Definition>): void {
   const known = new Set(status.storedVersions);
   const stored = storageVersions(spec).filter((version) => !known.has(version));
@@ -132,7 +132,7 @@ function checkGroup(group: string, errors: FieldErrors): void {
   else if (!group.includes(".")) errors.invalid(path, group, "should be a domain with at least one dot");
 }
 
-/** The way to keep unknown fields is to say so in the schema. */
+/** `x-kubernetes-preserve-unknown-fields` in the schema is the supported way to keep unknown fields. */
 function checkPreserved({ preserveUnknownFields }: CustomResourceDefinitionSpec, errors: FieldErrors): void {
   if (preserveUnknownFields !== true) return;
   const detail =
@@ -178,7 +178,7 @@ function checkVersions(versions: readonly CustomResourceDefinitionVersion[], err
   if (versions.filter(({ storage }) => storage).length !== 1) {
     errors.invalid(VERSIONS, versions, "must have exactly one version marked as storage version");
   }
-  // Upstream looks at the first one again, as the field that was there before `versions`.
+  // Upstream checks the first name again, as the old field `spec.version`.
   const { name = "" } = versions[0] ?? {};
   if (name !== "") checkLabel(name, SPEC.child("version"), errors);
 }
@@ -191,7 +191,7 @@ function checkNames(names: CustomResourceDefinitionNames, path: FieldPath, error
   checkNameTexts(names, path, errors);
 }
 
-/** Of those that are there. */
+/** Skips names that are empty. */
 function checkNameTexts(names: CustomResourceDefinitionNames, path: FieldPath, errors: FieldErrors): void {
   const { plural, singular = "", kind, listKind = "", shortNames = [], categories = [] } = names;
   for (const [field, value] of Object.entries({ plural, singular, kind, listKind })) {
@@ -241,7 +241,7 @@ function checkConversion({ conversion }: CustomResourceDefinitionSpec, errors: F
   }
 }
 
-/** Whoever serves objects of the kind would no longer be able to convert them. */
+/** Without a valid bundle the server could no longer call the conversion webhook. */
 function checkBundle(
   next: CustomResourceDefinitionSpec,
   previous: CustomResourceDefinitionSpec,

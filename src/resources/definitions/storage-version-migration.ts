@@ -1,4 +1,4 @@
-/** StorageVersionMigration: all objects of a resource are to be written anew. */
+/** StorageVersionMigration: a request to rewrite all objects of a resource in the storage version. */
 
 import type { StorageVersionMigration } from "../../api/generated/types/storagemigration-v1beta1.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -1,11 +1,11 @@
-/** StorageVersion: in which version each server of a cluster writes a resource. */
+/** StorageVersion: the version in which each API server of a cluster stores a resource. */
 
 import type { StorageVersion } from "../../api/generated/types/apiserverinternal-v1alpha1.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";
 
-/** More servers are only counted. */
+/** Upper bound of the servers shown by name; the rest is shown as a count. */
 const SHOWN_MAX = 3;
 
 export const storageVersion = defineKind<StorageVersion>(
