@@ -1,4 +1,4 @@
-/** Which devices a claim was given, and which of them it has no more. */
+/** Compares the devices of two statuses of one claim. */
 import type { ResourceClaimStatus } from "../../api/generated/types/resource-v1.ts";
 
 interface NamedDevice {
@@ -7,12 +7,12 @@ interface NamedDevice {
   readonly device: string;
 }
 
-/** The same text for the same device. */
+/** Equal for equal devices. */
 export function deviceKey({ driver, pool, device }: NamedDevice): string {
   return `${driver}/${pool}/${device}`;
 }
 
-/** Keys of the devices that it had before and has not now. */
+/** Keys of the devices that are in `before` and not in `now`. */
 export function deallocatedDevices(
   now: ResourceClaimStatus,
   before: ResourceClaimStatus,

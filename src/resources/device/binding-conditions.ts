@@ -1,4 +1,7 @@
-/** What a device waits for before pods are bound to its node, and what tells that it was waited for in vain. */
+/**
+ * Validates the conditions of a device that pods wait for before they are bound: those for readiness and
+ * those for failure.
+ */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { qualifiedName } from "../../api/values/names.ts";

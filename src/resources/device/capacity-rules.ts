@@ -1,4 +1,4 @@
-/** How much a device has of something, and how it may be asked for in parts by several at once. */
+/** Validates the capacities of a device, and the policies by which several requests share one capacity. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -19,9 +19,9 @@ const VALUES_MAX = 10;
 const INT64_MAX = 2n ** 63n - 1n;
 
 interface Policy {
-  /** How much there is. */
+  /** Amount that the device has. */
   readonly capacity: string;
-  /** How much whoever does not say gets. */
+  /** Amount for a request that names none. */
   readonly standard: string;
   readonly path: FieldPath;
 }
@@ -43,7 +43,7 @@ function checkPolicy(
   errors: FieldErrors,
 ): void {
   const { validValues = [], validRange } = policy;
-  // Optional, whatever its structure says.
+  // Optional in the API, although its generated type requires it.
   const { default: standard }: Partial<CapacityRequestPolicy> = policy;
   const used = validValues.length > 0 ? "validValues" : "validRange";
   if (validValues.length > 0 && validRange !== undefined) {
@@ -108,7 +108,7 @@ function checkRange(range: CapacityRequestPolicyRange, policy: Policy, errors: F
   checkStep(range, policy, errors);
 }
 
-/** What may be asked for is the least of it and any number of steps more. */
+/** Valid requests are the minimum plus a multiple of the step. */
 function checkStep(
   { min = "0", max, step }: CapacityRequestPolicyRange,
   { capacity, standard, path }: Policy,

@@ -1,4 +1,4 @@
-/** The wish for devices that a claim and a template for claims hold. */
+/** Defaults and validation of a device request spec, which ResourceClaim and ResourceClaimTemplate share. */
 
 import { type FieldErrors, type FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -21,7 +21,7 @@ import { checkFullAttributeName } from "./driver-name.ts";
 import { checkList } from "./list-rules.ts";
 import { checkToleration } from "./taint-rules.ts";
 
-/** The scheduler's work grows with each of these. */
+/** Upper bounds of the lists, because the scheduler's work grows with each. */
 const LIST_MAX = 32;
 const SUBREQUESTS_MAX = 8;
 const TOLERATIONS_MAX = 16;
@@ -75,7 +75,10 @@ export function checkClaimSpec(spec: ResourceClaimSpec, path: FieldPath, errors:
   );
 }
 
-/** By which the rest of the claim may speak of its requests, and of their alternatives. */
+/**
+ * Names of requests and of their alternatives (`request/alternative`). Constraints and configuration refer to
+ * them.
+ */
 export function requestNames({ devices }: ResourceClaimSpec): ReadonlySet<string> {
   return new Set(
     devices.requests.flatMap(({ name, firstAvailable = [] }) => [
@@ -161,7 +164,7 @@ function checkConstraint(it: DeviceConstraint, { names, path }: NameScope, error
   } else if (distinctAttribute !== undefined) {
     checkFullAttributeName(distinctAttribute, path.child("distinctAttribute"), errors);
   } else {
-    // Upstream says this of none, and nothing of both.
+    // Upstream reports this text when neither field is set, and no error when both are.
     const detail = `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`;
     errors.required(path, detail);
   }
@@ -204,7 +207,7 @@ export function checkOpaque(
   else checkForeignData(parameters, path.child("parameters"), errors);
 }
 
-/** What only a driver understands: any object that is not too large. */
+/** Parameters for a driver: any JSON object up to the size limit. */
 export function checkForeignData(data: unknown, path: FieldPath, errors: FieldErrors): void {
   if (Buffer.byteLength(stringifyJson(data)) > PARAMETERS_MAX_BYTES) {
     errors.tooLong(path, PARAMETERS_MAX_BYTES);

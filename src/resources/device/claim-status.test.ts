@@ -16,7 +16,7 @@ const place = { driver: "d", pool: "p", device: "x" };
 const allocation = { devices: { results: [result] } };
 const pod = { resource: "pods", name: "a", uid: "u" };
 
-/** Of a claim that gets its devices with this. */
+/** Errors of a claim whose status gets this allocation. */
 function allocationProblems(devices: Manifest): readonly string[] {
   return probe.statusProblems({ spec, status: { allocation: { devices } } }, { spec });
 }
@@ -26,18 +26,18 @@ function deviceProblems(...devices: readonly Manifest[]): readonly string[] {
   return probe.statusProblems({ spec, status }, { spec, status: { allocation } });
 }
 
-describe("what a claim got", () => {
+describe("the allocation of a claim", () => {
   test.each<[string, Manifest, readonly string[]]>([
-    ["by an alternative", { results: [{ ...result, request: "net/fast" }] }, []],
+    ["accepts a result for an alternative", { results: [{ ...result, request: "net/fast" }] }, []],
     [
-      "for what nobody asked",
+      "refuses a result for an unknown request",
       { results: [{ ...result, request: "disk" }] },
       [
         "status.allocation.devices.results[0].request: Invalid value: \"disk\": must be the name of a request in the claim or the name of a request and a subrequest separated by '/'",
       ],
     ],
     [
-      "from a device without a name",
+      "refuses a device without a name",
       { results: [{ ...result, device: "" }] },
       [
         expect.stringMatching(
@@ -46,19 +46,19 @@ describe("what a claim got", () => {
       ],
     ],
     [
-      "as a share of nobody",
+      "refuses an invalid share id",
       { results: [{ ...result, shareID: "me" }] },
       [
         'status.allocation.devices.results[0].shareID: Invalid value: "me": error validating uid: invalid UUID length: 2',
       ],
     ],
     [
-      "set up by nobody",
+      "refuses configuration without a source",
       { config: [{ opaque: { driver: "d", parameters: { a: 1 } } }] },
       ["status.allocation.devices.config[0].source: Required value"],
     ],
     [
-      "set up for both",
+      "refuses duplicate requests and invalid parameters",
       {
         config: [{ source: "FromClass", requests: ["gpu", "gpu"], opaque: { driver: "d", parameters: [] } }],
       },
@@ -68,7 +68,7 @@ describe("what a claim got", () => {
       ],
     ],
     [
-      "too often",
+      "refuses too many results",
       { results: Array.from({ length: 33 }, () => result) },
       ["status.allocation.devices.results: Too many: 33: must have at most 32 items"],
     ],
@@ -76,7 +76,7 @@ describe("what a claim got", () => {
     expect(allocationProblems(devices)).toEqual(expected);
   });
 
-  test("is not looked at again, and does not change", () => {
+  test("is not validated again and cannot change", () => {
     const old = { devices: { results: [{ ...result, request: "gone" }] } };
 
     expect(probe.statusProblems({ spec, status: { allocation: old } })).toEqual([]);
@@ -85,7 +85,7 @@ describe("what a claim got", () => {
     ).toEqual([expect.stringMatching(/^status.allocation: Invalid value: .*: field is immutable$/)]);
   });
 
-  test("is used by nobody else once the claim is deleted", () => {
+  test("gets no further consumers once the claim is deleted", () => {
     const metadata = { deletionTimestamp: "2026-01-02T03:04:05Z" };
     const used = { metadata, spec, status: { allocation, reservedFor: [pod] } };
     const other = { ...used, status: { allocation, reservedFor: [{ ...pod, uid: "v" }] } };
@@ -97,7 +97,7 @@ describe("what a claim got", () => {
   });
 });
 
-describe("what drivers say of a claim's devices", () => {
+describe("the device statuses that drivers report", () => {
   const condition = {
     type: "Ready",
     status: "True",
@@ -107,30 +107,34 @@ describe("what drivers say of a claim's devices", () => {
   };
 
   test.each<[string, readonly Manifest[], readonly string[]]>([
-    ["that they are ready", [{ conditions: [condition], networkData: { ips: ["10.0.0.1/24"] } }], []],
-    ["twice", [{}, {}], ['status.devices[1]: Duplicate value: "d/p/x"']],
     [
-      "of others",
+      "may have conditions and network data",
+      [{ conditions: [condition], networkData: { ips: ["10.0.0.1/24"] } }],
+      [],
+    ],
+    ["are unique", [{}, {}], ['status.devices[1]: Duplicate value: "d/p/x"']],
+    [
+      "belong to allocated devices",
       [{ device: "y" }],
       ["status.devices[0]: Invalid value: d/p/y: must be an allocated device in the claim"],
     ],
     [
-      "without a reason",
+      "need a reason in each condition",
       [{ conditions: [{ ...condition, reason: "" }] }],
       ["status.devices[0].conditions[0].reason: Required value: must be set"],
     ],
     [
-      "what is no object",
+      "need an object as data",
       [{ data: [1] }],
       ['status.devices[0].data: Invalid value: "<value omitted>": must be a valid JSON object'],
     ],
     [
-      "too much",
+      "have limited data",
       [{ data: { a: "x".repeat(10 * 1024) } }],
       ["status.devices[0].data: Too long: may not be more than 10240 bytes"],
     ],
     [
-      "an address without a network",
+      "need addresses with a prefix length",
       [{ networkData: { ips: ["10.0.0.1"] } }],
       [
         'status.devices[0].networkData.ips[0]: Invalid value: "10.0.0.1": must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
@@ -140,7 +144,7 @@ describe("what drivers say of a claim's devices", () => {
     expect(deviceProblems(...devices)).toEqual(expected);
   });
 
-  test("goes with the devices", () => {
+  test("are deleted with the allocation of their devices", () => {
     const devices = [{ ...place, conditions: [condition] }];
     const before = { spec, status: { allocation, devices } };
 

@@ -1,4 +1,6 @@
-/** What a claim got, who uses it, and how the devices are that it got. */
+/**
+ * Validates the status of a ResourceClaim: its allocation, its consumers, and the statuses of its devices.
+ */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -31,7 +33,7 @@ import { checkList } from "./list-rules.ts";
 
 const CONSUMERS_MAX = 256;
 const RESULTS_MAX = 32;
-/** As many as a class and a claim may have together. */
+/** Sum of the limits of a class and a claim. */
 const CONFIG_MAX = 64;
 const CONDITIONS_MAX = 8;
 const ADDRESSES_MAX = 16;
@@ -79,7 +81,7 @@ export function checkConsumerList(
   );
 }
 
-/** Devices are given once, and looked at when they are; to change them they are given back first. */
+/** An allocation is validated once and is immutable. To change it, the claim is first deallocated. */
 export function checkAllocation(
   next: ResourceClaim,
   { previous, path }: { readonly previous: ResourceClaim; readonly path: FieldPath },
@@ -141,7 +143,7 @@ function checkDeviceName({ driver, pool, device }: NamedDevice, path: FieldPath,
   errors.invalidFor(path.child("device"), device, dns1123Label(device));
 }
 
-/** A part of a device that several share. */
+/** The share of a device that several claims use. */
 function checkShare(id: string | undefined, path: FieldPath, errors: FieldErrors): void {
   if (id === undefined || UUID.test(id)) return;
   errors.invalid(path, id, shareProblem(id));

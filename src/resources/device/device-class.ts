@@ -1,4 +1,4 @@
-/** DeviceClass: devices that one can ask for by a name. */
+/** DeviceClass: a set of devices that claims request by its name. */
 
 import { type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
@@ -23,7 +23,7 @@ export const deviceClass = defineKind<DeviceClass>("resource.k8s.io/v1", "Device
     }
   },
 
-  /** An expression that was good when it was written stays so. */
+  /** A stored expression stays valid. */
   tolerates: ({ field }) => field.startsWith("spec.selectors["),
 
   cells: (it, now) => [it.metadata.name, ageText(it, now)],

@@ -1,4 +1,4 @@
-/** One device of a ResourceSlice: what it is and has, where it can be reached, and what it takes from others. */
+/** Validates one device of a ResourceSlice: attributes, capacities, nodes, taints and consumed counters. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Counter, Device, DeviceAttribute } from "../../api/generated/types/resource-v1.ts";
@@ -20,7 +20,7 @@ const COUNTERS_MAX = 32;
 
 interface DevicePlace {
   readonly path: FieldPath;
-  /** Each device says for itself where it is. */
+  /** True when each device of the slice names its own nodes. */
   readonly isPlacedAlone: boolean;
 }
 
@@ -42,7 +42,7 @@ export function checkDevice(device: Device, { path, isPlacedAlone }: DevicePlace
   checkBindingConditions(device, path, errors);
 }
 
-/** Lists in attributes, taints and counters make devices large, so that there may be fewer of them in one slice. */
+/** Lists in attributes, taints and counters make a device large; a slice may hold fewer large devices. */
 export function isLargeDevice(device: Device): boolean {
   const { taints = [], consumesCounters = [] } = device;
   return taints.length > 0 || consumesCounters.length > 0 || hasLists(device);
@@ -99,7 +99,7 @@ function checkText(text: string, path: FieldPath, errors: FieldErrors): void {
 }
 
 function checkVersion(text: string, path: FieldPath, errors: FieldErrors): void {
-  // What is too long anyway is not tried on the pattern.
+  // Text above the size limit is invalid and does not reach the pattern.
   if (text.length > TEXT_MAX_BYTES || findSemanticVersion(text) === undefined) {
     errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
   }

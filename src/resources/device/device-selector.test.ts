@@ -20,7 +20,7 @@ describe("the expression of a device selector", () => {
     'device.attributes["dra.example.com"].name.matches("^[a-z]+$")',
     "device.allowMultipleAllocations == true",
     'device.attributes["dra.example.com"].?name.orValue("x") == "x"',
-  ])("may be %s", (expression) => {
+  ])("accepts %s", (expression) => {
     expect(problems(expression)).toEqual([]);
   });
 
@@ -28,7 +28,7 @@ describe("the expression of a device selector", () => {
     ["1", 'Invalid value: "1": must evaluate to bool or the unknown type, not int'],
     ["", "Required value"],
     ["x".repeat(10_241), "Too long: may not be more than 10240 bytes"],
-  ])("may not be %j", (expression, problem) => {
+  ])("rejects %j", (expression, problem) => {
     expect(problems(expression)).toEqual([`spec.selectors[0].cel.expression: ${problem}`]);
   });
 
@@ -42,7 +42,7 @@ describe("the expression of a device selector", () => {
     expect(problems(expression)).toEqual([expect.stringContaining("compilation failed: ERROR: <input>:1:")]);
   });
 
-  test("may not cost more than the scheduler would spend", () => {
+  test("costs at most what the scheduler may spend", () => {
     const expression =
       "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, device.attributes.all(d, a + b + c + d == ''))))";
 
@@ -51,7 +51,7 @@ describe("the expression of a device selector", () => {
     ]);
   });
 
-  test("shares a bound with the others of its object, where it is not one of them", () => {
+  test("counts towards the size limit of its object, unless it equals an earlier expression", () => {
     const long = (i: number): string => `'${"x".repeat(10_000)}${String(i)}' != ''`;
 
     expect(problems(...Array.from({ length: 20 }, () => long(0)))).toEqual([]);

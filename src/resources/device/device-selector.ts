@@ -1,4 +1,4 @@
-/** Expressions that say which devices are meant: compiled for whoever picks devices, and what is wrong with them in upstream's words. */
+/** Compiles the CEL expressions that select devices. Error texts equal upstream's. */
 
 import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
@@ -8,28 +8,37 @@ import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { recordType } from "../admission/match-condition.ts";
 
 const EXPRESSION_MAX_BYTES = 10 * 1024;
+<<<<<<< HEAD
 const COST_MAX = 1_000_000n;
 /** Of all expressions of one object together: to compile more would keep everybody waiting. */
+=======
+const COST_MAX = 1_000_000;
+/**
+ * Upper bound of the characters in all different expressions of one object: compiling more would delay other
+ * requests.
+ */
+>>>>>>> 3b3c639d (resources: say in plain words what device does)
 const CHARS_MAX = 100_000;
 
-/** How long these may be decides what an expression may cost. */
+/** Upper bounds of the variable's parts; the cost estimate of an expression follows from them. */
 const DRIVER_MAX = 63;
 const DOMAIN_MAX = 63;
 const NAME_MAX = 32;
 const ENTRIES_MAX = 32;
-/** Of an attribute that is a text. */
+/** Upper bound of an attribute that is text. */
 const VALUE_MAX = 64;
 
 function text(maxSize: number): CelType {
   return { ...STRING, maxSize };
 }
 
-/** By domain, then by name. */
+/** Keyed by domain, then by name. */
 function entries(value: CelType): CelType {
   const names = { ...mapOf(text(NAME_MAX), value), maxSize: ENTRIES_MAX };
   return { ...mapOf(text(DOMAIN_MAX), names), maxSize: ENTRIES_MAX };
 }
 
+<<<<<<< HEAD
 /** Its type depends on the device. */
 const ATTRIBUTE: CelType = { ...DYN, maxSize: VALUE_MAX };
 
@@ -45,6 +54,20 @@ const HINTS: SizeHints = {
   rootOf: (variable) => (variable === "device" ? DEVICE : undefined),
   entryOf: (map) => (map.parameters[1] === ATTRIBUTE ? ATTRIBUTE : undefined),
 };
+=======
+/** The type of an attribute depends on the device. */
+const VARIABLES: ReadonlyMap<string, CelType> = new Map([
+  [
+    "device",
+    recordType("kubernetes.DRADevice", {
+      driver: text(DRIVER_MAX),
+      attributes: entries({ ...DYN, maxSize: VALUE_MAX }),
+      capacity: entries(namedType("kubernetes.Quantity")),
+      allowMultipleAllocations: BOOL,
+    }),
+  ],
+]);
+>>>>>>> 3b3c639d (resources: say in plain words what device does)
 
 type Verdict =
   | { readonly type: "good" }
@@ -58,7 +81,7 @@ interface Inspection {
   readonly verdicts: Map<string, Verdict>;
 }
 
-/** One for each object that is looked at: its errors are collected in one place. */
+/** One for each validated object, found by its FieldErrors. */
 const inspections = new WeakMap<FieldErrors, Inspection>();
 
 export function checkSelectorExpression(expression: string, path: FieldPath, errors: FieldErrors): void {
@@ -91,7 +114,7 @@ function judge(expression: string, inspection: Inspection): Verdict {
     : GOOD;
 }
 
-/** Its one variable is a device, as `deviceValue` makes it. */
+/** The expression has one variable, `device`, with a value from `deviceValue`. */
 export function compileSelector(expression: string): Program | CelCompileError {
   try {
     return compileCel(expression, { variables: VARIABLES, bindings: "allowed" });

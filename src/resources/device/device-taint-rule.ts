@@ -1,4 +1,4 @@
-/** DeviceTaintRule: keeps pods off devices, whoever published them. */
+/** DeviceTaintRule: taints devices of any driver, so that pods do not use them. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { DeviceTaintRule } from "../../api/generated/types/resource-v1alpha3.ts";
@@ -21,7 +21,7 @@ export const deviceTaintRule = defineKind<DeviceTaintRule>("resource.k8s.io/v1al
     addTaintTime(spec.taint, now);
   },
 
-  /** With another effect the time begins anew, unless a time is given with it. */
+  /** A new effect restarts the taint's time, unless the update sets one. */
   prepareUpdate({ spec: { taint } }, { spec: { taint: before } }, { now }) {
     if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) delete taint.timeAdded;
     addTaintTime(taint, now);

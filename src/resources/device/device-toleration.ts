@@ -1,8 +1,8 @@
-/** Which taints of devices a claim puts up with. */
+/** Matches tolerations of a claim with taints of devices. */
 
 import type { DeviceTaint, DeviceToleration } from "../../api/generated/types/resource-v1.ts";
 
-/** An absent key with `Exists` puts up with every key, an absent effect with every effect. */
+/** Without a key, `Exists` tolerates every key. Without an effect, a toleration tolerates every effect. */
 export function toleratesDeviceTaint(
   { key = "", effect, operator, value = "" }: DeviceToleration,
   taint: DeviceTaint,

@@ -23,7 +23,7 @@ function evaluate(expression: string, device: Device = DEVICE): CelValue {
   return program.evaluate({ device: deviceValue("dra.example.com", device) }, { budget: 1_000_000 });
 }
 
-describe("the device in an expression", () => {
+describe("the device in a selector expression", () => {
   test.each([
     ['device.driver == "dra.example.com"', true],
     ['device.attributes["dra.example.com"].model == "a100"', true],
@@ -42,7 +42,7 @@ describe("the device in an expression", () => {
     expect(evaluate(expression)).toBe(value);
   });
 
-  test("has no attributes that it was not given", () => {
+  test("throws for an attribute that the device lacks", () => {
     expect(() => evaluate('device.attributes["dra.example.com"].color == "red"')).toThrow(
       "no such key: color",
     );

@@ -1,4 +1,4 @@
-/** A device as expressions in device selectors see it. */
+/** The CEL value of a device in selector expressions. */
 
 import { quantity } from "../../api/cel/library/quantity.ts";
 import { semver } from "../../api/cel/library/semver.ts";
@@ -8,7 +8,7 @@ import { parseQuantity } from "../../api/values/quantity.ts";
 
 const NOTHING = new PlainMap(new Map());
 
-/** Whoever asks for a domain that the device has nothing of gets a map without entries; `in` still tells the two apart. */
+/** A domain that the device lacks reads as an empty map; `in` still returns false for it. */
 class DomainMap extends CelMap {
   readonly #domains: PlainMap;
 
@@ -47,7 +47,7 @@ export function deviceValue(driver: string, device: Device): CelValue {
   );
 }
 
-/** Names without a domain are the driver's own. */
+/** Names without a domain belong to the driver's domain. */
 function byDomain<T>(
   driver: string,
   entries: Readonly<Record<string, T>>,
@@ -70,7 +70,7 @@ function mapOf(entries: readonly (readonly [string, CelValue])[]): PlainMap {
   return new PlainMap(new Map(entries.map(([key, value]) => [keyText(key) ?? "", [key, value]])));
 }
 
-/** Undefined for lists, which are behind a gate that is off. */
+/** Undefined for lists, which belong to a disabled feature gate. */
 function attributeValue({ int, bool, string, version }: DeviceAttribute): CelValue | undefined {
   if (int !== undefined) return BigInt(int);
   if (bool !== undefined) return bool;

@@ -12,7 +12,7 @@ describe("a ResourceClaim", () => {
   const probe = new KindProbe(resourceClaim);
   const spec = { devices: { requests: [gpu] } };
 
-  test("tells nothing more of devices that it gave back", () => {
+  test("loses the device status of each deallocated device", () => {
     const [one, two] = ["one", "two"].map((device) => ({ driver: "gpu.example.com", pool: "p", device }));
     const given = (...devices: readonly unknown[]): object => ({ devices: { results: devices } });
     const status = { allocation: given(one, two), devices: [one, two] };
@@ -27,7 +27,7 @@ describe("a ResourceClaim", () => {
     expect(none["status"]).not.toHaveProperty("devices");
   });
 
-  test("asks for one device by default", () => {
+  test("requests one device by default", () => {
     expect(probe.created({ spec })).toMatchObject({
       spec: { devices: { requests: [{ exactly: { allocationMode: "ExactCount", count: 1 } }] } },
     });
@@ -46,28 +46,28 @@ describe("a ResourceClaim", () => {
       ["spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero"],
     ],
     [[{ name: "gpu", firstAvailable: [{ name: "big", deviceClassName: "a" }] }], []],
-  ])("names what it asks for: %#", (requests, problems) => {
+  ])("has valid requests: %#", (requests, problems) => {
     expect(probe.problems({ spec: { devices: { requests } } })).toEqual(problems);
   });
 
   test.each<[string, Manifest, readonly string[]]>([
-    ["attributes that agree", { constraints: [{ matchAttribute: "d.example/numa" }] }, []],
+    ["a matching attribute", { constraints: [{ matchAttribute: "d.example/numa" }] }, []],
     [
-      "attributes that nobody is asked for",
+      "a constraint without an attribute",
       { constraints: [{ requests: ["gpu"] }] },
       [
         'spec.devices.constraints[0]: Required value: exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
       ],
     ],
     [
-      "attributes of no driver",
+      "an attribute without a domain",
       { constraints: [{ matchAttribute: "numa" }] },
       [
         'spec.devices.constraints[0].matchAttribute: Invalid value: "numa": a fully qualified name must be a domain and a name separated by a slash',
       ],
     ],
     [
-      "requests that are not there",
+      "unknown requests",
       { constraints: [{ requests: ["Disk"], distinctAttribute: "d/a" }] },
       [
         expect.stringMatching(
@@ -77,19 +77,19 @@ describe("a ResourceClaim", () => {
       ],
     ],
     [
-      "a parameter beyond what a number holds exactly",
+      "a parameter above 2^53",
       { config: [{ opaque: { driver: "d", parameters: { a: 2n ** 53n + 1n } } }] },
       [],
     ],
     [
-      "parameters that are too long",
+      "parameters above the size limit",
       {
         config: [{ opaque: { driver: "d", parameters: { a: "x".repeat(10 * 1024) } } }],
       },
       ["spec.devices.config[0].opaque.parameters: Too long: may not be more than 10240 bytes"],
     ],
     [
-      "an expression that is too long",
+      "an expression above the size limit",
       {
         requests: [
           {
@@ -103,7 +103,7 @@ describe("a ResourceClaim", () => {
       ],
     ],
     [
-      "what it bears",
+      "invalid tolerations",
       {
         requests: [
           { name: "gpu", exactly: { deviceClassName: "a", tolerations: [{ key: "a", value: "b c" }] } },
@@ -115,11 +115,11 @@ describe("a ResourceClaim", () => {
         ) as string,
       ],
     ],
-  ])("says with its requests: %s", (_, devices, problems) => {
+  ])("is validated: %s", (_, devices, problems) => {
     expect(probe.problems({ spec: { devices: { requests: [gpu], ...devices } } })).toEqual(problems);
   });
 
-  test("does not change, and keeps what it got", () => {
+  test("has an immutable spec and allocation", () => {
     const allocation = { devices: { results: [{ request: "gpu", driver: "d", pool: "p", device: "x" }] } };
 
     expect(probe.updateProblems({ spec: { devices: { requests: [] } } }, { spec })).toEqual([
@@ -138,13 +138,13 @@ describe("a ResourceClaim", () => {
     [{}, "pending"],
     [{ allocation: {} }, "allocated"],
     [{ allocation: {}, reservedFor: [{}] }, "allocated,reserved"],
-  ])("is shown with its state: %#", (status, text) => {
+  ])("shows its state: %#", (status, text) => {
     expect(probe.cells({ spec, status })).toEqual(["it", text, "2m5s"]);
   });
 });
 
-describe("the other kinds of devices", () => {
-  test("a ResourceClaimTemplate holds a claim that does not change", () => {
+describe("the other device kinds", () => {
+  test("a ResourceClaimTemplate is immutable", () => {
     const probe = new KindProbe(resourceClaimTemplate);
     const spec = { spec: { devices: { requests: [gpu] } } };
 
@@ -156,7 +156,7 @@ describe("the other kinds of devices", () => {
     expect(probe.cells({ spec })).toEqual(["it", "2m5s"]);
   });
 
-  test("a DeviceClass selects by expressions", () => {
+  test("a DeviceClass selects devices by expressions", () => {
     const probe = new KindProbe(deviceClass);
 
     expect(probe.problems({ spec: { selectors: [{ cel: { expression: "true" } }] } })).toEqual([]);
@@ -164,7 +164,7 @@ describe("the other kinds of devices", () => {
     expect(probe.cells({})).toEqual(["it", "2m5s"]);
   });
 
-  test("a ResourceSlice is of one driver, pool and place", () => {
+  test("a ResourceSlice has one driver, one pool and one node selection", () => {
     const probe = new KindProbe(resourceSlice);
     const spec = {
       driver: "d.example",
@@ -188,7 +188,7 @@ describe("the other kinds of devices", () => {
     expect(probe.cells({ spec: { ...spec, nodeName: undefined } })[1]).toBe("");
   });
 
-  test("a DeviceTaintRule is shown with how long its taint is there", () => {
+  test("a DeviceTaintRule shows the age of its taint", () => {
     const probe = new KindProbe(deviceTaintRule);
     const taint = { key: "k", effect: "NoExecute", timeAdded: "2026-01-02T03:03:05Z" };
 

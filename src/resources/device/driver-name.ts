@@ -1,4 +1,4 @@
-/** By which names drivers, pools and what devices have are known. */
+/** Validates names of drivers, pools, attributes and capacities. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { cIdentifier, dns1123Subdomain } from "../../api/values/names.ts";
@@ -7,7 +7,7 @@ import { checkDriverName } from "../storage/csi-driver-name.ts";
 const POOL_NAME_MAX = 253;
 const IDENTIFIER_MAX = 32;
 
-/** One or more parts with slashes between them. */
+/** One or more DNS subdomains with slashes between them. */
 export function checkPoolName(name: string, path: FieldPath, errors: FieldErrors): void {
   if (name === "") {
     errors.required(path);
@@ -17,7 +17,7 @@ export function checkPoolName(name: string, path: FieldPath, errors: FieldErrors
   for (const part of name.split("/")) errors.invalidFor(path, part, dns1123Subdomain(part));
 }
 
-/** The name of an attribute or a capacity: `model`, or `gpu.example.com/model` where the driver is not meant. */
+/** Name of an attribute or a capacity: `gpu.example.com/model`, or `model` for the driver's own domain. */
 export function checkAttributeName(name: string, path: FieldPath, errors: FieldErrors): void {
   const parts = name.split("/");
   if (parts.length > 2) {
@@ -36,7 +36,7 @@ export function checkAttributeName(name: string, path: FieldPath, errors: FieldE
   else checkIdentifier(identifier, path, errors);
 }
 
-/** Where no driver is there to be meant. */
+/** Requires a domain, for names that belong to no particular driver. */
 export function checkFullAttributeName(name: string, path: FieldPath, errors: FieldErrors): void {
   checkAttributeName(name, path, errors);
   if (!name.includes("/")) {

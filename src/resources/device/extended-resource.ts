@@ -1,13 +1,13 @@
-/** Extended resources that device classes stand for. */
+/** Extended resources of pods that device classes provide. */
 
 import { isExtendedResource } from "../rules/resource-name.ts";
 
-/** Before the name of any class: what its devices can be asked for by, without the class saying so. */
+/** Before the name of a class: the extended resource that each class provides without a setting. */
 export const EVERY_CLASS = "deviceclass.resource.kubernetes.io/";
-/** On the claim that the scheduler makes for all such resources of a pod. */
+/** Annotation of the claim that the scheduler creates for all extended resources of a pod. */
 export const MADE_FOR_RESOURCES = "resource.kubernetes.io/extended-resource-claim";
 
-/** Whether a class may stand for it. */
+/** Whether a device class can provide the resource. */
 export function isDeviceResource(name: string): boolean {
   return isExtendedResource(name) || name.startsWith(EVERY_CLASS);
 }

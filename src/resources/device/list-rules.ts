@@ -1,4 +1,4 @@
-/** Lists that hold everything once, and not too much of it. */
+/** Validates a list: its size, its items, and that their keys are unique. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { addNew } from "../rules/value-rules.ts";
@@ -7,11 +7,11 @@ interface ListRules<T> {
   readonly path: FieldPath;
   readonly max: number;
   readonly check: (item: T, path: FieldPath) => void;
-  /** What no two items may have in common; left out where they may have everything. */
+  /** Key that must be unique in the list; absent for lists that may hold duplicates. */
   readonly keyOf?: (item: T) => string;
 }
 
-/** Of a list that is too long nothing else is told: there would be too much of it. */
+/** Reports only the size of a list above the limit, to bound the number of errors. */
 export function checkList<T>(
   list: readonly T[],
   { path, max, check, keyOf }: ListRules<T>,

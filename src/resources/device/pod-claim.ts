@@ -1,9 +1,12 @@
-/** How pods and device claims know each other, in upstream's words where something is amiss. */
+/** Relates pods and their resource claims. Error texts equal upstream's. */
 
 import type { Pod, PodResourceClaim } from "../../api/generated/types/core-v1.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 
-/** Undefined while nobody has said which claim was made for the pod; without a name when none is needed. */
+/**
+ * Undefined until the pod's status names its generated claim; the name is undefined when the pod needs no
+ * claim.
+ */
 export function findClaimName(
   { status }: Pod,
   { name, resourceClaimName }: PodResourceClaim,
@@ -13,7 +16,7 @@ export function findClaimName(
   return shown && { name: shown.resourceClaimName };
 }
 
-/** Names of its claims, as far as they are known, with the one that was made for its extended resources. */
+/** Names of the pod's claims that are known, with the claim for its extended resources. */
 export function claimNamesOf(pod: Pod): readonly string[] {
   const named = (pod.spec.resourceClaims ?? []).map((wanted) => findClaimName(pod, wanted)?.name);
   const special = pod.status.extendedResourceClaimStatus?.resourceClaimName;
@@ -24,7 +27,7 @@ export function notCreatedText({ metadata }: Pod): string {
   return `pod "${metadata.namespace ?? ""}/${metadata.name}": ResourceClaim not created yet`;
 }
 
-/** A claim of a template must be the one that was made for the pod. */
+/** A generated claim must have the pod as its owner. */
 export function findOwnerProblem(
   claim: ResourceClaim,
   { metadata }: Pod,

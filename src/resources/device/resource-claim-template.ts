@@ -1,4 +1,4 @@
-/** ResourceClaimTemplate: from which claims are made for pods. */
+/** ResourceClaimTemplate: the template of the claims that are generated for pods. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ResourceClaimTemplate } from "../../api/generated/types/resource-v1.ts";

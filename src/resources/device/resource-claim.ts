@@ -1,4 +1,4 @@
-/** ResourceClaim: somebody's wish for devices, and what they got. */
+/** ResourceClaim: a request for devices, and the devices allocated for it. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
@@ -23,7 +23,7 @@ export const resourceClaim = defineKind<ResourceClaim>("resource.k8s.io/v1", "Re
   },
 
   statusKeeps: ALL_METADATA,
-  /** Whoever gives devices back need not know what their drivers have said of them. */
+  /** Deallocation also deletes the device statuses, so that clients need not delete them. */
   prepareStatus({ status }, previous) {
     const gone = deallocatedDevices(status as ResourceClaim["status"], previous.status);
     const kept = (status.devices ?? []).filter((device) => !gone.has(deviceKey(device)));

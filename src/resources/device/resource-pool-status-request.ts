@@ -1,4 +1,4 @@
-/** ResourcePoolStatusRequest: somebody asks how many devices of a driver are free. */
+/** ResourcePoolStatusRequest: a request to count the free devices of a driver. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { PoolStatus, ResourcePoolStatusRequest } from "../../api/generated/types/resource-v1alpha3.ts";

@@ -14,7 +14,7 @@ function deviceProblems(device: Manifest): readonly string[] {
   return problems({ devices: [{ name: "x", ...device }] });
 }
 
-/** `count` items, each made of its number. */
+/** `count` items, each made from its index. */
 function many<T>(count: number, make: (i: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
@@ -22,7 +22,7 @@ function many<T>(count: number, make: (i: number) => T): readonly T[] {
 describe("a ResourceSlice", () => {
   test.each<[string, Manifest, readonly string[]]>([
     [
-      "one node that is none",
+      "an empty node name",
       { nodeName: "" },
       [
         'spec.nodeName: Invalid value: "": must be either unset or set to a non-empty string',
@@ -30,12 +30,12 @@ describe("a ResourceSlice", () => {
       ],
     ],
     [
-      "not all nodes",
+      "allNodes set to false",
       { allNodes: false },
       ["spec.allNodes: Invalid value: false: must be either unset or set to true"],
     ],
     [
-      "two places",
+      "two node selections",
       { allNodes: true },
       [
         'spec: Invalid value: "{`nodeName`, `allNodes`}": exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required, but multiple fields are set',
@@ -47,12 +47,12 @@ describe("a ResourceSlice", () => {
       ['spec: Invalid value: "": only one of `sharedCounters` or `devices` is allowed'],
     ],
     [
-      "counters of one name",
+      "duplicate counter sets",
       { sharedCounters: many(2, () => ({ name: "a", counters: { b: { value: "1" } } })) },
       ['spec.sharedCounters[1]: Duplicate value: "a"'],
     ],
     [
-      "counters that count nothing",
+      "an empty counter set",
       { sharedCounters: [{ name: "", counters: {} }] },
       ["spec.sharedCounters[0].name: Required value", "spec.sharedCounters[0].counters: Required value"],
     ],
@@ -61,14 +61,14 @@ describe("a ResourceSlice", () => {
       { sharedCounters: many(9, (i) => ({ name: `a${i}`, counters: { b: { value: "1" } } })) },
       ["spec.sharedCounters: Too many: 9: must have at most 8 items"],
     ],
-    ["as many devices as there may be", { devices: many(128, (i) => ({ name: `x${i}` })) }, []],
+    ["the maximum number of devices", { devices: many(128, (i) => ({ name: `x${i}` })) }, []],
     [
       "too many devices",
       { devices: many(129, (i) => ({ name: `x${i}` })) },
       ["spec.devices: Too many: 129: must have at most 128 items"],
     ],
     [
-      "too many devices of which one is tainted",
+      "too many devices when one is tainted",
       {
         devices: many(65, (i) => ({
           name: `x${i}`,
@@ -81,7 +81,7 @@ describe("a ResourceSlice", () => {
     expect(problems(spec)).toEqual(expected);
   });
 
-  test("may be of a driver in capital letters, which is not liked", () => {
+  test("warns about a driver with upper-case letters", () => {
     const spec = { ...base, driver: "D.example" };
 
     expect(probe.problems({ spec })).toEqual([]);
@@ -91,7 +91,7 @@ describe("a ResourceSlice", () => {
     expect(probe.warnings({ spec: base })).toEqual([]);
   });
 
-  test("has no parts of features that are off, unless it had them", () => {
+  test("drops fields of disabled features, unless it already had them", () => {
     const device = {
       name: "x",
       attributes: { a: { bools: [true] } },
@@ -104,7 +104,7 @@ describe("a ResourceSlice", () => {
     expect(probe.updated({ spec }, { spec: base })["spec"]).toEqual(expect.objectContaining(without));
   });
 
-  test("notes when a device was tainted", () => {
+  test("records when a device was tainted", () => {
     const devices = [{ name: "x", taints: [{ key: "a", effect: "None" }] }];
     const timed = [{ name: "x", taints: [{ key: "a", effect: "None", timeAdded: "2025-01-01T00:00:00Z" }] }];
     const noted = { spec: { devices: [{ taints: [{ timeAdded: "2026-01-02T03:04:05Z" }] }] } };
@@ -131,24 +131,24 @@ describe("a device", () => {
       ],
     ],
     [
-      "a text that is too long",
+      "a string above the size limit",
       { attributes: { a: { string: "x".repeat(65) } } },
       ["spec.devices[0].attributes[a].string: Too long: may not be more than 64 bytes"],
     ],
     [
-      "a version that is none",
+      "an invalid version",
       { attributes: { a: { version: "1.02.3" } } },
       [
         'spec.devices[0].attributes[a].version: Invalid value: "1.02.3": must be a string compatible with semver.org spec 2.0.0',
       ],
     ],
     [
-      "an attribute of nobody",
+      "an attribute with an empty domain",
       { attributes: { "/a": { bool: true } } },
       ['spec.devices[0].attributes: Invalid value: "": the domain must not be empty'],
     ],
     [
-      "an attribute in a folder",
+      "an attribute with two slashes",
       { attributes: { "a/b/c": { bool: true } } },
       ['spec.devices[0].attributes: Invalid value: "a/b/c": must not contain more than one slash'],
     ],
@@ -158,7 +158,7 @@ describe("a device", () => {
       ["spec.devices[0].attributes: Too long: may not be more than 32 bytes"],
     ],
     [
-      "too much of it",
+      "too many attributes and capacities",
       {
         attributes: Object.fromEntries(many(20, (i) => [`a${i}`, { bool: true }])),
         capacity: Object.fromEntries(many(13, (i) => [`c${i}`, { value: "1" }])),
@@ -168,14 +168,14 @@ describe("a device", () => {
       ],
     ],
     [
-      "a place of its own",
+      "a node name of its own",
       { nodeName: "n" },
       [
         "spec.devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec",
       ],
     ],
     [
-      "a taint with a value that is no label",
+      "a taint with an invalid value",
       { taints: [{ key: "a", value: "b c", effect: "None" }] },
       [
         expect.stringMatching(
@@ -184,13 +184,13 @@ describe("a device", () => {
       ],
     ],
     [
-      "counters that it takes nothing of",
+      "empty consumed counters",
       { consumesCounters: [{ counterSet: "a" }] },
       ["spec.devices[0].consumesCounters[0].counters: Required value"],
     ],
-    ["conditions to wait for", { bindingConditions: ["a"], bindingFailureConditions: ["b"] }, []],
+    ["binding conditions", { bindingConditions: ["a"], bindingFailureConditions: ["b"] }, []],
     [
-      "conditions without an end",
+      "duplicate binding conditions without failure conditions",
       { bindingConditions: ["a", "a"] },
       [
         'spec.devices[0].bindingConditions[1]: Duplicate value: "a"',
@@ -198,7 +198,7 @@ describe("a device", () => {
       ],
     ],
     [
-      "conditions that say both",
+      "overlapping binding conditions",
       { bindingConditions: ["a"], bindingFailureConditions: ["a"] },
       [
         'spec.devices[0].bindingFailureConditions[0]: Invalid value: "a": bindingFailureConditions must not overlap with bindingConditions',
@@ -208,7 +208,7 @@ describe("a device", () => {
     expect(deviceProblems(device)).toEqual(expected);
   });
 
-  test("says where it is when its slice does not", () => {
+  test("names its nodes when its slice does not", () => {
     const placed = (device: Manifest): readonly string[] =>
       problems({ nodeName: undefined, perDeviceNodeSelection: true, devices: [{ name: "x", ...device }] });
     const detail =
@@ -237,7 +237,7 @@ describe("a device", () => {
       ],
     ],
     [
-      "a value that is too much",
+      "a value above the capacity",
       { default: "1Gi", validValues: ["20Gi"] },
       [
         '.validValues[0]: Invalid value: "20Gi": option is larger than capacity value: 10Gi',
@@ -245,7 +245,7 @@ describe("a device", () => {
       ],
     ],
     [
-      "a value twice",
+      "duplicate values",
       { default: "1Gi", validValues: ["1Gi", "1Gi"] },
       ['.validValues[1]: Duplicate value: "1073741824"'],
     ],
@@ -256,12 +256,12 @@ describe("a device", () => {
     ],
     ["a range with steps", { default: "1Gi", validRange: { min: "1Gi", max: "10Gi", step: "1Gi" } }, []],
     [
-      "a range without a beginning",
+      "a range without a minimum",
       { default: "1Gi", validRange: {} },
       [".validRange.min: Required value: required when validRange is defined"],
     ],
     [
-      "a range upside down",
+      "a range with a minimum above its maximum",
       { default: "2Gi", validRange: { min: "20Gi", max: "1Gi" } },
       [
         '.validRange.min: Invalid value: "20Gi": min is larger than capacity value: 10Gi',
@@ -271,7 +271,7 @@ describe("a device", () => {
       ],
     ],
     [
-      "steps that miss",
+      "steps that miss the maximum",
       { default: "2Gi", validRange: { min: "1Gi", max: "10Gi", step: "2Gi" } },
       [
         '.validRange.step: Invalid value: "2Gi": value is not a multiple of a given step (2Gi) from (1Gi)',
@@ -279,11 +279,11 @@ describe("a device", () => {
       ],
     ],
     [
-      "steps of nothing",
+      "steps of zero",
       { default: "1Gi", validRange: { min: "1Gi", step: "0" } },
       ['.validRange.step: Invalid value: "0": must be greater than zero'],
     ],
-  ])("may be asked for in parts by %s", (_, requestPolicy, expected) => {
+  ])("has a request policy with %s", (_, requestPolicy, expected) => {
     const capacity = { memory: { value: "10Gi", requestPolicy } };
     const path = "spec.devices[0].capacity[memory].requestPolicy";
 
@@ -296,7 +296,7 @@ describe("a device", () => {
   });
 });
 
-test("conditions of a device that are far too many are refused at once", () => {
+test("an excessive number of binding conditions is refused with one error", () => {
   const names = (prefix: string): readonly string[] =>
     Array.from({ length: 60_000 }, (_, at) => `${prefix}${at}`);
 
@@ -313,7 +313,7 @@ describe("a DeviceTaintRule", () => {
   const taint = { key: "a", effect: "NoSchedule" };
   const timed = { ...taint, timeAdded: "2025-01-01T00:00:00Z" };
 
-  test("selects by names that can be", () => {
+  test("selects by valid names", () => {
     expect(
       rules.problems({ spec: { deviceSelector: { driver: "d", pool: "p", device: "x" }, taint } }),
     ).toEqual([]);
@@ -326,7 +326,7 @@ describe("a DeviceTaintRule", () => {
     ]);
   });
 
-  test("begins to count anew with another effect", () => {
+  test("restarts the time of a taint with a new effect", () => {
     const now = "2026-01-02T03:04:05Z";
     const told = "2025-02-02T00:00:00Z";
     const updated = (next: Manifest): unknown =>

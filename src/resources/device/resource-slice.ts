@@ -1,4 +1,4 @@
-/** ResourceSlice: some of the devices that a driver has. */
+/** ResourceSlice: some of the devices of a driver. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Device, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
@@ -64,7 +64,7 @@ export const resourceSlice = defineKind<ResourceSlice>("resource.k8s.io/v1", "Re
   ],
 });
 
-/** A part of devices that belongs to a feature which is off by default, and with it the part. */
+/** Fields of a device that belong to a feature gate that is off by default. */
 interface OffField {
   isUsed(this: void, device: Device): boolean;
   drop(this: void, device: Draft<Device>): void;
@@ -110,7 +110,7 @@ function checkPool({ spec: { pool } }: ResourceSlice, errors: FieldErrors): void
   }
 }
 
-/** Where the devices are: on one node, on some, on all, or each where it says. */
+/** The nodes of the devices: one, some, all, or a selection for each device. */
 function checkPlace({ spec }: ResourceSlice, errors: FieldErrors): void {
   const { nodeName, nodeSelector } = spec;
   if (nodeName === "")

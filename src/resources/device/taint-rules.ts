@@ -1,4 +1,4 @@
-/** Taints of devices, and who bears them. */
+/** Validates taints of devices and tolerations of them. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { DeviceTaint, DeviceToleration } from "../../api/generated/types/resource-v1.ts";
@@ -34,7 +34,7 @@ export function checkToleration(
   checkChoice({ path: path.child("effect"), value: effect, among: EFFECTS }, errors);
 }
 
-/** How long a taint is borne is counted from when it was added, which is now unless somebody says otherwise. */
+/** The time from which `tolerationSeconds` count; the current time unless the client sets one. */
 export function addTaintTime(taint: Draft<DeviceTaint>, now: number): void {
   taint.timeAdded ??= formatTime(BigInt(now) * 1000n);
 }

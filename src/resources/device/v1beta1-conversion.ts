@@ -1,12 +1,12 @@
 /**
- * Devices in version v1beta1, before requests and devices could be of several kinds: what a request asks for stands in
- * the request itself instead of below `exactly`, and what a device is stands below `basic`. v1beta2 is as v1.
+ * Converts device kinds between v1beta1 and v1. In v1beta1 the fields of `exactly` are in the request itself,
+ * and the fields of a device are below `basic`. v1beta2 equals v1.
  */
 
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import type { Conversion } from "../rules/kind-rules.ts";
 
-/** The fields of a request that asks for one kind of device. */
+/** Fields of a request for one class of device. */
 const EXACT_FIELDS: ReadonlySet<string> = new Set([
   "adminAccess",
   "allocationMode",
@@ -33,7 +33,7 @@ function changedTemplate(template: JsonObject, change: Change): JsonObject {
   return { ...template, spec: { ...spec, spec: changedClaim(spec, change) } };
 }
 
-/** The spec of a claim, or of the claims that a template is for. */
+/** Changes the requests of a claim spec, in a claim or in the spec of a template. */
 function changedClaim({ spec }: JsonObject, change: Change): JsonObject {
   const claim = objectOf(spec);
   const devices = objectOf(claim["devices"]);
@@ -45,13 +45,13 @@ function changedDevices(slice: JsonObject, change: Change): JsonObject {
   return { ...slice, spec: { ...spec, ...changedList(spec, "devices", change) } };
 }
 
-/** Nothing when there is no such list. */
+/** Empty when there is no list of that name. */
 function changedList(owner: JsonObject, name: string, change: Change): JsonObject {
   const list = owner[name];
   return Array.isArray(list) ? { [name]: list.map((item) => change(objectOf(item))) } : {};
 }
 
-/** A class that is not named is written as "" in v1beta1, also where alternatives are listed instead. */
+/** v1beta1 writes an absent class as "", also in a request with alternatives. */
 function nested(request: JsonObject): JsonObject {
   const fields = Object.entries(request);
   const exactly = fields.filter(([name, value]) => EXACT_FIELDS.has(name) && value !== "");
