@@ -1,4 +1,4 @@
-/** EndpointSlice: some of the addresses that a Service leads to. */
+/** EndpointSlice: some of the addresses of a Service. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";

@@ -8,7 +8,7 @@ const onEndpoints = new KindProbe(endpoints);
 const onSlice = new KindProbe(endpointSlice);
 
 describe("Endpoints", () => {
-  test("speak TCP by default", () => {
+  test("use TCP by default", () => {
     expect(
       onEndpoints.created({ subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] }] }),
     ).toMatchObject({
@@ -16,7 +16,7 @@ describe("Endpoints", () => {
     });
   });
 
-  test("are stored packed, however they were written", () => {
+  test("are stored packed, regardless of the form that the client writes", () => {
     const [a, b] = [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }];
     const subsets = [
       { addresses: [b], ports: [{ name: "x", port: 80 }] },
@@ -51,7 +51,7 @@ describe("Endpoints", () => {
       ["subsets[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive"],
     ],
     [{ addresses: [{ ip: "10.0.0.1", hostname: "a", nodeName: "n.1" }] }, []],
-  ])("lead somewhere: %#", (subset, problems) => {
+  ])("have valid addresses and ports: %#", (subset, problems) => {
     expect(onEndpoints.problems({ subsets: [subset] })).toEqual(problems);
   });
 
@@ -63,7 +63,7 @@ describe("Endpoints", () => {
       [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }, { port: 81 }] }],
       "10.0.0.1:80,10.0.0.2:80,10.0.0.1:81 + 1 more...",
     ],
-  ])("are shown, the first three of them: %#", (subsets, text) => {
+  ])("show the first three addresses: %#", (subsets, text) => {
     expect(onEndpoints.cells({ subsets })).toEqual(["it", text, "2m5s"]);
   });
 });
@@ -71,7 +71,7 @@ describe("Endpoints", () => {
 describe("an EndpointSlice", () => {
   const slice = { addressType: "IPv4", endpoints: [{ addresses: ["10.0.0.1"] }], ports: [{ port: 80 }] };
 
-  test("has ports with a name and a protocol", () => {
+  test("gets a name and a protocol for its ports by default", () => {
     expect(onSlice.created(slice)).toMatchObject({ ports: [{ name: "", port: 80, protocol: "TCP" }] });
   });
 
@@ -103,17 +103,17 @@ describe("an EndpointSlice", () => {
       { endpoints: [{ addresses: ["10.0.0.1"], hints: { forZones: [{ name: "a" }, { name: "a" }] } }] },
       ['endpoints[0].hints.forZones[1].name: Duplicate value: "a"'],
     ],
-  ])("leads somewhere: %#", (change, problems) => {
+  ])("has valid endpoints and ports: %#", (change, problems) => {
     expect(onSlice.problems({ ...slice, ...change })).toEqual(problems);
   });
 
-  test("keeps its type of address", () => {
+  test("has an immutable address type", () => {
     expect(onSlice.updateProblems({ ...slice, addressType: "IPv6" }, slice)).toEqual([
       'addressType: Invalid value: "IPv6": field is immutable',
     ]);
   });
 
-  test("begins a new generation with other labels, by which its Service is found", () => {
+  test("gets a new generation when its labels change, because they select it for its Service", () => {
     const rules = endpointSlice.rules as unknown as KindRules;
     const labelled = (web: string): ApiObject =>
       onSlice.created({ ...slice, metadata: { labels: { web } } }) as unknown as ApiObject;
@@ -122,7 +122,7 @@ describe("an EndpointSlice", () => {
     expect(rules.isNewGeneration?.(labelled("1"), labelled("1"))).toBe(false);
   });
 
-  test("has no topology of old, unless it was stored with one and its endpoints stay", () => {
+  test("drops deprecated topology, unless it is stored and the endpoints are unchanged", () => {
     const deprecatedTopology = { zone: "a" };
     const placed = { ...slice, endpoints: [{ addresses: ["10.0.0.1"], deprecatedTopology }] };
     const previous = onSlice.read(placed) as unknown as ApiObject;
@@ -137,7 +137,7 @@ describe("an EndpointSlice", () => {
     expect(kept["endpoints"]).toMatchObject([{ deprecatedTopology }]);
   });
 
-  test("is shown with ports and addresses", () => {
+  test("shows its ports and addresses", () => {
     expect(onSlice.cells({ ...slice, ports: [{ name: "a" }, { name: "b", port: 81 }] })).toEqual([
       "it",
       "IPv4",

@@ -1,4 +1,4 @@
-/** Endpoints: where the pods of a Service are. Older than EndpointSlice, and kept for those who read it. */
+/** Endpoints: the addresses of a Service. It predates EndpointSlice and is kept for clients that read it. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { EndpointAddress, EndpointPort, Endpoints } from "../../api/generated/types/core-v1.ts";
@@ -10,7 +10,7 @@ import { defineKind, type Draft } from "../rules/kind-rules.ts";
 import { checkQualifiedName, checkRequiredChoice } from "../rules/value-rules.ts";
 import { repackSubsets } from "./subset-packing.ts";
 
-/** So many are shown; the rest is counted. */
+/** Upper bound of the addresses shown; the rest is shown as a count. */
 const SHOWN_MAX = 3;
 
 export const endpoints = defineKind<Endpoints>("v1", "Endpoints", {
@@ -45,12 +45,12 @@ export const endpoints = defineKind<Endpoints>("v1", "Endpoints", {
   cells: (it, now) => [it.metadata.name, subsetsText(it), ageText(it, now)],
 });
 
-/** Endpoints that belong together are stored together, however they were written. */
+/** Stores all forms of the same endpoints as one packed form. */
 function packSubsets(draft: Draft<Endpoints>): void {
   if (draft.subsets !== undefined && isPackable(draft)) draft.subsets = repackSubsets(draft.subsets);
 }
 
-/** Packing would drop a subset without addresses, which is an error to be reported. */
+/** Packing would drop a subset without addresses, and validation must report it. */
 function isPackable({ subsets = [] }: Endpoints): boolean {
   return subsets.every(
     ({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0,
@@ -86,7 +86,7 @@ function subsetsText({ subsets = [] }: Endpoints): string {
   return listText(all);
 }
 
-/** The first few, and how many more there are. */
+/** The first `SHOWN_MAX` items, and the number of the others. */
 export function listText(all: readonly string[]): string {
   const shown = all.slice(0, SHOWN_MAX).join(",");
   return all.length > SHOWN_MAX ? `${shown} + ${all.length - SHOWN_MAX} more...` : shown;

@@ -1,6 +1,6 @@
 /**
- * The packed form of subsets: every address and port once, addresses with the same ports together. What is packed
- * already stays as it is, order included, because clients pack before they write and compare with what they read.
+ * The packed form of subsets: every address and port once, addresses with the same ports together. Packed
+ * subsets keep their order, because clients pack before they write and compare the stored object with theirs.
  * Example: (a: 80), (b: 80), (a: 81), (b: 82), (a: 82) becomes (a, b: 80, 82), (a: 81).
  */
 
@@ -19,12 +19,12 @@ interface Packed {
   readonly ports: EndpointPort[];
 }
 
-/** An address that is somewhere ready and elsewhere not, for the same port, is not ready. */
+/** An address that is both ready and not ready for one port counts as not ready. */
 export function repackSubsets(subsets: readonly EndpointSubset[]): Draft<EndpointSubset>[] {
   return groupByAddresses(groupByPort(subsets)).map(toSubset);
 }
 
-/** Ports that are in the same subsets, with the addresses of these; an entry of its own stands for having no port. */
+/** The addresses for each port; addresses without a port have an entry of their own. */
 function groupByPort(subsets: readonly EndpointSubset[]): readonly Packed[] {
   const groups = new Map<string, Packed>();
   let addresses = 0;
@@ -75,7 +75,7 @@ function addAddresses(
   return addresses.length + notReadyAddresses.length;
 }
 
-/** Ports with the very same addresses make one subset. */
+/** Ports with the same addresses make one subset. */
 function groupByAddresses(byPort: readonly Packed[]): readonly Packed[] {
   const grouped = new Map<string, Packed>();
   for (const packed of byPort) {
@@ -95,7 +95,7 @@ function toSubset({ ready, notReady, ports }: Packed): Draft<EndpointSubset> {
   });
 }
 
-/** Two pods may have one address, when both are on the network of their node. */
+/** Includes the pod's uid, because pods on the host network of one node share an address. */
 function addressKey({ ip, targetRef }: EndpointAddress): string {
   return `${ip}/${targetRef?.uid ?? ""}`;
 }
