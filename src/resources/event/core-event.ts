@@ -7,7 +7,7 @@ import { eventCells } from "./event-cells.ts";
 import { checkEvent } from "./event-rules.ts";
 
 export const coreEvent = defineKind<Event>("v1", "Event", {
-  // Names are made of the names of all sorts of things; this API never asked more of them.
+  // Reporters build event names from names of other kinds, so that the API accepts any path segment.
   nameRule: pathSegmentName,
   hasNoDependents: true,
 
@@ -36,7 +36,7 @@ const REFERENCE_FIELDS = [
   "uid",
 ] as const;
 
-/** What field selectors see of a reference, under the name it has. */
+/** Field selectors of an object reference, with `prefix` before each name. */
 export function referenceFields(
   prefix: string,
   reference: ObjectReference,

@@ -1,4 +1,4 @@
-/** The table of events, the same through both APIs. */
+/** Table cells of events, equal in both APIs. */
 
 import type { Event } from "../../api/generated/types/core-v1.ts";
 import { timeSince } from "../rules/human-duration.ts";
@@ -30,7 +30,7 @@ function occurrences(it: Event, now: number): Occurrences {
   const first = timeSince(firstTimestamp ?? eventTime, now);
   if (series !== undefined)
     return { first, last: timeSince(series.lastObservedTime, now), count: series.count ?? 0 };
-  // An event of the newer API that happened once has no count.
+  // A single event of the newer API has no count.
   return {
     first,
     last: lastTimestamp === undefined ? first : timeSince(lastTimestamp, now),

@@ -1,12 +1,12 @@
 /**
- * Event of `v1` and of `events.k8s.io/v1` are one object with two sets of field names; it is stored as `v1`.
- * Normal form goes in and comes out.
+ * Converts events between `v1`, the stored form, and `events.k8s.io/v1`: the fields are the same under other
+ * names. Input and output are in normal form.
  */
 
 import { isJsonObject, type JsonObject, withSortedKeys } from "../../api/json/json-object.ts";
 import type { Conversion } from "../rules/kind-rules.ts";
 
-/** The names in `v1` and in `events.k8s.io/v1`. */
+/** Pairs of field names: `v1`, `events.k8s.io/v1`. */
 const FIELDS: readonly (readonly [core: string, events: string])[] = [
   ["action", "action"],
   ["count", "deprecatedCount"],
@@ -24,7 +24,7 @@ const FIELDS: readonly (readonly [core: string, events: string])[] = [
   ["type", "type"],
 ];
 
-/** These are always written in `v1`, and only when not empty in `events.k8s.io/v1`. */
+/** Fields that `v1` always writes, and `events.k8s.io/v1` only when they are not empty. */
 const REPORTER = ["reportingComponent", "reportingInstance"];
 
 /** From `v1`, the stored form, to `events.k8s.io/v1`. */
@@ -38,7 +38,7 @@ export const eventFromCore: Conversion = (core) => {
     const value = core[from];
     if (value !== undefined && !(REPORTER.includes(from) && value === "")) event[to] = value;
   }
-  // The count of a series is always written here.
+  // `events.k8s.io/v1` always writes the count of a series.
   if (isJsonObject(event["series"])) event["series"] = { count: 0, ...event["series"] };
   return withSortedKeys(event);
 };

@@ -1,4 +1,4 @@
-/** What both forms of an event are held to. They are one object; the rules are written for its stored form, `v1`. */
+/** Validation that both APIs of events share. It reads the stored form, `v1`. */
 
 import type { FieldErrors } from "../../api/errors/field-error.ts";
 import type { Event } from "../../api/generated/types/core-v1.ts";
@@ -8,15 +8,15 @@ import { isSame } from "../rules/value-rules.ts";
 const TEXT_MAX = 128;
 const MESSAGE_MAX = 1024;
 
-/** Upstream names the reporter's field as the API does through which the event came. */
+/** Error paths name the reporter's field as the client's API names it. */
 export type ReporterField = "reportingComponent" | "reportingController";
 
-/** Events without a time of their own come from clients older than that field, and may leave out more. */
+/** An event without `eventTime` comes from an old client: fewer fields are required. */
 export function checkEvent(it: Event, reporter: ReporterField, errors: FieldErrors): void {
   const { namespace = "" } = it.metadata;
   const about = it.involvedObject.namespace ?? "";
   const isOld = it.eventTime === undefined;
-  // Events about things without a namespace lie in one of these.
+  // Namespaces for events about cluster-scoped objects.
   const homes = isOld ? ["", "default"] : ["default", "kube-system"];
   const isAtHome = about === "" ? homes.includes(namespace) : !isOld || about === namespace;
   if (!isAtHome) errors.invalid("involvedObject.namespace", about, "does not match event.namespace");
@@ -38,7 +38,7 @@ function checkOrigin(it: Event, reporter: ReporterField, errors: FieldErrors): v
   }
 }
 
-/** Events made through `events.k8s.io/v1` are whole, and leave the fields of old alone. */
+/** Stricter rules for `events.k8s.io/v1`: new fields are required, and deprecated fields must be empty. */
 export function checkWholeEvent(it: Event, errors: FieldErrors): void {
   const { type = "", source } = it;
   checkSeries(it, errors);
@@ -57,7 +57,7 @@ function checkSeries({ series }: Event, errors: FieldErrors): void {
   if (series.lastObservedTime === undefined) errors.required("series.lastObservedTime");
 }
 
-/** What happened does not change; only a series goes on. Each field with the name upstream gives it in errors. */
+/** Immutable fields, each with upstream's name for it in errors. Only a series may change. */
 const FIXED = [
   ["involvedObject", "involvedObject"],
   ["reason", "reason"],

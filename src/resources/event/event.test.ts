@@ -33,11 +33,11 @@ describe("an Event of v1", () => {
       ['involvedObject.namespace: Invalid value: "": does not match event.namespace'],
     ],
     [{ metadata: { namespace: "default" }, involvedObject: { kind: "Node" } }, []],
-  ])("lies where the object lies: %#", (manifest, problems) => {
+  ])("is in the namespace of its object: %#", (manifest, problems) => {
     expect(core.problems(manifest)).toEqual(problems);
   });
 
-  test("that has a time of its own says who reported what", () => {
+  test("with an eventTime names its reporter and reason", () => {
     expect(core.problems({ ...old, reason: "", eventTime: "2026-01-02T03:03:05.000000Z" })).toEqual([
       "reportingComponent: Required value",
       expect.stringMatching(/^reportingComponent: Invalid value: "": name part must be non-empty/),
@@ -52,7 +52,7 @@ describe("an Event of v1", () => {
     expect(core.updateProblems({ ...old, count: 2, message: "again" }, old)).toEqual([]);
   });
 
-  test("is selected by what it is about and who reported it", () => {
+  test("is selectable by its object and its reporter", () => {
     expect(core.fields({ ...old, source: { component: "kubelet" }, type: "Normal" })).toEqual({
       "involvedObject.apiVersion": "",
       "involvedObject.fieldPath": "",
@@ -82,11 +82,11 @@ describe("an Event of events.k8s.io/v1", () => {
       { series: { count: 1 } },
       ['series.count: Invalid value: "": should be at least 2', "series.lastObservedTime: Required value"],
     ],
-  ])("is whole: %#", (change, problems) => {
+  ])("has all required fields and no deprecated ones: %#", (change, problems) => {
     expect(events.problems({ ...whole, ...change })).toEqual(problems);
   });
 
-  test("may become a series and nothing else", () => {
+  test("may only change its series", () => {
     const series = { count: 2, lastObservedTime: "2026-01-02T03:04:00.000000Z" };
 
     expect(events.updateProblems({ ...whole, series }, whole)).toEqual([]);
@@ -98,7 +98,7 @@ describe("an Event of events.k8s.io/v1", () => {
     ]);
   });
 
-  test("is selected under its own names", () => {
+  test("is selectable by its own field names", () => {
     expect(events.fields(whole)).toMatchObject({
       "regarding.kind": "Pod",
       reportingController: "example.com/agent",
@@ -107,7 +107,7 @@ describe("an Event of events.k8s.io/v1", () => {
   });
 });
 
-describe("the two forms of an event", () => {
+describe("the two APIs of events", () => {
   const dates = {
     deprecatedFirstTimestamp: "2026-01-02T03:00:00Z",
     deprecatedLastTimestamp: "2026-01-02T03:01:00Z",
@@ -118,7 +118,7 @@ describe("the two forms of an event", () => {
   };
 
   test.each([[whole], [{ ...whole, ...dates }], [{ metadata }]])(
-    "hold the same, there and back: %#",
+    "convert without loss in both directions: %#",
     (manifest) => {
       const sent = events.read(manifest);
 
@@ -126,7 +126,7 @@ describe("the two forms of an event", () => {
     },
   );
 
-  test("are in normal form", () => {
+  test("convert to normal form", () => {
     const stored = eventToCore(events.read({ ...whole, ...dates }));
     const { apiVersion: _, kind: __, ...manifest } = stored;
 
@@ -134,7 +134,7 @@ describe("the two forms of an event", () => {
     expect(Object.keys(stored)).toEqual(Object.keys(stored).toSorted());
   });
 
-  test("have other names for the same fields", () => {
+  test("have different names for the same fields", () => {
     expect(eventToCore(events.read({ ...whole, ...dates }))).toMatchObject({
       apiVersion: "v1",
       involvedObject: { name: "web" },
@@ -158,7 +158,7 @@ describe("the two forms of an event", () => {
       { ...whole, series: { count: 7, lastObservedTime: "2026-01-02T03:04:00.000000Z" } },
       ["5s", "Normal", "Started", "pod/web", "", "example.com/agent, agent-1", "it runs", "60s", 7, "it"],
     ],
-  ])("are shown alike: %#", (manifest, cells) => {
+  ])("show the same cells: %#", (manifest, cells) => {
     expect(events.cells(manifest)).toEqual(cells);
     const { apiVersion: _, kind: __, ...stored } = eventToCore(events.read(manifest));
     expect(core.cells(stored)).toEqual(cells);

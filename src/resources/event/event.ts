@@ -1,4 +1,4 @@
-/** Event of `events.k8s.io/v1`: another view of the event that `v1` stores. */
+/** Event of `events.k8s.io/v1`, which is stored as an event of `v1`. */
 
 import type { Event as CoreEvent } from "../../api/generated/types/core-v1.ts";
 import type { Event } from "../../api/generated/types/events-v1.ts";
@@ -31,7 +31,10 @@ export const event = defineKind<Event>("events.k8s.io/v1", "Event", {
   cells: (it, now) => eventCells(stored(it), now),
 });
 
-/** Events of old are not whole, and may still be updated. What is not stored yet has no revision. */
+/**
+ * Stored events of old clients may lack required fields, and updates of them stay valid. A new event has no
+ * revision.
+ */
 function isNew({ metadata }: Event): boolean {
   return revisionOf(metadata) === "";
 }
