@@ -9,7 +9,7 @@ describe("a FlowSchema", () => {
   const subjects = [{ kind: "User", user: { name: "u" } }];
   const resources = { verbs: ["get"], apiGroups: [""], resources: ["pods"], namespaces: ["*"] };
 
-  test("is matched late by default", () => {
+  test("gets a precedence of 1000 by default", () => {
     expect(probe.created({ spec: level })).toMatchObject({ spec: { matchingPrecedence: 1000 } });
   });
 
@@ -51,11 +51,11 @@ describe("a FlowSchema", () => {
         'spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid value: "/*/a": wildcard can only do suffix matching',
       ],
     ],
-  ])("says whose requests it is about: %#", (spec, problems) => {
+  ])("has valid subjects and rules: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
-  test("is of one opinion about each condition, as its level is", () => {
+  test("has each condition type once, as its level has", () => {
     const twice = { conditions: [{ type: "A" }, { type: "A" }, { type: "" }] };
     const problems = [
       'status.conditions[1].type: Duplicate value: "A"',
@@ -68,7 +68,7 @@ describe("a FlowSchema", () => {
     );
   });
 
-  test("is shown with its level", () => {
+  test("shows its level", () => {
     const status = { conditions: [{ type: "Dangling", status: "False" }] };
 
     expect(probe.cells({ spec: level, status })).toEqual(["it", "a", 1000, "<none>", "2m5s", "False"]);
@@ -80,7 +80,7 @@ describe("a PriorityLevelConfiguration", () => {
   const probe = new KindProbe(priorityLevelConfiguration);
   const limited = (limitResponse: object): object => ({ type: "Limited", limited: { limitResponse } });
 
-  test("has shares and queues by default", () => {
+  test("gets shares and queues by default", () => {
     expect(probe.created({ spec: limited({ type: "Queue", queuing: {} }) })).toMatchObject({
       spec: {
         limited: {
@@ -126,11 +126,11 @@ describe("a PriorityLevelConfiguration", () => {
         "spec.limited.limitResponse.queuing.handSize: Invalid value: 9: required entropy bits of deckSize 1024 and handSize 9 should not be greater than 60",
       ],
     ],
-  ])("limits or exempts: %#", (spec, problems) => {
+  ])("is either limited or exempt: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
-  test("is shown with its queues", () => {
+  test("shows its queues", () => {
     expect(probe.cells({ spec: limited({ type: "Queue", queuing: {} }) })).toEqual([
       "it",
       "Limited",

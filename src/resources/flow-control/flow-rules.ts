@@ -1,4 +1,4 @@
-/** Whose requests, and which, a FlowSchema is about. */
+/** Validates the rules of a FlowSchema: subjects, resources and URLs. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -13,7 +13,7 @@ import { addNew } from "../rules/value-rules.ts";
 const ALL = "*";
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 
-/** In the status of schemas and of levels alike. */
+/** Condition types in the status of a FlowSchema or a PriorityLevelConfiguration: required and unique. */
 export function checkConditionTypes(
   conditions: readonly { readonly type?: string }[],
   errors: FieldErrors,
@@ -41,7 +41,7 @@ export function checkFlowRule(rule: PolicyRulesWithSubjects, path: FieldPath, er
     checkUrls(it, path.child("nonResourceRules").index(i), errors);
 }
 
-/** Each kind of subject has a field of its own. */
+/** The field of a subject for each kind of subject. */
 const SUBJECT_FIELDS = [
   ["ServiceAccount", "serviceAccount"],
   ["User", "user"],

@@ -1,4 +1,4 @@
-/** FlowSchema: which requests wait in which line. */
+/** FlowSchema: assigns requests to priority levels and flows. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { FlowSchema } from "../../api/generated/types/flowcontrol-v1.ts";
@@ -55,7 +55,7 @@ export const flowSchema = defineKind<FlowSchema>("flowcontrol.apiserver.k8s.io/v
     ageText(it, now),
     it.status.conditions?.find(({ type }) => type === "Dangling")?.status ?? "?",
   ],
-  // As requests are matched.
+  // Matching order, the order in which the server tries the schemas.
   compareRows(left, right) {
     const difference = left.spec.matchingPrecedence - right.spec.matchingPrecedence;
     return difference !== 0 ? difference : left.metadata.name < right.metadata.name ? -1 : 1;

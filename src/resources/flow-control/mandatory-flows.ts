@@ -1,4 +1,7 @@
-/** What is always there of flow control, whatever anybody writes: who may do everything never waits, and nobody's request is without a line. */
+/**
+ * The mandatory objects of flow control, which clients cannot delete. Administrators' requests are exempt
+ * from queues, and a catch-all level serves requests that match no other schema.
+ */
 import type {
   FlowSchemaSpec,
   PriorityLevelConfigurationSpec,
@@ -10,7 +13,7 @@ export const CATCH_ALL = "catch-all";
 
 const ALL = ["*"];
 
-/** Of `exempt` others may change what stands in its member `exempt`. */
+/** Clients may change the field `exempt` of the level `exempt`, and nothing else. */
 export const MANDATORY_LEVELS: ReadonlyMap<string, PriorityLevelConfigurationSpec> = new Map([
   [EXEMPT, { type: "Exempt", exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } }],
   [

@@ -1,4 +1,4 @@
-/** PriorityLevelConfiguration: how many requests of one importance run at once, and how the others wait. */
+/** PriorityLevelConfiguration: how many requests of a level run at once, and how the others queue. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -18,7 +18,7 @@ const LIMITED = SPEC.child("limited");
 const RESPONSE = LIMITED.child("limitResponse");
 const QUEUING = RESPONSE.child("queuing");
 const QUEUES_MAX = 10_000_000;
-/** A hand is drawn with the bits of one hash. */
+/** Shuffle sharding draws a hand of queues from the bits of one hash. */
 const ENTROPY_BITS_MAX = 60;
 
 export const priorityLevelConfiguration = defineKind<PriorityLevelConfiguration>(
@@ -63,7 +63,8 @@ export const priorityLevelConfiguration = defineKind<PriorityLevelConfiguration>
 );
 
 function limitedDefaults(limited: Draft<LimitedPriorityLevelConfiguration>): void {
-  // Always written, and yet absent when it was not sent: zero is a value of its own here.
+  // The type requires the field, but clients may omit it. Zero is a valid value, so only an absent one gets
+  // the default.
   const shares: { nominalConcurrencyShares?: number } = limited;
   shares.nominalConcurrencyShares ??= 30;
   limited.lendablePercent ??= 0;
@@ -92,7 +93,7 @@ function checkType({ metadata, spec }: PriorityLevelConfiguration, errors: Field
   }
 }
 
-/** Of the level `exempt` nothing else is left to say than what it may say. */
+/** The spec of `catch-all` is fixed. Other checks cover `exempt`. */
 function checkFixed({ metadata: { name }, spec }: PriorityLevelConfiguration, errors: FieldErrors): void {
   if (name === CATCH_ALL && !jsonEqual(spec, MANDATORY_LEVELS.get(name)))
     errors.invalid(SPEC, spec, `spec of '${name}' must equal the fixed value`);
@@ -158,7 +159,10 @@ function checkQueuing(
   }
 }
 
-/** The bits it takes to choose that many different queues, in order. Hands are small: the sum ends soon. */
+/**
+ * Number of bits that choose an ordered hand of different queues. The loop ends early once the bound is
+ * exceeded.
+ */
 function entropyBits(queues: number, handSize: number): number {
   let bits = 0;
   for (let i = 0; i < handSize && bits <= ENTROPY_BITS_MAX; i++) bits += Math.log2(queues - i);
