@@ -1,4 +1,4 @@
-/** IngressClass: which controller serves an Ingress. */
+/** IngressClass: the controller that serves an Ingress. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -13,12 +13,12 @@ const DEFAULT_ANNOTATION = "ingressclass.kubernetes.io/is-default-class";
 const SPEC = fieldPath("spec");
 const PARAMETERS = SPEC.child("parameters");
 const CONTROLLER_MAX = 250;
-/** What a path may be made of, RFC 3986. */
+/** Characters of a path, RFC 3986. */
 const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 export const ingressClass = defineKind<IngressClass>("networking.k8s.io/v1", "IngressClass", {
   defaults({ spec }) {
-    // The field is newer than the kind: it is always written, and may still be missing.
+    // The field is newer than the kind: the type requires it, but stored objects may lack it.
     const parameters: Draft<Partial<IngressClassParametersReference>> | undefined = spec.parameters;
     if (parameters !== undefined) parameters.scope ??= "Cluster";
   },
@@ -35,7 +35,7 @@ export const ingressClass = defineKind<IngressClass>("networking.k8s.io/v1", "In
   cells: (it, now) => [nameText(it), it.spec.controller ?? "", parametersText(it), ageText(it, now)],
 });
 
-/** `example.com/controller` */
+/** Requires the form `example.com/controller`. */
 function checkController(controller: string, errors: FieldErrors): void {
   const path = SPEC.child("controller");
   if (controller === "") {

@@ -1,4 +1,4 @@
-/** What an Ingress must say. */
+/** Validates the spec of an Ingress: rules, backends, TLS and class. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { TypedLocalObjectReference } from "../../api/generated/types/core-v1.ts";
@@ -26,7 +26,7 @@ export const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
 
 const SPEC = fieldPath("spec");
 const PATH_TYPES = ["Exact", "ImplementationSpecific", "Prefix"];
-/** Parts of a path that programs on the way might resolve. */
+/** Parts of a path that a proxy might resolve to another path. */
 const UNSAFE_PARTS = ["//", "/./", "/../", "%2f", "%2F"];
 const UNSAFE_ENDS = ["/..", "/."];
 
@@ -45,7 +45,7 @@ export function checkIngressSpec(
   }
 }
 
-/** The annotation came before the field; both at once would be two classes. */
+/** The annotation predates the field. Different values in both would name two classes. */
 export function checkClassName({ metadata, spec }: Ingress, errors: FieldErrors): void {
   const annotation = metadata.annotations?.[CLASS_ANNOTATION];
   const { ingressClassName } = spec;

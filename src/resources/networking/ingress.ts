@@ -1,4 +1,4 @@
-/** Ingress: how HTTP from outside finds services. */
+/** Ingress: routes HTTP requests from outside the cluster to Services. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { Ingress } from "../../api/generated/types/networking-v1.ts";
@@ -9,7 +9,7 @@ import { checkClassName, checkIngressSpec, CLASS_ANNOTATION } from "./ingress-ru
 
 const STATUS = fieldPath("status", "loadBalancer", "ingress");
 
-/** Names and hosts with wildcards that were once not looked at. */
+/** Fields that older servers did not check: stored values stay valid. */
 const OLD_SECRET = /^spec\.tls\[\d+\]\.secretName$/;
 const OLD_HOST = /^spec\.rules\[\d+\]\.host$/;
 
@@ -45,7 +45,7 @@ export const ingress = defineKind<Ingress>("networking.k8s.io/v1", "Ingress", {
   ],
 });
 
-/** So many hosts are shown; the other rules are counted, with or without a host. */
+/** Upper bound of the hosts shown. Other rules, also those without a host, are shown as a count. */
 const HOSTS_SHOWN_MAX = 3;
 
 function hostsText({ spec: { rules = [] } }: Ingress): string {

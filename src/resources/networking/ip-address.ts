@@ -1,4 +1,4 @@
-/** IPAddress: an address that is taken, and by whom. Its name is the address. */
+/** IPAddress: an address in use and the object that uses it. Its name is the address. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { IPAddress, ParentReference } from "../../api/generated/types/networking-v1.ts";

@@ -1,4 +1,4 @@
-/** NetworkPolicy: which traffic pods take and send. */
+/** NetworkPolicy: the traffic that pods may receive and send. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -56,7 +56,7 @@ export const networkPolicy = defineKind<NetworkPolicy>("networking.k8s.io/v1", "
   cells: (it, now) => [it.metadata.name, selectorCell(it.spec.podSelector), ageText(it, now)],
 });
 
-/** A policy is always about what comes in; about what goes out when it says something of it. */
+/** The default types are Ingress, and Egress when the policy has egress rules. */
 function policyTypeDefaults(spec: Draft<NetworkPolicy["spec"]>): void {
   if ((spec.policyTypes ?? []).length > 0) return;
   spec.policyTypes = (spec.egress ?? []).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];

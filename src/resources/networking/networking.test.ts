@@ -9,7 +9,7 @@ import { serviceCidr } from "./service-cidr.ts";
 describe("a NetworkPolicy", () => {
   const probe = new KindProbe(networkPolicy);
 
-  test("is about ingress, and about egress when it speaks of it", () => {
+  test("applies to ingress, and to egress when it has egress rules", () => {
     expect(probe.created({})).toMatchObject({ spec: { policyTypes: ["Ingress"] } });
     expect(probe.created({ spec: { egress: [{ ports: [{ port: 53 }] }] } })).toMatchObject({
       spec: { policyTypes: ["Ingress", "Egress"], egress: [{ ports: [{ port: 53, protocol: "TCP" }] }] },
@@ -47,11 +47,11 @@ describe("a NetworkPolicy", () => {
       { policyTypes: ["Both"] },
       ['spec.policyTypes[0]: Unsupported value: "Both": supported values: "Ingress", "Egress"'],
     ],
-  ])("names peers and ports: %#", (spec, problems) => {
+  ])("has valid peers and ports: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
-  test("is shown with its selector", () => {
+  test("shows its selector", () => {
     expect(probe.cells({ spec: { podSelector: { matchLabels: { a: "b" } } } })).toEqual([
       "it",
       "a=b",
@@ -112,11 +112,11 @@ describe("an Ingress", () => {
       rule({}, "1.2.3.4"),
       ['spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address'],
     ],
-  ])("leads to services: %#", (spec, problems) => {
+  ])("has valid rules and backends: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
-  test("has one class", () => {
+  test("has one class, in the annotation or in the field", () => {
     const metadata = { annotations: { "kubernetes.io/ingress.class": "a" } };
     const spec = { ...rule({}), ingressClassName: "b" };
 
@@ -128,7 +128,7 @@ describe("an Ingress", () => {
     ]);
   });
 
-  test("is shown with hosts, address and ports", () => {
+  test("shows its hosts, address and ports", () => {
     const spec = { ingressClassName: "c", rules: ["a", "b", "c", "d"].map((host) => ({ host })), tls: [{}] };
     const status = { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } };
 
@@ -153,7 +153,7 @@ describe("an Ingress", () => {
     expect(probe.cells({ spec: { rules } })[2]).toBe(text);
   });
 
-  test("is shown without a class that only its annotation names", () => {
+  test("shows no class when only the annotation names one", () => {
     const metadata = { annotations: { "kubernetes.io/ingress.class": "a" } };
 
     expect(probe.cells({ metadata })[1]).toBe("<none>");
@@ -181,11 +181,11 @@ describe("an IngressClass", () => {
         "spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'",
       ],
     ],
-  ])("names a controller: %#", (spec, problems) => {
+  ])("has a valid controller and parameters: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
-  test("keeps its controller and is shown with it", () => {
+  test("keeps its controller and shows it", () => {
     const spec = { controller: "a/b", parameters: { apiGroup: "g", kind: "P", name: "p" } };
 
     expect(probe.updateProblems({ spec: { controller: "a/c" } }, { spec })).toEqual([
@@ -194,7 +194,7 @@ describe("an IngressClass", () => {
     expect(probe.cells({ spec })).toEqual(["it", "a/b", "P.g/p", "2m5s"]);
   });
 
-  test("says that it is the default one", () => {
+  test("shows that it is the default class", () => {
     const annotations = { "ingressclass.kubernetes.io/is-default-class": "true" };
 
     expect(probe.cells({ metadata: { annotations }, spec: { controller: "a/b" } })[0]).toBe("it (default)");
@@ -205,12 +205,12 @@ describe("an IPAddress", () => {
   const probe = new KindProbe(ipAddress);
   const parentRef = { resource: "services", namespace: "a", name: "b" };
 
-  test("is named by an address in canonical form", () => {
+  test("has an address in canonical form as name", () => {
     expect(probe.nameProblems("10.0.0.1")).toEqual([]);
     expect(probe.nameProblems("FD00::1")).toEqual(['must be in canonical form ("fd00::1")']);
   });
 
-  test("belongs to somebody, always the same", () => {
+  test("has a parent that cannot change", () => {
     expect(probe.problems({ spec: { parentRef } })).toEqual([]);
     expect(probe.problems({})).toEqual(["spec.parentRef: Required value"]);
     expect(probe.problems({ spec: { parentRef: {} } })).toEqual([
@@ -224,7 +224,7 @@ describe("an IPAddress", () => {
     ]);
   });
 
-  test("is shown with its owner", () => {
+  test("shows its parent", () => {
     expect(probe.cells({ spec: { parentRef } })).toEqual(["it", "services/a/b"]);
   });
 });
@@ -246,7 +246,7 @@ describe("a ServiceCIDR", () => {
       ["10.96.0.1/12"],
       ['spec.cidrs[0]: Invalid value: "10.96.0.1/12": must not have bits set beyond the prefix length'],
     ],
-  ])("has a block of each family: %#", (cidrs, problems) => {
+  ])("has one block of each family: %#", (cidrs, problems) => {
     expect(probe.problems({ spec: { cidrs } })).toEqual(problems);
   });
 
@@ -258,11 +258,11 @@ describe("a ServiceCIDR", () => {
       ["10.96.0.0/12", "fd00::/112"],
       ['spec.cidrs: Invalid value: ["10.96.0.0/12"]: field is immutable'],
     ],
-  ])("keeps the blocks it has: %#", (next, previous, problems) => {
+  ])("keeps its blocks: %#", (next, previous, problems) => {
     expect(probe.updateProblems({ spec: { cidrs: next } }, { spec: { cidrs: previous } })).toEqual(problems);
   });
 
-  test("is shown with its blocks", () => {
+  test("shows its blocks", () => {
     expect(probe.cells({ spec: { cidrs: ["10.96.0.0/12", "fd00::/112"] } })).toEqual([
       "it",
       "10.96.0.0/12,fd00::/112",

@@ -1,4 +1,4 @@
-/** ServiceCIDR: a block that services get their addresses from. */
+/** ServiceCIDR: address blocks from which the server allocates cluster IPs. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
@@ -26,7 +26,9 @@ export const serviceCidr = defineKind<ServiceCIDR>("networking.k8s.io/v1", "Serv
     errors.invalid(CIDRS, cidrs, detail);
   },
 
-  /** A second family may be added; what is there stays, because services have addresses of it. */
+  /**
+   * A block of the second family may be added. Existing blocks stay, because Services use addresses of them.
+   */
   validateUpdate({ spec: { cidrs: next = [] } }, { spec: { cidrs: previous = [] } }, errors) {
     const isUpgrade = previous.length === 1 && next.length === 2;
     if (previous.length !== next.length && !isUpgrade) {
