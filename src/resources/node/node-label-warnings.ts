@@ -1,10 +1,10 @@
-/** Labels of nodes that have newer names, wherever nodes are chosen by labels. */
+/** Warns about deprecated node labels in selectors and affinities. */
 
 import type { FieldPath } from "../../api/errors/field-error.ts";
 import type { NodeSelectorTerm } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 
-/** The newer name, and since when there is one. */
+/** The replacement of each label, and the version that deprecated it. */
 const DEPRECATED_LABELS: ReadonlyMap<string, readonly [newer: string, since: string]> = new Map([
   ["beta.kubernetes.io/arch", ["kubernetes.io/arch", "v1.14"]],
   ["beta.kubernetes.io/os", ["kubernetes.io/os", "v1.14"]],
@@ -13,12 +13,12 @@ const DEPRECATED_LABELS: ReadonlyMap<string, readonly [newer: string, since: str
   ["beta.kubernetes.io/instance-type", ["node.kubernetes.io/instance-type", "v1.17"]],
 ]);
 
-/** The name that took the place of this one. */
+/** The replacement of a deprecated label; undefined for other labels. */
 export function newerNodeLabel(key: string): string | undefined {
   return DEPRECATED_LABELS.get(key)?.[0];
 }
 
-/** Where the path itself does not say which label is meant, the warning does. */
+/** The warning names the label when the path does not. */
 export function labelWarnings(key: string, path: FieldPath, says: "path" | "label"): readonly string[] {
   const found = DEPRECATED_LABELS.get(key);
   if (found === undefined) return [];
@@ -27,7 +27,7 @@ export function labelWarnings(key: string, path: FieldPath, says: "path" | "labe
   return [`${path.toString()}: ${says === "path" ? message : `${key} is ${message}`}`];
 }
 
-/** Of a term of a node selector, or of a label selector for nodes. */
+/** Warnings for a node selector term, or for a label selector that selects nodes. */
 export function expressionWarnings(
   { matchExpressions = [] }: NodeSelectorTerm | LabelSelector,
   path: FieldPath,

@@ -1,4 +1,4 @@
-/** What may be in a node's spec, and what may change. */
+/** Validates spec and status of a Node, and the changes between two versions of it. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Node, Taint } from "../../api/generated/types/core-v1.ts";
@@ -10,7 +10,7 @@ import { checkAmount } from "../rules/resource-amount.ts";
 import { addNew, checkRequiredChoice } from "../rules/value-rules.ts";
 
 const POD_CIDRS = fieldPath("spec", "podCIDRs");
-/** Upstream looks for taints in spec but speaks of metadata; clients know it so. */
+/** Taints are in the spec; the path with `metadata` equals upstream's. */
 const TAINTS = fieldPath("metadata", "taints");
 const FEATURE = /^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z0-9]+)*$/;
 const FEATURE_MAX = 253;
@@ -43,7 +43,7 @@ export function checkPodCidrs(blocks: readonly string[], errors: FieldErrors): v
   }
 }
 
-/** Upstream looks for it in a status but speaks of metadata. */
+/** The swap capacity is in the status; the path with `metadata` equals upstream's. */
 export function checkSwap({ status }: Node, errors: FieldErrors): void {
   const { capacity } = status.nodeInfo.swap ?? {};
   if (capacity !== undefined && capacity <= 0)
@@ -70,7 +70,7 @@ export function checkNodeAddresses({ status }: Node, errors: FieldErrors): void 
   }
 }
 
-/** In order and each once, so that two nodes that can do the same say the same. */
+/** Requires sorted, unique names, so that nodes with equal features have equal lists. */
 export function checkDeclaredFeatures({ status }: Node, errors: FieldErrors): void {
   const features = status.declaredFeatures ?? [];
   for (const [i, feature] of features.entries()) {
@@ -85,7 +85,7 @@ export function checkDeclaredFeatures({ status }: Node, errors: FieldErrors): vo
   }
 }
 
-/** What other parts have built on: the pods' addresses, the machine behind the node. */
+/** Immutable once set, because other components rely on them: pod CIDRs and provider ID. */
 export function checkNodeIdentity({ spec: next }: Node, { spec: previous }: Node, errors: FieldErrors): void {
   const before = previous.podCIDRs ?? [];
   const after = next.podCIDRs ?? [];

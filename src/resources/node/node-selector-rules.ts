@@ -1,4 +1,4 @@
-/** Selectors of nodes: where pods may run, and where volumes and devices can be reached. */
+/** Validates node selectors of pods, volumes and devices. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -10,7 +10,7 @@ import { dns1123Subdomain, labelValue, qualifiedName } from "../../api/values/na
 
 export interface SelectorPlace {
   readonly path: FieldPath;
-  /** A preference may name values that no label can have. */
+  /** Preferences may have values that are not valid label values. */
   readonly values: "strict" | "any";
 }
 
@@ -35,7 +35,7 @@ export function checkNodeTerm(
   for (const [i, it] of matchFields.entries()) checkField(it, path.child("matchFields").index(i), errors);
 }
 
-/** Operators by how many values they take; each with what upstream says when it is another number. */
+/** Checks how many values each operator takes, with upstream's error texts. */
 const VALUE_RULES: ReadonlyMap<string, (count: number, path: FieldPath, errors: FieldErrors) => void> =
   new Map([
     ["In", requireSome],
@@ -74,7 +74,7 @@ function checkRequirement(
   }
 }
 
-/** Only the name of a node can be selected by, and only one name at a time. */
+/** Field selectors accept only `metadata.name`, with one value. */
 function checkField(it: NodeSelectorRequirement, path: FieldPath, errors: FieldErrors): void {
   const { key, operator, values = [] } = it;
   if (operator !== "In" && operator !== "NotIn") {

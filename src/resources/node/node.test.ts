@@ -5,7 +5,7 @@ import { node } from "./node.ts";
 const probe = new KindProbe(node);
 
 describe("a Node", () => {
-  test("keeps the two fields for pod addresses alike", () => {
+  test("keeps podCIDR and podCIDRs consistent", () => {
     expect(probe.created({ spec: { podCIDR: "10.0.0.0/24" } })).toMatchObject({
       spec: { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] },
     });
@@ -14,7 +14,7 @@ describe("a Node", () => {
     });
   });
 
-  test("offers all it has unless it says otherwise", () => {
+  test("has its capacity as allocatable resources by default", () => {
     expect(probe.created({ status: { capacity: { cpu: "4" } } })).toMatchObject({
       status: { allocatable: { cpu: "4" } },
     });
@@ -67,11 +67,11 @@ describe("a Node", () => {
         'spec.podCIDRs[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
       ],
     ],
-  ])("has taints and pod addresses that make sense: %#", (spec, problems) => {
+  ])("has valid taints and pod CIDRs: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
-  test("has no negative and no half devices", () => {
+  test("has no negative amounts and no fractions of devices", () => {
     const status = { capacity: { cpu: "-1", "example.com/gpu": "500m" }, allocatable: { cpu: "500m" } };
 
     expect(probe.problems({ status })).toEqual([
@@ -98,11 +98,11 @@ describe("a Node", () => {
       ['spec.providerID: Forbidden: node updates may not change providerID except from "" to valid'],
     ],
     [{ providerID: "b", unschedulable: true }, {}, []],
-  ])("keeps what others have built on: %#", (next, previous, problems) => {
+  ])("keeps its pod CIDRs and provider ID: %#", (next, previous, problems) => {
     expect(probe.updateProblems({ spec: next }, { spec: previous })).toEqual(problems);
   });
 
-  test("lists an address once", () => {
+  test("has unique addresses", () => {
     const addresses = [{ type: "InternalIP", address: "10.0.0.1" }];
 
     expect(probe.statusProblems({ status: { addresses } })).toEqual([]);
@@ -111,7 +111,7 @@ describe("a Node", () => {
     ]);
   });
 
-  test("is shown with its state, roles and machine", () => {
+  test("shows its state, roles and machine", () => {
     const manifest = {
       metadata: { labels: { "node-role.kubernetes.io/worker": "", "kubernetes.io/role": "edge" } },
       spec: { unschedulable: true },
@@ -138,14 +138,14 @@ describe("a Node", () => {
     expect(probe.fields(manifest)).toEqual({ "spec.unschedulable": "true" });
   });
 
-  test("warns about fields that do nothing", () => {
+  test("warns about deprecated and malformed fields", () => {
     expect(probe.warnings({ spec: { externalID: "x", podCIDR: "FD00::/64" } })).toEqual([
       "spec.externalID: this field is deprecated, and is unused by Kubernetes",
       'spec.podCIDRs[0]: IPv6 CIDR value "FD00::/64" should be in RFC 5952 canonical format ("fd00::/64")',
     ]);
   });
 
-  test("has swap space or says nothing of it", () => {
+  test("has a positive swap capacity, or none", () => {
     const swap = (capacity: number): readonly string[] =>
       probe.problems({ status: { nodeInfo: { swap: { capacity } } } });
 
@@ -155,7 +155,7 @@ describe("a Node", () => {
     ]);
   });
 
-  test("declares features in order, each once", () => {
+  test("declares features sorted and unique", () => {
     const problems = (...declaredFeatures: readonly string[]): readonly string[] =>
       probe.statusProblems({ status: { declaredFeatures } });
 

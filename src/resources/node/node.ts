@@ -81,7 +81,7 @@ export const node = defineKind<Node>("v1", "Node", {
   },
 });
 
-/** The older field holds one block; where the two disagree, it wins. */
+/** `podCIDR` predates `podCIDRs`; it replaces the list when they disagree. */
 function syncPodCidrs(spec: Draft<Node["spec"]>): void {
   const { podCIDR, podCIDRs = [] } = spec;
   if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) spec.podCIDRs = [podCIDR];
@@ -89,7 +89,7 @@ function syncPodCidrs(spec: Draft<Node["spec"]>): void {
   if (first !== undefined) spec.podCIDR = first;
 }
 
-/** Nodes no longer take their agent's configuration from the API. */
+/** Drops a removed feature: agents no longer read their configuration from the API. */
 function dropConfigSource({ spec }: Draft<Node>): void {
   delete spec.configSource;
 }
