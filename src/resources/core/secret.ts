@@ -90,11 +90,7 @@ function requireCertificateAndKey(it: Secret, errors: FieldErrors): void {
   }
 }
 
-<<<<<<< HEAD
 /** Go's message for a text that is no JSON object, in the cases that people meet, without the character that it found. */
-=======
-/** Go's error text for a text that is not a JSON object; covers the frequent cases. */
->>>>>>> 9ff24a5c (resources: say in plain words what core does)
 function jsonProblem(text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return "unexpected end of JSON input";

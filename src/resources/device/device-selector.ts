@@ -8,16 +8,8 @@ import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { recordType } from "../admission/match-condition.ts";
 
 const EXPRESSION_MAX_BYTES = 10 * 1024;
-<<<<<<< HEAD
 const COST_MAX = 1_000_000n;
 /** Of all expressions of one object together: to compile more would keep everybody waiting. */
-=======
-const COST_MAX = 1_000_000;
-/**
- * Upper bound of the characters in all different expressions of one object: compiling more would delay other
- * requests.
- */
->>>>>>> 3b3c639d (resources: say in plain words what device does)
 const CHARS_MAX = 100_000;
 
 /** Upper bounds of the variable's parts; the cost estimate of an expression follows from them. */
@@ -38,7 +30,6 @@ function entries(value: CelType): CelType {
   return { ...mapOf(text(DOMAIN_MAX), names), maxSize: ENTRIES_MAX };
 }
 
-<<<<<<< HEAD
 /** Its type depends on the device. */
 const ATTRIBUTE: CelType = { ...DYN, maxSize: VALUE_MAX };
 
@@ -54,20 +45,6 @@ const HINTS: SizeHints = {
   rootOf: (variable) => (variable === "device" ? DEVICE : undefined),
   entryOf: (map) => (map.parameters[1] === ATTRIBUTE ? ATTRIBUTE : undefined),
 };
-=======
-/** The type of an attribute depends on the device. */
-const VARIABLES: ReadonlyMap<string, CelType> = new Map([
-  [
-    "device",
-    recordType("kubernetes.DRADevice", {
-      driver: text(DRIVER_MAX),
-      attributes: entries({ ...DYN, maxSize: VALUE_MAX }),
-      capacity: entries(namedType("kubernetes.Quantity")),
-      allowMultipleAllocations: BOOL,
-    }),
-  ],
-]);
->>>>>>> 3b3c639d (resources: say in plain words what device does)
 
 type Verdict =
   | { readonly type: "good" }

@@ -1,4 +1,4 @@
-/** What a container of any sort gets when it is left out, in pods and in templates alike. */
+/** Defaults of a container's fields, in pods and in templates. */
 
 import type {
   Container,
@@ -27,7 +27,7 @@ function envDefaults({ valueFrom }: Draft<EnvVar>): void {
   if (valueFrom?.fileKeyRef !== undefined) valueFrom.fileKeyRef.optional ??= false;
 }
 
-/** The times are zero when left out, which no probe can mean. */
+/** Zero is not a valid time for a probe, so that an absent time gets a default. */
 function probeDefaults(probe: Draft<Probe>): void {
   probe.timeoutSeconds ??= 1;
   probe.periodSeconds ??= 10;

@@ -7,7 +7,7 @@ const probe = new KindProbe(pod);
 const container = (more: Manifest = {}): Manifest => ({ name: "main", image: "nginx:1.27", ...more });
 const AT = "spec.containers[0]";
 
-/** What is wrong with a pod of this container, and a volume `data`. */
+/** Errors of a pod with this container and a volume `data`. */
 const problems = (more: Manifest): readonly string[] =>
   probe.problems({
     spec: {
@@ -16,7 +16,7 @@ const problems = (more: Manifest): readonly string[] =>
     },
   });
 
-describe("a container", () => {
+describe("validation of a container", () => {
   test.each<[Manifest, readonly string[]]>([
     [{}, []],
     [{ image: "" }, [`${AT}.image: Required value`]],
@@ -49,7 +49,7 @@ describe("a container", () => {
     expect(problems(more)).toEqual(expected);
   });
 
-  test("has a name that no other has", () => {
+  test("has a name that no other container has", () => {
     const spec = { containers: [container(), container()], initContainers: [container()] };
 
     expect(probe.problems({ spec })).toEqual([
@@ -69,7 +69,7 @@ describe("restart rules", () => {
     ]);
   });
 
-  test("restart a container or all of them", () => {
+  test("have the action Restart or RestartAllContainers", () => {
     const restartPolicyRules = [{ action: "Wait", exitCodes: { operator: "In", values: [1] } }];
 
     expect(problems({ restartPolicy: "Never", restartPolicyRules })).toEqual([
@@ -77,14 +77,14 @@ describe("restart rules", () => {
     ]);
   });
 
-  test("are good with both", () => {
+  test("are valid with a restart policy and an operator", () => {
     const restartPolicyRules = [{ action: "Restart", exitCodes: { operator: "In", values: [1] } }];
 
     expect(problems({ restartPolicy: "Never", restartPolicyRules })).toEqual([]);
   });
 });
 
-describe("ports", () => {
+describe("validation of ports", () => {
   test.each<[readonly Manifest[], readonly string[]]>([
     [[{ name: "http", containerPort: 80 }], []],
     [[{ containerPort: 0 }], [`${AT}.ports[0].containerPort: Required value`]],
@@ -115,7 +115,7 @@ describe("ports", () => {
   });
 });
 
-describe("variables", () => {
+describe("validation of environment variables", () => {
   test.each<[Manifest, readonly string[]]>([
     [{ name: "A", value: "b" }, []],
     [{ name: "" }, [`${AT}.env[0].name: Required value`]],
@@ -154,7 +154,7 @@ describe("variables", () => {
   });
 });
 
-describe("mounts and devices", () => {
+describe("validation of mounts and devices", () => {
   test.each<[Manifest, readonly string[]]>([
     [{ volumeMounts: [{ name: "data", mountPath: "/a" }] }, []],
     [
@@ -197,7 +197,7 @@ describe("mounts and devices", () => {
   });
 });
 
-describe("probes and hooks", () => {
+describe("validation of probes and hooks", () => {
   test.each<[Manifest, readonly string[]]>([
     [{ livenessProbe: { exec: { command: ["true"] } } }, []],
     [{ livenessProbe: {} }, [`${AT}.livenessProbe: Required value: must specify a handler type`]],
@@ -234,7 +234,7 @@ describe("probes and hooks", () => {
   });
 });
 
-describe("resources", () => {
+describe("validation of resources", () => {
   test.each<[Manifest, readonly string[]]>([
     [{ requests: { cpu: "1" }, limits: { cpu: "2" } }, []],
     [
@@ -277,7 +277,7 @@ describe("resources", () => {
   });
 });
 
-describe("security contexts", () => {
+describe("validation of security contexts", () => {
   test.each<[Manifest, readonly string[]]>([
     [{ runAsUser: 1000, allowPrivilegeEscalation: false }, []],
     [
@@ -310,14 +310,14 @@ describe("init containers", () => {
     });
   const livenessProbe = { tcpSocket: { port: 1 } };
 
-  test("have probes only when they go on running", () => {
+  test("have probes only with restartPolicy=Always", () => {
     expect(init({ livenessProbe, restartPolicy: "Always" })).toEqual([]);
     expect(init({ livenessProbe })).toEqual([
       "spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always",
     ]);
   });
 
-  test("are started again for another size only when they go on running", () => {
+  test("restart for a resize only with restartPolicy=Always", () => {
     const resizePolicy = [{ resourceName: "cpu", restartPolicy: "RestartContainer" }];
 
     expect(init({ resizePolicy, restartPolicy: "Always" })).toEqual([]);
@@ -328,7 +328,7 @@ describe("init containers", () => {
   });
 });
 
-describe("ephemeral containers", () => {
+describe("validation of ephemeral containers", () => {
   const ephemeral = (more: Manifest): readonly string[] =>
     probe.problems({
       spec: { containers: [container()], ephemeralContainers: [container({ name: "debug", ...more })] },

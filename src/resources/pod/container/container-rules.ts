@@ -1,4 +1,4 @@
-/** The three lists of containers, and what all containers have in common. */
+/** Validates the three lists of containers, and the fields that all containers share. */
 
 import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type { Container, EphemeralContainer } from "../../../api/generated/types/core-v1.ts";
@@ -17,7 +17,10 @@ import { checkSecurityContext } from "./security-rules.ts";
 const MESSAGE_POLICIES = ["File", "FallbackToLogsOnError"];
 export const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
 
-/** Whoever debugs a pod must not become part of what it does: nothing else can be set. */
+/**
+ * Allowed fields of an ephemeral container: a debugging session must not change the pod's resources or
+ * health.
+ */
 const EPHEMERAL_FIELDS: ReadonlySet<string> = new Set([
   "name",
   "image",
@@ -60,14 +63,14 @@ export function checkInitContainers(path: FieldPath, scope: PodScope): void {
     checkContainer(container, at, scope);
     checkRestartPolicy(container, at, errors);
     if (!addNew(names, container.name)) errors.duplicate(at.child("name"), container.name);
-    // They run one after the other, so each may have the ports of the one before.
+    // Each container is checked alone: init containers run one after the other and may reuse host ports.
     checkHostPortConflicts([container], path, errors);
     if (isSidecar(container)) checkLongRunning(container, at, scope);
     else checkShortRunning(container, at, scope);
   }
 }
 
-/** Probes and hooks are for containers that are meant to go on running. */
+/** Checks probes and hooks, which only a restartable container may have. */
 function checkLongRunning(container: Container, path: FieldPath, scope: PodScope): void {
   if (container.lifecycle !== undefined) checkLifecycle(container.lifecycle, path.child("lifecycle"), scope);
   checkProbes(container, path, scope);
@@ -78,7 +81,7 @@ function checkShortRunning(container: Container, path: FieldPath, { errors }: Po
     if (container[field] === undefined) continue;
     errors.forbidden(path.child(field), "may not be set for init containers without restartPolicy=Always");
   }
-  // What runs once cannot be started again to be given another size.
+  // A container that runs only once cannot restart for a resize.
   for (const { restartPolicy } of container.resizePolicy ?? []) {
     if (restartPolicy !== "RestartContainer") continue;
     const problem = "must be 'NotRequired' for init containers without restartPolicy=Always";
@@ -117,7 +120,7 @@ function checkEphemeralFields(container: EphemeralContainer, path: FieldPath, { 
   }
 }
 
-/** Templates may have such images, because upstream once let them. */
+/** For pods only: stored templates may have blanks in images, because upstream once accepted them. */
 export function checkImageBlanks(
   { image = "" }: { readonly image?: string },
   path: FieldPath,

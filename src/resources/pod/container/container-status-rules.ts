@@ -1,4 +1,4 @@
-/** What agents may say of a pod's containers. */
+/** Validates the container statuses that agents report. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -12,7 +12,7 @@ import type {
 } from "../../../api/generated/types/core-v1.ts";
 import { addNew, checkChoice, checkUserId, ownValue } from "../../rules/value-rules.ts";
 
-/** Where the statuses are, and the containers that they are about. Ephemeral ones get nothing, and are never started again. */
+/** Each status list with its list of containers. Ephemeral containers have no resources and never restart. */
 export const STATUS_LISTS = [
   ["containerStatuses", "containers"],
   ["initContainerStatuses", "initContainers"],
@@ -26,7 +26,7 @@ export function checkContainerStatuses({ spec, status }: Pod, path: FieldPath, e
   const os = spec.os?.name ?? "linux";
   for (const [list, containers] of STATUS_LISTS) {
     for (const [i, told] of (status[list] ?? []).entries()) {
-      // Agents write much, and mostly nothing of this.
+      // Skips the usual status, which has none of the checked fields: agents write statuses often.
       if (!saysMore(told)) continue;
       const place = { path: path.child(list).index(i), errors };
       if (told.user?.linux !== undefined) checkUser(told.user.linux, os, place);
@@ -75,7 +75,7 @@ function refuseAllocated({ allocatedResourcesStatus = [] }: ContainerStatus, { p
   errors.forbidden(path.child("allocatedResourcesStatus"), "must not be specified in container status");
 }
 
-/** Statuses of containers that the spec does not have are let pass, as upstream does. */
+/** Accepts a status of a container that the spec lacks, as upstream does. */
 function checkAllocated(
   { name, allocatedResourcesStatus = [] }: ContainerStatus,
   containers: readonly Container[],

@@ -1,4 +1,4 @@
-/** All containers of a pod with where they are. */
+/** Lists all containers of a pod with their field paths. */
 
 import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type { Container, EphemeralContainer, PodSpec } from "../../../api/generated/types/core-v1.ts";
@@ -8,7 +8,7 @@ export interface PlacedContainer {
   readonly at: FieldPath;
 }
 
-/** In the order in which upstream visits them. */
+/** The order is upstream's. */
 export function containersOf(spec: PodSpec, path: FieldPath): readonly PlacedContainer[] {
   return (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((list) =>
     (spec[list] ?? []).map((container, i) => ({ container, at: path.child(list).index(i) })),

@@ -1,4 +1,4 @@
-/** Variables of a container's environment. */
+/** Validates the environment variables of a container. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -60,7 +60,7 @@ function checkEnvSource(source: EnvVarSource, path: FieldPath, errors: FieldErro
   if (fileKeyRef !== undefined) checkFileReference(fileKeyRef, path.child("fileKeyRef"), errors);
 }
 
-/** Config maps and secrets are referred to in the same way. */
+/** For references to ConfigMaps and Secrets: their types are equal. */
 function checkKeyReference(
   { name = "", key }: ConfigMapKeySelector,
   path: FieldPath,
@@ -90,7 +90,7 @@ export function checkEnvFrom(sources: readonly EnvFromSource[], path: FieldPath,
     if (prefix !== "") errors.invalidFor(at.child("prefix"), prefix, envVarName(prefix));
     if (configMapRef !== undefined) checkReferredName(configMapRef.name, at.child("configMapRef"), errors);
     if (secretRef !== undefined) checkReferredName(secretRef.name, at.child("secretRef"), errors);
-    // The place of these two is the list, as upstream reports it.
+    // Upstream reports both errors at the path of the list.
     if (configMapRef === undefined && secretRef === undefined) {
       errors.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`");
     } else if (configMapRef !== undefined && secretRef !== undefined) {

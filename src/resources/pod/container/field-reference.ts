@@ -1,10 +1,10 @@
-/** References from a pod to its own fields and resources, as variables and files use them. */
+/** Validates references from environment variables and volumes to fields and resources of the pod. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { ObjectFieldSelector, ResourceFieldSelector } from "../../../api/generated/types/core-v1.ts";
 import { qualifiedName } from "../../../api/values/names.ts";
 
-/** Every field that the API knows by this name; which of them may be used depends on the place. */
+/** Every field that the API knows; each place accepts some of them. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   "metadata.annotations",
   "metadata.labels",
@@ -24,7 +24,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 
 export interface FieldReferencePlace {
   readonly path: FieldPath;
-  /** Sorted, as they are listed. */
+  /** Sorted, because error messages list them. */
   readonly fields: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function checkFieldReference(
   }
   const { field = "", subscript = "" } = findSubscript(fieldPath) ?? {};
   if (field !== "") {
-    // Keys of annotations are compared without regard to case.
+    // Keys of annotations are case-insensitive.
     const key = field === "metadata.annotations" ? subscript.toLowerCase() : subscript;
     return errors.invalidFor(path, key, qualifiedName(key));
   }
@@ -55,7 +55,10 @@ interface Subscripted {
   readonly subscript: string;
 }
 
-/** Of `metadata.labels['app']`, whatever stands in it: the last bracket counts. No regular expression, which would try each one. */
+/**
+ * Splits `metadata.labels['app']` at the last bracket. A regular expression would backtrack over each
+ * bracket.
+ */
 function findSubscript(fieldPath: string): Subscripted | undefined {
   const start = fieldPath.endsWith("']") ? fieldPath.slice(0, -2).lastIndexOf("['") : -1;
   if (start === -1) return undefined;
@@ -84,7 +87,7 @@ const RESOURCE_FIELDS = [
 const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
 const BYTE_DIVISORS = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
-/** `volume` references must name the container, because a volume belongs to none. */
+/** A `volume` reference must name a container, because the volume belongs to none. */
 export function checkResourceReference(
   { containerName = "", resource, divisor = "0" }: ResourceFieldSelector,
   place: { readonly path: FieldPath; readonly user: "container" | "volume" },

@@ -1,4 +1,4 @@
-/** Volumes inside a container: mounted as directories, or handed over as block devices. */
+/** Validates volume mounts and block devices of a container. */
 
 import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type { Container, Volume, VolumeDevice, VolumeMount } from "../../../api/generated/types/core-v1.ts";
@@ -80,7 +80,7 @@ function checkSubPaths(mount: VolumeMount, place: MountPlace, { errors, volumes 
   if (subPathExpr !== "" && volumes.get(mount.name)?.image !== undefined) {
     errors.invalid(path.child("subPathExpr"), subPathExpr, "not allowed in image volume sources");
   }
-  // Upstream names the list, not the mount, as the place of a bad path.
+  // Upstream reports an invalid path at the path of the list, without an index.
   if (subPath !== "") checkDescendingPath(subPath, list.child("subPath"), errors);
   if (subPathExpr === "") return;
   if (subPath !== "") {

@@ -1,4 +1,4 @@
-/** Ports of containers. */
+/** Validates ports of containers. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { Container, ContainerPort } from "../../../api/generated/types/core-v1.ts";
@@ -33,7 +33,7 @@ function checkPortName({ name, names, path }: NamedPort, errors: FieldErrors): v
   else if (!addNew(names, name)) errors.duplicate(path, name);
 }
 
-/** No two ports of containers that run together may take the same port of the node. */
+/** Containers that run at the same time must not use the same host port. */
 export function checkHostPortConflicts(
   containers: readonly Container[],
   path: FieldPath,
@@ -49,7 +49,7 @@ export function checkHostPortConflicts(
   }
 }
 
-/** A port as probes name it: its number, or the name a container gives it. */
+/** Validates a probe's port: a number, or the name of a container's port. */
 export function checkPortReference(port: number | string, path: FieldPath, errors: FieldErrors): void {
   errors.invalidFor(path, port, typeof port === "number" ? portNumber(port) : portName(port));
 }

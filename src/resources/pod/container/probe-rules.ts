@@ -1,4 +1,4 @@
-/** Probes and lifecycle hooks: each is exactly one action. */
+/** Validates probes and lifecycle hooks: each has exactly one action. */
 
 import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -25,7 +25,7 @@ export function checkProbes(container: Container, path: FieldPath, scope: PodSco
   if (startupProbe !== undefined) checkRestartingProbe(startupProbe, path.child("startupProbe"), scope);
 }
 
-/** One success must be enough for a probe whose failure restarts the container. */
+/** For liveness and startup probes, whose failure restarts the container. */
 function checkRestartingProbe(probe: Probe, path: FieldPath, scope: PodScope): void {
   checkProbe(probe, path, scope);
   if (probe.successThreshold !== 1) {
@@ -103,7 +103,7 @@ function checkHttpGet(action: HTTPGetAction, path: FieldPath, { errors }: PodSco
   }
 }
 
-/** A pod that is told to go must be gone within its grace period, sleep included. */
+/** A pre-stop sleep must end within the pod's termination grace period. */
 function checkSleep({ seconds }: SleepAction, path: FieldPath, { errors, spec }: PodScope): void {
   const grace = spec.terminationGracePeriodSeconds;
   if (grace === undefined || (seconds >= 0 && seconds <= grace)) return;

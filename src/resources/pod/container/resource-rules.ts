@@ -1,4 +1,4 @@
-/** What containers, or a pod as a whole, ask for and are limited to. */
+/** Validates requests and limits of containers and pods. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { PodSpec, ResourceClaim, ResourceRequirements } from "../../../api/generated/types/core-v1.ts";
@@ -34,7 +34,7 @@ export function checkContainerResources(
   checkClaims(resources.claims ?? [], path.child("claims"), scope);
 }
 
-/** Resources of the pod as a whole must leave room for what its containers ask. */
+/** Requests of the pod must be at least the sum of its containers' requests. */
 export function checkPodResources(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
   if (spec.resources === undefined) return;
   if (spec.os?.name === "windows") return errors.forbidden(path, "may not be set for a windows pod");
@@ -53,7 +53,7 @@ function checkRoom(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
     const problem = `must be greater than or equal to aggregate container requests of ${together}`;
     errors.invalid(path.child("requests").key(name), own, problem);
   }
-  // Of huge pages nobody gets more than is there: the limits of containers are kept free too.
+  // Huge pages cannot be overcommitted, so that the pod's limits must cover the containers' limits too.
   for (const [name, together] of Object.entries(aggregateLimits(spec))) {
     const own = isHugePages(name) ? ownValue(spec.resources?.limits, name) : undefined;
     if (own === undefined || compare(together, own) <= 0) continue;
@@ -154,7 +154,7 @@ function checkClaims(claims: readonly ResourceClaim[], path: FieldPath, scope: P
   }
 }
 
-/** A claim is used whole, or by single requests, and each of them once. */
+/** A container uses a claim as a whole, or single requests of it, each once. */
 function checkClaimUse(
   { name, request }: ResourceClaim,
   place: { readonly path: FieldPath; readonly used: Map<string, Set<string | undefined>> },
@@ -173,7 +173,7 @@ function checkClaimUse(
   requests.add(request);
 }
 
-/** The size in a resource's name is not a quantity until it is read as one. */
+/** Undefined when the size in a huge pages name is not a quantity. */
 function findQuantity(text: string): Quantity | undefined {
   try {
     return parseQuantity(text);

@@ -1,4 +1,4 @@
-/** When a container is started again, where it differs from its pod. */
+/** Restart policies and rules of a single container. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -11,7 +11,7 @@ import { addNew, checkChoice, checkRequiredChoice } from "../../rules/value-rule
 import type { PodScope } from "../pod-scope.ts";
 
 const RESTART_POLICIES = ["Always", "Never", "OnFailure"];
-/** What a rule does that makes the whole pod begin anew. */
+/** Action that restarts all containers of the pod. */
 export const RESTART_ALL = "RestartAllContainers";
 const ACTIONS = ["Restart", RESTART_ALL];
 const OPERATORS = ["In", "NotIn"];
@@ -45,7 +45,7 @@ function checkRestartRule(
   if ((exitCodes.values?.length ?? 0) > EXIT_CODES_MAX) errors.tooLong(at.child("values"), EXIT_CODES_MAX);
 }
 
-/** The first that is about the exit code; all there are ask for a restart of something. */
+/** The first rule that matches the exit code. Every action restarts something. */
 export function findRestartRule(
   { restartPolicyRules = [] }: Container,
   exitCode: number,
@@ -57,7 +57,7 @@ export function findRestartRule(
   });
 }
 
-/** Whether a container that ended so may run again: its own policy, where it has one, stands over the pod's. */
+/** Whether a container may run again after this exit code. Its own policy takes precedence over the pod's. */
 export function mayRunAgain(
   container: Container,
   { restartPolicy = "Always" }: PodSpec,
@@ -68,7 +68,7 @@ export function mayRunAgain(
   return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 }
 
-/** Whether the end of some container can make all start anew. */
+/** Whether the exit of some container can restart all containers. */
 export function canRestartAll({ containers, initContainers }: PodSpec): boolean {
   const isCause = ({ restartPolicyRules }: Container): boolean =>
     restartPolicyRules?.some(({ action }) => action === RESTART_ALL) ?? false;

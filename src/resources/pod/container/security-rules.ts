@@ -1,4 +1,4 @@
-/** Security contexts of containers, and the profiles that pods have as well. */
+/** Validates security contexts of containers, and the profiles that pods share with them. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -14,7 +14,7 @@ import { type PodScope, usesHostUsers } from "../pod-scope.ts";
 
 const PROC_MOUNTS = ["Default", "Unmasked"];
 const PROFILE_TYPES = ["Localhost", "RuntimeDefault", "Unconfined"];
-/** One less than the longest path of Linux. */
+/** Linux's PATH_MAX minus one, for the final zero byte. */
 const PROFILE_PATH_MAX = 4095;
 
 export function checkSecurityContext(context: SecurityContext, path: FieldPath, scope: PodScope): void {
@@ -32,7 +32,7 @@ export function checkSecurityContext(context: SecurityContext, path: FieldPath, 
   checkAppArmorProfile(context.appArmorProfile, path.child("appArmorProfile"), errors);
 }
 
-/** Who may do anything cannot be kept from gaining rights. */
+/** A container with all privileges cannot forbid privilege escalation. */
 function checkEscalation(context: SecurityContext, path: FieldPath, errors: FieldErrors): void {
   if (context.allowPrivilegeEscalation !== false) return;
   const without = "cannot set `allowPrivilegeEscalation` to false and";
@@ -86,7 +86,7 @@ function checkAppArmorPath(profile: string, path: FieldPath, errors: FieldErrors
   if (profile.length > PROFILE_PATH_MAX) errors.tooLong(path, PROFILE_PATH_MAX);
 }
 
-/** Names of credentials are those of the objects that hold them; users are checked by Windows itself. */
+/** A credential spec name is an object name. The user name must not be empty; Windows checks the rest. */
 export function checkWindowsOptions(
   options: WindowsSecurityContextOptions | undefined,
   path: FieldPath,
