@@ -1,4 +1,4 @@
-/** The spec of a claim that a pod or a stateful set will make. */
+/** Validates a claim template of a pod's ephemeral volume or of a StatefulSet. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { PersistentVolumeClaimSpec } from "../../../api/generated/types/core-v1.ts";

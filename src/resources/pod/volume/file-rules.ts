@@ -1,4 +1,4 @@
-/** Files that come from other objects: keys put at paths, and fields of the pod itself. */
+/** Validates file modes, keys projected to paths, and downward API files. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { DownwardAPIVolumeFile, KeyToPath } from "../../../api/generated/types/core-v1.ts";

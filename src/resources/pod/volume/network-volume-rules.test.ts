@@ -23,7 +23,7 @@ describe("a volume of a storage system", () => {
     { csi: { driver: "csi.example.com" } },
     { cinder: { volumeID: "v" } },
     { gcePersistentDisk: { pdName: "d", partition: 1 } },
-  ])("%o is good", (source) => {
+  ])("%o is valid", (source) => {
     expect(problems(source)).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe("a projected volume", () => {
     problems({ projected: { sources } });
   const items = [{ key: "k", path: "p" }];
 
-  test("takes several sources", () => {
+  test("has several sources", () => {
     expect(projected({ secret: { name: "s", items } }, { configMap: { name: "c" } })).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** Volumes of storage systems. Most only require that what names the volume is there. */
+/** Validates volumes of storage systems. Most rules only require the fields that name the volume. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -21,7 +21,7 @@ const ISCSI_NAMES = [
   /^naa\.[A-Fa-f0-9]{32}$/,
 ];
 
-/** The named fields must not be empty. */
+/** Reports the named fields that are empty. */
 export function checkFilled<T extends object>(
   source: T,
   names: readonly (keyof T & string)[],

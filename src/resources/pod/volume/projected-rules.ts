@@ -1,4 +1,4 @@
-/** Volumes that put several sources into one directory: no two may claim the same path. */
+/** Validates projected volumes: several sources share a directory, and no two may use the same path. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -20,10 +20,10 @@ const TOKEN_SECONDS_MAX = 2 ** 32;
 const KEY_TYPES = ["ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519", "RSA3072", "RSA4096"];
 
 interface ProjectionPlace {
-  /** The volume's, where clashing paths are reported. */
+  /** Path of the volume, at which conflicting paths are reported. */
   readonly volume: FieldPath;
   readonly source: FieldPath;
-  /** Paths that are taken. */
+  /** Paths in use by earlier sources. */
   readonly paths: Set<string>;
 }
 
@@ -54,7 +54,7 @@ function checkProjection(source: VolumeProjection, place: ProjectionPlace, error
   if (podCertificate !== undefined) checkCertificate(podCertificate, at("podCertificate"), errors);
 }
 
-/** Secrets and config maps are projected in the same way. */
+/** For Secrets and ConfigMaps: their projections are equal. */
 function checkObjectFiles(
   { name = "", items }: ConfigMapProjection,
   place: ProjectionPlace,

@@ -1,4 +1,4 @@
-/** What the sources of a volume get when it is left out. */
+/** Defaults of a volume's sources. */
 
 import type {
   AzureDiskVolumeSource,
@@ -11,7 +11,7 @@ import type {
 import type { Draft } from "../../rules/kind-rules.ts";
 import { defaultPullPolicy } from "../container/pull-policy.ts";
 
-/** Files of configuration can be read by everyone and written by their owner: 0644. */
+/** Mode 0644: all users may read the files, and the owner may write them. */
 const FILE_MODE = 0o644;
 const TOKEN_SECONDS = 3600;
 

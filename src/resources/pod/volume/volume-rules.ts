@@ -1,4 +1,4 @@
-/** Volumes of a pod: each has a name of its own and exactly one source. */
+/** Validates the volumes of a pod: each has a unique name and exactly one source. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -51,7 +51,7 @@ type SourceType = Exclude<keyof Volume, "name">;
 type SourceCheck<T> = (source: NonNullable<T>, path: FieldPath, errors: FieldErrors) => void;
 type SourceChecks = { readonly [Type in SourceType]: SourceCheck<Volume[Type]> };
 
-/** In the order in which they are looked for: of several sources the first is checked and the others are refused. */
+/** Upstream's order: the first source of a volume is checked, and further sources are refused. */
 const SOURCES: SourceChecks = {
   emptyDir: checkEmptyDir,
   hostPath: checkHostPath,
@@ -142,7 +142,7 @@ function checkSource<Type extends SourceType>(
   if (source !== undefined && source !== null) SOURCES[type](source, place.path.child(type), errors);
 }
 
-/** The claim that is made for it is named after pod and volume. */
+/** The claim of an ephemeral volume is named `<pod>-<volume>`. */
 function checkEphemeralName({ name }: Volume, path: FieldPath, { errors, podName }: PodScope): void {
   if (podName === undefined || name === "") return;
   const claim = `${podName}-${name}`;

@@ -1,4 +1,4 @@
-/** What is worth telling about volumes, of pods and of the cluster, although they are accepted. */
+/** Warnings about valid but doubtful volumes, in pods and in PersistentVolumes. */
 
 import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -34,7 +34,7 @@ const CLUSTER_SOURCES: readonly SourceType[] = [
   "rbd",
 ];
 
-/** Kinds of storage that are gone, or soon will be. */
+/** Deprecated and removed storage types. */
 export function sourceWarnings(volume: Volume, path: FieldPath): readonly string[] {
   return deprecatedSources(volume, POD_SOURCES, path);
 }
@@ -60,17 +60,17 @@ export function claimWarnings({ resources }: PersistentVolumeClaimSpec, path: Fi
   ];
 }
 
-/** Whoever has more of them, or deeper folders, is not told. */
+/** Upper bounds: further overlaps and deeper folders are not reported. */
 const OVERLAPS_MAX = 64;
 const DEPTH_MAX = 64;
 
-/** A file in a volume, and what it comes from where there are several sources. */
+/** A file in a volume, and the source that provides it when there are several. */
 interface PlacedFile {
   readonly path: string;
   readonly source: string;
 }
 
-/** Files that hide each other, or one of which would have to be a folder for the other. */
+/** Warns about files with equal paths, and about a file whose path is a folder of another. */
 export function volumePathWarnings(volume: Volume): readonly string[] {
   const { name, configMap, secret, downwardAPI, projected } = volume;
   return [
@@ -115,7 +115,10 @@ function filesOf(items: readonly { readonly path: string }[] = [], source = ""):
   return items.map(({ path }) => ({ path, source }));
 }
 
-/** Finds each file's namesakes, folders and contents by name: comparing every two would keep everybody waiting where there are thousands. */
+/**
+ * Finds overlaps through maps keyed by path: comparing all pairs would delay other requests when there are
+ * thousands.
+ */
 function overlaps(files: readonly PlacedFile[], where: string): readonly string[] {
   const named = new Map<string, PlacedFile[]>();
   const within = new Map<string, PlacedFile[]>();
