@@ -1,4 +1,4 @@
-/** Where a pod wants to run: near which nodes and beside which pods. */
+/** Validates the affinity of a pod: to nodes, to pods, and against pods. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -40,7 +40,7 @@ function checkWeight(weight: number, path: FieldPath, errors: FieldErrors): void
   if (weight <= 0 || weight > WEIGHT_MAX) errors.invalid(path, weight, "must be in the range 1-100");
 }
 
-/** Being near pods and keeping away from them are written alike. */
+/** For affinity and anti-affinity, which have the same fields. */
 function checkPodAffinity(affinity: PodAffinity, path: FieldPath, errors: FieldErrors): void {
   for (const [i, term] of (affinity[REQUIRED] ?? []).entries()) {
     checkPodTerm(term, path.child(REQUIRED).index(i), errors);
@@ -75,7 +75,8 @@ function checkLabelKeys(term: PodAffinityTerm, path: FieldPath, errors: FieldErr
   const repeated = repeatedKeys(labelSelector);
   const mismatched = new Set(mismatchLabelKeys);
   for (const [i, key] of matchLabelKeys.entries()) {
-    // The value of the pod's own label was added to the selector; the key is there twice when the user named it too.
+    // The server added the pod's label to the selector. A key that occurs twice was also in the client's
+    // selector.
     if (repeated.has(key))
       errors.invalid(path.index(i), key, "exists in both matchLabelKeys and labelSelector");
     if (!mismatched.has(key)) continue;

@@ -36,7 +36,7 @@ describe("an AppArmor profile in an annotation", () => {
     expect(profileIn(annotated(text))).toEqual(profile);
   });
 
-  test("does not override a field, nor repeat the pod's", () => {
+  test("overrides neither the container's field nor the pod's", () => {
     const appArmorProfile = { type: "RuntimeDefault" };
 
     expect(profileIn(annotated("unconfined", {}, { securityContext: { appArmorProfile } }))).toEqual(
@@ -45,7 +45,7 @@ describe("an AppArmor profile in an annotation", () => {
     expect(profileIn(annotated("runtime/default", { securityContext: { appArmorProfile } }))).toBeUndefined();
   });
 
-  test("is warned of where no field says the same", () => {
+  test("causes a warning when no field has the same profile", () => {
     const appArmorProfile = { type: "RuntimeDefault" };
     const advice = `metadata.annotations[${KEY}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
 
@@ -55,11 +55,11 @@ describe("an AppArmor profile in an annotation", () => {
     expect(warningsOf(annotated("runtime/default", { securityContext: { appArmorProfile } }))).toEqual([]);
   });
 
-  test("means nothing on Windows", () => {
+  test("has no effect on Windows", () => {
     expect(profileIn(annotated("unconfined", { os: { name: "windows" } }))).toBeUndefined();
   });
 
-  test("is of a container that there is, and of a known form", () => {
+  test("names an existing container and has a known form", () => {
     expect(probe.problems(annotated("odd", {}, { name: "b" }))).toEqual([
       `metadata.annotations[${KEY}]: Invalid value: "a": container not found`,
       `metadata.annotations[${KEY}]: Invalid value: "odd": invalid AppArmor profile name: "odd"`,

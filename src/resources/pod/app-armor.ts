@@ -1,4 +1,4 @@
-/** AppArmor profiles that are told in annotations, as before there were fields for them. */
+/** AppArmor profiles in annotations, the form that predates the fields. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { AppArmorProfile, Container, Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
@@ -6,7 +6,7 @@ import { quoted } from "../../api/values/message-text.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { isSame, ownValue } from "../rules/value-rules.ts";
 
-/** The name of a container follows. */
+/** Followed by the name of a container. */
 export const APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 const LOCAL_PREFIX = "localhost/";
 const LOCAL_NAME_MAX = 4095;
@@ -14,8 +14,8 @@ const LOCAL_NAME_MAX = 4095;
 export const APP_ARMOR_ADVICE = 'deprecated since v1.30; use the "appArmorProfile" field instead';
 
 /**
- * What an annotation says of a container becomes its field, unless it has one or the pod's says the same. Returns what to warn of: annotations that
- * no field said before.
+ * Copies annotations to the containers' fields, unless the container has a profile or the pod has the same
+ * one. Returns warnings for annotations without an equal field.
  */
 export function applyAppArmorAnnotations({ metadata, spec }: Draft<Pod>): readonly string[] {
   const { annotations } = metadata;

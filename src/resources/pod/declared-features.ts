@@ -1,4 +1,7 @@
-/** What a pod needs of a node that not every version of an agent can do. Nodes say what they can in `status.declaredFeatures`. */
+/**
+ * Features that a pod needs and not every version of an agent has. Nodes list theirs in
+ * `status.declaredFeatures`.
+ */
 import type { Container, PodSpec } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { RESTART_ALL } from "./container/restart-rules.ts";
@@ -8,7 +11,7 @@ export const INIT_RESIZE = "InPlacePodVerticalScalingInitContainers";
 export const RESTART_ALL_CONTAINERS = "RestartAllContainersOnContainerExits";
 const USER_NAMESPACES = "UserNamespacesHostNetworkSupport";
 
-/** To run the pod at all; in the order of their names. */
+/** Features to run the pod, sorted by name. */
 export function featuresToRun(spec: PodSpec): readonly string[] {
   const found: string[] = [];
   const containers = [...spec.containers, ...(spec.initContainers ?? [])];
@@ -17,7 +20,7 @@ export function featuresToRun(spec: PodSpec): readonly string[] {
   return found;
 }
 
-/** To make of a running pod what it is to be; in the order of their names. */
+/** Features to apply a spec change to a running pod, sorted by name. */
 export function featuresToChange(before: PodSpec, after: PodSpec): readonly string[] {
   const found: string[] = [];
   if (!jsonEqual(before.resources, after.resources)) found.push(POD_RESIZE);

@@ -1,4 +1,4 @@
-/** Names and addresses that a pod's resolver and hosts file get. */
+/** Validates DNS settings, host names and host aliases of a pod. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { HostAlias, PodDNSConfig, PodSpec } from "../../api/generated/types/core-v1.ts";
@@ -7,7 +7,7 @@ import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
 import { checkRequiredChoice } from "../rules/value-rules.ts";
 
 const POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-/** What the resolver of Linux can take. */
+/** Limits of Linux's resolver. */
 const NAMESERVERS_MAX = 3;
 const SEARCHES_MAX = 32;
 const SEARCH_CHARACTERS_MAX = 2048;
@@ -53,7 +53,7 @@ function checkSearches(searches: readonly string[], path: FieldPath, errors: Fie
   for (const [i, search] of searches.entries()) {
     if (search === ".") continue;
     const name = search.replace(/\.$/, "");
-    // Underscores are good in a search path, as in the names of services.
+    // Search paths may contain underscores, as Service names in DNS do.
     errors.invalidFor(path.index(i), name, dns1123Subdomain(name.replaceAll("_", "a")));
   }
 }
@@ -76,7 +76,7 @@ export function checkHostname(spec: PodSpec, path: FieldPath, errors: FieldError
   if (hostnameOverride === undefined) return;
   const at = path.child("hostnameOverride");
   errors.invalidFor(at, hostnameOverride, dns1123Subdomain(hostnameOverride));
-  // Linux keeps no longer one.
+  // Upper bound of a host name on Linux.
   if (hostnameOverride.length > 64) errors.tooLong(at, 64);
   if (spec.hostNetwork === true) errors.forbidden(at, "may not be specified when hostNetwork is true");
   if (spec.setHostnameAsFQDN === true)

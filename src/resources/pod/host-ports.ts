@@ -1,6 +1,6 @@
 /**
- * Ports of the node that pods ask for: whoever chooses a node and whoever runs the pod there must judge by the same rule. A port taken on
- * all addresses conflicts with the same port on any.
+ * Host ports of pods. The scheduler and the agent apply the same rule: a port on all addresses conflicts with
+ * the same port on any address.
  */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { isSidecar } from "./pod-resources.ts";
@@ -13,7 +13,7 @@ export interface HostPort {
 
 const ANY_ADDRESS = "0.0.0.0";
 
-/** Those held while the pod runs: init containers that end hold none. */
+/** Ports in use while the pod runs. Init containers that end are excluded. */
 export function hostPorts({ initContainers = [], containers }: Pod["spec"]): readonly HostPort[] {
   return [...initContainers.filter(isSidecar), ...containers].flatMap(containerHostPorts);
 }
@@ -24,9 +24,9 @@ function containerHostPorts({ ports = [] }: Container): readonly HostPort[] {
   );
 }
 
-/** Which ports of a node are taken. */
+/** Host ports in use on a node. */
 export class HostPortTable {
-  /** `TCP/80` → how often it is taken on each address. */
+  /** `TCP/80` → number of uses for each address. */
   readonly #taken = new Map<string, Map<string, number>>();
 
   add(ports: readonly HostPort[]): void {

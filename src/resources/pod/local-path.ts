@@ -1,4 +1,4 @@
-/** Paths of files that are put into a volume: relative, and never out of it. */
+/** Validates paths of files in a volume: relative, and inside the volume. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 
@@ -11,7 +11,7 @@ export function checkDescendingPath(target: string, path: FieldPath, errors: Fie
   checkNoBacksteps(target, path, errors);
 }
 
-/** Names that begin with two dots are kept for the volume's own links. */
+/** Names that begin with two dots are reserved for links that the agent makes in the volume. */
 export function checkLocalPath(target: string, path: FieldPath, errors: FieldErrors): void {
   checkDescendingPath(target, path, errors);
   if (target.startsWith("..") && !target.startsWith("../")) {

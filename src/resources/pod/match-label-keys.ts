@@ -1,6 +1,6 @@
 /**
- * `matchLabelKeys`: a pod is compared with pods that have the same values of some labels as itself, for example the
- * same revision. On creation those values are written into the selector, where everyone else looks.
+ * `matchLabelKeys` selects pods that share some label values with this pod, for example its revision. On
+ * create the server writes the values into the selector, the only part that other components read.
  */
 
 import type { Pod, PodAffinity } from "../../api/generated/types/core-v1.ts";
@@ -19,7 +19,7 @@ interface KeyedTerm {
   readonly mismatchLabelKeys?: readonly string[];
 }
 
-/** Replaces the parts of the spec that it changes. */
+/** Replaces the changed parts of the spec. */
 export function applyMatchLabelKeys({ spec, metadata }: Draft<Pod>): void {
   const { affinity, topologySpreadConstraints } = spec;
   const { labels } = metadata;
@@ -62,7 +62,7 @@ function extended<T extends KeyedTerm>(term: T, labels: Labels): T {
   return { ...term, labelSelector: { ...labelSelector, matchExpressions } };
 }
 
-/** The keys that a selector names more than once. */
+/** Keys that a selector names more than once. */
 export function repeatedKeys(selector: LabelSelector | undefined): ReadonlySet<string> {
   const seen = new Set(Object.keys(selector?.matchLabels ?? {}));
   const repeated = new Set<string>();

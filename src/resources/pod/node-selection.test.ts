@@ -15,15 +15,18 @@ describe("a requirement on a node", () => {
     [{ key: "cores", operator: "Gt", values: ["7"] }, true],
     [{ key: "cores", operator: "Lt", values: ["8"] }, false],
     [{ key: "disk", operator: "Gt", values: ["1"] }, false],
-  ] as readonly (readonly [NodeSelectorRequirement, boolean])[])("%o holds: %s", (requirement, expected) => {
-    expect(matchesNodeTerm({ matchExpressions: [requirement] }, node)).toBe(expected);
-  });
+  ] as readonly (readonly [NodeSelectorRequirement, boolean])[])(
+    "%o matches: %s",
+    (requirement, expected) => {
+      expect(matchesNodeTerm({ matchExpressions: [requirement] }, node)).toBe(expected);
+    },
+  );
 
-  test("none at all holds nowhere", () => {
+  test("is necessary for a match", () => {
     expect(matchesNodeTerm({}, node)).toBe(false);
   });
 
-  test("may be about the node's name", () => {
+  test("may select the node's name", () => {
     const matchFields = [{ key: "metadata.name", operator: "In", values: ["a"] }] as const;
 
     expect(matchesNodeTerm({ matchFields }, node)).toBe(true);
@@ -42,10 +45,7 @@ describe("a toleration", () => {
     [{ key: "k", operator: "Exists", effect: "NoExecute" }, false],
     [{ key: "k", operator: "Gt", value: "4" }, true],
     [{ key: "k", operator: "Lt", value: "4" }, false],
-  ] as readonly (readonly [Toleration, boolean])[])(
-    "%o puts up with the taint: %s",
-    (toleration, expected) => {
-      expect(tolerates(toleration, taint)).toBe(expected);
-    },
-  );
+  ] as readonly (readonly [Toleration, boolean])[])("%o tolerates the taint: %s", (toleration, expected) => {
+    expect(tolerates(toleration, taint)).toBe(expected);
+  });
 });

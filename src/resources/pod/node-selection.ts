@@ -1,4 +1,4 @@
-/** Which nodes a pod, or a volume, can use: selectors and affinities of nodes, taints and what puts up with them. */
+/** Matches nodes with node selectors, node affinity and tolerations. */
 
 import type {
   Node,
@@ -11,7 +11,7 @@ import type {
 } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../rules/value-rules.ts";
 
-/** One of the terms must hold; a term without requirements holds nowhere. */
+/** One of the terms must match; a term without requirements matches no node. */
 export function matchesNodeSelector({ nodeSelectorTerms: terms }: NodeSelector, node: Node): boolean {
   return terms.some((term) => matchesNodeTerm(term, node));
 }
@@ -27,7 +27,7 @@ export function matchesNodeTerm(
   );
 }
 
-/** `spec.nodeSelector` and the required node affinity, both of which must hold. */
+/** `spec.nodeSelector` and the required node affinity must both match. */
 export function matchesPodNodeSelection(
   { nodeSelector, affinity }: Pick<PodSpec, "nodeSelector" | "affinity">,
   node: Node,
@@ -40,12 +40,12 @@ export function matchesPodNodeSelection(
   return required === undefined || matchesNodeSelector(required, node);
 }
 
-/** Taints with these effects keep pods away; the third kind only makes a node less welcome. */
+/** These effects keep pods off a node; PreferNoSchedule only lowers its score. */
 export function isRepellingTaint({ effect }: Taint): boolean {
   return effect === "NoSchedule" || effect === "NoExecute";
 }
 
-/** The first taint of those given that nothing puts up with. */
+/** The first taint that no toleration matches. */
 export function findUntolerated(
   taints: readonly Taint[] | undefined,
   tolerations: readonly Toleration[] | undefined,
@@ -53,7 +53,7 @@ export function findUntolerated(
   return taints?.find((taint) => !(tolerations ?? []).some((it) => tolerates(it, taint)));
 }
 
-/** An absent key with `Exists` puts up with every key, an absent effect with every effect. */
+/** Without a key, `Exists` tolerates every key. Without an effect, a toleration tolerates every effect. */
 export function tolerates({ key = "", effect, operator, value = "" }: Toleration, taint: Taint): boolean {
   if (effect !== undefined && effect !== taint.effect) return false;
   if (key !== "" && key !== taint.key) return false;
@@ -84,7 +84,7 @@ function requirementHolds(
 
 const INTEGER = /^[+-]?[0-9]{1,19}$/;
 
-/** False unless both are whole numbers. */
+/** False unless both are integers. */
 function compares(operator: "Gt" | "Lt", found: string, bound: string): boolean {
   if (!INTEGER.test(found) || !INTEGER.test(bound)) return false;
   const left = BigInt(found.replace("+", ""));

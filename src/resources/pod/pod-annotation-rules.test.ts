@@ -13,24 +13,24 @@ function annotated(annotations: Manifest, spec: Manifest = {}): Manifest {
 }
 
 describe("annotations of a pod", () => {
-  test("that mirror it say where it runs", () => {
+  test("need a node name when they mark a mirror pod", () => {
     expect(probe.problems(annotated({ [MIRROR]: "x" }))).toEqual([
       `metadata.annotations[${MIRROR}]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set`,
     ]);
     expect(probe.problems(annotated({ [MIRROR]: "x" }, { nodeName: "n" }))).toEqual([]);
   });
 
-  test.each(["0", "-5", "2147483647"])("may say what its deletion costs: %s", (cost) => {
+  test.each(["0", "-5", "2147483647"])("may set the deletion cost %s", (cost) => {
     expect(probe.problems(annotated({ [COST]: cost }))).toEqual([]);
   });
 
-  test.each(["", "+1", "007", "1.5", "2147483648", "abc"])("do not cost %j", (cost) => {
+  test.each(["", "+1", "007", "1.5", "2147483648", "abc"])("may not set the deletion cost %j", (cost) => {
     expect(probe.problems(annotated({ [COST]: cost }))).toEqual([
       `metadata.annotations[${COST}]: Invalid value: ${JSON.stringify(cost)}: must be a 32bit integer`,
     ]);
   });
 
-  test("name seccomp profiles that there can be", () => {
+  test("have valid seccomp profiles", () => {
     const key = "seccomp.security.alpha.kubernetes.io/pod";
     const problems = (profile: string): readonly string[] => probe.problems(annotated({ [key]: profile }));
 
@@ -44,7 +44,7 @@ describe("annotations of a pod", () => {
     ]);
   });
 
-  test("are held to the same rules in a template", () => {
+  test("follow the same rules in a template", () => {
     const template = {
       metadata: { labels: { app: "a" }, annotations: { [COST]: "x" } },
       spec: { containers: [{ name: "a", image: "i" }] },
@@ -55,7 +55,7 @@ describe("annotations of a pod", () => {
     ).toEqual([`spec.template.annotations[${COST}]: Invalid value: "x": must be a 32bit integer`]);
   });
 
-  test("do not change what was settled at its birth", () => {
+  test("that are fixed on create cannot change", () => {
     const securityContext = { appArmorProfile: { type: "Unconfined" } };
     const spec = { nodeName: "n", containers: [{ name: "a", image: "i", securityContext }] };
     const plain = annotated({ other: "x" }, spec);

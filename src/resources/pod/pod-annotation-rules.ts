@@ -1,4 +1,4 @@
-/** Annotations of pods and templates that mean something to the cluster itself. */
+/** Validates the annotations of pods and templates that components of the cluster read. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
@@ -6,11 +6,11 @@ import { ownValue } from "../rules/value-rules.ts";
 import { APP_ARMOR_PREFIX, checkAppArmorAnnotations } from "./app-armor.ts";
 import { checkDescendingPath } from "./local-path.ts";
 
-/** Of a pod that a node runs by itself and only shows. */
+/** Marks a mirror pod: an agent runs the pod from a file and mirrors it in the API. */
 const MIRROR = "kubernetes.io/config.mirror";
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 export const SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod";
-/** The name of a container follows. */
+/** Followed by the name of a container. */
 export const SECCOMP_PREFIX = "container.seccomp.security.alpha.kubernetes.io/";
 const SECCOMP_PROFILES = ["runtime/default", "docker/default", "unconfined"];
 const SECCOMP_LOCAL = "localhost/";
@@ -41,7 +41,7 @@ function checkSeccomp(profile: string, path: FieldPath, errors: FieldErrors): vo
   else errors.invalid(path, profile, "must be a valid seccomp profile");
 }
 
-/** How a pod is confined, and whose it is, is settled when it is made. */
+/** The profiles and the mirror mark are immutable. */
 export function checkAnnotationChanges(
   { metadata: { annotations: next } }: Pod,
   { metadata: { annotations: previous } }: Pod,
@@ -61,7 +61,7 @@ function findFixed(key: string): string | undefined {
   return key === MIRROR ? "mirror pod annotation" : undefined;
 }
 
-/** As upstream reads it: no plus sign, and no zero before other digits. */
+/** Upstream's form of an integer: no plus sign, and no leading zero. */
 function isInt32(text: string): boolean {
   const value = Number(text);
   return /^(?:0|-\d+|[1-9]\d*)$/.test(text) && value >= -(2 ** 31) && value < 2 ** 31;

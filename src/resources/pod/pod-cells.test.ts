@@ -22,8 +22,8 @@ const cells = (status: Manifest, more: Manifest = {}): readonly unknown[] =>
   probe.cells({ spec: { containers: [named("a")] }, ...more, status });
 const READY = [{ type: "Ready", status: "True" }];
 
-describe("a line about a pod", () => {
-  test("shows what is wide", () => {
+describe("the table row of a pod", () => {
+  test("shows the wide columns", () => {
     const manifest = {
       spec: { containers: [named("a")], nodeName: "n1", readinessGates: [{ conditionType: "g" }] },
     };
@@ -73,7 +73,7 @@ describe("a line about a pod", () => {
       },
       ["0/1", "SchedulingGated", "0"],
     ],
-  ])("says what happens to %s", (_what, status, expected) => {
+  ])("shows the state of %s", (_what, status, expected) => {
     expect(cells(status).slice(1, 4)).toEqual(expected);
   });
 
@@ -104,7 +104,7 @@ describe("a line about a pod", () => {
       ["0/1", "Init:ExitCode:2", "0"],
     ],
     [
-      "no init container any more",
+      "completed init containers",
       {
         phase: "Running",
         initContainerStatuses: [ended("i1", {}), ended("i2", {})],
@@ -112,7 +112,7 @@ describe("a line about a pod", () => {
       },
       ["1/1", "Running", "0"],
     ],
-  ])("waits for %s", (_what, status, expected) => {
+  ])("shows the state of init containers: %s", (_what, status, expected) => {
     const spec = { containers: [named("a")], initContainers: [named("i1"), named("i2")] };
 
     expect(cells({ phase: "Pending", ...status }, { spec }).slice(1, 4)).toEqual(expected);
@@ -132,7 +132,7 @@ describe("a line about a pod", () => {
     expect(cells(status, { spec }).slice(1, 4)).toEqual(["2/2", "Running", "2"]);
   });
 
-  test("counts no restarts beyond the container that it waits for again", () => {
+  test("counts only restarts up to the pending container", () => {
     const spec = {
       containers: [named("a")],
       initContainers: [named("i"), { ...named("side"), restartPolicy: "Always" }],
@@ -150,7 +150,7 @@ describe("a line about a pod", () => {
   test.each([
     [READY, "Running"],
     [[], "NotReady"],
-  ])("is running while one container is: %#", (conditions, reason) => {
+  ])("shows a running pod with one completed container as: %#", (conditions, reason) => {
     const spec = { containers: [named("a"), named("b")] };
     const containerStatuses = [ended("a", { reason: "Completed" }), running("b")];
 
@@ -161,7 +161,7 @@ describe("a line about a pod", () => {
     [{ phase: "Running" }, "Terminating"],
     [{ phase: "Running", reason: "NodeLost" }, "Unknown"],
     [{ phase: "Succeeded" }, "Succeeded"],
-  ])("of a deleted pod with %o is %s", (status, reason) => {
+  ])("of a deleted pod with %o shows %s", (status, reason) => {
     const metadata = { deletionTimestamp: "2026-01-02T03:04:00Z" };
 
     expect(cells(status, { metadata })[2]).toBe(reason);

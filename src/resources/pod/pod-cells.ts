@@ -1,4 +1,4 @@
-/** A pod as a line of a table: what its containers do matters more to people than its phase. */
+/** Table row of a pod. Its status column prefers the states of containers over the phase. */
 
 import type { ContainerState, ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 import { ageText, findTimeMs, humanDuration } from "../rules/human-duration.ts";
@@ -6,7 +6,7 @@ import type { RowCondition } from "../rules/kind-rules.ts";
 import { isSidecar } from "./pod-resources.ts";
 import { hasCondition, isTerminal } from "./pod-state.ts";
 
-/** Set by the node lifecycle controller when a node went silent. */
+/** The node lifecycle controller sets this reason when a node stops responding. */
 const NODE_LOST = "NodeLost";
 
 export function podCells(pod: Pod, now: number): readonly string[] {
@@ -30,7 +30,7 @@ export function podCells(pod: Pod, now: number): readonly string[] {
 
 const COMPLETED = { type: "Completed", status: "True" };
 
-/** Whoever shows the table may leave out pods that are done. */
+/** Clients may hide rows with the condition Completed. */
 export function podRowConditions({ status }: Pod): readonly RowCondition[] {
   if (status.phase === "Succeeded")
     return [{ ...COMPLETED, reason: "Succeeded", message: "The pod has completed successfully." }];
@@ -40,7 +40,7 @@ export function podRowConditions({ status }: Pod): readonly RowCondition[] {
 
 interface Restarts {
   readonly count: number;
-  /** When a container last ended before it was started again. */
+  /** When a restarted container last ended. */
   readonly lastMs: number | undefined;
 }
 
@@ -59,11 +59,11 @@ function summarize(pod: Pod): Summary {
 
 interface InitSummary extends Summary {
   readonly state: "initializing" | "initialized";
-  /** Of the sidecars up to the container that the pod waits for. */
+  /** Statuses of the sidecars before the pending container. */
   readonly sidecars: readonly ContainerStatus[];
 }
 
-/** Init containers run one after the other: the first that is not done is what the pod waits for. */
+/** Init containers run one after the other. The row shows the first that is not done. */
 function initSummary(pod: Pod): InitSummary {
   const { initContainers = [] } = pod.spec;
   const names = new Set(initContainers.filter(isSidecar).map(({ name }) => name));
@@ -91,7 +91,7 @@ function initReason({ terminated, waiting }: ContainerState): string | undefined
   return reason === "" || reason === "PodInitializing" ? undefined : `Init:${reason}`;
 }
 
-/** Of several containers the first one's trouble is shown. */
+/** Shows the reason of the first container that has one. */
 function mainSummary(pod: Pod, initial: InitSummary): Summary {
   const statuses = pod.status.containerStatuses ?? [];
   const running = statuses.filter(({ ready, state }) => ready && state.running !== undefined);

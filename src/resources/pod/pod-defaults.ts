@@ -1,4 +1,4 @@
-/** Defaults of a pod's spec: those every template has too, and those that only a pod itself gets. */
+/** Defaults of a pod's spec: those that templates share, and those of pods only. */
 
 import type {
   Container,
@@ -15,7 +15,7 @@ import { volumeDefaults } from "./volume/volume-defaults.ts";
 
 export function podDefaults(pod: Draft<Pod>): void {
   podSpecDefaults(pod.spec);
-  // A template keeps what it says; its pods do not.
+  // Templates keep a negative period; their pods get one second.
   if ((pod.spec.terminationGracePeriodSeconds ?? 0) < 0) pod.spec.terminationGracePeriodSeconds = 1;
   pod.spec.enableServiceLinks ??= true;
   for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
@@ -25,7 +25,7 @@ export function podDefaults(pod: Draft<Pod>): void {
   podRequestDefaults(pod.spec);
 }
 
-/** Templates leave to the pod what depends on how it will run: requests, host ports, service links. */
+/** Templates omit defaults that depend on the pod: requests, host ports, service links. */
 export function podTemplateDefaults(template: Draft<PodTemplateSpec>): void {
   podSpecDefaults(template.spec);
 }
@@ -42,7 +42,7 @@ function podSpecDefaults(spec: Draft<PodSpec>): void {
   for (const container of all) containerDefaults(container);
 }
 
-/** `serviceAccount` is the old name of the field; both are always shown, and the new one wins. */
+/** `serviceAccount` is the deprecated name. Both fields are always set, and the new one wins. */
 function serviceAccountDefaults(spec: Draft<PodSpec>): void {
   const name = spec.serviceAccountName ?? spec.serviceAccount;
   if (name === undefined) return;
@@ -50,7 +50,7 @@ function serviceAccountDefaults(spec: Draft<PodSpec>): void {
   spec.serviceAccount = name;
 }
 
-/** Who limits a resource without asking for an amount asks for that much. */
+/** The limit of a resource is its default request. */
 function requestDefaults(resources: Draft<ResourceRequirements>): void {
   if (resources.limits === undefined) return;
   resources.requests = { ...resources.limits, ...resources.requests };
@@ -60,7 +60,7 @@ function hostPortDefaults(container: Draft<Container>): void {
   for (const port of container.ports ?? []) port.hostPort ??= port.containerPort;
 }
 
-/** A pod with limits of its own asks for what its containers ask together, else for its limit. */
+/** The default request of a pod with limits is the sum of its containers' requests, or else its limit. */
 function podRequestDefaults(spec: Draft<PodSpec>): void {
   const { resources } = spec;
   if (resources?.limits === undefined) return;

@@ -1,9 +1,9 @@
-/** What a pod, or a volume that it uses, needs its node to read. */
+/** Lists the objects that a node must read for a pod or a volume of it. */
 import type { Container, PersistentVolume, Pod, Volume } from "../../api/generated/types/core-v1.ts";
 
 const MIRROR = "kubernetes.io/config.mirror";
 
-/** Of things in the pod's namespace: `secrets/NAME`, `configmaps/NAME` … */
+/** Object in the pod's namespace: `secrets/NAME`, `configmaps/NAME` … */
 type Reference = `${ReferencedResource}/${string}`;
 
 export type ReferencedResource =
@@ -15,7 +15,7 @@ export type ReferencedResource =
 
 const known = new WeakMap<Pod, ReadonlySet<string>>();
 
-/** The same set for the same object. */
+/** Cached: returns the same set for the same object. */
 export function podReferences(pod: Pod): ReadonlySet<string> {
   const found = known.get(pod) ?? new Set<string>(referencesOf(pod));
   known.set(pod, found);
@@ -24,7 +24,7 @@ export function podReferences(pod: Pod): ReadonlySet<string> {
 
 function referencesOf(pod: Pod): readonly Reference[] {
   const { metadata, spec, status } = pod;
-  // Nodes make mirror pods themselves: one must not give itself access to anything by making one.
+  // Nodes create mirror pods themselves, so that a mirror pod grants its node no access.
   if (metadata.annotations?.[MIRROR] !== undefined) return [];
   const { serviceAccountName, imagePullSecrets = [], volumes = [] } = spec;
   const claims = [
@@ -74,7 +74,7 @@ function volumeReferences(volume: Volume, pod: string): readonly Reference[] {
   ];
 }
 
-/** Kinds of volumes, all alike in this. */
+/** Volume types that keep the secret's name in `secretRef`. */
 const WITH_SECRET_REF = ["cephfs", "cinder", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos"] as const;
 
 function volumeSecrets(volume: Volume): readonly (string | undefined)[] {
@@ -90,7 +90,10 @@ function named(resource: ReferencedResource, name: string | undefined): readonly
   return name === undefined || name === "" ? [] : [`${resource}/${name}`];
 }
 
-/** `NAMESPACE/NAME` of the secrets that a node needs for a volume. Those of a driver's controller are none of its business. */
+/**
+ * `NAMESPACE/NAME` of the Secrets that a node needs for a volume. Secrets of a driver's controller are
+ * excluded.
+ */
 export function volumeSecretPlaces({ spec }: PersistentVolume): readonly string[] {
   const { claimRef, csi, azureFile } = spec;
   const home = claimRef?.namespace ?? "";

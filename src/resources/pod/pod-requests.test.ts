@@ -12,18 +12,18 @@ function cpuOf(spec: object, status: object = {}): number | undefined {
   return podRequests({ spec, status } as unknown as Pod).get("cpu");
 }
 
-describe("what a pod takes of a node", () => {
-  test("is the sum of its containers", () => {
+describe("the requests of a pod", () => {
+  test("are the sum of its containers", () => {
     expect(cpuOf({ containers: [container({ cpu: "100m" }), container({ cpu: "0.2" })] })).toBe(300);
   });
 
-  test("is that of an init container when that needs more", () => {
+  test("are those of an init container that needs more", () => {
     expect(cpuOf({ containers: [container({ cpu: "1" })], initContainers: [container({ cpu: "3" })] })).toBe(
       3000,
     );
   });
 
-  test("counts sidecars beside everything that starts after them", () => {
+  test("add sidecars to every container that starts after them", () => {
     const sidecar = container({ cpu: "1" }, { restartPolicy: "Always" });
     const initContainers = [sidecar, container({ cpu: "3" })];
 
@@ -31,23 +31,23 @@ describe("what a pod takes of a node", () => {
     expect(cpuOf({ containers: [container({ cpu: "1" })], initContainers: [sidecar] })).toBe(2000);
   });
 
-  test("has the overhead of its runtime on top", () => {
+  test("include the overhead of its runtime", () => {
     expect(cpuOf({ containers: [container({ cpu: "1" })], overhead: { cpu: "250m" } })).toBe(1250);
   });
 
-  test("is what the pod as a whole asks for, where it does", () => {
+  test("are the pod-level requests where these are set", () => {
     const spec = { containers: [container({ cpu: "1" })], resources: { requests: { cpu: "2" } } };
 
     expect(cpuOf(spec)).toBe(2000);
   });
 
-  test("is the larger of wanted and granted while a resize is under way", () => {
+  test("are the larger of desired and granted resources during a resize", () => {
     const containerStatuses = [{ name: "c", resources: { requests: { cpu: "2" } } }];
 
     expect(cpuOf({ containers: [container({ cpu: "1" })] }, { containerStatuses })).toBe(2000);
   });
 
-  test("is the larger of both for the pod as a whole, unless its node will never grant it", () => {
+  test("are the larger of both for pod-level requests, unless the resize is infeasible", () => {
     const spec = { containers: [container({})], resources: { requests: { cpu: "3" } } };
     const status = { resources: { requests: { cpu: "1" } }, allocatedResources: { cpu: "2" } };
     const conditions = [{ type: "PodResizePending", reason: "Infeasible" }];
@@ -56,7 +56,7 @@ describe("what a pod takes of a node", () => {
     expect(cpuOf(spec, { ...status, conditions })).toBe(2000);
   });
 
-  test("depends on the status only when a container was granted something else than it asks for", () => {
+  test("depend on the status only when a container's granted and requested resources differ", () => {
     const spec = { containers: [container({ cpu: "1", memory: "1Gi" })] };
     const isGranted = (requests: Requests, allocatedResources?: Requests): boolean => {
       const status = { containerStatuses: [{ name: "c", resources: { requests }, allocatedResources }] };
@@ -69,7 +69,7 @@ describe("what a pod takes of a node", () => {
     expect(isGranted({ cpu: "1", memory: "1Gi" }, { cpu: "1", memory: "2Gi" })).toBe(true);
   });
 
-  test.each(["-5", "1e30", "nonsense"])("stays a number that can be added for %j", (cpu) => {
+  test.each(["-5", "1e30", "nonsense"])("stay finite for %j", (cpu) => {
     const sum = cpuOf({ containers: [container({ cpu })] });
 
     expect(Number.isSafeInteger(sum)).toBe(true);

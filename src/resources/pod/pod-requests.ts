@@ -1,18 +1,18 @@
-/** What a pod takes of a node, as numbers: the sums that decide where it fits. */
+/** Sums the requests of a pod as numbers. The scheduler and quotas decide by these sums. */
 
 import type { Container, ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 import { isSidecar, type ResourceList } from "./pod-resources.ts";
 import { resourceNumber } from "./resource-number.ts";
 
-/** By resource: thousandths of cores for `cpu`, whole units for everything else. */
+/** Keyed by resource: thousandths of cores for `cpu`, whole units otherwise. */
 export type ResourceNumbers = ReadonlyMap<string, number>;
 
-/** Resources that may be asked for on the level of the pod; then what its containers ask for does not count. */
+/** Resources that a pod may request as a whole; then its containers' requests do not count. */
 const POD_LEVEL = /^(?:cpu|memory|hugepages-.*)$/;
 
 /**
- * The most that is asked for at any time, with the overhead of its runtime. While a resize is under way the larger of what is wanted,
- * granted and in use counts. `missing` stands for what containers do not say.
+ * Maximum of the requests at any time, plus the runtime's overhead. During a resize the larger of desired,
+ * allocated and actual resources counts. `missing` holds defaults for resources that a container omits.
  */
 export function podRequests(pod: Pod, missing: ResourceList = {}): ResourceNumbers {
   const sums = containerSums(pod, missing);
@@ -33,7 +33,10 @@ function wholeRequest(pod: Pod, name: string, wanted: string): number {
   return Math.max(...counted.map((text) => resourceNumber(name, text)));
 }
 
-/** Whether what the pod takes depends on its status too: it, or a container of it, was granted something else than it asks for, so a resize is, or may be, under way. */
+/**
+ * Whether the requests depend on the status: the pod or a container has granted resources that differ from
+ * its requests. Then a resize is, or may be, in progress.
+ */
 export function hasGrantedResources({ spec, status }: Pod): boolean {
   return (
     isWholeOther(status, spec.resources?.requests) ||
@@ -60,7 +63,7 @@ function isGrantedOther(
   return !isNoOther(inUse, asked) || !isNoOther(allocatedResources, asked);
 }
 
-/** By their texts: where these differ the amounts may. */
+/** Compares texts: equal texts are equal amounts, while different texts may be. */
 function isNoOther(granted: ResourceList | undefined, asked: ResourceList | undefined): boolean {
   if (granted === undefined || granted === asked) return true;
   const names = Object.keys(granted);
@@ -68,7 +71,7 @@ function isNoOther(granted: ResourceList | undefined, asked: ResourceList | unde
   return names.every((name) => granted[name] === asked?.[name]);
 }
 
-/** What `podRequests` reads of the status; undefined where it reads nothing of it. */
+/** The part of the status that `podRequests` reads; undefined when it reads none. */
 export function grantedPart(pod: Pod): unknown {
   if (!hasGrantedResources(pod)) return undefined;
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status;
@@ -138,7 +141,7 @@ function grantedOf({ status }: Pod): ReadonlyMap<string, Map<string, number>> {
   );
 }
 
-/** A resize that its node will never grant takes nothing. */
+/** An infeasible resize does not count. */
 function isResizeInfeasible({ status }: Pod): boolean {
   return (status.conditions ?? []).some(
     ({ type, reason }) => type === "PodResizePending" && reason === "Infeasible",

@@ -13,7 +13,7 @@ function build(spec: Manifest = {}): Draft<Pod> {
   return probe.created({ spec: all }) as unknown as Draft<Pod>;
 }
 
-/** What is wrong when `sent` is written over `previous`, as the server does it. */
+/** Errors when the server writes `sent` over `previous`. */
 function problemsOf(sent: Draft<Pod>, previous: Pod): readonly string[] {
   const errors = new FieldErrors();
   prepareResize(sent, previous);
@@ -25,7 +25,7 @@ describe("a resize", () => {
   const sized = (resources: Manifest): Draft<Pod> =>
     build({ containers: [{ name: "main", image: "a", resources }] });
 
-  test("takes over resources and nothing else", () => {
+  test("changes resources and no other field", () => {
     const draft = build({
       containers: [{ name: "main", image: "b", resources: { requests: { cpu: "2" } } }],
     });
@@ -38,13 +38,13 @@ describe("a resize", () => {
   test.each<[string, Manifest, Manifest, readonly string[]]>([
     ["changes cpu", { requests: { cpu: "2" } }, { requests: { cpu: "1" } }, []],
     [
-      "keeps the class of service",
+      "keeps the QoS class",
       { requests: { cpu: "1" } },
       {},
       ['spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing'],
     ],
     [
-      "takes nothing away",
+      "removes no request",
       { requests: { cpu: "1" } },
       { requests: { cpu: "1", memory: "1Gi" } },
       ["spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed"],
@@ -64,7 +64,7 @@ describe("a resize", () => {
       containers: names.map((name) => ({ name, image: "a", resources: { requests: { cpu: "1" } } })),
     });
 
-  test("leaves the containers as they are called, and in order", () => {
+  test("neither renames nor reorders containers", () => {
     const detail = "Forbidden: containers may not be renamed or reordered on resize";
 
     expect(problemsOf(named("b", "a"), named("a", "b"))).toEqual([
@@ -85,7 +85,7 @@ describe("a resize", () => {
   const resources = (cpu: string): Manifest => ({ resources: { requests: { cpu } } });
   const restarting = { resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] };
 
-  test("reaches init containers that need not be started again for it", () => {
+  test("changes init containers that need no restart for it", () => {
     const once = { ...restarting, ...resources("2") };
     const storage = { resources: { requests: { cpu: "1", "ephemeral-storage": "1Gi" } } };
 
@@ -107,7 +107,7 @@ describe("a resize", () => {
   const whole = (all: Manifest | undefined): Draft<Pod> => build({ resources: all });
   const both = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2", memory: "2Gi" } };
 
-  test("reaches what the pod gets as a whole", () => {
+  test("changes pod-level resources", () => {
     const less = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2" } };
     const pages = { ...both, limits: { ...both.limits, "hugepages-2Mi": "2Mi" } };
 

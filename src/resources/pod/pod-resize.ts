@@ -1,4 +1,4 @@
-/** The rules of `pods/resize`: a pod that runs gets more or less cpu and memory, as a whole and in its containers. */
+/** Rules of `pods/resize`: changes cpu and memory of a running pod, at pod level and in its containers. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "../../api/generated/types/core-v1.ts";
@@ -12,7 +12,7 @@ const SPEC = fieldPath("spec");
 const RESIZABLE = ["cpu", "memory"];
 const LISTS = ["containers", "initContainers"] as const;
 
-/** Takes over resources and resize policies of what was sent, and nothing else. */
+/** Copies resources and resize policies from the request, and ignores all other fields. */
 export function prepareResize(draft: Draft<Pod>, previous: Pod): void {
   const sent = draft.spec;
   draft.spec = draftCopy(previous.spec);
@@ -20,7 +20,7 @@ export function prepareResize(draft: Draft<Pod>, previous: Pod): void {
   else draft.spec.resources = sent.resources;
   for (const list of LISTS) {
     const containers = sent[list] ?? [];
-    // Other containers, or in another order: that is for the check to refuse.
+    // Validation refuses containers that were renamed or reordered.
     if (isSame(namesOf(containers), namesOf(previous.spec[list] ?? []))) {
       for (const [i, container] of (draft.spec[list] ?? []).entries()) takeOver(container, containers[i]);
     } else {
@@ -35,7 +35,9 @@ function takeOver(container: Draft<Container>, sent: Draft<Container> | undefine
   if (sent.resizePolicy !== undefined) container.resizePolicy = sent.resizePolicy;
 }
 
-/** Only cpu and memory change, and the class of service stays what it was. The pod itself is checked before. */
+/**
+ * Only cpu and memory may change, and the QoS class must stay the same. Validation of the pod runs before.
+ */
 export function checkResize(next: Pod, previous: Pod, errors: FieldErrors): void {
   const refusal = resizeRefusal(previous);
   if (refusal !== undefined) return errors.forbidden(fieldPath(), refusal);
@@ -113,7 +115,7 @@ function namesOf(containers: readonly Container[]): readonly string[] {
   return containers.map(({ name }) => name);
 }
 
-/** Containers with what they were before; there are as many as before. */
+/** Pairs of a container and its previous version; the lists are equally long. */
 function pairs(
   next: PodSpec,
   previous: PodSpec,
@@ -143,7 +145,7 @@ function isRemoved(next: ResourceList | undefined, previous: ResourceList | unde
   return Object.keys(previous ?? {}).some((name) => ownValue(next, name) === undefined);
 }
 
-/** One that runs once cannot be started again for it. */
+/** A container that runs only once cannot restart for a resize. */
 function checkInitContainer(
   next: Container,
   { previous, path }: { readonly previous: Container; readonly path: FieldPath },
@@ -160,7 +162,7 @@ function checkInitContainer(
   errors.forbidden(path, detail);
 }
 
-/** Apart from cpu and memory, and the policies that go with them, the two are equal. */
+/** True when only cpu, memory and resize policies differ. */
 function isResizeOnly(next: Container, previous: Container): boolean {
   return isSame(withoutResized(next), withoutResized(previous));
 }

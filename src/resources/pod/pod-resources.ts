@@ -1,4 +1,4 @@
-/** What the containers of a pod ask for together, and the class of service that follows from it. */
+/** Sums the resources of a pod's containers, and derives the QoS class. */
 
 import type { Container, PodSpec } from "../../api/generated/types/core-v1.ts";
 import {
@@ -12,18 +12,18 @@ import {
 export type ResourceList = Readonly<Record<string, string>>;
 export type QosClass = "BestEffort" | "Burstable" | "Guaranteed";
 
-/** Only these decide the class of service. */
+/** Resources that determine the QoS class. */
 const QOS_RESOURCES = ["cpu", "memory"];
 
 /**
- * The most that is asked for at any time: sidecars run from their start on beside everything after them, other init
- * containers one at a time before the rest.
+ * Maximum of the requests at any time: a sidecar runs beside all later containers; other init containers run
+ * alone, before the rest.
  */
 export function aggregateRequests(spec: PodSpec): ResourceList {
   return aggregate(spec, "requests");
 }
 
-/** The same of what they may use. */
+/** The same for limits. */
 export function aggregateLimits(spec: PodSpec): ResourceList {
   return aggregate(spec, "limits");
 }
@@ -48,7 +48,7 @@ function aggregate(spec: PodSpec, field: "requests" | "limits"): ResourceList {
   return Object.fromEntries([...running].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 }
 
-/** An init container that goes on running beside the others. */
+/** A sidecar: an init container that keeps running beside the others. */
 export function isSidecar({ restartPolicy }: Pick<Container, "restartPolicy">): boolean {
   return restartPolicy === "Always";
 }

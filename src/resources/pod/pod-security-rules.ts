@@ -1,4 +1,4 @@
-/** The security context of a pod as a whole, and what goes with its operating system. */
+/** Validates the security context of a pod, and the fields that depend on its operating system. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { PodSecurityContext, PodSpec, Sysctl } from "../../api/generated/types/core-v1.ts";
@@ -15,7 +15,7 @@ const SYSCTL = `^(${SYSCTL_SEGMENT}[\\./])*${SYSCTL_SEGMENT}$`;
 const SYSCTL_MAX = 253;
 const SYSCTL_PATTERN = new RegExp(SYSCTL);
 
-/** Linux's alone; they mean nothing to Windows. */
+/** Fields for Linux only; Windows ignores them. */
 const LINUX_OF_POD = [
   "appArmorProfile",
   "seLinuxOptions",
@@ -88,15 +88,15 @@ function checkSysctls(sysctls: readonly Sysctl[], path: FieldPath, errors: Field
   }
 }
 
-/** Users of its own do not go with other namespaces of the node. */
+/** A pod with its own user namespace cannot share the host's other namespaces. */
 function checkHostUsers(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
   if (spec.hostUsers !== false) return;
   const problem = "when `hostUsers` is false";
   if (spec.hostNetwork === true) errors.forbidden(path.child("hostNetwork"), problem);
-  // Upstream writes these two as Go does.
+  // Upstream's paths for these two begin with a capital letter.
   if (spec.hostPID === true) errors.forbidden(path.child("HostPID"), problem);
   if (spec.hostIPC === true) errors.forbidden(path.child("HostIPC"), problem);
-  // Devices keep the users of the node.
+  // Block devices do not support user namespaces.
   for (const { container, at } of containersOf(spec, path)) {
     if ((container.volumeDevices ?? []).length > 0) errors.forbidden(at.child("volumeDevices"), problem);
   }

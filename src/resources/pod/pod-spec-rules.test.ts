@@ -10,8 +10,8 @@ const spec = (more: Manifest): readonly string[] =>
 const LABEL =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-describe("a pod's spec", () => {
-  test("with one container is good", () => {
+describe("the spec of a pod", () => {
+  test("is valid with one container", () => {
     expect(spec({})).toEqual([]);
   });
 
@@ -130,12 +130,12 @@ describe("a pod's spec", () => {
       },
       ['spec.securityContext.sysctls[1].name: Duplicate value: "a.b"'],
     ],
-  ])("%o is refused", (more, problems) => {
+  ])("is refused with %o", (more, problems) => {
     expect(spec(more)).toEqual(problems);
   });
 });
 
-describe("tolerations", () => {
+describe("validation of tolerations", () => {
   test.each<[Manifest, readonly string[]]>([
     [{ operator: "Exists" }, []],
     [{ key: "a", value: "b", effect: "NoSchedule" }, []],
@@ -166,7 +166,7 @@ describe("tolerations", () => {
   });
 });
 
-describe("affinity", () => {
+describe("validation of affinity", () => {
   const nodeTerm = (expression: Manifest): Manifest => ({
     affinity: {
       nodeAffinity: {
@@ -207,7 +207,7 @@ describe("affinity", () => {
     );
   });
 
-  test("is weighted from 1 to 100", () => {
+  test("has weights from 1 to 100", () => {
     const preferred = [{ weight: 101, podAffinityTerm: { topologyKey: "zone" } }];
     const affinity = { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } };
 
@@ -217,7 +217,7 @@ describe("affinity", () => {
   });
 });
 
-describe("topology spread", () => {
+describe("validation of topology spread", () => {
   const good = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule", labelSelector: {} };
 
   test.each<[Manifest, readonly string[]]>([
@@ -240,14 +240,14 @@ describe("topology spread", () => {
     expect(spec({ topologySpreadConstraints: [constraint] })).toEqual(problems);
   });
 
-  test("is not said twice", () => {
+  test("has no duplicate constraints", () => {
     expect(spec({ topologySpreadConstraints: [good, good] })).toEqual([
       'spec.topologySpreadConstraints[1].{topologyKey, whenUnsatisfiable}: Duplicate value: "{zone, DoNotSchedule}"',
     ]);
   });
 });
 
-describe("volumes", () => {
+describe("validation of volumes", () => {
   test.each<[Manifest, readonly string[]]>([
     [{ name: "v", emptyDir: { sizeLimit: "1Gi" } }, []],
     [
@@ -309,15 +309,15 @@ describe("volumes", () => {
     expect(spec({ volumes: [volume] }).slice(0, problems.length || undefined)).toEqual(problems);
   });
 
-  test("have names of their own", () => {
+  test("requires unique names", () => {
     expect(spec({ volumes: [{ name: "v" }, { name: "v" }] })).toEqual([
       'spec.volumes[1].name: Duplicate value: "v"',
     ]);
   });
 });
 
-describe("resources of the pod as a whole", () => {
-  test("leave room for its containers", () => {
+describe("pod-level resources", () => {
+  test("cover the requests of the containers", () => {
     const containers = [container({ resources: { requests: { cpu: "2" } } })];
 
     expect(spec({ containers, resources: { requests: { cpu: "1" } } })).toEqual([
@@ -325,7 +325,7 @@ describe("resources of the pod as a whole", () => {
     ]);
   });
 
-  test("leave room for the huge pages that containers may use", () => {
+  test("cover the huge pages limits of the containers", () => {
     const pages = (amount: string): Manifest => {
       const list = { memory: "1Gi", "hugepages-2Mi": amount };
       return { requests: list, limits: list };
@@ -340,7 +340,7 @@ describe("resources of the pod as a whole", () => {
     );
   });
 
-  test("are of three sorts", () => {
+  test("may be cpu, memory or huge pages", () => {
     expect(spec({ resources: { limits: { "ephemeral-storage": "1Gi" }, requests: { cpu: "1" } } })[0]).toBe(
       'spec.resources.limits[ephemeral-storage]: Unsupported value: "ephemeral-storage": supported values: "cpu", "hugepages-", "memory"',
     );

@@ -1,4 +1,4 @@
-/** Everything a pod's spec must fulfil, in a pod and in a template. */
+/** Validates the spec of a pod or a template. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -36,7 +36,7 @@ export interface PodSpecPlace {
   readonly path: FieldPath;
   readonly subject: PodScope["subject"];
   readonly podName?: string | undefined;
-  /** Volumes that the pod will have without naming them: the claims of a stateful set. */
+  /** Volumes besides those in the spec: the claims of a StatefulSet. */
   readonly addedVolumes?: readonly Volume[];
 }
 
@@ -66,7 +66,7 @@ export function checkPodSpec(spec: PodSpec, place: PodSpecPlace, errors: FieldEr
   checkFileVolumes(spec, path, errors);
 }
 
-/** Variables are read from files of volumes that the pod itself has filled. */
+/** `fileKeyRef` may only refer to `emptyDir` volumes of the pod. */
 function checkFileVolumes(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
   const { containers, initContainers, ephemeralContainers } = spec;
   if (![containers, initContainers, ephemeralContainers].some((list) => list?.some(readsFiles))) return;
@@ -88,7 +88,7 @@ function readsFiles({ env }: Pick<Container, "env">): boolean {
   return env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined) ?? false;
 }
 
-/** Labels and annotations of a template are those its pods will have. */
+/** Labels and annotations of a template become those of its pods. */
 export function checkPodTemplate(
   template: PodTemplateSpec,
   place: Pick<PodSpecPlace, "path" | "addedVolumes">,
@@ -96,7 +96,7 @@ export function checkPodTemplate(
 ): void {
   const { path, addedVolumes = [] } = place;
   const { labels = {}, annotations = {} } = template.metadata;
-  // Upstream leaves `metadata` out of these two paths.
+  // Upstream's two paths lack `metadata`.
   validateLabels(labels, path.child("labels"), errors);
   for (const key of Object.keys(annotations)) {
     errors.invalidFor(path.child("annotations"), key, qualifiedName(key.toLowerCase()));
@@ -150,7 +150,7 @@ function checkClaimSource(claim: PodResourceClaim, path: FieldPath, errors: Fiel
   }
 }
 
-/** On the node's network a container has the node's ports; a template may leave that to the pod. */
+/** Host ports of a pod on the host network equal its container ports. A template may omit them. */
 function checkHostPorts(path: FieldPath, { errors, spec, subject }: PodScope): void {
   if (spec.hostNetwork !== true) return;
   for (const [i, { ports = [] }] of spec.containers.entries()) {
@@ -185,7 +185,7 @@ function checkGates(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
   }
 }
 
-/** Names of other objects. */
+/** Validates names of other objects. */
 function checkNames(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
   for (const field of ["serviceAccountName", "nodeName", "priorityClassName", "runtimeClassName"] as const) {
     const name = spec[field];

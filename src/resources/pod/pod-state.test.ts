@@ -10,18 +10,23 @@ const build = (spec: Manifest, status: Manifest = {}): Pod =>
 
 describe("the grace period of a deletion", () => {
   test.each<[string, Pod, number | undefined, number]>([
-    ["is the pod's own", build({ nodeName: "n", terminationGracePeriodSeconds: 7 }), undefined, 7],
-    ["is what was asked for", build({ nodeName: "n" }), 3, 3],
-    ["is 30 unless said", build({ nodeName: "n" }), undefined, 30],
+    [
+      "is the pod's period by default",
+      build({ nodeName: "n", terminationGracePeriodSeconds: 7 }),
+      undefined,
+      7,
+    ],
+    ["is the requested period", build({ nodeName: "n" }), 3, 3],
+    ["is 30 seconds without any period", build({ nodeName: "n" }), undefined, 30],
     ["is one second when negative", build({ nodeName: "n" }), -5, 1],
-    ["is none for a pod that is nowhere", build({}), 30, 0],
-    ["is none for a pod that has ended", build({ nodeName: "n" }, { phase: "Failed" }), 30, 0],
+    ["is zero for an unbound pod", build({}), 30, 0],
+    ["is zero for a terminal pod", build({ nodeName: "n" }, { phase: "Failed" }), 30, 0],
   ])("%s", (...[, object, asked, seconds]) => {
     expect(podGraceSeconds(object, asked)).toBe(seconds);
   });
 });
 
-test("a pod is ready when its condition says so", () => {
+test("a pod is ready when its Ready condition is true", () => {
   expect(isReady(build({}, { conditions: [{ type: "Ready", status: "True" }] }))).toBe(true);
   expect(isReady(build({}, { conditions: [{ type: "Ready", status: "False" }] }))).toBe(false);
 });
@@ -31,6 +36,6 @@ test.each([
   ["Running", false],
   ["Succeeded", true],
   ["Failed", true],
-])("a pod in phase %s has ended: %s", (phase, expected) => {
+])("a pod in phase %s is terminal: %s", (phase, expected) => {
   expect(isTerminal(build({}, { phase }))).toBe(expected);
 });

@@ -1,9 +1,9 @@
-/** Questions that controllers, the agent and tables ask about a pod. */
+/** Predicates about a pod that controllers, the agent and tables share. */
 
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
 
-/** A pod that ended stays ended. */
+/** A terminal pod never runs again. */
 export function isTerminal({ status }: Pod): boolean {
   return status.phase === "Succeeded" || status.phase === "Failed";
 }
@@ -14,17 +14,17 @@ export function hasCondition({ status }: Pod, type: string): boolean {
   );
 }
 
-/** Takes part in what it is there for: its containers are ready, and so are its readiness gates. */
+/** Containers and readiness gates are ready, so that the pod serves traffic. */
 export function isReady(pod: Pod): boolean {
   return hasCondition(pod, "Ready");
 }
 
-/** Has been given a node. */
+/** Bound to a node. */
 export function isPlaced({ spec }: Pod): boolean {
   return (spec.nodeName ?? "") !== "";
 }
 
-/** Counts for whoever keeps a number of pods: neither ended nor on its way out. */
+/** Counts towards a controller's replicas: neither terminal nor being deleted. */
 export function isActive(pod: Pod): boolean {
   return !isTerminal(pod) && pod.metadata.deletionTimestamp === undefined;
 }
@@ -33,13 +33,13 @@ export function findCondition({ status }: Pod, type: string): PodCondition | und
   return (status.conditions ?? []).find((condition) => condition.type === type);
 }
 
-/** Has been ready for long enough to count on it. */
+/** Ready for at least `minReadySeconds`. */
 export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boolean {
   const availableAt = findAvailableAt(pod, minReadySeconds);
   return availableAt !== undefined && availableAt <= now;
 }
 
-/** When a ready pod is, or will be, available; undefined while it is not ready. */
+/** Time at which a ready pod is available; undefined while it is not ready. */
 export function findAvailableAt(pod: Pod, minReadySeconds: number): number | undefined {
   const ready = findCondition(pod, "Ready");
   if (ready?.status !== "True") return undefined;
@@ -50,12 +50,12 @@ export function findAvailableAt(pod: Pod, minReadySeconds: number): number | und
 }
 
 /**
- * Seconds a deleted pod has to end. Nobody runs a pod that was never put on a node or that has ended: it is
- * gone at once, whatever was asked for.
+ * Grace period of a deleted pod in seconds. It is zero for a terminal or unbound pod, because no agent runs
+ * it.
  */
 export function podGraceSeconds(pod: Pod, asked?: number): number {
   if (pod.spec.nodeName === undefined || isTerminal(pod)) return 0;
   const seconds = plainNumber(asked ?? pod.spec.terminationGracePeriodSeconds ?? 0);
-  // A negative period means as soon as possible.
+  // A negative period means as short as possible.
   return seconds < 0 ? 1 : seconds;
 }

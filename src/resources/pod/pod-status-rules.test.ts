@@ -10,7 +10,7 @@ function problems(status: Manifest, spec: Manifest = {}, before: Manifest = {}):
   return probe.statusProblems({ spec: whole, status }, { spec: whole, status: before });
 }
 
-describe("a pod's status", () => {
+describe("the status of a pod", () => {
   test.each<[string, Manifest, readonly string[]]>([
     [
       "a generation",
@@ -32,11 +32,11 @@ describe("a pod's status", () => {
       { podIP: "x", podIPs: [{ ip: "x" }] },
       [expect.stringMatching(/^status.podIPs\[0\]: Invalid value: "x"/) as string],
     ],
-  ])("with a wrong value of %s is refused", (_what, status, expected) => {
+  ])("with an invalid value of %s is refused", (_what, status, expected) => {
     expect(problems(status)).toEqual(expected);
   });
 
-  test("has no more than one address of a family", () => {
+  test("has at most one address of each family", () => {
     const twice = [{ ip: "10.0.0.1" }, { ip: "10.0.0.1" }];
 
     expect(problems({ podIP: "10.0.0.1", podIPs: twice })).toEqual([
@@ -46,13 +46,13 @@ describe("a pod's status", () => {
     ]);
   });
 
-  test("may keep an address that is wrong", () => {
+  test("may keep a stored invalid address", () => {
     const status = { podIP: "x", podIPs: [{ ip: "x" }], hostIP: "y", hostIPs: [{ ip: "y" }] };
 
     expect(problems(status, {}, status)).toEqual([]);
   });
 
-  test("names a node to come only while the pod has none", () => {
+  test("has a nominated node only while the pod is unbound", () => {
     const status = { nominatedNodeName: "n2" };
 
     expect(problems(status)).toEqual([]);
@@ -63,7 +63,7 @@ describe("a pod's status", () => {
   });
 });
 
-describe("a container that has ended", () => {
+describe("a terminated container", () => {
   const ended = (exitCode: number, name = "main"): Manifest => ({
     name,
     state: { terminated: { exitCode } },
@@ -87,34 +87,34 @@ describe("a container that has ended", () => {
     ["Always", [{}, {}], [false, false]],
     ["OnFailure", [{ restartPolicy: "OnFailure" }, {}], [true, false]],
     ["Never", [{ restartPolicy: "Never" }, {}], [true, true]],
-    ["Never of its own", [{}, { restartPolicy: "Never" }], [true, true]],
-    ["OnFailure of its own", [{ restartPolicy: "Never" }, { restartPolicy: "OnFailure" }], [true, false]],
+    ["its own policy Never", [{}, { restartPolicy: "Never" }], [true, true]],
+    ["its own policy OnFailure", [{ restartPolicy: "Never" }, { restartPolicy: "OnFailure" }], [true, false]],
     [
-      "a rule for 7",
+      "a rule for exit code 7",
       [{ restartPolicy: "Never" }, { restartPolicy: "Never", restartPolicyRules: [rule([7])] }],
       [true, false],
     ],
     [
-      "a rule for 8",
+      "a rule for exit code 8",
       [{ restartPolicy: "Never" }, { restartPolicy: "Never", restartPolicyRules: [rule([8])] }],
       [true, true],
     ],
     [
-      "a rule for all",
+      "a rule that restarts all containers",
       [
         { restartPolicy: "Never" },
         { restartPolicy: "Never", restartPolicyRules: [rule([8], "RestartAllContainers")] },
       ],
       [false, false],
     ],
-  ])("runs again as %s says", (_what, [spec, own], [isDoneForGood, isFailedForGood]) => {
+  ])("runs again according to %s", (_what, [spec, own], [isDoneForGood, isFailedForGood]) => {
     const containers = [{ ...main, ...own }];
 
     expect(isRefused({ ...spec, containers }, 0)).toBe(isDoneForGood);
     expect(isRefused({ ...spec, containers }, 7)).toBe(isFailedForGood);
   });
 
-  test("and that the spec does not have does not run again", () => {
+  test("does not run again when the spec lacks it", () => {
     expect(
       problems({ containerStatuses: [running("other")] }, {}, { containerStatuses: [ended(1, "other")] }),
     ).toEqual([
@@ -153,7 +153,7 @@ describe("the claim for extended resources", () => {
       ],
     ],
     [
-      "a mapping twice",
+      "a duplicate mapping",
       { requestMappings: [mapping, mapping] },
       [
         `${path}.requestMappings[1].containerName: Duplicate value: "main"`,
@@ -161,7 +161,7 @@ describe("the claim for extended resources", () => {
         `${path}.requestMappings[1].requestName: Duplicate value: "r-0"`,
       ],
     ],
-  ])("with %s wrong is told so", (_what, change, expected) => {
+  ])("is refused with invalid %s", (_what, change, expected) => {
     expect(problems({ extendedResourceClaimStatus: { ...status, ...change } }, spec)).toEqual(expected);
   });
 });
@@ -180,33 +180,33 @@ describe("the status of a container", () => {
   test.each<[string, Manifest, readonly string[]]>([
     ["its resources", { allocatedResourcesStatus: [health("cpu", "a", "b"), health("claim:c/r")] }, []],
     [
-      "a resource that it did not ask for",
+      "a resource that it does not request",
       { allocatedResourcesStatus: [health("memory")] },
       [
         `allocatedResourcesStatus[0].name: Invalid value: "memory": must match one of the container's resource requests`,
       ],
     ],
     [
-      "a claim that it did not ask for",
+      "a claim that it does not request",
       { allocatedResourcesStatus: [health("claim:c")] },
       [
         "allocatedResourcesStatus[0].name: Invalid value: \"claim:c\": must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
       ],
     ],
     [
-      "a device twice",
+      "a duplicate device",
       { allocatedResourcesStatus: [health("cpu", "a", "a")] },
       ['allocatedResourcesStatus[0].resources[1].resourceID: Duplicate value: "a"'],
     ],
     [
-      "an unheard-of health",
+      "an unknown health",
       { allocatedResourcesStatus: [{ name: "cpu", resources: [{ resourceID: "a", health: "Fine" }] }] },
       [
         'allocatedResourcesStatus[0].resources[0].health: Unsupported value: "Fine": supported values: "Healthy", "Unhealthy", "Unknown"',
       ],
     ],
     [
-      "a user that is none",
+      "an invalid user",
       { user: { linux: { uid: -1, gid: 1, supplementalGroups: [-2] } } },
       [
         "user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive",
@@ -226,7 +226,7 @@ describe("the status of a container", () => {
     );
   });
 
-  test("that is ephemeral has no resources", () => {
+  test("has no resources for an ephemeral container", () => {
     const status = { name: "x", state: { running: {} }, allocatedResourcesStatus: [health("cpu")] };
 
     expect(problems({ ephemeralContainerStatuses: [status] }, spec)).toEqual([
@@ -234,7 +234,7 @@ describe("the status of a container", () => {
     ]);
   });
 
-  test("of Windows has no user of Linux", () => {
+  test("has no Linux user on Windows", () => {
     const status = { name: "main", state: { running: {} }, user: { linux: { uid: 1, gid: 1 } } };
 
     expect(problems({ containerStatuses: [status] }, { os: { name: "windows" } })).toEqual([

@@ -1,4 +1,4 @@
-/** What agents and schedulers may write into a pod's status. */
+/** Validates the status of a pod that agents and the scheduler write. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -20,7 +20,7 @@ import { canRestartAll, mayRunAgain } from "./container/restart-rules.ts";
 
 const SYSTEM_CONDITIONS: ReadonlySet<string> = new Set(["PodScheduled", "Ready", "Initialized"]);
 
-/** `podIP` is the first of `podIPs`; who writes only one of them gets the other. */
+/** `podIP` is the first of `podIPs`; a status with only one of them gets the other. */
 export function syncPodIps(status: Draft<PodStatus>): void {
   const [first] = status.podIPs ?? [];
   if (status.podIP === undefined) {
@@ -30,10 +30,10 @@ export function syncPodIps(status: Draft<PodStatus>): void {
   }
 }
 
-/** Whoever knows nothing of generations does not take back which of them others have seen. */
+/** A client that does not know observed generations must not remove them. */
 export function keepObservedGenerations(status: Draft<PodStatus>, previous: PodStatus): void {
   if (previous.observedGeneration !== undefined) status.observedGeneration ??= previous.observedGeneration;
-  // There may be several of one type; the first of them is the last in its list.
+  // A type may occur several times. The list is reversed, so that `pop` returns the first.
   const seen = new Map<string, (number | undefined)[]>();
   for (const { type, observedGeneration } of previous.conditions?.toReversed() ?? []) {
     const sameType = seen.get(type);
@@ -62,7 +62,7 @@ export function checkPodStatus(next: Pod, previous: Pod, errors: FieldErrors): v
   checkContainerStatuses(next, path, errors);
 }
 
-/** Nodes are thought of for pods that have none. */
+/** Only unbound pods may get a nominated node. */
 function checkNomination(next: Pod, previous: Pod, errors: FieldErrors): void {
   const { nominatedNodeName = "" } = next.status;
   if (nominatedNodeName === "" || nominatedNodeName === previous.status.nominatedNodeName) return;
@@ -85,7 +85,10 @@ function checkConditions(conditions: readonly PodCondition[], path: FieldPath, e
   }
 }
 
-/** What has ended for good does not run again. Of names that are there twice, or that no container has, nothing else is said, as upstream. */
+/**
+ * A container that has ended for good must not run again. As upstream, duplicate and unknown names get no
+ * other error.
+ */
 function checkTransitions(next: Pod, previous: Pod, errors: FieldErrors): void {
   const { spec } = previous;
   for (const [list, containers] of STATUS_LISTS) {
@@ -133,7 +136,7 @@ function checkClaimStatuses({ spec, status }: Pod, path: FieldPath, errors: Fiel
   }
 }
 
-/** The claim that was made for what containers ask for by the names of resources. */
+/** Validates the claim for the extended resources that the containers request. */
 function checkExtendedResourceClaim({ spec, status }: Pod, path: FieldPath, errors: FieldErrors): void {
   const claim = status.extendedResourceClaimStatus;
   if (claim === undefined) return;
@@ -148,7 +151,7 @@ function checkExtendedResourceClaim({ spec, status }: Pod, path: FieldPath, erro
     const { containerName, resourceName, requestName } = mapping;
     const at = mappings.index(i);
     checkMapping(mapping, containers.get(containerName), { path: at, errors });
-    // Upstream tells this of no particular one.
+    // Upstream's path for this error has no index.
     errors.invalidFor(path.child("requestName"), requestName, dns1123Label(requestName));
     if (addNew(seen, JSON.stringify([containerName, resourceName, requestName]))) continue;
     errors.duplicate(at.child("containerName"), containerName);
@@ -177,13 +180,13 @@ function checkMapping(
 
 type Ips = readonly { readonly ip: string }[];
 
-/** Of addresses: where they are, and which were there. */
+/** Path of the addresses, and the addresses of the stored status. */
 interface IpPlace {
   readonly path: FieldPath;
   readonly before: Ips;
 }
 
-/** At most one address of each family. What was taken once may stay. */
+/** At most one address of each family. Stored addresses stay valid. */
 function checkIps(ips: Ips, { path, before }: IpPlace, errors: FieldErrors): void {
   const known = new Set(before.map(({ ip }) => ip));
   for (const [i, { ip }] of ips.entries()) {

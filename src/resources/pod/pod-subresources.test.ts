@@ -35,7 +35,7 @@ function problemsOf(
 describe("ephemeral containers", () => {
   const debug = { name: "debug", image: "busybox" };
 
-  test("are all that their endpoint takes over", () => {
+  test("are the only field that their subresource changes", () => {
     const draft = build({ ephemeralContainers: [debug], nodeName: "elsewhere" });
 
     prepareEphemeralContainers(draft, build());
@@ -44,13 +44,13 @@ describe("ephemeral containers", () => {
     expect(draft.spec).not.toHaveProperty("nodeName");
   });
 
-  test("are added", () => {
+  test("can be added", () => {
     expect(
       problemsOf(checkEphemeralContainersUpdate, [build({ ephemeralContainers: [debug] }), build()]),
     ).toEqual([]);
   });
 
-  test("are not taken away", () => {
+  test("cannot be removed", () => {
     expect(
       problemsOf(checkEphemeralContainersUpdate, [build(), build({ ephemeralContainers: [debug] })]),
     ).toEqual([
@@ -58,7 +58,7 @@ describe("ephemeral containers", () => {
     ]);
   });
 
-  test("are not changed", () => {
+  test("cannot be changed", () => {
     const changed = build({ ephemeralContainers: [{ ...debug, tty: true }] });
     const [problem] = problemsOf(checkEphemeralContainersUpdate, [
       changed,
@@ -68,7 +68,7 @@ describe("ephemeral containers", () => {
     expect(problem).toContain('existing ephemeral containers "debug" may not be changed\n');
   });
 
-  test("are not for pods that a node runs on its own", () => {
+  test("are refused for mirror pods", () => {
     const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } };
 
     expect(problemsOf(checkEphemeralContainersUpdate, [build({}, mirror), build({}, mirror)])).toEqual([
@@ -86,7 +86,7 @@ describe("a binding", () => {
       target,
     }) as unknown as Binding;
 
-  test("puts the pod on the node", () => {
+  test("sets the node of the pod", () => {
     const draft = build();
 
     bindPod(draft, binding({ name: "n1" }), CONTEXT);
@@ -123,7 +123,7 @@ describe("a binding", () => {
       build({}, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
       "pod it is being deleted, cannot be assigned to a host",
     ],
-  ])("is refused when the pod cannot go there: %#", (object, problem) => {
+  ])("is refused when the pod cannot be bound: %#", (object, problem) => {
     expect(bindingConflict(object)).toBe(problem);
   });
 });

@@ -1,4 +1,4 @@
-/** The rules of `pods/ephemeralcontainers` and `pods/binding`. */
+/** Rules of `pods/ephemeralcontainers` and `pods/binding`. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Binding, Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
@@ -11,7 +11,7 @@ import { specDiff } from "./spec-diff.ts";
 
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
-/** Takes over the ephemeral containers of what was sent, and nothing else. */
+/** Copies ephemeral containers from the request, and ignores all other fields. */
 export function prepareEphemeralContainers(draft: Draft<Pod>, previous: Pod): void {
   const { ephemeralContainers } = draft.spec;
   draft.spec = draftCopy(previous.spec);
@@ -19,7 +19,7 @@ export function prepareEphemeralContainers(draft: Draft<Pod>, previous: Pod): vo
   else draft.spec.ephemeralContainers = ephemeralContainers;
 }
 
-/** Ephemeral containers are added, never changed and never taken away. The pod itself is checked before. */
+/** Ephemeral containers can be added, but neither changed nor removed. Validation of the pod runs before. */
 export function checkEphemeralContainersUpdate(next: Pod, previous: Pod, errors: FieldErrors): void {
   if (isMirror(previous)) {
     return errors.forbidden(fieldPath(), "static pods do not support ephemeral containers");
@@ -38,7 +38,7 @@ export function checkEphemeralContainersUpdate(next: Pod, previous: Pod, errors:
   }
 }
 
-/** What an agent runs by itself and only shows here. */
+/** A mirror pod: an agent runs the pod from a file and mirrors it in the API. */
 export function isMirror({ metadata }: Pod): boolean {
   return ownValue(metadata.annotations, MIRROR_ANNOTATION) !== undefined;
 }
@@ -51,7 +51,7 @@ export function checkBinding({ target }: Binding, errors: FieldErrors): void {
   if ((target.name ?? "") === "") errors.required(fieldPath("target", "name"));
 }
 
-/** Why the pod cannot be bound now, as a conflict; undefined when it can. */
+/** Why the pod cannot be bound now, as the text of a conflict; undefined when it can be. */
 export function bindingConflict({ metadata, spec }: Pod): string | undefined {
   const { name } = metadata;
   if (metadata.deletionTimestamp !== undefined)
@@ -61,7 +61,7 @@ export function bindingConflict({ metadata, spec }: Pod): string | undefined {
   return isGated ? `pod ${name} has non-empty .spec.schedulingGates` : undefined;
 }
 
-/** Puts the pod on the node. Annotations of the binding become the pod's. */
+/** Binds the pod to the node. Annotations and labels of the binding become the pod's. */
 export function bindPod(draft: Draft<Pod>, binding: Binding, { now }: RuleContext): void {
   draft.spec.nodeName = binding.target.name ?? "";
   const { annotations, labels } = binding.metadata;

@@ -1,4 +1,4 @@
-/** What the whole of a pod asks for and may use, exactly and as texts: what limit ranges and quotas are about. */
+/** Exact requests and limits of a whole pod as texts, for limit ranges and quotas. */
 import type { Container, PodSpec } from "../../api/generated/types/core-v1.ts";
 import {
   addQuantities,
@@ -17,15 +17,18 @@ interface PodTotals {
 type Sums = Map<string, Quantity>;
 type Field = "requests" | "limits";
 
-/** Resources that may be given on the level of the pod; then what its containers say of them does not count. */
+/** Resources that a pod may set as a whole; then its containers' values do not count. */
 const POD_LEVEL = /^(?:cpu|memory|hugepages-.*)$/;
 
-/** The most at any time: sidecars run beside everything after them, other init containers one at a time before the rest. */
+/**
+ * Maximum at any time: a sidecar runs beside all later containers; other init containers run alone, before
+ * the rest.
+ */
 export function podTotals(spec: PodSpec): PodTotals {
   return { requests: total(spec, "requests"), limits: total(spec, "limits") };
 }
 
-/** With what its runtime takes on top. A limit that is not there stays away. */
+/** Adds the runtime's overhead. An absent limit stays absent. */
 export function podTotalsWithOverhead(spec: PodSpec): PodTotals {
   const { requests, limits } = podTotals(spec);
   const { overhead } = spec;

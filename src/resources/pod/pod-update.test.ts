@@ -21,7 +21,7 @@ describe("an update of a pod", () => {
     ["an image", { containers: [{ name: "main", image: "nginx:2", imagePullPolicy: "IfNotPresent" }] }, {}],
     ["a new deadline", { activeDeadlineSeconds: 5 }, {}],
     ["an earlier deadline", { activeDeadlineSeconds: 5 }, { activeDeadlineSeconds: 6 }],
-    ["a toleration more", { tolerations: [toleration] }, {}],
+    ["an added toleration", { tolerations: [toleration] }, {}],
     [
       "the time of a toleration",
       { tolerations: [{ ...toleration, tolerationSeconds: 5 }] },
@@ -32,7 +32,7 @@ describe("an update of a pod", () => {
       { terminationGracePeriodSeconds: 1 },
       { terminationGracePeriodSeconds: -1 },
     ],
-    ["a gate less", {}, { schedulingGates: [{ name: "a" }] }],
+    ["the removal of a gate", {}, { schedulingGates: [{ name: "a" }] }],
     ["the node selector of a gated pod", { nodeSelector: { a: "b" } }, { schedulingGates: [{ name: "a" }] }],
     [
       "the node affinity of a gated pod",
@@ -64,19 +64,19 @@ describe("an update of a pod", () => {
       "spec.containers: Forbidden: pod updates may not add or remove containers",
     ],
     [
-      "put a deadline off",
+      "extend a deadline",
       { activeDeadlineSeconds: 7 },
       { activeDeadlineSeconds: 6 },
       "spec.activeDeadlineSeconds: Invalid value: 7: must be less than or equal to previous value",
     ],
     [
-      "lift a deadline",
+      "remove a deadline",
       {},
       { activeDeadlineSeconds: 6 },
       "spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value",
     ],
     [
-      "take a toleration away",
+      "remove a toleration",
       {},
       { tolerations: [toleration] },
       "spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds",
@@ -97,13 +97,13 @@ describe("an update of a pod", () => {
     expect(updates(next, previous)).toContain(problem);
   });
 
-  test("of very many tolerations, in another order, takes no time", () => {
+  test("of thousands of reordered tolerations is fast", () => {
     const many = Array.from({ length: 10_000 }, (_, n) => ({ ...toleration, key: `k${String(n)}` }));
 
     expect(updates({ tolerations: many.toReversed() }, { tolerations: many })).toEqual([]);
   });
 
-  test("may change nothing else, and says what was tried", () => {
+  test("may change no other field, and the error shows the difference", () => {
     const [problem = ""] = updates({ nodeSelector: { a: "b" }, restartPolicy: "Never" });
 
     expect(problem.startsWith(REFUSED)).toBe(true);
@@ -142,31 +142,31 @@ describe("an update of a pod's status", () => {
 
   test.each<[string, Manifest, Manifest, readonly string[]]>([
     [
-      "keeps the class of service",
+      "keeps the QoS class",
       status({ qosClass: "Guaranteed" }),
       status({}),
       ['status.qosClass: Invalid value: "Guaranteed": field is immutable'],
     ],
     [
-      "does not bring back what must not restart",
+      "does not restart a container that must not restart",
       status({ containerStatuses: [running] }, { restartPolicy: "Never" }),
       status({ containerStatuses: [ended] }, { restartPolicy: "Never" }),
       ["status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"],
     ],
     [
-      "brings back anything where one container restarts all",
+      "restarts any container when a rule restarts all",
       status({ containerStatuses: [running] }, RESTARTING_ALL),
       status({ containerStatuses: [ended] }, RESTARTING_ALL),
       [],
     ],
     [
-      "restarts what may",
+      "restarts a container that may restart",
       status({ containerStatuses: [running] }),
       status({ containerStatuses: [ended] }),
       [],
     ],
     [
-      "has one address of a family",
+      "has one address of each family",
       status({ podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }] }),
       status({}),
       [
@@ -174,7 +174,7 @@ describe("an update of a pod's status", () => {
       ],
     ],
     [
-      "has the same host twice",
+      "has equal values in hostIP and hostIPs",
       status({ hostIPs: [{ ip: "10.0.0.1" }] }),
       status({}),
       ['status.hostIPs[0].ip: Invalid value: "10.0.0.1": must be equal to `hostIP`'],
@@ -183,7 +183,7 @@ describe("an update of a pod's status", () => {
     expect(probe.statusProblems(next, previous)).toEqual(problems);
   });
 
-  test("keeps owners and fills in what goes together", () => {
+  test("keeps owners and completes paired fields", () => {
     const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "1" };
     const next = { metadata: { ownerReferences: [owner] }, ...withSpec(), status: { podIP: "10.0.0.1" } };
 
@@ -193,7 +193,7 @@ describe("an update of a pod's status", () => {
     expect(updated.metadata).not.toHaveProperty("ownerReferences");
   });
 
-  test("forgets no generation that was seen when somebody else writes it", () => {
+  test("keeps observed generations that a client omits", () => {
     const condition = (type: string, more: Manifest = {}): Manifest => ({ type, status: "True", ...more });
     const seen = {
       observedGeneration: 3,

@@ -1,6 +1,6 @@
 /**
- * What of a pod may change once it exists. Nearly nothing: a pod is replaced, not changed. While a pod is held back
- * by scheduling gates, where it may run can still be narrowed down.
+ * Validates updates of a pod: only few fields may change. While scheduling gates hold the pod back, its node
+ * selection may be narrowed.
  */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
@@ -45,7 +45,7 @@ export function checkPodUpdate(next: Pod, previous: Pod, errors: FieldErrors): v
   refuseOtherChanges(comparable, previous.spec, errors);
 }
 
-/** Of `next` only what may not change is its own. */
+/** Compares specs in which mutable fields are already equal. */
 function refuseOtherChanges(next: PodSpec, previous: PodSpec, errors: FieldErrors): void {
   if (isSame(next, previous)) return;
   const diff = specDiff("core.PodSpec", previous, next);
@@ -70,7 +70,9 @@ function hasSameContainers({ next, previous, path }: PodChange, errors: FieldErr
   return true;
 }
 
-/** A deadline may be set and brought forward, never taken away or put off. Whether it makes sense to go on. */
+/**
+ * A deadline may be set or shortened, but not removed or extended. Returns whether later checks make sense.
+ */
 function checkDeadlineUpdate(next: PodSpec, previous: PodSpec, errors: FieldErrors): boolean {
   const path = fieldPath("spec", "activeDeadlineSeconds");
   const seconds = next.activeDeadlineSeconds;
@@ -111,7 +113,7 @@ function checkGatedUpdate(next: PodSpec, previous: PodSpec, errors: FieldErrors)
   checkNarrowedAffinity(next.affinity?.nodeAffinity, previous.affinity?.nodeAffinity, errors);
 }
 
-/** Requirements may be added to a term; another term would let the pod run on more nodes. */
+/** A term may gain requirements. A new term would let the pod run on more nodes. */
 function checkNarrowedAffinity(
   next: NodeAffinity | undefined,
   previous: NodeAffinity | undefined,
@@ -135,7 +137,7 @@ function checkNarrowedAffinity(
 
 function isNarrowed(next: NodeSelectorTerm, previous: NodeSelectorTerm): boolean {
   const lists = ["matchExpressions", "matchFields"] as const;
-  // A term without requirements selects no node; with some it would select more.
+  // A term without requirements matches no node; a requirement would make it match some.
   if (lists.every((list) => (previous[list] ?? []).length === 0)) {
     return lists.every((list) => (next[list] ?? []).length === 0);
   }
@@ -145,7 +147,7 @@ function isNarrowed(next: NodeSelectorTerm, previous: NodeSelectorTerm): boolean
   });
 }
 
-/** The new spec with the old values of what may change, so that any difference left is one that is refused. */
+/** The new spec with the old values of mutable fields: every difference left is an error. */
 function withoutUpdatable(next: PodSpec, previous: PodSpec, state: "gated" | "free"): PodSpec {
   const draft = draftCopy(next);
   const before = draftCopy(previous);

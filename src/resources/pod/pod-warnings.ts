@@ -1,4 +1,4 @@
-/** What is worth telling the author of a pod or a template although it is accepted. */
+/** Warnings about valid but doubtful pods and templates. */
 
 import { FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -39,13 +39,13 @@ const SECCOMP_ADVICE = 'non-functional in v1.27+; use the "seccompProfile" field
 
 const BYTE_RESOURCES = ["memory", "ephemeral-storage"];
 
-/** A pod, or a template where its kind keeps it. */
+/** A pod or a template. */
 export interface PodLike {
   readonly metadata: ObjectMeta;
   readonly spec: PodSpec;
 }
 
-/** `place` is empty for a pod itself, else where the template is: `spec.template`. */
+/** `place` is the path of the template, `spec.template` for example; it is empty for a pod. */
 export function podWarnings(pod: PodLike, place: string): readonly string[] {
   const root = new FieldPath(place);
   const at = root.child("metadata", "annotations");
@@ -59,7 +59,7 @@ export function podWarnings(pod: PodLike, place: string): readonly string[] {
   ];
 }
 
-/** Those that are told before what metadata gives rise to, and those after. */
+/** Warnings before and after those about metadata, in upstream's order. */
 interface SpecWarnings {
   readonly first: readonly string[];
   readonly rest: readonly string[];
@@ -82,7 +82,7 @@ function specWarnings(spec: PodSpec, path: FieldPath): SpecWarnings {
   return { first: selectorWarnings(spec, path), rest };
 }
 
-/** Names of pods made from it, and their hosts' names, begin with this one. */
+/** Warns because names and host names of pods begin with this name. */
 export function nameWarnings(name: string, use: "pod" | "controller"): readonly string[] {
   const problems = dns1123Label(name);
   if (problems.length === 0) return [];
@@ -110,7 +110,7 @@ function selectorWarnings(spec: PodSpec, path: FieldPath): readonly string[] {
   ];
 }
 
-/** A preference for a value that no label can have is never met. */
+/** A preferred value that is no valid label value never matches. */
 function preferenceWarnings(term: NodeSelectorTerm, path: FieldPath): readonly string[] {
   const values = (term.matchExpressions ?? []).flatMap((expression, i) =>
     (expression.values ?? []).flatMap((value, at) =>
@@ -163,7 +163,7 @@ function annotationWarnings(pod: PodLike, path: FieldPath, isTemplate: boolean):
     .map(([key, message]) => `${path.key(key).toString()}: ${message}`);
 }
 
-/** What annotations once said of a pod's or a container's confinement is said by fields, and is ignored where these are missing. */
+/** Annotations of seccomp and AppArmor without an equal field: agents ignore them. */
 function profileAnnotations(spec: PodSpec, isTemplate: boolean): readonly (readonly [string, string])[] {
   const containers = placedContainers(spec, fieldPath("spec")).map(({ container }) => container);
   const { seccompProfile, appArmorProfile } = spec.securityContext ?? {};
@@ -241,7 +241,7 @@ function containerWarnings(
   ];
 }
 
-/** Defining a variable again is useful only when the new value builds on the old one. */
+/** A redefined variable makes sense only when its value refers to the earlier one. */
 function envWarnings(env: readonly EnvVar[], path: FieldPath): readonly string[] {
   const names = new Set<string>();
   return env.flatMap(({ name, value = "", valueFrom }, i) => {
@@ -274,7 +274,7 @@ function hostIpWarnings(
   return [`${path.toString()}: hostIP set without hostPort: {${shown}}`];
 }
 
-/** Whoever asks for a port by its name gets the first one. */
+/** A named port refers to the first port of that name. */
 function portNameWarnings(spec: PodSpec, path: FieldPath): readonly string[] {
   const taken = new Map<string, string>();
   return placedContainers(spec, path).flatMap(({ container, at }) =>

@@ -8,8 +8,8 @@ const container = (more: Manifest = {}): Manifest => ({ name: "main", image: "ng
 const withSpec = (spec: Manifest): Manifest => ({ spec: { containers: [container()], ...spec } });
 const withContainer = (more: Manifest): Manifest => ({ spec: { containers: [container(more)] } });
 
-describe("the defaults of a pod", () => {
-  test("fill in what every pod has", () => {
+describe("defaults of a pod", () => {
+  test("set the fields that every pod has", () => {
     expect(probe.created(withSpec({}))).toMatchObject({
       spec: {
         containers: [
@@ -31,7 +31,7 @@ describe("the defaults of a pod", () => {
     });
   });
 
-  test("give a second to end where less than none is asked for", () => {
+  test("turn a negative grace period into one second", () => {
     expect(probe.read(withSpec({ terminationGracePeriodSeconds: -5 }))).toMatchObject({
       spec: { terminationGracePeriodSeconds: 1 },
     });
@@ -45,7 +45,7 @@ describe("the defaults of a pod", () => {
     ["nginx@sha256:abc", "IfNotPresent"],
     ["nginx:latest@sha256:abc", "IfNotPresent"],
     ["", "IfNotPresent"],
-  ])("pull %s %s", (image, policy) => {
+  ])("choose for image %s the pull policy %s", (image, policy) => {
     expect(probe.read(withContainer({ image }))).toMatchObject({
       spec: { containers: [{ imagePullPolicy: policy }] },
     });
@@ -102,7 +102,7 @@ describe("the defaults of a pod", () => {
     });
   });
 
-  test("ask for what is limited", () => {
+  test("take requests from limits", () => {
     const resources = { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "500m" } };
 
     expect(probe.read(withContainer({ resources }))).toMatchObject({
@@ -110,7 +110,7 @@ describe("the defaults of a pod", () => {
     });
   });
 
-  test("take the node's ports on the node's network", () => {
+  test("take host ports from container ports on the host network", () => {
     const spec = { hostNetwork: true, containers: [container({ ports: [{ containerPort: 80 }] })] };
 
     expect(probe.read({ spec })).toMatchObject({ spec: { containers: [{ ports: [{ hostPort: 80 }] }] } });
@@ -120,7 +120,7 @@ describe("the defaults of a pod", () => {
     [{ serviceAccount: "old" }, "old"],
     [{ serviceAccountName: "new" }, "new"],
     [{ serviceAccount: "old", serviceAccountName: "new" }, "new"],
-  ])("show the service account under both names: %o", (spec, name) => {
+  ])("set both names of the service account: %o", (spec, name) => {
     expect(probe.read(withSpec(spec))).toMatchObject({
       spec: { serviceAccount: name, serviceAccountName: name },
     });
@@ -133,7 +133,7 @@ describe("the defaults of a pod", () => {
   });
 });
 
-describe("the class of service", () => {
+describe("the QoS class", () => {
   test.each([
     [{}, "BestEffort"],
     [{ requests: { cpu: "1" } }, "Burstable"],
@@ -147,7 +147,7 @@ describe("the class of service", () => {
 });
 
 describe("a new pod", () => {
-  test("with scheduling gates says that it is held back", () => {
+  test("with scheduling gates has a condition that shows them", () => {
     expect(probe.created(withSpec({ schedulingGates: [{ name: "a" }] }))).toMatchObject({
       status: {
         conditions: [
@@ -162,7 +162,7 @@ describe("a new pod", () => {
     });
   });
 
-  test("has the values of its own labels in selectors with matchLabelKeys", () => {
+  test("has its own label values in selectors with matchLabelKeys", () => {
     const term = { topologyKey: "zone", labelSelector: {}, matchLabelKeys: ["app"] };
     const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
     const created = probe.created({ metadata: { labels: { app: "web" } }, ...withSpec({ affinity }) });
@@ -186,8 +186,8 @@ describe("a new pod", () => {
   });
 });
 
-describe("a pod in a selector", () => {
-  test("is found by where it runs and what it does", () => {
+describe("field selectors of a pod", () => {
+  test("select by node, phase and settings", () => {
     const manifest = {
       spec: { containers: [container()], nodeName: "n1", hostNetwork: true },
       status: { phase: "Running", podIP: "10.0.0.1" },
@@ -346,7 +346,7 @@ describe("warnings about a pod", () => {
     expect(probe.warnings(withSpec(spec))).toContain(warning);
   });
 
-  test("of paths that overlap are a bounded number, however many files there are", () => {
+  test("are bounded in number for overlapping paths of thousands of files", () => {
     const items = Array.from({ length: 20_000 }, (_, n) => ({ key: "a", path: `dir/${String(n % 10_000)}` }));
     const volumes = [{ name: "v", configMap: { name: "m", items } }];
 
@@ -355,13 +355,13 @@ describe("warnings about a pod", () => {
     );
   });
 
-  test("mention names that are no host names", () => {
+  test("mention names that are no valid host names", () => {
     expect(probe.warnings({ metadata: { name: "a.b" }, ...withSpec({}) })).toEqual([
       "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
     ]);
   });
 
-  test("mention profiles that annotations no longer set", () => {
+  test("mention profiles in annotations that no longer have an effect", () => {
     const annotations = {
       "seccomp.security.alpha.kubernetes.io/pod": "runtime/default",
       "container.seccomp.security.alpha.kubernetes.io/a": "runtime/default",
@@ -378,20 +378,20 @@ describe("warnings about a pod", () => {
     expect(probe.warnings({ metadata: { annotations }, ...told })).toEqual([]);
   });
 
-  test("do not mention paths that only look alike", () => {
+  test("ignore paths that only share a prefix", () => {
     const items = ["dir/a", "dir/ab", "dirs"].map((path) => ({ key: path, path }));
     const volumes = [{ name: "v", secret: { secretName: "s", items } }];
 
     expect(probe.warnings(withSpec({ volumes }))).toEqual([]);
   });
 
-  test("are told once, when it is made", () => {
+  test("are returned on create only", () => {
     const spec = { nodeSelector: { "beta.kubernetes.io/os": "linux" } };
 
     expect(probe.updateWarnings(withSpec(spec), withSpec(spec))).toEqual([]);
   });
 
-  test("are none for an ordinary pod", () => {
+  test("are empty for an ordinary pod", () => {
     expect(probe.warnings(withSpec({}))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Pods. The parts of a pod's spec have their rules in `pod/`. */
+/** Pod. Other files of this folder validate the parts of its spec. */
 
 import { FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Pod, PodSpec } from "../../api/generated/types/core-v1.ts";
@@ -32,7 +32,7 @@ export const pod = defineKind<Pod>("v1", "Pod", {
     applyGatedCondition(draft, now);
   },
 
-  // Owners are given on the main resource only.
+  // The status subresource cannot change owners.
   statusKeeps: ["ownerReferences"],
   prepareStatus(draft, previous) {
     const { qosClass: before } = previous.status;
@@ -43,7 +43,8 @@ export const pod = defineKind<Pod>("v1", "Pod", {
 
   validate(object, errors) {
     const { spec, metadata } = object;
-    // What is frozen is shared by many pods and looked at once; what is wrong is found out again, to be told.
+    // Many pods share a frozen spec, so that it is validated once. An invalid spec is validated again to
+    // report its errors.
     if (!Object.isFrozen(spec) || !isSound(spec)) checkSpec(spec, metadata.name, errors);
     checkPodAnnotations(object, ANNOTATIONS, errors);
     checkBirth(object, errors);
@@ -57,7 +58,7 @@ export const pod = defineKind<Pod>("v1", "Pod", {
   },
   validateStatus: checkPodStatus,
 
-  // Pods are mostly changed by programs, which do not listen.
+  // Updates return no warnings: they mostly come from programs, which ignore them.
   warnings: (object, previous) =>
     previous === undefined ? [...nameWarnings(object.metadata.name, "pod"), ...podWarnings(object, "")] : [],
 
@@ -68,7 +69,7 @@ export const pod = defineKind<Pod>("v1", "Pod", {
   rowConditions: podRowConditions,
 });
 
-/** Whether nothing is wrong with a spec, whatever the name of its pod. */
+/** Whether a spec is valid for a pod of any name. */
 const isSound = frozenMemo((spec: PodSpec): boolean => {
   const errors = new FieldErrors();
   checkSpec(spec, undefined, errors);
@@ -104,7 +105,7 @@ function selectableFields({ spec, status }: Pod): Readonly<Record<string, string
   };
 }
 
-/** Says why the scheduler leaves the pod alone, before the scheduler has seen it. */
+/** Sets the condition on create, so that clients see it before the scheduler runs. */
 function applyGatedCondition(draft: Draft<Pod>, now: number): void {
   if ((draft.spec.schedulingGates ?? []).length === 0) return;
   draft.status.conditions = [
@@ -118,7 +119,7 @@ function applyGatedCondition(draft: Draft<Pod>, now: number): void {
   ];
 }
 
-/** A token is somebody's. */
+/** A token requires a service account. */
 function checkTokenVolumes(spec: PodSpec, errors: FieldErrors): void {
   if (spec.serviceAccountName !== undefined) return;
   for (const [i, { projected }] of (spec.volumes ?? []).entries()) {
@@ -134,8 +135,8 @@ function checkTokenVolumes(spec: PodSpec, errors: FieldErrors): void {
 }
 
 /**
- * Ephemeral containers are added to a pod that exists, which makes a new generation of it. Held back and placed exclude
- * each other; since gates can only go, an update cannot bring that about.
+ * On create, ephemeral containers are forbidden, and so is a node name together with scheduling gates.
+ * Updates need no such check: gates can only be removed.
  */
 function checkBirth({ metadata, spec }: Pod, errors: FieldErrors): void {
   if (metadata.generation === 1 && (spec.ephemeralContainers ?? []).length > 0) {

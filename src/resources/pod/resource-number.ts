@@ -1,22 +1,22 @@
-/** Amounts of resources as plain numbers, for sums that are made far too often for exact arithmetic on texts. */
+/** Resource amounts as plain numbers, for frequent sums where exact arithmetic on texts is too slow. */
 
 import { parseQuantity, quantityMilliValue, quantityValue } from "../../api/values/quantity.ts";
 
-/** Beyond this a sum of two would no longer be exact. */
+/** A sum of larger numbers would not be exact. */
 const AMOUNT_MAX = Number.MAX_SAFE_INTEGER;
 
-/** The texts in use are few; whoever sends many different ones costs no more than this. */
+/** Upper bound of the cache, which protects memory from clients that send many different texts. */
 const KNOWN_MAX = 4096;
 
 const knownMillis = new Map<string, number>();
 const knownWholes = new Map<string, number>();
 
-/** Thousandths of cores for `cpu`, whole units (bytes, devices) for everything else; never negative, never above 2^53. */
+/** Thousandths of cores for `cpu`, whole units (bytes, devices) otherwise; from 0 to 2^53. */
 export function resourceNumber(resource: string, text: string): number {
   return resource === "cpu" ? read(text, knownMillis, quantityMilliValue) : wholeNumber(text);
 }
 
-/** Bytes, for instance. */
+/** Whole units, bytes for example. */
 export function wholeNumber(text: string): number {
   return read(text, knownWholes, quantityValue);
 }
@@ -32,7 +32,7 @@ function read(text: string, known: Map<string, number>, valueIn: Unit): number {
   return amount;
 }
 
-/** A text that is no quantity asks for nothing: a server lets none through. */
+/** An invalid quantity counts as zero; the server stores none. */
 function parse(text: string, valueIn: Unit): number {
   try {
     return Math.min(AMOUNT_MAX, Math.max(0, Number(valueIn(parseQuantity(text)))));

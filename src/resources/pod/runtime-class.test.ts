@@ -16,11 +16,11 @@ describe("a RuntimeClass", () => {
       { handler: "a", overhead: { podFixed: { cpu: "-1" } } },
       ['overhead.podFixed.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0'],
     ],
-  ])("names a handler: %#", (manifest, problems) => {
+  ])("has a valid handler and overhead: %#", (manifest, problems) => {
     expect(probe.problems(manifest)).toEqual(problems);
   });
 
-  test("warns of labels that have other names now", () => {
+  test("warns about deprecated node labels", () => {
     const scheduling = { nodeSelector: { "beta.kubernetes.io/arch": "amd64" } };
 
     expect(probe.warnings({ handler: "a", scheduling })).toEqual([
@@ -28,7 +28,7 @@ describe("a RuntimeClass", () => {
     ]);
   });
 
-  test("keeps its handler and is shown with it", () => {
+  test("keeps its handler and shows it", () => {
     expect(probe.updateProblems({ handler: "b" }, { handler: "a" })).toEqual([
       'handler: Invalid value: "b": field is immutable',
     ]);

@@ -1,4 +1,4 @@
-/** RuntimeClass: which runtime runs a pod's containers. */
+/** RuntimeClass: the container runtime of a pod. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { RuntimeClass } from "../../api/generated/types/node-v1.ts";
@@ -15,7 +15,7 @@ export const runtimeClass = defineKind<RuntimeClass>("node.k8s.io/v1", "RuntimeC
   validate({ handler, overhead, scheduling }, errors) {
     errors.invalidFor("handler", handler, dns1123Label(handler));
     for (const [name, amount] of Object.entries(overhead?.podFixed ?? {})) {
-      // Upstream checks the overhead as if it were the limits of a container.
+      // Upstream validates the overhead with the rules, and the path, of container limits.
       const path = fieldPath("overhead", "podFixed", "limits").key(name);
       checkContainerResourceName(name, path, errors);
       checkAmount({ name, amount }, path, errors);

@@ -1,4 +1,4 @@
-/** Kernel settings that reach no further than the pod, and since which minor version they count as such. */
+/** Sysctls that affect only the pod itself, by the minor version that declared them safe. */
 export const SAFE_SYSCTLS: readonly string[] = [
   "kernel.shm_rmid_forced",
   "net.ipv4.ip_local_port_range",

@@ -1,6 +1,7 @@
 /**
- * Annotations that tell what simulated containers do (docs/reference/simulated-pods.md). `simulated.setpoint.dev/NAME` holds for all containers
- * of a pod, `CONTAINER.simulated.setpoint.dev/NAME` for one of them.
+ * Annotations that control simulated containers (docs/reference/simulated-pods.md).
+ * `simulated.setpoint.dev/NAME` applies to all containers of a pod, `CONTAINER.simulated.setpoint.dev/NAME`
+ * to one.
  */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { parseDuration } from "../../api/values/time.ts";
@@ -9,7 +10,7 @@ import { resourceNumber } from "./resource-number.ts";
 
 export const SIMULATED = "simulated.setpoint.dev";
 
-/** Of a container that nothing is said of: about what an idle process takes. */
+/** Usage of a container without annotations: that of an idle process. */
 const IDLE = { cpu: "1m", memory: "16Mi" };
 
 export function isSimulatedAnnotation(key: string): boolean {
@@ -25,7 +26,7 @@ export function findSimulated({ metadata }: Pod, container: string, name: string
   );
 }
 
-/** A Go duration, a number of seconds, or `never`; undefined when it is none of them. */
+/** A Go duration, a number of seconds, or `never`; undefined for other texts. */
 export function findSimulatedMs(text: string): number | undefined {
   if (text === "never") return Infinity;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
@@ -38,7 +39,7 @@ export function findSimulatedMs(text: string): number | undefined {
   }
 }
 
-/** What a simulated container uses while it runs: thousandths of cores and bytes. */
+/** Usage of a running simulated container in thousandths of cores and bytes. */
 export function simulatedUsage(
   pod: Pod,
   container: string,

@@ -1,13 +1,13 @@
 /**
- * What changed between two values, for people: removed lines begin with `-`, added ones with `+`, and what is
- * equal is only counted. The form is that of the diffs which Go programs print.
+ * Text of the differences between two values. Removed lines begin with `-`, added ones with `+`, and equal
+ * parts are shown as a count. The format is that of go-cmp, which upstream prints.
  */
 
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { jsonText, quoted } from "../../api/values/message-text.ts";
 import { isSame } from "../rules/value-rules.ts";
 
-/** Nobody reads a longer one, and a message must not outgrow its object. */
+/** Upper bound, so that a message does not outgrow its object. */
 const LINES_MAX = 200;
 
 interface Change {
@@ -43,7 +43,7 @@ function changedLines({ label, previous, next, depth }: Change): readonly string
   ];
 }
 
-/** The parts of two values of the same shape; undefined when they can only be shown whole. */
+/** Pairs of the parts of two values of the same shape; undefined when the values have no common parts. */
 function findPairs(previous: unknown, next: unknown): readonly Omit<Change, "depth">[] | undefined {
   if (isJsonObject(previous) && isJsonObject(next)) {
     const names = [...new Set([...Object.keys(previous), ...Object.keys(next)])];

@@ -1,4 +1,4 @@
-/** How pods that belong together are spread over the cluster. */
+/** Validates topology spread constraints. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
@@ -61,7 +61,8 @@ function checkMatchLabelKeys(
   const repeated = repeatedKeys(labelSelector);
   for (const [i, key] of matchLabelKeys.entries()) {
     errors.invalidFor(path.index(i), key, qualifiedName(key));
-    // The value of the pod's own label was added to the selector; the key is there twice when the user named it too.
+    // The server added the pod's label to the selector. A key that occurs twice was also in the client's
+    // selector.
     if (repeated.has(key))
       errors.invalid(path.index(i), key, "exists in both matchLabelKeys and labelSelector");
   }

@@ -1,4 +1,4 @@
-/** Taints of nodes that a pod puts up with. */
+/** Validates tolerations of a pod. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Toleration } from "../../api/generated/types/core-v1.ts";
@@ -54,7 +54,7 @@ function checkOperator({ operator, value = "" }: Toleration, path: FieldPath, er
   }
 }
 
-/** A running pod may come to tolerate more, or for another time, but never less. */
+/** An update of a running pod may add tolerations and change their time, but remove none. */
 export function checkAddedTolerations(
   { next, previous }: { readonly next: readonly Toleration[]; readonly previous: readonly Toleration[] },
   path: FieldPath,
@@ -66,7 +66,7 @@ export function checkAddedTolerations(
   }
 }
 
-/** What a toleration is, but for how long. A text, as each of very many is looked up among the others. */
+/** Text of a toleration without its time. Sets of texts make the check fast for thousands of tolerations. */
 function identity({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key ?? "", operator ?? "", value ?? "", effect ?? ""]);
 }
