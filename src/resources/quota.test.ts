@@ -28,7 +28,7 @@ describe("a PriorityClass", () => {
       { preemptionPolicy: "Always" },
       ['preemptionPolicy: Unsupported value: "Always": supported values: "PreemptLowerPriority", "Never"'],
     ],
-  ])("of a user is below those of the system: %#", (manifest, problems) => {
+  ])("of a user has a lower value than the system's: %#", (manifest, problems) => {
     expect(probe.problems(manifest)).toEqual(problems);
   });
 
@@ -40,7 +40,7 @@ describe("a PriorityClass", () => {
     expect(probe.updateProblems({ value: 1, description: "x" }, { value: 1 })).toEqual([]);
   });
 
-  test("is shown with its value", () => {
+  test("shows its value", () => {
     expect(probe.cells({ value: 7, globalDefault: true })).toEqual([
       "it",
       7,
@@ -106,7 +106,7 @@ describe("a ResourceQuota", () => {
       },
       [],
     ],
-  ])("counts what can be counted: %#", (spec, problems) => {
+  ])("has valid resources and scopes: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
@@ -121,7 +121,7 @@ describe("a ResourceQuota", () => {
     ]);
   });
 
-  test("is shown with requests and limits apart", () => {
+  test("shows requests and limits in separate columns", () => {
     const status = {
       hard: { "requests.cpu": "2", pods: "3", "limits.cpu": "4" },
       used: { "requests.cpu": "1", "limits.cpu": "500m" },
@@ -139,7 +139,7 @@ describe("a ResourceQuota", () => {
 describe("a LimitRange", () => {
   const probe = new KindProbe(limitRange);
 
-  test("of containers has defaults that follow from its bounds", () => {
+  test("of containers derives defaults from its bounds", () => {
     const limits = [
       { type: "Container", max: { cpu: "2" }, min: { cpu: "1", memory: "1Gi" }, default: { foo: "1" } },
     ];
@@ -192,7 +192,7 @@ describe("a LimitRange", () => {
     expect(probe.problems({ spec: { limits: [item] } })).toEqual(problems);
   });
 
-  test("speaks of each type once", () => {
+  test("has each type once", () => {
     const item = { type: "Pod" };
 
     expect(probe.problems({ spec: { limits: [item, item] } })).toEqual([

@@ -1,4 +1,4 @@
-/** What a change of an object does to a quota: what is used after it, or why it is refused. */
+/** Charges a change of an object to a quota: returns the new usage, or the reason to refuse the change. */
 import type { Pod, ResourceQuota } from "../../api/generated/types/core-v1.ts";
 import {
   addQuantities,
@@ -14,7 +14,7 @@ import { missingAmounts } from "./pod-usage.ts";
 import { quotaCovers } from "./scope.ts";
 import { type CountedResource, type Usage, type UsageFacts, usageOf } from "./usage.ts";
 
-/** From one state of an object to the next: created when `previous` is undefined, removed when `next` is. */
+/** `previous` is undefined for a create, `next` for a delete. */
 interface QuotaChange {
   readonly previous: ApiObject | undefined;
   readonly next: ApiObject | undefined;
@@ -25,13 +25,13 @@ interface QuotaChange {
 type Charge =
   | { readonly outcome: "unchanged" }
   | { readonly outcome: "used"; readonly used: ResourceList }
-  /** In upstream's words. */
+  /** Text equal to upstream's. */
   | { readonly outcome: "refused"; readonly why: string };
 
 const ZERO = parseQuantity("0");
 const UNCHANGED: Charge = { outcome: "unchanged" };
 
-/** Only what the quota is known to bound counts, as its status says. */
+/** Charges only resources that the quota's status bounds. */
 export function chargeQuota(quota: ResourceQuota, change: QuotaChange): Charge {
   const { hard = {}, used = {} } = quota.status;
   const after = coveredUsage(quota, change.next, change);
@@ -67,7 +67,7 @@ function coveredUsage(
   return usageOf(object, resource, facts);
 }
 
-/** A quota of cpu or memory makes every container of a new pod say how much. */
+/** A quota of cpu or memory requires every container of a new pod to set them. */
 function demandOf(quota: ResourceQuota, { previous, next, resource }: QuotaChange): string | undefined {
   if (previous !== undefined || next === undefined || resource.group !== "" || resource.name !== "pods")
     return undefined;
@@ -85,7 +85,7 @@ function differenceOf(after: Usage, before: Usage, names: readonly string[]): Ma
   return delta;
 }
 
-/** What is not counted yet cannot be given back; and nothing is used less than not at all. */
+/** Skips resources that the quota controller has not counted yet. Usage never becomes negative. */
 function sumsOf(used: ResourceList, delta: Usage): Map<string, Quantity> {
   const sums = new Map<string, Quantity>();
   for (const [name, difference] of delta) {

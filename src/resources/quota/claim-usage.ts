@@ -5,7 +5,7 @@ import { storageClassOf } from "../storage/claim-class.ts";
 
 const CLASS_SUFFIX = ".storageclass.storage.k8s.io/";
 
-/** Storage, in all and of the claim's class. */
+/** Requested storage and number of claims, in total and for the claim's class. */
 export function claimUsage(claim: PersistentVolumeClaim): ResourceList {
   const storageClass = storageClassOf(claim);
   const size = sizeOf(claim);
@@ -19,7 +19,7 @@ export function claimUsage(claim: PersistentVolumeClaim): ResourceList {
   };
 }
 
-/** While a volume grows back to what was asked for, what it was given counts. */
+/** While a failed expansion is undone, the larger allocated size counts. */
 function sizeOf({ spec, status }: PersistentVolumeClaim): string | undefined {
   const asked = spec.resources.requests?.["storage"];
   const given = status.allocatedResources?.["storage"];

@@ -7,7 +7,7 @@ import { resourcesBehind, usageOf, type UsageFacts } from "./usage.ts";
 const CLAIMS = { group: "resource.k8s.io", name: "resourceclaims" };
 const SUFFIX = ".deviceclass.resource.k8s.io/devices";
 
-/** The class of GPUs stands for a resource. */
+/** The class of GPUs provides an extended resource. */
 const FACTS: UsageFacts = {
   now: 0,
   findClass: (name) =>
@@ -40,8 +40,8 @@ function wish(deviceClassName: string, count: number): NonNullable<DeviceRequest
   return { deviceClassName, allocationMode: "ExactCount", count } as NonNullable<DeviceRequest["exactly"]>;
 }
 
-describe("what a claim uses of a quota of devices", () => {
-  test("is the sum of what its requests ask for, by class", () => {
+describe("the usage of a claim in a device quota", () => {
+  test("is the sum of its requests for each class", () => {
     expect(
       usage({ exactly: wish("gpu", 2) }, { exactly: wish("gpu", 3) }, { exactly: wish("nic", 1) }),
     ).toEqual({
@@ -54,7 +54,7 @@ describe("what a claim uses of a quota of devices", () => {
     });
   });
 
-  test("is nothing of what its pod has asked for by the same name", () => {
+  test("excludes extended resources that its pod requests", () => {
     const owner = { apiVersion: "v1", kind: "Pod", name: "web", controller: true };
     const annotations = { "resource.kubernetes.io/extended-resource-claim": "true" };
     const requests = [
@@ -79,13 +79,13 @@ describe("what a claim uses of a quota of devices", () => {
     expect(usageOfClaim(forged, requests)).toMatchObject({ "requests.example.com/gpu": "3" });
   });
 
-  test("is all that it could get where it asks for all", () => {
+  test("is the upper bound where it requests all devices", () => {
     const all = { deviceClassName: "gpu", allocationMode: "All" } as NonNullable<DeviceRequest["exactly"]>;
 
     expect(usage({ exactly: all })).toMatchObject({ [`gpu${SUFFIX}`]: "32" });
   });
 
-  test("is the worst of its alternatives, for each class", () => {
+  test("is the maximum of its alternatives for each class", () => {
     const firstAvailable = [
       { name: "a", ...wish("gpu", 1) },
       { name: "b", ...wish("gpu", 4) },
@@ -98,7 +98,7 @@ describe("what a claim uses of a quota of devices", () => {
     });
   });
 
-  test("is found by the name in the quota", () => {
+  test("is found by the name of the quota's resource", () => {
     expect(resourcesBehind(`gpu.example.com${SUFFIX}`)).toEqual([CLAIMS]);
     expect(resourcesBehind("requests.example.com/gpu")).toEqual([{ group: "", name: "pods" }, CLAIMS]);
   });

@@ -5,23 +5,23 @@ import { EVERY_CLASS, MADE_FOR_RESOURCES } from "../device/extended-resource.ts"
 import { resourceNumber } from "../pod/resource-number.ts";
 import type { ResourceList } from "../rules/resource-amount.ts";
 
-/** Follows the name of a DeviceClass in the name of what a quota bounds. */
+/** Suffix after the name of a DeviceClass in the name of a quota's resource. */
 export const DEVICES_SUFFIX = ".deviceclass.resource.k8s.io/devices";
 const REQUESTS = "requests.";
-/** A claim for all devices gets no more than fit into its status. */
+/** Upper bound of a claim for all devices: the limit of its status. */
 const ALL = 32;
 
-/** What else has to be known. */
+/** Other objects that the usage depends on. */
 export interface DeviceFacts {
   findPod(namespace: string, name: string): Pod | undefined;
   findClass(name: string): DeviceClass | undefined;
-  /** The object goes. Its pod may have gone before it, and nobody must get back what others use. */
+  /** True for a delete. The pod may be gone already, and its share must not be released twice. */
   readonly isRemoval?: boolean;
 }
 
 /**
- * How many devices of each class a claim may get at most: by the name of the class, and by the names of the resources that it stands for. A claim that
- * was made for a pod's resources uses none of those by whose name the pod asked: the pod does.
+ * Upper bound of the devices that a claim can get, keyed by class and by extended resource. A claim for a
+ * pod's extended resources excludes the ones that the pod requests: those are charged to the pod.
  */
 export function deviceUsage(claim: ResourceClaim, facts: DeviceFacts): ResourceList {
   const sums = new Map<string, number>();
@@ -38,7 +38,7 @@ export function deviceUsage(claim: ResourceClaim, facts: DeviceFacts): ResourceL
   return Object.fromEntries([...sums].map(([name, count]) => [name, String(count)]));
 }
 
-/** What a class stands for. */
+/** Extended resources that a class provides. */
 function resourcesOf(className: string, facts: DeviceFacts): readonly string[] {
   const explicit = facts.findClass(className)?.spec.extendedResourceName;
   return [EVERY_CLASS + className, ...(explicit === undefined ? [] : [explicit])];
@@ -48,7 +48,7 @@ function isMadeForPod({ metadata }: ResourceClaim): boolean {
   return metadata.annotations?.[MADE_FOR_RESOURCES] === "true";
 }
 
-/** Anybody can write the annotation: the pod must own the claim, and know of no other. */
+/** Every user can set the annotation. The pod must therefore own the claim and name no other claim. */
 function podBehind(claim: ResourceClaim, facts: DeviceFacts): Pod | undefined {
   const { name, namespace = "", ownerReferences = [] } = claim.metadata;
   if (!isMadeForPod(claim)) return undefined;
@@ -64,7 +64,7 @@ function knowsNoOther({ status }: Pod, claim: string): boolean {
 
 const NAME_OF_PLACE = /^container-(?<container>\d+)-request-(?<place>\d+)$/;
 
-/** The resource behind a request that is named after its place, when the pod asks for that much of it. */
+/** The extended resource of a request whose name holds its position, if the pod requests as many. */
 function askedBy({ spec }: Pod, request: string, count: number): string | undefined {
   const { container = "-1", place = "-1" } = NAME_OF_PLACE.exec(request)?.groups ?? {};
   const containers = [...(spec.initContainers ?? []), ...spec.containers];
@@ -75,7 +75,7 @@ function askedBy({ spec }: Pod, request: string, count: number): string | undefi
 
 type Wish = NonNullable<DeviceRequest["exactly"]> | NonNullable<DeviceRequest["firstAvailable"]>[number];
 
-/** Of alternatives one is taken, and nobody knows yet which: of each class the most that any of them asks for. */
+/** The scheduler picks one of the alternatives later, so each class counts with its largest alternative. */
 function mostOf({ exactly, firstAvailable = [] }: DeviceRequest): ReadonlyMap<string, number> {
   const most = new Map<string, number>();
   const wishes: readonly Wish[] =

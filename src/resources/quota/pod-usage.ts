@@ -1,4 +1,4 @@
-/** What a pod uses: itself, as long as it may run, and what its containers ask for and may take. */
+/** Usage of a pod that is not terminal: the pod itself, and its requests and limits. */
 import type { Pod, PodSpec } from "../../api/generated/types/core-v1.ts";
 import { isDeviceResource } from "../device/extended-resource.ts";
 import { isTerminal } from "../pod/pod-state.ts";
@@ -7,7 +7,7 @@ import type { ResourceList } from "../rules/resource-amount.ts";
 import { isHugePages } from "../rules/resource-name.ts";
 
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];
-/** What a quota that bounds it makes every container say. */
+/** Resources that each container must set when a quota bounds them. */
 const DEMANDED: ReadonlySet<string> = new Set([
   "cpu",
   "memory",
@@ -17,14 +17,14 @@ const DEMANDED: ReadonlySet<string> = new Set([
   "limits.memory",
 ]);
 
-/** Nothing but its place in `count/pods` once it has ended. */
+/** A terminal pod uses nothing but its `count/pods`. */
 export function podUsage(pod: Pod, now: number): ResourceList {
   if (isTerminal(pod) || isOverdue(pod, now)) return {};
   const { requests, limits } = podTotalsWithOverhead(pod.spec);
   return { pods: "1", ...amounts(requests, limits) };
 }
 
-/** A node that should have ended it long ago is gone; what the pod used is free for others. */
+/** A pod far beyond its grace period runs on a lost node; its resources are free for other pods. */
 function isOverdue({ metadata }: Pod, now: number): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false;
@@ -45,7 +45,7 @@ function amounts(requests: ResourceList, limits: ResourceList): ResourceList {
   return used;
 }
 
-/** What containers must say because one of these names is bounded, and do not; undefined when nothing is missing. */
+/** Text about containers that lack a bounded resource; undefined when none does. */
 export function missingAmounts({ spec }: Pod, bounded: Iterable<string>): string | undefined {
   const demanded = [...bounded].filter((name) => DEMANDED.has(name) && !isGivenForPod(spec, name)).toSorted();
   if (demanded.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Which objects a quota is about. */
+/** Matches objects with the scopes of a quota. */
 import type {
   Affinity,
   PersistentVolumeClaim,
@@ -13,7 +13,7 @@ import type { CountedResource } from "./usage.ts";
 
 type Requirement = Pick<ScopedResourceSelectorRequirement, "scopeName" | "operator" | "values">;
 
-/** A quota without scopes is about everything; scopes narrow it to pods, or to claims, and all of them must fit. */
+/** A quota without scopes covers all objects. Scopes restrict it to pods or claims that match all of them. */
 export function quotaCovers({ spec }: ResourceQuota, object: ApiObject, resource: CountedResource): boolean {
   const requirements: readonly Requirement[] = [
     ...(spec.scopes ?? []).map((scopeName) => ({ scopeName, operator: "Exists" as const })),
@@ -50,7 +50,7 @@ function hasDeadline({ spec }: Pod): boolean {
   return spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0;
 }
 
-/** The class that is asked for, the one it has, and the one it is on its way to. */
+/** The requested class, the current class, and the target class of a change in progress. */
 function claimFits({ spec, status }: PersistentVolumeClaim, requirement: Requirement): boolean {
   if (requirement.scopeName !== "VolumeAttributesClass") return false;
   const names = [

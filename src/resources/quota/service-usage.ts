@@ -1,7 +1,7 @@
 import type { Service } from "../../api/generated/types/core-v1.ts";
 import type { ResourceList } from "../rules/resource-amount.ts";
 
-/** Node ports and load balancers, beside the Service itself. */
+/** Usage of node ports and load balancers; `countNames` counts the Service itself. */
 export function serviceUsage({ spec }: Service): ResourceList {
   const { ports = [], type } = spec;
   if (type === "NodePort") return used(ports.length, 0);

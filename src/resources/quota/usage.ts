@@ -1,4 +1,4 @@
-/** What an object uses of the quotas of its namespace, by the names that quotas have for it. */
+/** Computes the usage of an object, keyed by the resource names of quotas. */
 import type { PersistentVolumeClaim, Pod, Service } from "../../api/generated/types/core-v1.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { addQuantities, parseQuantity, type Quantity } from "../../api/values/quantity.ts";
@@ -14,11 +14,11 @@ export type Usage = ReadonlyMap<string, Quantity>;
 
 export interface CountedResource {
   readonly group: string;
-  /** The plural. */
+  /** Plural name. */
   readonly name: string;
 }
 
-/** Counted under their own name since before every resource could be counted. */
+/** Resources whose count also has the bare name, which predates the form `count/…`. */
 const OLD_NAMES: ReadonlySet<string> = new Set([
   "configmaps",
   "persistentvolumeclaims",
@@ -28,29 +28,29 @@ const OLD_NAMES: ReadonlySet<string> = new Set([
   "services",
 ]);
 
-/** Kinds that use more than a place in a count. */
+/** Core resources with further usage besides their count. */
 const MEASURED: ReadonlySet<string> = new Set(["persistentvolumeclaims", "pods", "services"]);
 const DEVICE_CLAIMS: CountedResource = { group: "resource.k8s.io", name: "resourceclaims" };
 
 const ONE = parseQuantity("1");
 
-/** `count/deployments.apps`. */
+/** Example: `count/deployments.apps`. */
 function countName({ group, name }: CountedResource): string {
   return group === "" ? `count/${name}` : `count/${name}.${group}`;
 }
 
-/** Whether what an object uses may change while it is there. */
+/** Whether an update of an object can change its usage. */
 export function isMeasured({ group, name }: CountedResource): boolean {
   return group === "" ? MEASURED.has(name) : group === DEVICE_CLAIMS.group && name === DEVICE_CLAIMS.name;
 }
 
-/** Under which names the mere number of objects is counted. */
+/** Names under which a quota counts the objects. */
 export function countNames(resource: CountedResource): readonly string[] {
   const { group, name } = resource;
   return group === "" && OLD_NAMES.has(name) ? [countName(resource), name] : [countName(resource)];
 }
 
-/** What the use of some objects depends on, besides themselves. */
+/** Other objects and the time, which the usage depends on. */
 export interface UsageFacts extends DeviceFacts {
   readonly now: number;
 }
@@ -87,7 +87,7 @@ export function addUsage(sum: Map<string, Quantity>, usage: Usage): void {
 
 const PODS: CountedResource = { group: "", name: "pods" };
 
-/** The resources whose objects use what a quota calls by this name. */
+/** Resources whose objects use the quota resource of this name. */
 export function resourcesBehind(name: string): readonly CountedResource[] {
   if (name.startsWith("count/")) return [countedResource(name.slice("count/".length))];
   if (OLD_NAMES.has(name)) return [{ group: "", name }];
@@ -99,7 +99,7 @@ export function resourcesBehind(name: string): readonly CountedResource[] {
   return isOfDevices ? [PODS, DEVICE_CLAIMS] : [PODS];
 }
 
-/** `deployments.apps`: no plural has a dot in it. */
+/** Parses `deployments.apps`; a plural name contains no dot. */
 function countedResource(text: string): CountedResource {
   const dot = text.indexOf(".");
   return dot < 0 ? { group: "", name: text } : { group: text.slice(dot + 1), name: text.slice(0, dot) };
