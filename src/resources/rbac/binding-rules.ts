@@ -1,4 +1,4 @@
-/** What RoleBinding and ClusterRoleBinding have in common: who gets which role. */
+/** Defaults, validation and cells that RoleBinding and ClusterRoleBinding share. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { ClusterRoleBinding, RoleBinding, Subject } from "../../api/generated/types/rbac-v1.ts";
@@ -54,7 +54,7 @@ function checkSubject(
   }
 }
 
-/** Whoever may change a binding must not thereby hand out another role. */
+/** The role is immutable: permission to update a binding must not grant another role. */
 export function checkSameRole(
   { roleRef: next }: Binding,
   { roleRef: previous }: Binding,

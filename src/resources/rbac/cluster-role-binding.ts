@@ -1,4 +1,4 @@
-/** ClusterRoleBinding: who has a role everywhere. */
+/** ClusterRoleBinding: grants a role to subjects in the whole cluster. */
 
 import type { ClusterRoleBinding } from "../../api/generated/types/rbac-v1.ts";
 import { pathSegmentName } from "../../api/values/names.ts";

@@ -1,4 +1,4 @@
-/** ClusterRole: what may be done everywhere, or wherever a RoleBinding grants it. */
+/** ClusterRole: permissions in the whole cluster, or in the namespace of each RoleBinding to it. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ClusterRole } from "../../api/generated/types/rbac-v1.ts";

@@ -1,4 +1,4 @@
-/** What a rule of a Role or ClusterRole must say. */
+/** Validates a rule of a Role or ClusterRole. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";

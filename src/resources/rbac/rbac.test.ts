@@ -30,7 +30,7 @@ describe("a rule of a role", () => {
         'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: namespaced rules cannot apply to non-resource URLs',
       ],
     ],
-  ])("says what may be done with what: %#", (rule, problems) => {
+  ])("has valid verbs and resources: %#", (rule, problems) => {
     expect(onRole.problems({ rules: [rule] })).toEqual(problems);
   });
 
@@ -61,7 +61,7 @@ describe("a rule of a role", () => {
     ]);
   });
 
-  test("may be gathered from roles that a selector finds", () => {
+  test("of a ClusterRole may come from other roles by a label selector", () => {
     expect(onClusterRole.problems({ aggregationRule: { clusterRoleSelectors: [{}] } })).toEqual([]);
     expect(onClusterRole.problems({ aggregationRule: {} })).toEqual([
       "aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil",
@@ -70,7 +70,7 @@ describe("a rule of a role", () => {
 });
 
 describe("a binding", () => {
-  test("names the group of roles and users by default", () => {
+  test("gets the API group of roles and users by default", () => {
     expect(
       onBinding.created({
         roleRef: view,
@@ -97,7 +97,7 @@ describe("a binding", () => {
       [`roleRef.apiGroup: Unsupported value: "x": supported values: "${GROUP}"`],
     ],
     [{ kind: "Role", name: "System:Odd name" }, []],
-  ])("names a role: %#", (roleRef, problems) => {
+  ])("refers to a valid role: %#", (roleRef, problems) => {
     expect(onBinding.problems({ roleRef })).toEqual(problems);
   });
 
@@ -113,7 +113,7 @@ describe("a binding", () => {
       { kind: "ServiceAccount", name: "a", namespace: "b", apiGroup: GROUP },
       [`subjects[0].apiGroup: Unsupported value: "${GROUP}": supported values: ""`],
     ],
-  ])("names whom it is for: %#", (subject, problems) => {
+  ])("has valid subjects: %#", (subject, problems) => {
     expect(onClusterBinding.problems({ roleRef: view, subjects: [subject] })).toEqual(problems);
   });
 
@@ -126,7 +126,7 @@ describe("a binding", () => {
     ).toEqual([]);
   });
 
-  test("is shown with its role and subjects", () => {
+  test("shows its role and subjects", () => {
     const subjects = [
       { kind: "User", name: "a" },
       { kind: "User", name: "b" },
@@ -143,7 +143,7 @@ describe("a binding", () => {
     ]);
   });
 
-  test("may have any name that fits into a path", () => {
+  test("may have any name that is a valid path segment", () => {
     expect(onBinding.nameProblems("system:Node%")).toEqual(["may not contain '%'"]);
     expect(onRole.nameProblems("system:node")).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** RoleBinding: who has a role in one namespace. */
+/** RoleBinding: grants a role to subjects in one namespace. */
 
 import type { RoleBinding } from "../../api/generated/types/rbac-v1.ts";
 import { pathSegmentName } from "../../api/values/names.ts";

@@ -1,4 +1,4 @@
-/** Role: what may be done in one namespace. */
+/** Role: permissions in one namespace. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { Role } from "../../api/generated/types/rbac-v1.ts";
