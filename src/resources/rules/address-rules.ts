@@ -1,4 +1,4 @@
-/** Rules for addresses that services are reached at, and warnings for spellings that other programs may not read. */
+/** Validates addresses of Services and endpoints, and warns about ambiguous spellings. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import {
@@ -13,7 +13,7 @@ import { quoted } from "../../api/values/message-text.ts";
 
 export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
-/** Addresses that mean something else on every machine, so that nothing else can be reached at them. */
+/** Address ranges that have another meaning on each machine, so that traffic to them cannot be routed. */
 const SPECIAL: readonly (readonly [ranges: readonly string[], text: (ip: string) => string])[] = [
   [["0.0.0.0/32", "::/128"], (ip) => `may not be unspecified (${ip})`],
   [["127.0.0.0/8", "::1/128"], () => "may not be in the loopback range (127.0.0.0/8, ::1/128)"],
@@ -40,7 +40,7 @@ export function checkNonSpecialIp(ip: string, path: FieldPath, errors: FieldErro
   }
 }
 
-/** Both families, one of each. */
+/** True for one address of each family. */
 export function isDualStack(families: readonly (string | undefined)[]): boolean {
   return families.length === 2 && families.includes("IPv4") && families.includes("IPv6");
 }

@@ -1,4 +1,4 @@
-/** Conditions of the one form that all newer kinds share. */
+/** Validates conditions of the type `metav1.Condition`, which newer kinds share. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
@@ -12,7 +12,7 @@ const STATUSES = ["False", "True", "Unknown"];
 const REASON_MAX_BYTES = 1024;
 const MESSAGE_MAX_BYTES = 32 * 1024;
 
-/** Conditions of these types that are there as often as before stay what they were. */
+/** Restores conditions of these types, unless their number has changed. */
 export function keepConditions<T extends { readonly type: string }>(
   conditions: Draft<T>[],
   previous: readonly T[],
@@ -32,7 +32,7 @@ interface Timed {
   lastTransitionTime?: string;
 }
 
-/** Conditions that do not say since when they hold do so since they were first seen like this, or since now. */
+/** Sets missing transition times: the previous time when the status is unchanged, else the current time. */
 export function setTransitionTimes(
   conditions: Timed[],
   previous: readonly Readonly<Timed>[],
@@ -73,7 +73,7 @@ function checkCondition(condition: Condition, path: FieldPath, errors: FieldErro
       "must be greater than or equal to zero",
     );
   }
-  // Required by its structure, and yet left out where it was sent as null.
+  // The type requires the field, but a null in the request removes it.
   const { lastTransitionTime }: Partial<Condition> = condition;
   if (lastTransitionTime === undefined) errors.required(path.child("lastTransitionTime"), "must be set");
   if (reason === "") errors.required(path.child("reason"), "must be set");

@@ -1,4 +1,4 @@
-/** Copies of stored objects, which nobody may change, for drafts, which rules change at will. */
+/** Copies an immutable stored object into a draft that rules may change. */
 
 import { cloneJson } from "../../api/json/json-clone.ts";
 import type { Draft } from "./kind-rules.ts";

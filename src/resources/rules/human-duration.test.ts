@@ -27,7 +27,7 @@ describe("humanDuration", () => {
     [2 * 365 * DAY, "2y"],
     [2 * 365 * DAY + DAY, "2y1d"],
     [8 * 365 * DAY + DAY, "8y"],
-  ])("%i ms reads as %s", (ms, text) => {
+  ])("formats %i ms as %s", (ms, text) => {
     expect(humanDuration(ms)).toBe(text);
   });
 });
@@ -35,11 +35,11 @@ describe("humanDuration", () => {
 describe("ages", () => {
   const now = Date.UTC(2026, 0, 1, 0, 5);
 
-  test("are counted from the creation timestamp", () => {
+  test("count from the creation timestamp", () => {
     expect(ageText({ metadata: { creationTimestamp: "2026-01-01T00:00:00Z" } }, now)).toBe("5m");
   });
 
-  test("are unknown without one", () => {
+  test("are unknown without a creation timestamp", () => {
     expect(ageText({ metadata: {} }, now)).toBe("<unknown>");
     expect(timeSince(undefined, now)).toBe("<unknown>");
   });

@@ -1,4 +1,4 @@
-/** Ages and durations as tables show them: at most two units, coarser the longer they are. */
+/** Formats ages and durations for tables: at most two units, and coarser for longer durations. */
 
 import { findInstant } from "../../api/values/time.ts";
 
@@ -8,14 +8,14 @@ const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
 interface Step {
-  /** The step is for durations below this, in seconds. */
+  /** Upper bound of the durations for this step, exclusive, in seconds. */
   readonly below: number;
   readonly unit: readonly [seconds: number, suffix: string];
-  /** The smaller unit that is shown beside it unless it is zero. */
+  /** Smaller unit that follows unless it is zero. */
   readonly rest?: readonly [seconds: number, suffix: string];
 }
 
-/** Where one form gives way to the next; the limits are upstream's, so that tables look the same. */
+/** Steps of the format; the limits equal upstream's, so that tables look the same. */
 const STEPS: readonly Step[] = [
   { below: 2 * MINUTE, unit: [1, "s"] },
   { below: 10 * MINUTE, unit: [MINUTE, "m"], rest: [1, "s"] },
@@ -28,7 +28,10 @@ const STEPS: readonly Step[] = [
   { below: Infinity, unit: [YEAR, "y"] },
 ];
 
-/** `119s`, `2m5s`, `3h`, `5d3h`. Clocks may disagree by a second; a longer time in the future is `<invalid>`. */
+/**
+ * `119s`, `2m5s`, `3h`, `5d3h`. A time up to one second ahead counts as now, because clocks differ. A time
+ * further ahead gives `<invalid>`.
+ */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
   if (seconds < -1) return "<invalid>";
@@ -43,19 +46,19 @@ export function humanDuration(ms: number): string {
   return rest === 0 ? text : `${text}${rest}${restSuffix}`;
 }
 
-/** Milliseconds since the epoch; undefined when there is no such time. */
+/** Milliseconds since the epoch; undefined for an invalid or absent time. */
 export function findTimeMs(time: string | undefined): number | undefined {
   const instant = time === undefined ? undefined : findInstant(time);
   return instant === undefined ? undefined : Number(instant / 1000n);
 }
 
-/** How long ago it was; `<unknown>` when nobody said. */
+/** Time since then; `<unknown>` for an absent time. */
 export function timeSince(time: string | undefined, now: number): string {
   const ms = findTimeMs(time);
   return ms === undefined ? "<unknown>" : humanDuration(now - ms);
 }
 
-/** The Age column. */
+/** Text of the Age column. */
 export function ageText(
   object: { readonly metadata: { readonly creationTimestamp?: string } },
   now: number,

@@ -1,6 +1,8 @@
-/** Numbers that may be given as a part of another: `maxSurge: 25%`. */
+/** Numbers that may be percentages: `maxSurge: 25%`. */
 
-/** Of `total`, in whole ones. What is no number counts as none: validation has refused it before. */
+/**
+ * Rounds a percentage of `total` to an integer. An invalid value gives zero: validation refuses it before.
+ */
 export function scaledValue(
   value: number | string | undefined,
   total: number,

@@ -1,6 +1,6 @@
 /**
- * Runs the rules of a kind as the server does, on what a client might send. For tests of kinds: they then speak of
- * manifests and messages, not of drafts and lists of errors.
+ * Runs the rules of a kind on manifests as the server does. Tests of kinds use it, so that they contain
+ * manifests and messages instead of drafts and error lists.
  */
 
 import { FieldErrors, fieldErrorText } from "../../api/errors/field-error.ts";
@@ -11,7 +11,7 @@ import { toNormalForm } from "../../api/schema/normal-form.ts";
 import type { ApiObject, Draft, KindDefinition, KindRules, RuleContext } from "./kind-rules.ts";
 import { keepParts } from "./metadata-parts.ts";
 
-/** A manifest without apiVersion and kind, which its kind adds. */
+/** A manifest without apiVersion and kind, which the probe adds. */
 export type Manifest = JsonObject;
 
 const CONTEXT: RuleContext = {
@@ -25,11 +25,11 @@ export class KindProbe {
 
   constructor(definition: KindDefinition) {
     this.#definition = definition;
-    // Everything the probe passes in has gone through the schema of the kind.
+    // Safe: the probe passes only values that the schema of the kind has parsed.
     this.#rules = definition.rules as unknown as KindRules;
   }
 
-  /** The manifest in normal form with defaults: what a rule sees of a body. */
+  /** The manifest in normal form with defaults. */
   read(manifest: Manifest): Draft<ApiObject> & Record<string, unknown> {
     const { apiVersion, kind } = this.#definition;
     const schema = findKindSchema(apiVersion, kind);
@@ -41,7 +41,7 @@ export class KindProbe {
     return draft;
   }
 
-  /** What a create stores, if it is valid. */
+  /** The object that a create stores, if it is valid. */
   created(manifest: Manifest): Draft<ApiObject> & Record<string, unknown> {
     const draft = this.read(manifest);
     // A rule replaces what it changes: the draft before it says which fields the client owns.
@@ -53,14 +53,14 @@ export class KindProbe {
     return draft;
   }
 
-  /** What an update of the main resource stores, if it is valid. */
+  /** The object that an update of the main resource stores, if it is valid. */
   updated(next: Manifest, previous: Manifest): Draft<ApiObject> & Record<string, unknown> {
     const draft = this.read(next);
     this.#rules.prepareUpdate?.(draft, this.created(previous), CONTEXT);
     return draft;
   }
 
-  /** What an update of the status stores, if it is valid. */
+  /** The object that an update of the status stores, if it is valid. */
   statusUpdated(next: Manifest, previous: Manifest): Draft<ApiObject> & Record<string, unknown> {
     const draft = this.read(next);
     const before = this.read(previous);
@@ -69,7 +69,7 @@ export class KindProbe {
     return draft;
   }
 
-  /** `spec.x: Required value` for everything wrong with a create. */
+  /** All errors of a create as texts: `spec.x: Required value`. */
   problems(manifest: Manifest): readonly string[] {
     const draft = this.created(manifest);
     return texts((errors) => {
@@ -82,7 +82,7 @@ export class KindProbe {
     return this.#rules.nameRule?.(name) ?? [];
   }
 
-  /** What is wrong with an update, besides what would be wrong with a create. */
+  /** Errors of an update that a create would not have. */
   updateProblems(next: Manifest, previous: Manifest): readonly string[] {
     const draft = this.updated(next, previous);
     return texts((errors) => this.#rules.validateUpdate?.(draft, this.created(previous), errors));

@@ -1,7 +1,7 @@
 /**
- * What structure cannot say of a kind: defaults, what a client does not decide, cross-field rules, what may change, how it
- * is shown. One file per kind fills this in; the server calls it and knows no kind by name. All rules see objects in normal
- * form (DESIGN: one normal form), in the version the rules are registered for.
+ * Rules of a kind beyond its schema: defaults, fields that the server sets, validation, updates, table cells.
+ * Each kind has one file with its rules. The server calls them and knows no kind by name. All rules get
+ * objects in normal form, in the version for which they are registered.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { FieldError, FieldErrors } from "../../api/errors/field-error.ts";
@@ -12,17 +12,17 @@ import type { MetadataPart } from "./metadata-parts.ts";
 
 export type { ApiObject };
 
-/** An object that is being made: rules may change it, at any depth. Nobody else holds it. */
+/** A mutable object: rules may change it at any depth. No other code holds a reference to it. */
 export type Draft<T> = T extends readonly (infer Item)[]
   ? Draft<Item>[]
   : T extends object
     ? { -readonly [Key in keyof T]: Draft<T[Key]> }
     : T;
 
-/** Whose request it is, as authentication found it. */
+/** User of the request, from authentication. */
 export interface Requester {
   readonly name: string;
-  /** Empty for those who are known by name alone. */
+  /** Empty for users without a uid. */
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
@@ -32,15 +32,15 @@ export interface RuleContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly user: Requester;
-  /** Who hears of what can only be seen before the server sets its part; nobody where the server writes by itself. */
+  /** Collects warnings that only `prepare…` rules can find. Absent for writes of the server itself. */
   readonly notes?: { warn(text: string): void };
 }
 
 export interface KindRules<T extends ApiObject = ApiObject> {
-  /** How names must look; a DNS subdomain unless given. */
+  /** Validates names; a DNS subdomain unless given. */
   readonly nameRule?: NameRule;
 
-  /** Fills in what was left out. Also run on the result of every patch, so it must be idempotent. */
+  /** Sets absent fields. Also runs on the result of every patch, so it must be idempotent. */
   defaults?(draft: Draft<T>): void;
 
   /**
@@ -49,62 +49,79 @@ export interface KindRules<T extends ApiObject = ApiObject> {
    * before it says which fields the client owns.
    */
   prepareCreate?(draft: Draft<T>, context: RuleContext): void;
-  /** The same for an update of the main resource; the status of `previous` is already put back. */
+  /** The same for an update of the main resource; the status of `previous` is already restored. */
   prepareUpdate?(draft: Draft<T>, previous: T, context: RuleContext): void;
-  /** The same for the status subresource; everything but status (and what upstream lets through) is already put back. */
+  /**
+   * The same for the status subresource. All fields outside status are already restored, except those that
+   * upstream lets clients change.
+   */
   prepareStatus?(draft: Draft<T>, previous: T, context: RuleContext): void;
 
-  /** Reports every problem at once. Called on create, and on update before `validateUpdate`. */
+  /** Reports every error. Runs on create, and on update before `validateUpdate`. */
   validate?(object: T, errors: FieldErrors): void;
-  /** What holds for new objects only. */
+  /** Reports errors that matter only for new objects. */
   validateCreate?(object: T, errors: FieldErrors): void;
   validateUpdate?(next: T, previous: T, errors: FieldErrors): void;
-  /** Whether an update may leave this wrong, when `validate` says the same of the previous object. */
+  /**
+   * Whether an update may keep this error, when `validate` reports the same error for the previous object.
+   */
   tolerates?(error: FieldError): boolean;
   validateStatus?(next: T, previous: T, errors: FieldErrors): void;
 
-  /** Things worth a `Warning` header. */
+  /** Texts for `Warning` headers. */
   warnings?(object: T, previous: T | undefined): readonly string[];
 
-  /** Many objects have equal specs, which become one; `defaults` looks at nothing but the spec, and changes nothing else. */
+  /**
+   * Many objects have equal specs, which then share one frozen object. `defaults` may only read and change
+   * the spec.
+   */
   readonly repeatsSpec?: boolean;
 
-  /** Status sent with a create is kept (Node). */
+  /** Keeps the status that a create sends (Node). */
   readonly keepsStatus?: boolean;
-  /** What of metadata whoever writes status leaves as it is, whatever they send. */
+  /** Metadata that a write of the status cannot change. */
   readonly statusKeeps?: readonly MetadataPart[];
-  /** Besides spec, changes that count as a new generation (Deployment: annotations). */
+  /** Whether a change outside the spec starts a new generation (Deployment: annotations). */
   isNewGeneration?(next: T, previous: T): boolean;
 
-  /** Grace period of a deletion, given the one that was asked for. Kinds without this rule are deleted at once. */
+  /**
+   * Grace period of a deletion in seconds, given the requested one. Kinds without this rule are deleted at
+   * once.
+   */
   gracePeriodSeconds?(object: T, asked: number | undefined): number | undefined;
 
-  /** Whether something besides finalizers and grace period keeps a deleted object (Namespace: finalizers of its own). */
+  /**
+   * Whether the object itself blocks its deletion, besides finalizers and grace period (Namespace:
+   * `spec.finalizers`).
+   */
   isHeld?(object: T): boolean;
-  /** Held by this finalizer from the first request for its deletion on. */
+  /** The first delete request adds this finalizer. */
   readonly deletionFinalizer?: string;
-  /** Nothing is owned by it: a deletion waits for no dependents, whatever is asked for (Event). */
+  /** The kind owns no objects: even a foreground deletion waits for no dependents (Event). */
   readonly hasNoDependents?: boolean;
-  /** A deletion that says nothing of its dependents leaves them there (ReplicationController, Job). */
+  /** A deletion without a propagation policy orphans the dependents (ReplicationController, Job). */
   readonly keepsDependents?: boolean;
-  /** For whoever deletes it without saying what becomes of its dependents. */
+  /** Warning for a deletion without a propagation policy. */
   readonly deletionWarning?: string;
-  /** Shows in the object that its deletion was asked for (Namespace: its phase). */
+  /** Records the delete request in the object (Namespace: its phase). */
   markDeleted?(draft: Draft<T>, now: number): void;
 
-  /** What field selectors see, besides metadata.name and metadata.namespace; every field of `selectors.json` must be there. */
+  /**
+   * Values for field selectors besides metadata.name and metadata.namespace. Every field of `selectors.json`
+   * must be present.
+   */
   fields?(object: T): Readonly<Record<string, string>>;
 
-  /** The columns of a table, where `columns.json` has none for the kind or not all. */
+  /** Columns of the table, where `columns.json` has none or not all for the kind. */
   readonly columns?: readonly ColumnFacts[];
-  /** One for each column, in their order; Name and Age too. */
+  /** One cell for each column, in their order; includes Name and Age. */
   cells?(object: T, now: number): readonly (string | number | boolean | null)[];
-  /** What a table says of a row besides its cells. */
+  /** Conditions of a table row. */
   rowConditions?(object: T): readonly RowCondition[];
-  /** The order of the rows of a list, where it is not that of the list. */
+  /** Order of the rows, where it differs from the order of the list. */
   compareRows?(left: T, right: T): number;
 
-  /** Where scale lives, for kinds that have it. */
+  /** Access to the scale subresource, for kinds that have it. */
   readonly scale?: ScaleRules<T>;
 }
 
@@ -116,26 +133,29 @@ export interface RowCondition {
 }
 
 export interface ScaleRules<T extends ApiObject> {
-  /** Only custom kinds: where they say how many copies they have, which they may leave open. */
+  /** Only for custom kinds: path of the replicas field, which may be absent in an object. */
   readonly replicasPath?: string;
   replicas(object: T): number | undefined;
   statusReplicas(object: T): number;
-  /** In the text form of a label selector. */
+  /** Text form of the label selector. */
   selector(object: T): string;
   setReplicas(draft: Draft<T>, replicas: number): void;
 }
 
-/** A conversion between two versions of one resource: takes and gives normal form, metadata untouched. */
+/**
+ * Converts between two versions of one resource. Input and output are in normal form; metadata stays
+ * unchanged.
+ */
 export type Conversion = (object: JsonObject) => JsonObject;
 
 export interface KindDefinition {
-  /** `v1`, `apps/v1`. */
+  /** Examples: `v1`, `apps/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly rules: KindRules<never>;
 }
 
-/** Names the kind whose rules these are. */
+/** Binds rules to the kind that they are for. */
 export function defineKind<T extends ApiObject>(
   apiVersion: T["apiVersion"],
   kind: T["kind"],

@@ -1,4 +1,4 @@
-/** What clients say of an object beside its name. */
+/** Metadata that clients set besides the name. */
 
 import { cloneJson } from "../../api/json/json-clone.ts";
 
@@ -15,7 +15,7 @@ interface WithParts {
   readonly metadata: Partial<Record<MetadataPart, unknown>>;
 }
 
-/** Puts them back as they were. */
+/** Restores the parts from the previous object. */
 export function keepParts(
   { metadata }: WithParts,
   { metadata: previous }: WithParts,

@@ -1,7 +1,7 @@
-/** Which of several classes counts where somebody names none. */
+/** Chooses the default among classes, StorageClasses for example. */
 import type { ApiObject } from "./kind-rules.ts";
 
-/** The newest of those that are marked; of equally new ones the first by name. */
+/** The newest class with a mark; the first by name among equally new ones. */
 export function newestDefault(classes: readonly ApiObject[], marks: readonly string[]): string | undefined {
   const marked = classes.filter(({ metadata }) =>
     marks.some((mark) => metadata.annotations?.[mark] === "true"),

@@ -1,4 +1,4 @@
-/** Amounts of resources as nodes, quotas and runtime classes state them. */
+/** Validates resource amounts of nodes, quotas and runtime classes. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { quoted } from "../../api/values/message-text.ts";
@@ -13,7 +13,7 @@ export interface NamedAmount {
   readonly amount: string;
 }
 
-/** Nothing is counted below zero, and things that come in ones are counted in ones. */
+/** Amounts must not be negative. Countable resources must be integers. */
 export function checkAmount({ name, amount }: NamedAmount, path: FieldPath, errors: FieldErrors): void {
   const quantity = parseQuantity(amount);
   if (quantity.nano < 0n) errors.invalid(path, amount, "must be greater than or equal to 0");
@@ -22,7 +22,7 @@ export function checkAmount({ name, amount }: NamedAmount, path: FieldPath, erro
   }
 }
 
-/** There are no parts of bytes. */
+/** Warns about fractions of a byte. */
 export function byteWarnings(
   list: ResourceList | undefined,
   name: string,

@@ -1,4 +1,4 @@
-/** Names of what is counted: by containers and pods that ask for it, by nodes that have it, by quotas that bound it. */
+/** Classifies and validates names of resources, as containers, nodes and quotas use them. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { qualifiedName } from "../../api/values/names.ts";
@@ -6,7 +6,7 @@ import { qualifiedName } from "../../api/values/names.ts";
 const HUGE_PAGES = "hugepages-";
 const REQUESTED_HUGE_PAGES = `requests.${HUGE_PAGES}`;
 
-/** Objects, which a quota counts in whole ones. */
+/** Object counts of a quota: always integers. */
 const OBJECT_COUNTS: ReadonlySet<string> = new Set([
   "configmaps",
   "persistentvolumeclaims",
@@ -25,19 +25,19 @@ const OF_QUOTAS: ReadonlySet<string> = new Set([
   ...[...OF_CONTAINERS].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
   "requests.storage",
 ]);
-/** What a pod may ask for as a whole; the last stands for all sizes of huge pages. */
+/** Resources that a pod may request as a whole. `hugepages-` matches all sizes. */
 const OF_PODS = ["cpu", "hugepages-", "memory"];
 
 export function isHugePages(name: string): boolean {
   return name.startsWith(HUGE_PAGES);
 }
 
-/** `2Mi` of `hugepages-2Mi`. */
+/** Returns `2Mi` for `hugepages-2Mi`. */
 export function hugePageSize(name: string): string {
   return name.slice(HUGE_PAGES.length);
 }
 
-/** Resources of Kubernetes itself, not of a device plug-in. */
+/** A resource of Kubernetes itself, not of a device plug-in. */
 function isNativeResource(name: string): boolean {
   return !name.includes("/") || name.includes("kubernetes.io/");
 }
@@ -47,12 +47,12 @@ export function isExtendedResource(name: string): boolean {
   return qualifiedName(`requests.${name}`).length === 0;
 }
 
-/** Only these may be promised to more than one at a time. */
+/** Whether limits may exceed requests: true for native resources except huge pages. */
 export function isOvercommitAllowed(name: string): boolean {
   return isNativeResource(name) && !isHugePages(name);
 }
 
-/** Things that come in ones. */
+/** Resources with integer amounts only. */
 export function isWholeResource(name: string): boolean {
   return OBJECT_COUNTS.has(name) || isExtendedResource(name);
 }
@@ -61,7 +61,7 @@ export function isStandardQuotaResource(name: string): boolean {
   return OF_QUOTAS.has(name) || isHugePages(name) || name.startsWith(REQUESTED_HUGE_PAGES);
 }
 
-/** Whether the name is good: known, or with a prefix that makes it somebody's own. */
+/** Reports an invalid name. A name is valid when it is known or has a domain as prefix. */
 export function checkResourceName(name: string, path: FieldPath, errors: FieldErrors): boolean {
   const problems = qualifiedName(name);
   errors.invalidFor(path, name, problems);

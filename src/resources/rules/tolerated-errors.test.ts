@@ -5,6 +5,6 @@ test.each([
   ["spec.initContainers[0].resizePolicy", true],
   ["spec.template.spec.initContainers[12].resizePolicy", true],
   ["spec.containers[0].resizePolicy", false],
-])("an update may leave a wrong %s: %s", (field, expected) => {
+])("an update may keep an invalid %s: %s", (field, expected) => {
   expect(isOldPodError({ type: "FieldValueInvalid", field, body: "" })).toBe(expected);
 });

@@ -1,7 +1,6 @@
 /**
- * What an update may leave wrong. Earlier versions of the API stored values that are refused today; whoever changes
- * something else of such an object is not held up by them. The server asks these only about errors that the object had
- * before, word for word.
+ * Errors that an update may keep. Earlier API versions accepted values that are invalid today. These objects
+ * stay updatable: the server tolerates an error that the stored object had with the same text.
  */
 
 import type { FieldError } from "../../api/errors/field-error.ts";
@@ -12,12 +11,12 @@ const TOKEN_PATH = /\.projected\.path$/;
 const DEVICES = /\.volumeDevices$/;
 const INIT_RESIZE_POLICY = /\.initContainers\[\d+\]\.resizePolicy$/;
 
-/** A value in a selector that no label can have: it selects nothing, or everything else. */
+/** A selector value that is no valid label value: it matches no label. */
 export function isSelectorValueError({ type, field }: FieldError): boolean {
   return type === "FieldValueInvalid" && SELECTOR_VALUE.test(field);
 }
 
-/** The same in a pod or its template, and four more of its places. */
+/** The same for pods and pod templates, and four further fields of them. */
 export function isOldPodError(error: FieldError): boolean {
   const { type, field } = error;
   const isOldValue =

@@ -1,4 +1,4 @@
-/** Checks of single values that many kinds share, in upstream's words. */
+/** Checks of single values that many kinds share, with upstream's error texts. */
 
 import { isDeepStrictEqual } from "node:util";
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
@@ -12,7 +12,7 @@ export function checkNonNegative(value: number | undefined, path: FieldPath, err
   }
 }
 
-/** The number fields of `counts` that are named; each must not be negative. */
+/** Checks that the named number fields are not negative. */
 export function checkCounts<T extends object>(
   counts: T,
   names: readonly (keyof T & string)[],
@@ -37,17 +37,17 @@ export function firstByText<T>(items: Iterable<T>, textOf: (item: T) => string):
 export interface Choice {
   readonly path: FieldPath;
   readonly value: string | undefined;
-  /** Listed in this order when the value is none of them. */
+  /** Valid values, in the order in which the error lists them. */
   readonly among: readonly string[];
 }
 
-/** A field that must have one of some values; absent is refused too. */
+/** Checks a required field that has a closed set of values. */
 export function checkRequiredChoice({ path, value, among }: Choice, errors: FieldErrors): void {
   if (value === undefined || value === "") errors.required(path);
   else checkChoice({ path, value, among }, errors);
 }
 
-/** A field that may be left out and else must have one of some values. */
+/** Checks an optional field that has a closed set of values. */
 export function checkChoice({ path, value, among }: Choice, errors: FieldErrors): void {
   if (value !== undefined && !among.includes(value)) errors.notSupported(path, value, among);
 }
@@ -56,13 +56,13 @@ export function checkQualifiedName(value: string, path: FieldPath, errors: Field
   errors.invalidFor(path, value, qualifiedName(value));
 }
 
-/** Users and groups have the numbers of a signed 32-bit integer. */
+/** Users and groups have ids up to the maximum of a signed 32-bit integer. */
 export function checkUserId(value: number | undefined, path: FieldPath, errors: FieldErrors): void {
   if (value === undefined || (value >= 0 && value <= UID_MAX)) return;
   errors.invalid(path, value, `must be between 0 and ${UID_MAX}, inclusive`);
 }
 
-/** `5` or `25%`. */
+/** Examples: `5`, `25%`. */
 export type IntOrPercent = number | string;
 
 export function checkIntOrPercent(
@@ -79,7 +79,7 @@ export function checkAtMostAll(value: IntOrPercent | undefined, path: FieldPath,
   if (percent !== undefined && percent > 100) errors.invalid(path, value, "must not be greater than 100%");
 }
 
-/** The number before the percent sign, or the number itself; zero when it is neither. */
+/** The number, or the number before the percent sign; zero for other texts. */
 export function intOrPercentNumber(value: IntOrPercent | undefined): number {
   if (typeof value === "number") return value;
   return findPercent(value) ?? 0;
@@ -89,22 +89,22 @@ function findPercent(value: IntOrPercent | undefined): number | undefined {
   return typeof value === "string" && percentage(value).length === 0 ? Number(value.slice(0, -1)) : undefined;
 }
 
-/** An error that shows no value, because the whole object would be it. */
+/** Reports an error without its value, which would be the whole object. */
 export function invalidWithoutValue(path: FieldPath, detail: string, errors: FieldErrors): void {
   errors.append([{ type: "FieldValueInvalid", field: path.toString(), body: `Invalid value: ${detail}` }]);
 }
 
-/** Objects in normal form mean the same exactly when they are equal; absent is equal to absent. */
+/** Equality of values in normal form; undefined equals undefined. */
 export function isSame(left: unknown, right: unknown): boolean {
   return isDeepStrictEqual(left ?? undefined, right ?? undefined);
 }
 
-/** The value of a map's own key: every object inherits a `constructor`, and that is a good name for a label. */
+/** Value of an own key. Every object inherits `constructor`, which is also a valid label key. */
 export function ownValue<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
-/** Adds the value unless it is there already; says whether it was new. */
+/** Adds the value to the set. Returns whether it was new. */
 export function addNew<T>(seen: Set<T>, value: T): boolean {
   if (seen.has(value)) return false;
   seen.add(value);
