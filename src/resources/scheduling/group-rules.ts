@@ -1,4 +1,4 @@
-/** What holds for a group of pods, and for the template that one is made of. */
+/** Validation that PodGroup and its template in a Workload share. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -13,12 +13,12 @@ import { addNew, checkChoice } from "../rules/value-rules.ts";
 
 export const CLAIMS_MAX = 4;
 const TOPOLOGIES_MAX = 1;
-/** What users may give; above it is the system's. */
+/** Upper bound for users' priorities; larger values are the system's. */
 const PRIORITY_MAX = 1_000_000_000;
 const PRIORITY_MIN = -(2 ** 31);
 const DISRUPTION_MODES = ["Pod", "PodGroup"];
 
-/** Its structure demands some of these, and yet they may be left out. */
+/** The type requires some of these fields, but clients may omit them. */
 type Group = Partial<Pick<PodGroupSpec & PodGroupTemplate, SharedField>>;
 type SharedField = keyof PodGroupSpec & keyof PodGroupTemplate;
 
@@ -74,7 +74,7 @@ function checkClaims(claims: readonly PodGroupResourceClaim[], path: FieldPath, 
   }
 }
 
-/** Exactly one of them is given. */
+/** Requires exactly one member. */
 export function checkUnion(members: object, path: FieldPath, errors: FieldErrors): void {
   const all = Object.keys(members);
   const given = Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [name]));
@@ -92,7 +92,7 @@ interface NamePlace {
   readonly rule: NameRule;
 }
 
-/** One that must be there, and be good. */
+/** Checks a required name. */
 export function checkName(name: string, { path, rule }: NamePlace, errors: FieldErrors): void {
   if (name === "") errors.required(path);
   else errors.invalidFor(path, name, rule(name));

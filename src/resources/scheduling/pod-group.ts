@@ -1,4 +1,4 @@
-/** PodGroup: the pods of a workload that start together or not at all. */
+/** PodGroup: pods of a workload that the scheduler starts together or not at all. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { FieldErrors } from "../../api/errors/field-error.ts";
@@ -11,7 +11,7 @@ import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { checkGroup, checkName, checkUnion, CLAIMS_MAX } from "./group-rules.ts";
 
 const SPEC = fieldPath("spec");
-/** All that it says. */
+/** Immutable fields: the whole spec. */
 const FIXED = [
   "podGroupTemplateRef",
   "schedulingPolicy",
@@ -69,7 +69,7 @@ function stateText({ status }: PodGroup): string {
   return scheduled.status === "True" ? "Scheduled" : scheduled.reason;
 }
 
-/** A group may stand alone, whatever its structure says. */
+/** A group needs no workload, although its type requires one. */
 function workloadText({ spec }: PodGroup): string {
   const { podGroupTemplateRef: template }: Partial<PodGroup["spec"]> = spec;
   const { workload }: Partial<PodGroup["spec"]["podGroupTemplateRef"]> = template ?? {};

@@ -13,7 +13,7 @@ function group(more: Manifest): Manifest {
 }
 
 describe("a PodGroup", () => {
-  test("needs nothing but a policy", () => {
+  test("is valid with only a policy", () => {
     expect(groups.problems(group({}))).toEqual([]);
     expect(groups.problems(group({ schedulingPolicy: { gang: { minCount: 2 } } }))).toEqual([]);
   });
@@ -72,7 +72,7 @@ describe("a PodGroup", () => {
     expect(groups.problems(group(more))).toEqual(problems);
   });
 
-  test("stays as it was made", () => {
+  test("has an immutable spec", () => {
     expect(groups.updateProblems(group({ priority: 1 }), group({ priority: 2 }))).toEqual([
       "spec.priority: Invalid value: 1: field is immutable",
     ]);
@@ -98,17 +98,17 @@ describe("a Workload", () => {
         "spec.controllerRef.name: Invalid value: \"a/b\": may not contain '/'",
       ],
     ],
-  ])("is looked at: %j", (spec, problems) => {
+  ])("is validated: %j", (spec, problems) => {
     expect(workloads.problems({ spec })).toEqual(problems);
   });
 
-  test("names each template once", () => {
+  test("has unique template names", () => {
     expect(workloads.problems({ spec: { podGroupTemplates: [template, template] } })).toEqual([
       expect.stringMatching(/^spec\.podGroupTemplates\[1\]: Duplicate value: /),
     ]);
   });
 
-  test("stays as it was made", () => {
+  test("has immutable templates", () => {
     const made = { spec: { podGroupTemplates: [template] } };
     const next = { spec: { ...made.spec, controllerRef: { kind: "Job", name: "x" } } };
 

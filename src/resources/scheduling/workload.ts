@@ -1,4 +1,4 @@
-/** Workload: pods that the scheduler looks at together. */
+/** Workload: groups of pods that the scheduler places together. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { FieldErrors } from "../../api/errors/field-error.ts";
