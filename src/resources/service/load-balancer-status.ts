@@ -1,4 +1,4 @@
-/** What a cloud reports about the way into a Service or an Ingress. */
+/** Validates the load balancer status of a Service or an Ingress. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { fieldPath } from "../../api/errors/field-error.ts";
@@ -21,7 +21,7 @@ export function checkServiceStatus({ spec, status }: Service, errors: FieldError
   }
 }
 
-/** An address or a name by which traffic comes in; for an Ingress too. */
+/** Address or host name of a load balancer; Ingress uses the check too. */
 export function checkIngressPoint(
   { ip = "", hostname = "" }: Pick<LoadBalancerIngress, "ip" | "hostname">,
   path: FieldPath,
@@ -41,7 +41,7 @@ function checkIpMode({ ip = "", ipMode }: LoadBalancerIngress, path: FieldPath, 
   checkChoice({ path, value: ipMode, among: ["Proxy", "VIP"] }, errors);
 }
 
-/** Addresses and names in order, as tables list them. */
+/** Addresses and host names, sorted and unique, for tables. */
 export function ingressPoints(
   ingress: readonly Pick<LoadBalancerIngress, "ip" | "hostname">[],
 ): readonly string[] {

@@ -1,4 +1,4 @@
-/** Rules for the addresses of a Service: each family once, and fixed while it has them. */
+/** Validates cluster IPs and IP families of a Service: at most one of each family, and immutable once set. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
@@ -11,7 +11,7 @@ const IPS = fieldPath("spec", "clusterIPs");
 const FAMILIES = fieldPath("spec", "ipFamilies");
 const POLICY = fieldPath("spec", "ipFamilyPolicy");
 
-/** The server calls it too, before it allocates: the rest of its work may then rely on it. */
+/** The server also calls it before allocation, which relies on valid addresses. */
 export function checkServiceAddresses(it: Service, errors: FieldErrors): void {
   const { spec } = it;
   if (spec.type === "ExternalName") return;
@@ -23,7 +23,7 @@ export function checkServiceAddresses(it: Service, errors: FieldErrors): void {
   }
   const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
   checkChoice({ path: POLICY, value: spec.ipFamilyPolicy, among: policies }, errors);
-  // Further errors would only follow from an address that is none.
+  // Skips checks that would only repeat the error of an invalid address.
   if (checkEachAddress(spec.clusterIPs ?? [], errors)) checkFamiliesOfAddresses(it, errors);
 }
 
@@ -69,7 +69,9 @@ function checkFamiliesOfAddresses(it: Service, errors: FieldErrors): void {
   }
 }
 
-/** A second address may come and go; the first stays, except on the way to or from ExternalName. */
+/**
+ * The secondary address may change. The primary stays, except when the type changes to or from ExternalName.
+ */
 export function checkAddressChanges(next: Service, previous: Service, errors: FieldErrors): void {
   if (next.spec.type === "ExternalName" || previous.spec.type === "ExternalName") return;
   if (isHeadless(next) && isHeadless(previous)) return;
@@ -98,12 +100,12 @@ function checkListChange({ next, previous, field }: ListChange, errors: FieldErr
   }
 }
 
-/** One more or one less; in upstream's errors the value is the addresses, for families too. */
+/** Checks an added or removed secondary address. Upstream's errors show the addresses, also for families. */
 function checkCountChange({ next, previous, field }: ListChange, errors: FieldErrors): void {
   const [path, singular] = field === "clusterIPs" ? [IPS, "clusterIP"] : [FAMILIES, "ipFamily"];
   const { length, 0: first } = previous[field] ?? [];
   const { clusterIPs = [], [field]: after = [] } = next;
-  // Families that were left out follow from the addresses, which are kept.
+  // Omitted families are no error while the addresses are kept: families follow from addresses.
   if (after.length < length && clusterIPs.length === 0) {
     errors.invalid(path.index(0), next[field], `primary ${singular} can not be unset`);
   }

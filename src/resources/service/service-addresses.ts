@@ -1,6 +1,6 @@
 /**
- * How the fields that hold a Service's addresses and ports follow from each other and from what was there before.
- * Nothing is allocated here: the server does that with the result.
+ * Completes the address and port fields of a Service from each other and from the stored object. The server
+ * allocates addresses and ports afterwards.
  */
 
 import type { ServiceSpec } from "../../api/generated/types/core-v1.ts";
@@ -13,7 +13,7 @@ import {
   needsNodePorts,
 } from "./service-shape.ts";
 
-/** Clients of old know only `clusterIP`: the list follows it. */
+/** Old clients only set `clusterIP`: the list follows it. */
 export function syncClusterIps(spec: Draft<ServiceSpec>, previous: ServiceSpec | undefined): void {
   const { clusterIP = "", clusterIPs = [] } = spec;
   if (previous !== undefined) {
@@ -27,7 +27,7 @@ function syncChangedIps(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
   const { clusterIP = "", clusterIPs = [] } = spec;
   const before = previous.clusterIPs ?? [];
   if (clusterIP === (previous.clusterIP ?? "")) {
-    // A client of old, which does not know the list.
+    // An old client, which does not know the list.
     if (clusterIPs.length === 0 && before.length > 0) spec.clusterIPs = [...before];
     return;
   }
@@ -36,7 +36,7 @@ function syncChangedIps(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
   else spec.clusterIPs = [clusterIP];
 }
 
-/** A client that leaves out what was allocated means to keep it. */
+/** An update that omits allocated values keeps them. */
 export function keepAllocated(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
   if (needsClusterIp(previous) && needsClusterIp(spec)) keepClusterIps(spec, previous);
   if (needsNodePorts(previous) && needsNodePorts(spec)) keepNodePorts(spec, previous);
@@ -53,7 +53,7 @@ function keepClusterIps(spec: Draft<ServiceSpec>, { clusterIP, clusterIPs }: Ser
     spec.clusterIPs = [...clusterIPs];
 }
 
-/** Ports are known by name; a node port that the new ports use otherwise is not given twice. */
+/** Matches ports by name. A node port that another new port requests is not reused. */
 function keepNodePorts(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
   const asked = new Set((spec.ports ?? []).map(({ nodePort }) => nodePort));
   const before = new Map((previous.ports ?? []).map(({ name = "", nodePort }) => [name, nodePort]));
@@ -63,7 +63,10 @@ function keepNodePorts(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
   }
 }
 
-/** Fields that mean nothing for the new type go away, unless the client has just set them: that is an error to report. */
+/**
+ * Drops fields that the new type does not have. A field that the update itself sets stays, and validation
+ * reports it.
+ */
 export function dropFieldsOfOldType(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
   const lost = (has: (spec: ServiceSpec) => boolean): boolean => has(previous) && !has(spec);
   if (lost(needsClusterIp)) {
@@ -105,7 +108,9 @@ function nodePorts({ ports = [] }: ServiceSpec): readonly (number | undefined)[]
   return ports.map(({ nodePort }) => nodePort);
 }
 
-/** From two families to one: a client that left the lists alone means the first of each. */
+/**
+ * Removes the secondary address and family when the policy becomes SingleStack and the client kept the lists.
+ */
 export function trimToSingleStack(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
   if (spec.ipFamilyPolicy !== "SingleStack" || previous.ipFamilyPolicy === "SingleStack") return;
   if (isSame(spec.clusterIPs, previous.clusterIPs)) spec.clusterIPs = (spec.clusterIPs ?? []).slice(0, 1);

@@ -1,4 +1,4 @@
-/** What is filled in where a Service says nothing. */
+/** Defaults of a Service. */
 
 import type { Service, ServicePort, ServiceSpec } from "../../api/generated/types/core-v1.ts";
 import type { Draft } from "../rules/kind-rules.ts";
@@ -19,7 +19,7 @@ export function serviceDefaults(draft: Draft<Service>): void {
 
 function portDefaults(port: Draft<ServicePort>): void {
   port.protocol ??= "TCP";
-  // Go writes a target that was not set as 0, and clients of old as an empty text.
+  // Go clients send 0 for an absent target port, and old clients an empty string.
   if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === "")
     port.targetPort = port.port;
 }

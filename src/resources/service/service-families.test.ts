@@ -20,7 +20,7 @@ function resolved(
   return { spec: draft.spec, problems: errors.found.map(fieldErrorText) };
 }
 
-describe("the families of a Service", () => {
+describe("the IP families of a Service", () => {
   test.each([
     [{}, ["IPv4"], { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] }],
     [{}, ["IPv6", "IPv4"], { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv6"] }],
@@ -46,7 +46,7 @@ describe("the families of a Service", () => {
       { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] },
     ],
   ] satisfies readonly [object, readonly IpFamily[], object][])(
-    "follow from what was asked: %#",
+    "follow from the request: %#",
     (spec, cluster, expected) => {
       expect(resolved(spec, cluster)).toMatchObject({ spec: expected, problems: [] });
     },
@@ -66,7 +66,7 @@ describe("the families of a Service", () => {
     expect(resolved(spec, ["IPv4"]).problems).toEqual([problem]);
   });
 
-  test("are two only when two are asked for", () => {
+  test("are two only with a dual-stack policy", () => {
     const detail = "must be 'RequireDualStack' or 'PreferDualStack' when multiple";
 
     expect(resolved({ ipFamilies: ["IPv4", "IPv6"] }, ["IPv4", "IPv6"]).problems).toEqual([
@@ -78,7 +78,7 @@ describe("the families of a Service", () => {
     ]);
   });
 
-  test("stay as many as they were when an update says nothing of it", () => {
+  test("keep their number when an update omits the policy", () => {
     const before = {
       ipFamilyPolicy: "RequireDualStack",
       ipFamilies: ["IPv4", "IPv6"],
@@ -96,13 +96,13 @@ describe("the families of a Service", () => {
     ]);
   });
 
-  test("do not grow with the cluster once a preference was decided", () => {
+  test("do not grow with the cluster once the preference is resolved", () => {
     const before = { ipFamilyPolicy: "PreferDualStack", ipFamilies: ["IPv4"], clusterIP: "10.0.0.1" };
 
     expect(resolved(before, ["IPv4", "IPv6"], before).spec.ipFamilies).toEqual(["IPv4"]);
   });
 
-  test("are none for ExternalName", () => {
+  test("are absent for ExternalName", () => {
     expect(resolved({ type: "ExternalName" }, ["IPv4"]).spec).not.toHaveProperty("ipFamilies");
   });
 });

@@ -1,4 +1,4 @@
-/** Which families of addresses a Service has, from what it asks for, what it had, and what the cluster has. */
+/** Resolves the IP families of a Service from its spec, its stored version, and the cluster's families. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
@@ -10,13 +10,13 @@ import { isHeadless } from "./service-shape.ts";
 export type IpFamily = IpAddress["family"];
 
 export interface FamilyRequest {
-  /** The families of the cluster, its default first. */
+  /** Families of the cluster; the default family is first. */
   readonly cluster: readonly IpFamily[];
   readonly previous: Service | undefined;
   readonly errors: FieldErrors;
 }
 
-/** Fills in policy and families, from the addresses asked for and from what the cluster has. Before allocation. */
+/** Sets policy and families from the given addresses and the cluster's families. Runs before allocation. */
 export function resolveIpFamilies(draft: Draft<Service>, { cluster, previous, errors }: FamilyRequest): void {
   const { spec } = draft;
   if (spec.type === "ExternalName" || keepsPreferredFamilies(spec, previous?.spec)) return;
@@ -25,18 +25,20 @@ export function resolveIpFamilies(draft: Draft<Service>, { cluster, previous, er
   if (previous !== undefined) refuseLostFamilies(spec, previous.spec, errors);
   refuseSecondFamily(spec, errors);
   inferFamilies(spec, cluster, errors);
-  // Further errors would only follow from these.
+  // Skips steps whose errors would only follow from earlier ones.
   if (!errors.isEmpty) return;
   if (!hasForeign) refuseMissingFamilies(spec, cluster, errors);
   completeFamilies(spec, cluster, hasForeign ? ["IPv4", "IPv6"] : cluster);
 }
 
-/** Endpoints that somebody else writes may be of any family. */
+/** Endpoints of a headless Service without a selector come from its user and may have any family. */
 function hasForeignEndpoints(draft: Service): boolean {
   return isHeadless(draft) && Object.keys(draft.spec.selector ?? {}).length === 0;
 }
 
-/** Who has two and wants one says so: an address must not be lost by a list that was left out. */
+/**
+ * Requires the policy SingleStack to drop a family, so that a shorter list alone does not lose an address.
+ */
 function refuseLostFamilies(spec: ServiceSpec, previous: ServiceSpec, errors: FieldErrors): void {
   if (spec.ipFamilyPolicy === "SingleStack") return;
   const isReduced = (after: readonly string[] = [], before: readonly string[] = []): boolean =>
@@ -77,7 +79,7 @@ function refuseMissingFamilies(spec: ServiceSpec, cluster: readonly IpFamily[], 
   }
 }
 
-/** A preference is decided once: it does not change because the cluster did. */
+/** The preference is resolved once: a later change of the cluster's families does not affect the Service. */
 function keepsPreferredFamilies(spec: ServiceSpec, previous: ServiceSpec | undefined): boolean {
   if (previous?.ipFamilyPolicy !== "PreferDualStack" || spec.ipFamilyPolicy !== "PreferDualStack")
     return false;

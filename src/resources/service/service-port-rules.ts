@@ -1,4 +1,4 @@
-/** Ports of a Service. */
+/** Validates ports of a Service. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { Service, ServicePort } from "../../api/generated/types/core-v1.ts";
@@ -63,7 +63,7 @@ function checkUnique(ports: readonly ServicePort[], errors: FieldErrors): void {
   const taken = new Set<string>();
   for (const [i, { port, protocol }] of ports.entries()) {
     if (addNew(taken, `${protocol}/${port}`)) continue;
-    // Upstream shows its own struct, of which only these two are set.
+    // Upstream prints its Go struct, with only these two fields set.
     const shown = { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
     errors.duplicate(PORTS.index(i), shown);
   }

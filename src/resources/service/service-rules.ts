@@ -1,4 +1,4 @@
-/** What a Service must look like, whatever it was before. Addresses and ports are already allocated. */
+/** Validates a Service regardless of its stored version. Addresses and ports are already allocated. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Service } from "../../api/generated/types/core-v1.ts";
@@ -59,7 +59,7 @@ function checkExternalName({ spec }: Service, errors: FieldErrors): void {
       errors.forbidden(SPEC.child(field), "may not be set for ExternalName services");
     }
   }
-  // A dot at the end only says that the name is complete.
+  // A trailing dot marks a fully qualified name.
   const name = (spec.externalName ?? "").replace(/\.$/, "");
   if (name === "") errors.required(SPEC.child("externalName"));
   else errors.invalidFor(SPEC.child("externalName"), name, dns1123Subdomain(name));
@@ -99,7 +99,10 @@ function checkLoadBalancer(it: Service, errors: FieldErrors): void {
   if (loadBalancerClass !== undefined) errors.forbidden("spec.loadBalancerClass", ONLY_LOAD_BALANCER);
 }
 
-/** The field, or the annotation that was there before it. Blanks around a block are tolerated since then. */
+/**
+ * Checks the field, or the annotation that predates it. Blanks around a block are valid, as they were in the
+ * annotation.
+ */
 function checkSourceRanges({ metadata, spec }: Service, errors: FieldErrors): void {
   const annotation = metadata.annotations?.[SOURCE_RANGES];
   const inField = spec.loadBalancerSourceRanges ?? [];
@@ -127,7 +130,7 @@ function checkExternalTraffic({ spec }: Service, errors: FieldErrors): void {
     errors.invalid(path, policy, "may only be set for externally-accessible services");
   }
   const portPath = SPEC.child("healthCheckNodePort");
-  // One that is needed and not given is allocated with the ports.
+  // An absent port is allocated with the other ports.
   if (port === undefined) return;
   if (needsHealthCheckPort(spec)) {
     errors.invalidFor(portPath, port, portNumber(port));

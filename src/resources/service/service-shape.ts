@@ -1,4 +1,4 @@
-/** Questions that the rules of a Service ask of it. */
+/** Predicates about the type of a Service. */
 
 import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
 
@@ -8,12 +8,12 @@ export function needsClusterIp({ type }: Pick<ServiceSpec, "type">): boolean {
   return WITH_ADDRESS.includes(type);
 }
 
-/** A load balancer may reach pods without going through the nodes' ports. */
+/** A load balancer may route to pods directly, without node ports. */
 export function needsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean {
   return type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts !== false);
 }
 
-/** Load balancers that send traffic only to nodes with a pod must find out which have one. */
+/** The load balancer probes the port to find the nodes that run a pod of the Service. */
 export function needsHealthCheckPort({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === "LoadBalancer" && externalTrafficPolicy === "Local";
 }
@@ -23,7 +23,7 @@ export function isExternallyAccessible({ type, externalIPs = [] }: ServiceSpec):
   return type === "ClusterIP" && externalIPs.length > 0;
 }
 
-/** Reached by the addresses of its pods; it has none of its own. */
+/** A headless Service has no cluster IP: clients connect to its pods. */
 export function isHeadless({ spec: { clusterIPs = [] } }: Pick<Service, "spec">): boolean {
   return clusterIPs.length === 1 && clusterIPs[0] === "None";
 }

@@ -1,4 +1,4 @@
-/** What a client should know about a Service that is good but will not do what it seems to say. */
+/** Warnings about valid Services that behave differently from what their fields suggest. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { Service } from "../../api/generated/types/core-v1.ts";
@@ -26,7 +26,7 @@ function annotationWarnings({ metadata }: Service): readonly string[] {
   ];
 }
 
-/** Elsewhere these addresses are ignored, which is what is told. */
+/** Headless and ExternalName Services ignore external IPs; `ignoredFieldWarnings` reports that. */
 function isReachedFromOutside(it: Service): boolean {
   return !isHeadless(it) && it.spec.type !== "ExternalName" && (it.spec.externalIPs ?? []).length > 0;
 }

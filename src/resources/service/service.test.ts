@@ -6,7 +6,7 @@ const probe = new KindProbe(service);
 const web = { ports: [{ port: 80 }] };
 
 describe("a Service", () => {
-  test("has a type, an affinity, policies and whole ports by default", () => {
+  test("gets a type, an affinity, policies and complete ports by default", () => {
     expect(probe.created({ spec: web })).toMatchObject({
       spec: {
         type: "ClusterIP",
@@ -30,7 +30,7 @@ describe("a Service", () => {
       { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } },
     ],
     [{ ...web, clusterIP: "10.0.0.1" }, { clusterIPs: ["10.0.0.1"] }],
-  ])("has what its type asks for: %#", (spec, expected) => {
+  ])("gets the fields of its type: %#", (spec, expected) => {
     expect(probe.created({ spec })).toMatchObject({ spec: expected });
   });
 
@@ -106,7 +106,7 @@ describe("a Service", () => {
         'spec.trafficDistribution: Unsupported value: "Far": supported values: "PreferClose", "PreferSameNode", "PreferSameZone"',
       ],
     ],
-  ])("is held to the rules of its type: %#", (spec, problems) => {
+  ])("follows the rules of its type: %#", (spec, problems) => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
@@ -154,7 +154,7 @@ describe("a Service", () => {
       [{ port: 80, protocol: "ICMP" }],
       ['spec.ports[0].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"'],
     ],
-  ])("has ports that can be told apart: %#", (ports, problems) => {
+  ])("has distinct ports: %#", (ports, problems) => {
     expect(probe.problems({ spec: { ports } })).toEqual(problems);
   });
 
@@ -197,7 +197,7 @@ describe("a Service", () => {
         'spec.ipFamilyPolicy: Unsupported value: "Dual": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"',
       ],
     ],
-  ])("has addresses that agree with each other: %#", (spec, problems) => {
+  ])("has consistent addresses: %#", (spec, problems) => {
     expect(probe.problems({ spec: { ...web, ...spec } })).toEqual(problems);
   });
 });
@@ -212,7 +212,7 @@ describe("an update of a Service", () => {
     ipFamilyPolicy: "PreferDualStack",
   };
 
-  test("that leaves out what was allocated keeps it", () => {
+  test("that omits allocated values keeps them", () => {
     const previous = { type: "NodePort", clusterIP: "10.0.0.1", ports: [{ port: 80, nodePort: 30080 }] };
     const next = probe.updated({ spec: { type: "NodePort", ports: [{ port: 81 }] } }, { spec: previous });
 
@@ -221,7 +221,7 @@ describe("an update of a Service", () => {
     });
   });
 
-  test("to ExternalName gives up the address", () => {
+  test("to ExternalName removes the address", () => {
     const next = probe.updated(
       { spec: { ...single, type: "ExternalName", externalName: "a.b" } },
       { spec: single },
@@ -232,7 +232,7 @@ describe("an update of a Service", () => {
     expect(next).not.toHaveProperty("spec.ipFamilies");
   });
 
-  test("to ClusterIP gives up node ports and what only load balancers have", () => {
+  test("to ClusterIP removes node ports and load balancer fields", () => {
     const previous = {
       type: "LoadBalancer",
       clusterIP: "10.0.0.1",
@@ -251,7 +251,7 @@ describe("an update of a Service", () => {
     expect(next).not.toHaveProperty("spec.externalTrafficPolicy");
   });
 
-  test("to a single family keeps the first of each", () => {
+  test("to a single family keeps the first address and family", () => {
     expect(probe.updated({ spec: { ...dual, ipFamilyPolicy: "SingleStack" } }, { spec: dual })).toMatchObject(
       {
         spec: { clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"] },
@@ -309,14 +309,14 @@ describe("the status of a Service", () => {
       { hostname: "a.b", ipMode: "VIP" },
       ["status.loadBalancer.ingress[0].ipMode: Forbidden: may not be specified when `ip` is not set"],
     ],
-  ])("names where its load balancer is: %#", (spec, ingress, problems) => {
+  ])("has valid load balancer addresses: %#", (spec, ingress, problems) => {
     const manifest = { spec: { ...web, ...spec }, status: { loadBalancer: { ingress: [ingress] } } };
 
     expect(probe.statusProblems(manifest)).toEqual(problems);
   });
 });
 
-describe("a Service in a table", () => {
+describe("the table row of a Service", () => {
   test.each([
     [
       { clusterIP: "10.0.0.1", ...web },
@@ -347,32 +347,32 @@ describe("a Service in a table", () => {
       {},
       ["it", "ExternalName", "<none>", "a.b", "<none>", "2m5s", "<none>"],
     ],
-  ])("shows where it can be reached: %#", (spec, status, cells) => {
+  ])("shows its addresses: %#", (spec, status, cells) => {
     const synced = "clusterIP" in spec ? { ...spec, clusterIPs: [spec.clusterIP] } : spec;
 
     expect(probe.cells({ spec: synced, status })).toEqual(cells);
   });
 
-  test("is selected by address and type", () => {
+  test("has field selectors for address and type", () => {
     expect(probe.fields({ spec: { clusterIP: "None" } })).toEqual({
       "spec.clusterIP": "None",
       "spec.type": "ClusterIP",
     });
   });
 
-  test("warns of an old name for traffic that stays near", () => {
+  test("warns about a deprecated traffic distribution", () => {
     expect(probe.warnings({ spec: { trafficDistribution: "PreferClose", ports: [{ port: 80 }] } })).toEqual([
       'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
     ]);
   });
 
-  test("warns of addresses that clusters may cease to care for", () => {
+  test("warns about external IPs, which are deprecated", () => {
     expect(probe.warnings({ spec: { externalIPs: ["9.9.9.9"] } })).toEqual([
       "spec.externalIPs is deprecated",
     ]);
   });
 
-  test("warns about what it ignores", () => {
+  test("warns about fields that it ignores", () => {
     const spec = {
       clusterIP: "None",
       sessionAffinity: "ClientIP",

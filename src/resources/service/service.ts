@@ -1,4 +1,4 @@
-/** Service: one name and address for many pods. Addresses and ports are allocated by the server, elsewhere. */
+/** Service: a stable name and address for a set of pods. The server allocates its addresses and ports. */
 
 import type { Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import { dns1123Label } from "../../api/values/names.ts";
@@ -19,7 +19,7 @@ import { needsHealthCheckPort } from "./service-shape.ts";
 import { serviceWarnings } from "./service-warnings.ts";
 
 export const service = defineKind<Service>("v1", "Service", {
-  // Since 1.36 a name may begin with a digit.
+  // Since v1.36 a name may begin with a digit.
   nameRule: dns1123Label,
 
   defaults: serviceDefaults,
@@ -35,7 +35,7 @@ export const service = defineKind<Service>("v1", "Service", {
     dropFieldsOfOldType(spec, previous);
     trimToSingleStack(spec, previous);
     const hasBalancer = spec.type === "LoadBalancer";
-    // What a cloud has set up may outlive this for a while, but it is no longer the way in.
+    // The load balancer's address is no longer valid, although the cloud may delete the balancer later.
     if (!hasBalancer && status.loadBalancer.ingress !== undefined)
       draft.status = { ...status, loadBalancer: {} };
   },
