@@ -1,4 +1,4 @@
-/** How a volume may be used by several, and what is left of that in a table. */
+/** Validates access modes and abbreviates them for tables. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 
@@ -20,7 +20,7 @@ export function checkAccessModes(modes: readonly string[], path: FieldPath, erro
   }
 }
 
-/** `RWO,RWX` */
+/** Example: `RWO,RWX` */
 export function accessModesText(modes: readonly string[]): string {
   return SHORT.filter(([mode]) => modes.includes(mode))
     .map(([, text]) => text)

@@ -1,15 +1,15 @@
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../rules/value-rules.ts";
 
-/** How a class was named before there was a field for it; where both are given, this counts. */
+/** Annotation for the class that predates the field. The annotation wins over the field. */
 const OLD_CLASS = "volume.beta.kubernetes.io/storage-class";
 
-/** The class of a volume, or whose volumes a claim asks for; empty when it names none. */
+/** Class of a volume or a claim; empty when it has none. */
 export function storageClassOf({ metadata, spec }: PersistentVolume | PersistentVolumeClaim): string {
   return ownValue(metadata.annotations, OLD_CLASS) ?? spec.storageClassName ?? "";
 }
 
-/** Also a claim that names the empty class has made its choice. */
+/** True also for a claim with the empty class. */
 export function hasStorageClass({ metadata, spec }: PersistentVolumeClaim): boolean {
   return spec.storageClassName !== undefined || ownValue(metadata.annotations, OLD_CLASS) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** What a claim is filled from: an old field for the same namespace, and a newer one for anything anywhere. */
+/** Data sources of a claim: the old field for the same namespace, and the newer field for any namespace. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -9,10 +9,13 @@ import type {
 import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 
-/** Normal form leaves a group out that is none. */
+/** Normal form omits an empty group. */
 type Reference = Partial<TypedObjectReference> & Pick<TypedObjectReference, "kind" | "name">;
 
-/** The old field takes claims and snapshots only and forgets the rest; then each field follows the other. */
+/**
+ * The old field accepts only claims and snapshots; other kinds are dropped. Then each field follows the
+ * other.
+ */
 export function syncDataSources(spec: Draft<PersistentVolumeClaimSpec>): void {
   if (spec.dataSource !== undefined && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;
   const { dataSource, dataSourceRef } = spec;

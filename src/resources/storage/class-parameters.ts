@@ -1,4 +1,4 @@
-/** Parameters that a class hands to its driver, which alone knows what they mean. */
+/** Validates the parameters of a class, which only its driver interprets. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import { qualifiedName } from "../../api/values/names.ts";
@@ -21,7 +21,7 @@ export function checkParameters(parameters: Readonly<Record<string, string>>, er
   if (bytes > BYTES_MAX) errors.tooLong(PATH, BYTES_MAX);
 }
 
-/** The name of whoever makes the volumes. */
+/** Checks the name of the driver that provisions volumes. */
 export function checkProvisioner(
   name: string,
   field: "provisioner" | "driverName",

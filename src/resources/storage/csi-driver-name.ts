@@ -1,9 +1,9 @@
-/** The name by which a CSI driver is known everywhere. */
+/** Validates names of CSI drivers. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { dns1123Subdomain } from "../../api/values/names.ts";
 
-/** Sockets are made in folders of this name, and their paths are short. */
+/** Upper bound from socket paths, which contain the name and are short. */
 const NAME_MAX = 63;
 
 export function checkDriverName(name: string, path: FieldPath, errors: FieldErrors): void {

@@ -1,4 +1,4 @@
-/** CSIDriver: what a storage driver wants of the cluster. */
+/** CSIDriver: settings of a storage driver. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from "../../api/generated/types/storage-v1.ts";
@@ -52,7 +52,7 @@ export const csiDriver = defineKind<CSIDriver>("storage.k8s.io/v1", "CSIDriver",
   },
 
   validateUpdate({ spec: next }, { spec: previous }, errors) {
-    // Upstream misspells the first.
+    // Upstream's path of the first field is misspelled.
     errors.immutable("spec.attachedRequired", next.attachRequired, previous.attachRequired);
     errors.immutable("spec.volumeLifecycleModes", next.volumeLifecycleModes, previous.volumeLifecycleModes);
   },
@@ -79,7 +79,7 @@ export const csiDriver = defineKind<CSIDriver>("storage.k8s.io/v1", "CSIDriver",
   ],
 });
 
-/** Off by default, and with it its field. */
+/** Drops the field of a feature that is off by default. */
 function dropLimitScaling({ spec }: Draft<CSIDriver>): void {
   delete spec.preventPodSchedulingIfMissing;
 }

@@ -1,4 +1,4 @@
-/** CSINode: which storage drivers run on a node. */
+/** CSINode: the storage drivers on a node. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { CSINode, CSINodeDriver } from "../../api/generated/types/storage-v1.ts";
@@ -20,7 +20,7 @@ export const csiNode = defineKind<CSINode>("storage.k8s.io/v1", "CSINode", {
     }
   },
 
-  /** Volumes may be attached under what a driver said of itself; only how many fit may change. */
+  /** Attached volumes rely on the driver's entry, so only its volume limit may change. */
   validateUpdate({ spec: next }, { spec: previous }, errors) {
     const drivers = firstByText(next.drivers, ({ name }) => name);
     for (const before of previous.drivers) {

@@ -1,4 +1,4 @@
-/** CSIStorageCapacity: how much room a driver has for volumes of a class, and where. */
+/** CSIStorageCapacity: free space of a driver for volumes of a class, in one topology segment. */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { CSIStorageCapacity } from "../../api/generated/types/storage-v1.ts";

@@ -1,4 +1,4 @@
-/** Which StorageClass claims get that name none. */
+/** Finds the default StorageClass, for claims without a class. */
 import type { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { newestDefault } from "../rules/newest-default.ts";
 

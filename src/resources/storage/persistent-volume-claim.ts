@@ -1,4 +1,4 @@
-/** PersistentVolumeClaim: somebody's wish for storage. */
+/** PersistentVolumeClaim: a request for storage. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../api/generated/types/core-v1.ts";
@@ -81,13 +81,13 @@ export const persistentVolumeClaim = defineKind<PersistentVolumeClaim>("v1", "Pe
   ],
 });
 
-/** Size and modes of the volume; the wish is not shown. */
+/** Size and access modes of the bound volume; empty before binding. */
 function boundCells({ spec, status }: PersistentVolumeClaim): readonly [string, string] {
   if ((spec.volumeName ?? "") === "") return ["", ""];
   return [status.capacity?.["storage"] ?? "0", accessModesText(status.accessModes ?? [])];
 }
 
-/** Claims count against quotas: they do not change, except once bound, in size and attributes. */
+/** The spec is immutable, because quotas charge it. After binding, size and attributes class may change. */
 function checkFixedSpec(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
@@ -110,7 +110,7 @@ function checkFixedSpec(
   errors.forbidden(SPEC, detail);
 }
 
-/** The annotation may go when the field takes its place. */
+/** The annotation may be removed when the field replaces it. */
 function checkClassAnnotation(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
@@ -122,12 +122,12 @@ function checkClassAnnotation(
   errors.immutable(`metadata.annotations.${CLASS_ANNOTATION}`, annotation ?? "", before ?? "");
 }
 
-/** The fields that have a value, in a form that may be changed. */
+/** A mutable copy. */
 function comparable(spec: PersistentVolumeClaimSpec): Record<string, unknown> {
   return { ...spec };
 }
 
-/** What is absent stays absent, so that the two can be compared. */
+/** Skips an absent field, so that both specs stay comparable. */
 function takeOver(
   target: Record<string, unknown>,
   source: Readonly<Record<string, unknown>>,
@@ -142,7 +142,7 @@ function withStorageOf(spec: PersistentVolumeClaimSpec, next: PersistentVolumeCl
   return { ...spec.resources, requests };
 }
 
-/** A claim without a class may get one; if its class was in the annotation, that one. */
+/** A claim without a class may get one; it must equal an existing annotation. */
 function mayNameClass({ spec }: PersistentVolumeClaim, { metadata }: PersistentVolumeClaim): boolean {
   const annotation = metadata.annotations?.[CLASS_ANNOTATION];
   return (
@@ -150,7 +150,7 @@ function mayNameClass({ spec }: PersistentVolumeClaim, { metadata }: PersistentV
   );
 }
 
-/** A volume cannot shrink; a wish for more that failed may be taken back, down to what there is. */
+/** A volume cannot shrink. A failed expansion may be undone, down to the actual size. */
 function checkSize(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, errors: FieldErrors): void {
   const size = parseQuantity(next.spec.resources.requests?.["storage"] ?? "0");
   const before = parseQuantity(previous.spec.resources.requests?.["storage"] ?? "0");
@@ -160,8 +160,8 @@ function checkSize(next: PersistentVolumeClaim, previous: PersistentVolumeClaim,
 }
 
 /**
- * Attributes that a volume has been given are only changed for others: a wish that was never met may be taken back. The status is the same before
- * and after.
+ * A volume with an attributes class must keep one; a request that never took effect may be removed. The
+ * status is equal in both versions.
  */
 function checkAttributesClass(
   { spec: { volumeAttributesClassName: next }, status }: PersistentVolumeClaim,

@@ -1,4 +1,4 @@
-/** The spec of a persistent volume, also where a VolumeAttachment has one of its own. */
+/** Validates the spec of a PersistentVolume, or the inline volume of a VolumeAttachment. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { PersistentVolumeSpec } from "../../api/generated/types/core-v1.ts";
@@ -11,7 +11,7 @@ import { checkVolumeSource } from "./volume-source-rules.ts";
 
 export interface VolumePlace {
   readonly path: FieldPath;
-  /** Part of an attachment: the volume has no life of its own. */
+  /** True for the inline volume of an attachment, which is no object of its own. */
   readonly isInline: boolean;
 }
 
@@ -69,7 +69,7 @@ function checkCapacity(
   }
 }
 
-/** Fields that speak of claiming, keeping and finding the volume. */
+/** Refuses fields about claims, retention and topology. */
 function refuseOwnLife(spec: PersistentVolumeSpec, path: FieldPath, errors: FieldErrors): void {
   for (const field of ["claimRef", "capacity", "nodeAffinity", "storageClassName"] as const) {
     if (spec[field] !== undefined) {

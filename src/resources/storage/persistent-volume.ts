@@ -18,7 +18,7 @@ import { accessModesText } from "./access-modes.ts";
 import { checkVolumeSpec } from "./persistent-volume-rules.ts";
 import { volumeSource } from "./volume-source-rules.ts";
 
-/** Where the class was before it was a field. */
+/** Annotation for the class that predates the field. */
 export const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 
 const SELECTOR_TERMS = fieldPath("spec", "nodeAffinity", "required", "nodeSelectorTerms");
@@ -90,7 +90,7 @@ export const persistentVolume = defineKind<PersistentVolume>("v1", "PersistentVo
 
 type Affinity = PersistentVolumeSpec["nodeAffinity"];
 
-/** Labels may get the names that took the place of theirs; where there was nothing, anything may be said. */
+/** Deprecated label keys may be replaced by their newer names. An absent affinity may be set to any value. */
 function isSameAffinity(next: Affinity, previous: Affinity): boolean {
   if (previous?.required === undefined) return previous === undefined || isSame(next, previous);
   const nodeSelectorTerms = previous.required.nodeSelectorTerms.map((term, i) => {
@@ -116,12 +116,12 @@ function sourceDefaults({ hostPath, iscsi, rbd, azureDisk, scaleIO }: Draft<Pers
   fillIn(scaleIO, { storageMode: "ThinProvisioned", fsType: "xfs" });
 }
 
-/** Sets what the source leaves out, if there is one. */
+/** Sets absent fields of a source that exists. */
 function fillIn<T extends object>(source: T | undefined, values: Partial<T>): void {
   if (source !== undefined) Object.assign(source, { ...values, ...source });
 }
 
-/** The secret for growing the volume may be added later: growing came later. */
+/** The secret for expansion may be added later, because volumes predate expansion. */
 function withoutNewExpandSecret(
   next: PersistentVolumeSpec,
   previous: PersistentVolumeSpec,
@@ -134,12 +134,12 @@ function withoutNewExpandSecret(
 
 type Volume = Pick<PersistentVolume | PersistentVolumeClaim, "metadata" | "status" | "spec">;
 
-/** For claims too. */
+/** Shared with claims. */
 export function phaseText({ metadata, status }: Volume): string {
   return metadata.deletionTimestamp === undefined ? (status.phase ?? "") : "Terminating";
 }
 
-/** For claims too. */
+/** Shared with claims. */
 export function classAnnotationWarnings({ annotations }: ObjectMeta): readonly string[] {
   if (annotations?.[CLASS_ANNOTATION] === undefined) return [];
   const advice = 'deprecated since v1.8; use "storageClassName" attribute instead';

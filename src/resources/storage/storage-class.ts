@@ -1,4 +1,4 @@
-/** StorageClass: how volumes are made. */
+/** StorageClass: settings for the provisioning of volumes. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { TopologySelectorTerm } from "../../api/generated/types/core-v1.ts";
@@ -62,13 +62,13 @@ export const storageClass = defineKind<StorageClass>("storage.k8s.io/v1", "Stora
   ],
 });
 
-/** Claims that name no class get it. */
+/** The default class for claims without a class. */
 function isDefaultClass({ metadata: { annotations } }: StorageClass): boolean {
   return DEFAULT_CLASS.some((key) => annotations?.[key] === "true");
 }
 
 function checkTopologies(terms: readonly TopologySelectorTerm[], errors: FieldErrors): void {
-  // Upstream has seen one that says nothing before the first.
+  // Upstream treats an empty term as a duplicate, even the first one.
   const seen = new Set([identity({})]);
   for (const [i, term] of terms.entries()) {
     const path = fieldPath("allowedTopologies").index(i).child("matchLabelExpressions");
@@ -77,7 +77,7 @@ function checkTopologies(terms: readonly TopologySelectorTerm[], errors: FieldEr
   }
 }
 
-/** What a term says, whatever the order. A text, as each of very many is looked up among the others. */
+/** Text of a term, independent of the order. Sets of texts make the check fast for thousands of terms. */
 function identity({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
   const texts = matchLabelExpressions.map(({ key, values }) => JSON.stringify([key, values.toSorted()]));
   return texts.toSorted().join();

@@ -14,14 +14,14 @@ describe("a PersistentVolume", () => {
   const spec = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } };
   const csi = { driver: "d.example", volumeHandle: "h" };
 
-  test("is kept when released, and pending at first", () => {
+  test("has the policy Retain by default, and starts pending", () => {
     expect(probe.created({ spec, status: { phase: "Bound" } })).toMatchObject({
       spec: { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem", hostPath: { type: "" } },
       status: { phase: "Pending", lastPhaseTransitionTime: "2026-01-02T03:04:05Z" },
     });
   });
 
-  test("warns of what is about to go", () => {
+  test("warns about deprecated features", () => {
     const metadata = { annotations: { "volume.beta.kubernetes.io/storage-class": "fast" } };
     const expression = { key: "beta.kubernetes.io/os", operator: "In", values: ["linux"] };
     const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } };
@@ -38,7 +38,7 @@ describe("a PersistentVolume", () => {
     expect(probe.warnings({ spec })).toEqual([]);
   });
 
-  test("remembers when its phase changed", () => {
+  test("records the time of its last phase change", () => {
     expect(probe.statusUpdated({ spec, status: { phase: "Bound" } }, { spec })).toMatchObject({
       status: { lastPhaseTransitionTime: "2026-01-02T03:04:05Z" },
     });
@@ -96,7 +96,7 @@ describe("a PersistentVolume", () => {
     expect(probe.updateProblems({ spec: { ...spec, claimRef: { name: "a" } } }, { spec })).toEqual([]);
   });
 
-  test("keeps the nodes it can be reached from, but for newer names of labels", () => {
+  test("keeps its node affinity, except for newer label names", () => {
     const reached = (key: string): Manifest => {
       const matchExpressions = [{ key, operator: "In", values: ["a"] }];
       return { ...spec, nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } } };
@@ -116,7 +116,7 @@ describe("a PersistentVolume", () => {
     }
   });
 
-  test("is shown with size, modes and claim", () => {
+  test("shows its size, modes and claim", () => {
     const bound = { ...spec, storageClassName: "fast", claimRef: { namespace: "a", name: "b" } };
 
     expect(probe.cells({ spec: bound, status: { phase: "Bound" } })).toEqual([
@@ -141,7 +141,7 @@ describe("a PersistentVolumeClaim", () => {
   const spec = { accessModes: ["ReadWriteOnce"], resources };
   const source = { kind: "PersistentVolumeClaim", name: "a" };
 
-  test("warns of a class in an annotation, and of parts of bytes", () => {
+  test("warns about a class in an annotation, and about fractions of a byte", () => {
     const metadata = { annotations: { "volume.beta.kubernetes.io/storage-class": "fast" } };
     const resources = { requests: { storage: "1500m" }, limits: { storage: "1.5" } };
 
@@ -152,7 +152,7 @@ describe("a PersistentVolumeClaim", () => {
     ]);
   });
 
-  test("begins pending, with both fields for its source", () => {
+  test("starts pending, with both fields for its data source", () => {
     expect(probe.created({ spec: { ...spec, dataSource: source } })).toMatchObject({
       spec: { volumeMode: "Filesystem", dataSourceRef: source },
       status: { phase: "Pending" },
@@ -175,11 +175,11 @@ describe("a PersistentVolumeClaim", () => {
         `spec.dataSourceRef: Invalid value: "Odd": must be 'PersistentVolumeClaim' when referencing the default apiGroup`,
       ],
     ],
-  ])("says how much and how used: %#", (it, problems) => {
+  ])("has a valid size and access modes: %#", (it, problems) => {
     expect(probe.problems({ spec: it })).toEqual(problems);
   });
 
-  test("takes back a wish for attributes that was never met", () => {
+  test("may remove an attributes class that never took effect", () => {
     const wished = { ...spec, volumeAttributesClassName: "gold" };
     const updated = (name: string | undefined, status: Manifest): readonly string[] =>
       probe.updateProblems(
@@ -197,7 +197,7 @@ describe("a PersistentVolumeClaim", () => {
     expect(updated("", met)).toEqual([`${path}: update to empty string ${when}`]);
   });
 
-  test("tells of states of its growth that are none", () => {
+  test("reports unknown resize states", () => {
     const status = { ...bound, allocatedResourceStatuses: { storage: "Odd" } };
 
     expect(probe.statusProblems({ spec, status })).toEqual([
@@ -215,13 +215,13 @@ describe("a PersistentVolumeClaim", () => {
     [{ ...spec, accessModes: ["ReadWriteMany"] }, {}, [expect.stringMatching(IMMUTABLE)]],
     [{ ...spec, resources: { requests: { storage: "2Gi" } } }, {}, [expect.stringMatching(IMMUTABLE)]],
     [{ ...spec, resources: { requests: { storage: "2Gi" } } }, bound, []],
-  ])("changes only in what is not decided: %#", (next, status, problems) => {
+  ])("has an immutable spec, except for size once bound: %#", (next, status, problems) => {
     const nextDraft = { spec: next, status };
 
     expect(probe.updateProblems(nextDraft, { spec })).toEqual(problems);
   });
 
-  test("does not shrink below what it has", () => {
+  test("does not shrink below its actual size", () => {
     const next = { spec: { ...spec, resources: { requests: { storage: "500Mi" } } }, status: bound };
 
     expect(probe.updateProblems(next, { spec })).toEqual([]);
@@ -231,7 +231,7 @@ describe("a PersistentVolumeClaim", () => {
     ]);
   });
 
-  test("is shown with its volume", () => {
+  test("shows its volume", () => {
     const status = {
       phase: "Bound",
       capacity: { storage: "1Gi" },
@@ -256,7 +256,7 @@ describe("a PersistentVolumeClaim", () => {
 describe("a StorageClass", () => {
   const probe = new KindProbe(storageClass);
 
-  test("warns of labels that have other names now", () => {
+  test("warns about deprecated node labels", () => {
     const matchLabelExpressions = [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["a"] }];
 
     expect(probe.warnings({ provisioner: "a", allowedTopologies: [{ matchLabelExpressions }] })).toEqual([
@@ -264,7 +264,7 @@ describe("a StorageClass", () => {
     ]);
   });
 
-  test("names a topology once, in whatever order, and none that says nothing", () => {
+  test("has distinct topology terms, in any order, and no empty one", () => {
     const term = (...expressions: [string, ...string[]][]) => ({
       matchLabelExpressions: expressions.map(([key, ...values]) => ({ key, values })),
     });
@@ -280,7 +280,7 @@ describe("a StorageClass", () => {
     expect(problems(term())).toEqual([duplicate(0)]);
   });
 
-  test("of very many topologies takes no time", () => {
+  test("with thousands of topology terms is validated quickly", () => {
     const allowedTopologies = Array.from({ length: 10_000 }, (_, n) => ({
       matchLabelExpressions: [{ key: `k${String(n)}`, values: ["a"] }],
     }));
@@ -288,7 +288,7 @@ describe("a StorageClass", () => {
     expect(probe.problems({ provisioner: "a", allowedTopologies })).toEqual([]);
   });
 
-  test("deletes and binds at once by default", () => {
+  test("deletes and binds immediately by default", () => {
     expect(probe.created({ provisioner: "a" })).toMatchObject({
       reclaimPolicy: "Delete",
       volumeBindingMode: "Immediate",
@@ -306,11 +306,11 @@ describe("a StorageClass", () => {
       { provisioner: "a", reclaimPolicy: "Recycle" },
       ['reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"'],
     ],
-  ])("names a provisioner: %#", (manifest, problems) => {
+  ])("has a valid provisioner: %#", (manifest, problems) => {
     expect(probe.problems(manifest)).toEqual(problems);
   });
 
-  test("does not change what volumes were made of", () => {
+  test("keeps its provisioner and parameters", () => {
     const previous = { provisioner: "a" };
     const next = { provisioner: "b", parameters: { x: "y" }, volumeBindingMode: "WaitForFirstConsumer" };
 
@@ -322,7 +322,7 @@ describe("a StorageClass", () => {
     expect(probe.updateProblems({ ...previous, allowVolumeExpansion: true }, previous)).toEqual([]);
   });
 
-  test("says in a table that it is the default", () => {
+  test("is marked as the default in its table row", () => {
     const metadata = { annotations: { "storageclass.kubernetes.io/is-default-class": "true" } };
 
     expect(probe.cells({ metadata, provisioner: "a" })).toEqual([
@@ -336,8 +336,8 @@ describe("a StorageClass", () => {
   });
 });
 
-describe("the kinds of storage drivers", () => {
-  test("a CSIDriver attaches volumes by default, and stays with that", () => {
+describe("the kinds for storage drivers", () => {
+  test("a CSIDriver attaches volumes by default, and keeps that setting", () => {
     const probe = new KindProbe(csiDriver);
 
     expect(probe.created({})).toMatchObject({
@@ -370,7 +370,7 @@ describe("the kinds of storage drivers", () => {
     ).toEqual(["it", true, false, false, "a,b", true, "Persistent", "2m5s"]);
   });
 
-  test("a CSINode lists each driver once, as it is", () => {
+  test("a CSINode has unique, immutable drivers", () => {
     const probe = new KindProbe(csiNode);
     const driver = { name: "d.example", nodeID: "n", topologyKeys: [] };
 
@@ -388,7 +388,7 @@ describe("the kinds of storage drivers", () => {
     expect(probe.cells({ spec: { drivers: [driver] } })).toEqual(["it", 1, "2m5s"]);
   });
 
-  test("a CSIStorageCapacity is about one class in one place", () => {
+  test("a CSIStorageCapacity keeps its class and topology", () => {
     const probe = new KindProbe(csiStorageCapacity);
     const capacity = { storageClassName: "fast", capacity: "1Gi" };
 
@@ -408,7 +408,7 @@ describe("the kinds of storage drivers", () => {
     ]);
   });
 
-  test("a VolumeAttachment brings one volume to one node", () => {
+  test("a VolumeAttachment keeps its volume and node", () => {
     const probe = new KindProbe(volumeAttachment);
     const spec = { attacher: "d.example", nodeName: "n", source: { persistentVolumeName: "v" } };
 
@@ -434,7 +434,7 @@ describe("the kinds of storage drivers", () => {
     expect(probe.cells({ spec })).toEqual(["it", "d.example", "v", "n", false, "2m5s"]);
   });
 
-  test("a VolumeAttributesClass stays as it is", () => {
+  test("a VolumeAttributesClass is immutable", () => {
     const probe = new KindProbe(volumeAttributesClass);
     const it = { driverName: "d.example", parameters: { iops: "1" } };
 

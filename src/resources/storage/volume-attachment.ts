@@ -1,4 +1,4 @@
-/** VolumeAttachment: a volume that a driver shall attach to a node. */
+/** VolumeAttachment: a request to attach a volume to a node. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {

@@ -1,4 +1,4 @@
-/** VolumeAttributesClass: attributes of volumes that may change while they are used. */
+/** VolumeAttributesClass: mutable attributes of volumes. */
 
 import type { VolumeAttributesClass } from "../../api/generated/types/storage-v1.ts";
 import { ageText } from "../rules/human-duration.ts";

@@ -1,4 +1,4 @@
-/** The sources of persistent volumes. Those that pods can also use directly follow the same rules there. */
+/** Validates the sources of PersistentVolumes. Sources that pods can also use share their rules with pods. */
 
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
@@ -28,7 +28,7 @@ type SourceRules = {
   ) => void;
 };
 
-/** In the order in which upstream looks at them, which decides who is the superfluous one. */
+/** Upstream's order: the first source is checked, and the others are refused. */
 const SOURCE_NAMES = [
   "hostPath",
   "gcePersistentDisk",
@@ -93,7 +93,7 @@ const RULES: SourceRules = {
   csi: checkCsi,
 };
 
-/** Exactly one, and a good one. */
+/** Requires exactly one valid source. */
 export function checkVolumeSource(spec: PersistentVolumeSpec, path: FieldPath, errors: FieldErrors): void {
   const [first, ...others] = SOURCE_NAMES.filter((name) => spec[name] !== undefined);
   if (first === undefined) {
@@ -104,7 +104,7 @@ export function checkVolumeSource(spec: PersistentVolumeSpec, path: FieldPath, e
   for (const name of others) errors.forbidden(path.child(name), "may not specify more than 1 volume type");
 }
 
-/** What of the spec says where the bytes are. */
+/** The part of the spec that identifies the storage. */
 export function volumeSource(spec: PersistentVolumeSpec): Partial<PersistentVolumeSpec> {
   const names: readonly string[] = SOURCE_NAMES;
   return Object.fromEntries(Object.entries(spec).filter(([name]) => names.includes(name)));
@@ -116,7 +116,7 @@ function checkOne<Name extends SourceName>(
   { path, errors }: { readonly path: FieldPath; readonly errors: FieldErrors },
 ): void {
   const source = spec[name];
-  // The table's types pair each rule with its source; the compiler loses that for a name it does not know.
+  // The table's types pair each rule with its source. The compiler cannot follow that for a dynamic name.
   const rule = RULES[name] as (source: unknown, path: FieldPath, errors: FieldErrors) => void;
   rule(source, path, errors);
 }
