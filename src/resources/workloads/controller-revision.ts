@@ -25,7 +25,7 @@ export const controllerRevision = defineKind<ControllerRevision>("apps/v1", "Con
   },
 });
 
-/** `statefulset.apps/web`. */
+/** Example: `statefulset.apps/web`. */
 function ownerText({ apiVersion, kind, name }: { apiVersion: string; kind: string; name: string }): string {
   const group = apiVersion.includes("/") ? `.${apiVersion.slice(0, apiVersion.indexOf("/"))}` : "";
   return `${kind.toLowerCase()}${group}/${name}`;

@@ -11,7 +11,7 @@ const withSpec = (more: Manifest = {}, job: Manifest = {}): Manifest => {
 };
 
 describe("a CronJob", () => {
-  test("runs at its times unless it says otherwise", () => {
+  test("is active and allows concurrent jobs by default", () => {
     const created = probe.created(withSpec());
 
     expect(created).toMatchObject({
@@ -69,12 +69,12 @@ describe("a CronJob", () => {
     expect(probe.problems(withSpec(spec, job))).toEqual(problems);
   });
 
-  test("has a name that leaves room for its jobs'", () => {
+  test("has a name short enough for the names of its jobs", () => {
     expect(probe.nameProblems("x".repeat(52))).toEqual([]);
     expect(probe.nameProblems("x".repeat(53))).toEqual(["must be no more than 52 characters"]);
   });
 
-  test("is shown with its schedule", () => {
+  test("shows its schedule", () => {
     const status = { lastScheduleTime: "2026-01-02T03:04:00Z", active: [{}] };
 
     expect(probe.cells({ ...withSpec(), status })).toEqual([
@@ -101,7 +101,7 @@ describe("a schedule", () => {
     "@daily",
     "@every 1h30m",
     "CRON_TZ=UTC 0 0 * * *",
-  ])("%s is good", (schedule) => {
+  ])("%s is valid", (schedule) => {
     expect(findScheduleProblem(schedule)).toBeUndefined();
   });
 
@@ -121,7 +121,7 @@ describe("a schedule", () => {
     expect(findScheduleProblem(schedule)).toBe(problem);
   });
 
-  test("of more characters than it may have is refused", () => {
+  test("above the length limit is refused", () => {
     const minutes = (count: number): string => `${Array<string>(count).fill("0").join(",")} * * * *`;
 
     expect(findScheduleProblem(minutes(4900))).toBeUndefined();

@@ -38,7 +38,7 @@ export const cronJob = defineKind<CronJob>("batch/v1", "CronJob", {
   },
 
   tolerates(error) {
-    // Zones come and go with the machine's data.
+    // A stored zone stays valid, because zone data differs between machines.
     const isZone =
       error.field === "spec.timeZone" || error.body.includes("cannot use TZ or CRON_TZ in schedule");
     return isZone || isOldPodError(error);
@@ -78,7 +78,7 @@ function checkSchedule(schedule: string, path: FieldPath, errors: FieldErrors): 
   }
 }
 
-/** Names of the time zone database, as this process knows it. */
+/** Validates a name of the time zone database that this process has. */
 function checkTimeZone(zone: string, path: FieldPath, errors: FieldErrors): void {
   if (zone === "") return errors.invalid(path, zone, "timeZone must be nil or non-empty string");
   const isWellFormed = zone
@@ -97,7 +97,7 @@ function isReservedPart(part: string): boolean {
 }
 
 function isKnownZone(zone: string): boolean {
-  // Offsets such as +01:00 are no names, although the runtime takes them.
+  // `Intl` accepts offsets, +01:00 for example, but they are no zone names.
   if (/^[+-]/.test(zone)) return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });
@@ -108,7 +108,7 @@ function isKnownZone(zone: string): boolean {
   }
 }
 
-/** The selector of each job is made when the job is. */
+/** The server generates the selector of each job on create. */
 function checkJobTemplate({ spec }: JobTemplateSpec, path: FieldPath, errors: FieldErrors): void {
   checkJobSpec(spec, path, errors);
   if (spec.selector !== undefined) {

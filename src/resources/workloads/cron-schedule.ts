@@ -1,6 +1,6 @@
 /**
- * Cron schedules as robfig/cron reads them: five fields, or `@daily` and its like, or `@every 1h`. Only whether a text
- * is one, and why not, in that library's words.
+ * Parses cron schedules as robfig/cron does: five fields, descriptors like `@daily`, or `@every 1h`. Error
+ * texts equal that library's.
  */
 
 import { parseDuration } from "../../api/values/time.ts";
@@ -35,14 +35,14 @@ const EVERY = "@every ";
 /** Both mean every value. */
 const ALL: ReadonlySet<string> = new Set(["*", "?"]);
 
-/** A megabyte of them takes a second to read, again and again. Nobody names so many moments. */
+/** Upper bound of the length: parsing one megabyte takes a second, and no real schedule is that long. */
 const CHARS_MAX = 10_000;
 
-/** What is wrong with the schedule; undefined when it is good. */
+/** Error text; undefined for a valid schedule. */
 export function findScheduleProblem(text: string): string | undefined {
   if (text === "") return "empty spec string";
   if (text.length > CHARS_MAX) return `may not be longer than ${CHARS_MAX} characters`;
-  // A time zone in front is understood here and refused by the rules of cron jobs.
+  // A time zone in front parses here; the rules of CronJob refuse it.
   const zone = /^(?:CRON_)?TZ=\S*\s+/.exec(text)?.[0] ?? "";
   const schedule = text.slice(zone.length);
   if (schedule.startsWith("@")) return descriptorProblem(schedule);
@@ -70,7 +70,7 @@ function fieldProblem(field: string, bounds: Bounds): string | undefined {
   return firstProblem(ranges.map((range) => () => rangeProblem(range, bounds)));
 }
 
-/** `*`, `5`, `1-5`, `*` with a step, `10-40/2`. */
+/** Forms: `*`, `5`, `1-5`, `*` with a step, `10-40/2`. */
 function rangeProblem(range: string, bounds: Bounds): string | undefined {
   const [span = "", step, ...more] = range.split("/");
   const [low = "", high, ...rest] = span.split("-");
@@ -88,7 +88,7 @@ function rangeProblem(range: string, bounds: Bounds): string | undefined {
   return boundsProblem({ start, end, range }, bounds) ?? stepProblem(step, range);
 }
 
-/** A single number with a step goes on to the end. */
+/** A single number with a step extends to the maximum. */
 function spanEnd(
   {
     start,
@@ -137,7 +137,7 @@ function firstProblem(checks: readonly (() => string | undefined)[]): string | u
   return undefined;
 }
 
-/** A good schedule, taken apart. */
+/** A parsed schedule. */
 export type CronSchedule =
   | { readonly type: "every"; readonly intervalMs: number }
   | {
@@ -147,7 +147,7 @@ export type CronSchedule =
       readonly days: ReadonlySet<number>;
       readonly months: ReadonlySet<number>;
       readonly weekdays: ReadonlySet<number>;
-      /** With neither day nor weekday left open one of the two is enough; else both must hold. */
+      /** True when both day fields are restricted: then one match is enough. Otherwise both must match. */
       readonly isEitherDay: boolean;
     };
 
@@ -163,7 +163,7 @@ const DESCRIBED: Readonly<Record<string, string>> = {
 
 const NS_PER_SECOND = 1_000_000_000n;
 
-/** Undefined when `findScheduleProblem` finds one. */
+/** Undefined for an invalid schedule. */
 export function findSchedule(text: string): CronSchedule | undefined {
   if (findScheduleProblem(text) !== undefined) return undefined;
   const schedule = text.replace(/^(?:CRON_)?TZ=\S*\s+/, "");
@@ -180,7 +180,7 @@ export function findSchedule(text: string): CronSchedule | undefined {
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Every value, said with a star: with a step beyond one it is a choice like any other. */
+/** True for a star without a step above one. A star with a step restricts the field. */
 function isOpen(field: string): boolean {
   return field.split(",").some((range) => {
     const [span = "", step = "1"] = range.split("/");

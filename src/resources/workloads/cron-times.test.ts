@@ -37,10 +37,10 @@ describe("the next time", () => {
     ["0 0 1 jan *", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"],
     ["0 0 * * sun", "2026-01-01T00:00:00Z", "2026-01-04T00:00:00Z"],
     ["0 0 ? * mon-fri", "2026-01-02T00:00:00Z", "2026-01-05T00:00:00Z"],
-    // Both days given: either is enough.
+    // Both day fields are restricted: one match is enough.
     ["0 0 13 * fri", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"],
     ["0 0 13 * fri", "2026-01-09T00:00:00Z", "2026-01-13T00:00:00Z"],
-    // A star with a step is no open field.
+    // A star with a step restricts the field.
     ["0 0 */10 * mon", "2026-01-01T00:00:00Z", "2026-01-05T00:00:00Z"],
     ["0 0 */1 * mon", "2026-01-01T00:00:00Z", "2026-01-05T00:00:00Z"],
     ["@hourly", "2026-01-01T00:30:00Z", "2026-01-01T01:00:00Z"],
@@ -56,7 +56,7 @@ describe("the next time", () => {
     expect(next(text, after)).toBe(expected);
   });
 
-  test("of a day that never comes is none", () => {
+  test("is undefined for a date that does not exist", () => {
     expect(next("59 23 31 2 *", "2026-01-01T00:00:00Z")).toBeUndefined();
   });
 
@@ -94,7 +94,7 @@ describe("the last time", () => {
     expect(last(text, { since, now })).toBe(expected);
   });
 
-  test("is what going forward finds, through a year of changing clocks", () => {
+  test("equals the result of a forward search, through a year with clock changes", () => {
     const clock = { schedule: schedule("17,45 2,3 * * *"), zone: "Europe/Berlin" };
     const since = Date.parse("2026-01-01T00:00:00Z");
     let expected: number | undefined;

@@ -1,25 +1,30 @@
 /**
- * When a cron schedule is due, in a time zone. As with robfig/cron, a wall-clock time that a change of the clock leaves out is not due on that
- * day, and one that it repeats is due twice.
+ * Computes the times of a cron schedule in a time zone. As in robfig/cron, a
+ * time that a clock change skips is not due on that day. A time that it repeats is due twice.
  */
 import type { CronSchedule } from "./cron-schedule.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A schedule that is not due within this is never due, such as one for 30 February. */
+/**
+ * Upper bound of the search. A schedule without a match in this range is never due, for example one for 30
+ * February.
+ */
 const HORIZON_DAYS = 5 * 366;
-/** More zones than there are names for. */
+/** Exceeds the number of zone names. */
 const ZONES_MAX = 1000;
 
 type Calendar = Extract<CronSchedule, { type: "calendar" }>;
 
 export interface CronClock {
   readonly schedule: CronSchedule;
-  /** A name of the time zone database. */
+  /** Name from the time zone database. */
   readonly zone: string;
 }
 
-/** The first time after the given one; undefined when there is none. All are milliseconds since the epoch. */
+/**
+ * The first time after the given one; undefined when there is none. Times are milliseconds since the epoch.
+ */
 export function findNextTime({ schedule, zone }: CronClock, after: number): number | undefined {
   if (schedule.type === "every") return Math.floor(after / 1000) * 1000 + schedule.intervalMs;
   const today = localDay(after, zone);
@@ -32,7 +37,7 @@ export function findNextTime({ schedule, zone }: CronClock, after: number): numb
   return undefined;
 }
 
-/** The last time that is after `since` and not after `now`. Intervals are counted from `since`. */
+/** The last time after `since` and up to `now`. Intervals count from `since`. */
 export function findLastTime(
   { schedule, zone }: CronClock,
   { since, now }: { readonly since: number; readonly now: number },
@@ -45,7 +50,7 @@ export function findLastTime(
   const today = localDay(now, zone);
   for (let back = 0; back <= HORIZON_DAYS; back++) {
     const day = today - back * DAY_MS;
-    // A day further, for zones whose day has begun before.
+    // One day more, because the day begins earlier in some zones.
     if (day + 2 * DAY_MS < since) return undefined;
     if (!isDueOn(schedule, day)) continue;
     const last = timesOf({ schedule, zone, day }).findLast((time) => time <= now);
@@ -68,7 +73,9 @@ export function offsetMinutes(time: number, zone: string): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Making one takes far longer than using it. Throws a RangeError for an unknown zone. */
+/**
+ * Cached, because creating a format is much slower than using it. Throws a RangeError for an unknown zone.
+ */
 function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known !== undefined) return known;
@@ -86,7 +93,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** The day that it is there, as the UTC midnight of the same date. */
+/** The local date, as UTC midnight of the same date. */
 function localDay(time: number, zone: string): number {
   return Math.floor((time + offsetMinutes(time, zone) * MINUTE_MS) / DAY_MS) * DAY_MS;
 }
@@ -120,7 +127,7 @@ function timesOf({ schedule, zone, day }: DueDay): readonly number[] {
   return times;
 }
 
-/** A day near which the clock changes: what the wall clock shows is looked up minute by minute. */
+/** For days near a clock change: looks up the wall clock for every minute. */
 function timesOfOddDay({ schedule, zone, day }: DueDay, offsets: readonly number[]): readonly number[] {
   const first = day - Math.max(...offsets) * MINUTE_MS;
   const end = day + DAY_MS - Math.min(...offsets) * MINUTE_MS;

@@ -90,7 +90,10 @@ function checkStrategy(strategy: DaemonSetUpdateStrategy, errors: FieldErrors): 
   checkRollingUpdate(strategy.rollingUpdate, errors);
 }
 
-/** A node has either one pod too many or one too few while its pod is replaced. */
+/**
+ * While a pod is replaced, its node has either one pod more or one less. Exactly one of the two fields is
+ * zero.
+ */
 function checkRollingUpdate(rolling: RollingUpdateDaemonSet, errors: FieldErrors): void {
   const path = fieldPath("spec", "updateStrategy", "rollingUpdate");
   for (const name of ["maxUnavailable", "maxSurge"] as const) {

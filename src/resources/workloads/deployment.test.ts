@@ -17,7 +17,7 @@ const withSpec = (more: Manifest = {}): Manifest => ({
 const build = (manifest: Manifest): Deployment => probe.created(manifest) as unknown as Deployment;
 
 describe("a Deployment", () => {
-  test("rolls out a quarter at a time unless it says otherwise", () => {
+  test("has a rolling update of 25% by default", () => {
     expect(probe.created(withSpec())).toMatchObject({
       spec: {
         replicas: 1,
@@ -29,7 +29,7 @@ describe("a Deployment", () => {
     });
   });
 
-  test("leaves to its pods what depends on how they run", () => {
+  test("sets no defaults that depend on the pod", () => {
     const containers = [
       { name: "a", image: "a", resources: { limits: { cpu: "1" } }, ports: [{ containerPort: 80 }] },
     ];
@@ -106,13 +106,13 @@ describe("a Deployment", () => {
       ["status.availableReplicas: Invalid value: 2: cannot be greater than readyReplicas"],
     ],
     [{ replicas: -1 }, ["status.replicas: Invalid value: -1: must be greater than or equal to 0"]],
-  ])("reports %o", (status, problems) => {
+  ])("has a valid status %o", (status, problems) => {
     expect(
       probe.statusProblems({ ...withSpec(), status }, withSpec()).slice(0, problems.length || undefined),
     ).toEqual(problems);
   });
 
-  test("does not count collisions down", () => {
+  test("never decreases its collision count", () => {
     const status = (collisionCount: number): Manifest => ({ ...withSpec(), status: { collisionCount } });
 
     expect(probe.statusProblems(status(1), status(2))).toEqual([
@@ -120,14 +120,14 @@ describe("a Deployment", () => {
     ]);
   });
 
-  test("is a new generation when its annotations change", () => {
+  test("gets a new generation when its annotations change", () => {
     const annotated = { metadata: { annotations: { a: "b" } }, ...withSpec() };
 
     expect(rules.isNewGeneration?.(build(annotated), build(withSpec()))).toBe(true);
     expect(rules.isNewGeneration?.(build(annotated), build(annotated))).toBe(false);
   });
 
-  test("is shown with its replicas", () => {
+  test("shows its replicas", () => {
     const status = { replicas: 3, readyReplicas: 2, updatedReplicas: 3, availableReplicas: 1 };
 
     expect(probe.cells({ ...withSpec({ replicas: 3 }), status })).toEqual([
@@ -142,7 +142,7 @@ describe("a Deployment", () => {
     ]);
   });
 
-  test("is scaled", () => {
+  test("has a scale subresource", () => {
     const draft = probe.created(withSpec({ replicas: 3 })) as never;
 
     rules.scale?.setReplicas(draft, 5);
@@ -152,7 +152,7 @@ describe("a Deployment", () => {
     expect(rules.scale?.selector(draft)).toBe("app=web");
   });
 
-  test("warns of its template", () => {
+  test("warns about its template", () => {
     const nodeSelector = { "beta.kubernetes.io/arch": "arm64" };
 
     expect(probe.warnings(withSpec({ template: template({ nodeSelector }) }))).toEqual([
@@ -163,7 +163,7 @@ describe("a Deployment", () => {
     ]);
   });
 
-  test("warns again only when its spec changes", () => {
+  test("repeats warnings only when its spec changes", () => {
     const nodeSelector = { "beta.kubernetes.io/arch": "arm64" };
     const before = withSpec({ template: template({ nodeSelector }) });
 
@@ -173,7 +173,7 @@ describe("a Deployment", () => {
     ).toHaveLength(1);
   });
 
-  test("warns of profiles that annotations of its template set", () => {
+  test("warns about AppArmor annotations of its template", () => {
     const annotations = { "container.apparmor.security.beta.kubernetes.io/a": "unconfined" };
     const profiled = {
       ...template({ containers: [{ name: "a", image: "b" }] }),

@@ -53,7 +53,7 @@ export const deployment = defineKind<Deployment>("apps/v1", "Deployment", {
 
   warnings: workloadWarnings,
 
-  /** Its annotations are copied to its replica sets. */
+  /** The controller copies annotations to the ReplicaSets. */
   isNewGeneration: (next, previous) => !isSame(next.metadata.annotations, previous.metadata.annotations),
 
   cells(object, now) {
@@ -119,7 +119,7 @@ function checkRollingUpdate(
   checkAtMostAll(maxUnavailable, path.child("maxUnavailable"), errors);
 }
 
-/** A pod must be able to become available before the deployment counts as stuck. */
+/** A pod must be able to become available before the deadline for progress. */
 function checkDeadline(
   { progressDeadlineSeconds, minReadySeconds = 0 }: DeploymentSpec,
   errors: FieldErrors,

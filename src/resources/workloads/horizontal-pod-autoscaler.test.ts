@@ -19,13 +19,13 @@ const pods = {
 };
 
 describe("a HorizontalPodAutoscaler", () => {
-  test("looks at the processor unless it says otherwise", () => {
+  test("targets cpu utilization by default", () => {
     expect(probe.created(withSpec())).toMatchObject({
       spec: { minReplicas: 1, metrics: [cpu({ type: "Utilization", averageUtilization: 80 })] },
     });
   });
 
-  test("has a whole behavior as soon as it has some", () => {
+  test("gets a complete behavior when a part of it is set", () => {
     expect(
       probe.created(withSpec({ behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } })),
     ).toMatchObject({
@@ -124,7 +124,7 @@ describe("a HorizontalPodAutoscaler", () => {
     expect(probe.problems(withSpec(spec))).toEqual(problems);
   });
 
-  test("is shown with current and wanted values", () => {
+  test("shows its current and target values", () => {
     const metrics = [cpu({ type: "Utilization", averageUtilization: 80 }), pods, pods];
     const currentMetrics = [
       { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 20 } } },
@@ -163,7 +163,7 @@ describe("version v1 of an autoscaler", () => {
     },
   });
 
-  test("knows the processor and keeps the rest in annotations", () => {
+  test("has cpu utilization as a field and the rest in annotations", () => {
     const converted = autoscalerToV1(full);
 
     expect(converted).toMatchObject({
@@ -185,7 +185,7 @@ describe("version v1 of an autoscaler", () => {
     );
   });
 
-  test("is the same again when it comes back", () => {
+  test("converts to v2 without loss", () => {
     const back = autoscalerFromV1(autoscalerToV1(full));
 
     expect(back["spec"]).toEqual(full["spec"]);
@@ -198,32 +198,32 @@ describe("version v1 of an autoscaler", () => {
   const container = { name: "memory", container: "c" };
   test.each<[string, Manifest, Manifest]>([
     [
-      "the processor by its share",
+      "cpu by utilization",
       { resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } },
       { resource: { name: "cpu", current: { averageUtilization: 20, averageValue: "5m" } } },
     ],
     [
-      "the processor by its value",
+      "cpu by value",
       { resource: { name: "cpu", target: { type: "AverageValue", averageValue: "500m" } } },
       { resource: { name: "cpu", current: { averageValue: "5m" } } },
     ],
     [
-      "memory by its share",
+      "memory by utilization",
       { resource: { name: "memory", target: { type: "Utilization", averageUtilization: 60 } } },
       { resource: { name: "memory", current: { averageUtilization: 20, averageValue: "5Mi" } } },
     ],
     [
-      "a resource of one container",
+      "a container resource",
       { containerResource: { ...container, target: { type: "AverageValue", averageValue: "1Gi" } } },
       { containerResource: { ...container, current: { averageValue: "512Mi" } } },
     ],
     [
-      "a metric of the pods",
+      "a pods metric",
       { pods: { metric: { name: "qps", selector }, target: { type: "AverageValue", averageValue: "100" } } },
       { pods: { metric: { name: "qps", selector }, current: { averageValue: "90" } } },
     ],
     [
-      "a metric of an object by its value",
+      "an object metric by value",
       {
         object: {
           describedObject,
@@ -234,7 +234,7 @@ describe("version v1 of an autoscaler", () => {
       { object: { describedObject, metric: { name: "hits", selector }, current: { value: "900" } } },
     ],
     [
-      "a metric of an object by its average",
+      "an object metric by average",
       {
         object: {
           describedObject,
@@ -247,12 +247,12 @@ describe("version v1 of an autoscaler", () => {
       },
     ],
     [
-      "a metric from outside by its value",
+      "an external metric by value",
       { external: { metric: { name: "queue", selector }, target: { type: "Value", value: "30" } } },
       { external: { metric: { name: "queue", selector }, current: { value: "20" } } },
     ],
     [
-      "a metric from outside by its average",
+      "an external metric by average",
       { external: { metric: { name: "queue" }, target: { type: "AverageValue", averageValue: "30" } } },
       { external: { metric: { name: "queue" }, current: { value: "20", averageValue: "5" } } },
     ],
@@ -289,7 +289,7 @@ describe("version v1 of an autoscaler", () => {
     expect(back["status"]).toEqual(it["status"]);
   });
 
-  test("has annotations of its own making only", () => {
+  test("accepts only annotations of the conversion", () => {
     const annotations = { mine: "x", "autoscaling.alpha.kubernetes.io/conditions": "[]" };
     const stored = probe.created({ metadata: { annotations }, ...withSpec({}) });
 
@@ -305,7 +305,7 @@ describe("version v1 of an autoscaler", () => {
     });
   });
 
-  test("with an annotation that is no JSON loses only that", () => {
+  test("with an annotation that is not JSON loses only its fields", () => {
     const broken = {
       apiVersion: "autoscaling/v1",
       metadata: { name: "it", annotations: { "autoscaling.alpha.kubernetes.io/metrics": "{" } },

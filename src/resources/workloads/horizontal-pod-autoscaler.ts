@@ -1,4 +1,4 @@
-/** Autoscalers, in version v2: the version that is stored. `autoscaler/v1-conversion.ts` makes v1 of it. */
+/** HorizontalPodAutoscaler in v2, the stored version. `autoscaler/v1-conversion.ts` converts v1. */
 
 import { fieldPath } from "../../api/errors/field-error.ts";
 import type { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
@@ -10,7 +10,7 @@ import { checkMetric, checkReference } from "./autoscaler/metric-rules.ts";
 import { metricsText } from "./autoscaler/metric-text.ts";
 import { withoutKept } from "./autoscaler/v1-conversion.ts";
 
-/** Of the requested processor time, when nothing is said. */
+/** Default target: percent of the requested cpu. */
 const CPU_UTILIZATION = 80;
 
 export const horizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>(
@@ -47,7 +47,7 @@ export const horizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>(
       if (behavior !== undefined) checkBehavior(behavior, path.child("behavior"), errors);
     },
 
-    /** Versions were not always looked at. */
+    /** Stored API versions stay valid: older servers did not check them. */
     tolerates: ({ field }) => field.endsWith(".apiVersion"),
 
     validateStatus({ status }, _previous, errors) {

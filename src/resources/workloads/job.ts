@@ -1,6 +1,6 @@
 /**
- * Jobs. Unless told otherwise the server makes the selector, from the job's uid, and puts the labels it selects on the
- * template: no two jobs ever select the same pods.
+ * Job. By default the server generates the selector from the job's uid and adds its labels to the template.
+ * No two jobs then select the same pods.
  */
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
@@ -22,11 +22,11 @@ import { checkSelected, workloadWarnings } from "./workload-rules.ts";
 
 const CONTROLLER_UID = "batch.kubernetes.io/controller-uid";
 const JOB_NAME = "batch.kubernetes.io/job-name";
-/** From before labels of the project had a prefix. */
+/** Older names of the labels, without a prefix. */
 const LEGACY_CONTROLLER_UID = "controller-uid";
 const LEGACY_JOB_NAME = "job-name";
 const BACKOFF_LIMIT = 6;
-/** With limits per index there is none for the job as a whole. */
+/** Used with limits per index: then the job as a whole has no limit. */
 const NO_BACKOFF_LIMIT = 2 ** 31 - 1;
 
 const KEPT_PODS =
@@ -103,20 +103,22 @@ export const job = defineKind<Job>("batch/v1", "Job", {
   },
 });
 
-/** One pod that succeeds; who gives only a parallelism wants a queue of work, which has no number of completions. */
+/**
+ * The default is one completion. A parallelism alone means a work queue, which has no number of completions.
+ */
 function countDefaults(spec: Draft<JobSpec>): void {
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
 }
 
-/** A pattern without a status means that the condition is there. */
+/** The default status of a pod condition pattern is True. */
 export function failurePolicyDefaults(policy: Draft<PodFailurePolicy> | undefined): void {
   for (const { onPodConditions = [] } of policy?.rules ?? []) {
     for (const pattern of onPodConditions) pattern.status ||= "True";
   }
 }
 
-/** Labels that the client set are left alone: when they are wrong, validation says so. */
+/** Keeps labels that the client set; validation reports wrong ones. */
 function generateSelector({ metadata, spec }: Draft<Job>): void {
   const uid = metadata.uid;
   const before = spec.template.metadata.labels;
@@ -159,7 +161,7 @@ function checkSelector(selector: LabelSelector, template: PodTemplateSpec, error
   checkSelected({ selector, template }, fieldPath("spec", "template"), errors);
 }
 
-/** The pods of an indexed job have their index in their host's name. */
+/** Host names of an indexed job's pods contain the index. */
 function checkHostnames({ metadata, spec }: Job, errors: FieldErrors): void {
   const { completions = 0, completionMode } = spec;
   if (completionMode !== "Indexed" || completions <= 0) return;
@@ -169,7 +171,7 @@ function checkHostnames({ metadata, spec }: Job, errors: FieldErrors): void {
   errors.invalid("metadata.name", metadata.name, problem);
 }
 
-/** An indexed job may be made larger or smaller, together with its parallelism. */
+/** An indexed job may change its completions together with its parallelism. */
 function checkCompletions(next: JobSpec, previous: JobSpec, errors: FieldErrors): void {
   const path = fieldPath("spec", "completions");
   if (next.completionMode !== "Indexed")
@@ -179,13 +181,16 @@ function checkCompletions(next: JobSpec, previous: JobSpec, errors: FieldErrors)
   errors.invalid(path, next.completions, "can only be modified in tandem with spec.parallelism");
 }
 
-/** A suspended job without pods can still be sent elsewhere and be given more or less; one that ran is known to be suspended first. */
+/**
+ * A suspended job without pods may change placement and resources. A job that has run must also have the
+ * condition Suspended.
+ */
 function isAtRest({ spec, status }: Job): boolean {
   const hasStopped = status.startTime === undefined || hasJobCondition(status, "Suspended");
   return spec.suspend === true && (status.active ?? 0) === 0 && hasStopped;
 }
 
-/** The template that was, with where pods may go and what their containers get taken from the next one. */
+/** The previous template, with placement and resources from the next one. */
 function withDirectivesOf(next: JobSpec, previous: JobSpec): PodTemplateSpec {
   const template = draftCopy(previous.template);
   const from = draftCopy(next.template);

@@ -26,13 +26,13 @@ describe("a PodDisruptionBudget", () => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
-  test("does not allow a negative number of disruptions", () => {
+  test("never has a negative number of allowed disruptions", () => {
     expect(probe.statusProblems({ status: { disruptionsAllowed: -1 } })).toEqual([
       "status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0",
     ]);
   });
 
-  test("has conditions that say when and why, each once", () => {
+  test("has unique conditions with a time and a reason", () => {
     const good = {
       type: "DisruptionAllowed",
       status: "True",
@@ -66,7 +66,7 @@ describe("a PodDisruptionBudget", () => {
     ]);
   });
 
-  test("is shown with what it allows", () => {
+  test("shows its allowed disruptions", () => {
     expect(probe.cells({ spec: { minAvailable: "50%" }, status: { disruptionsAllowed: 2 } })).toEqual([
       "it",
       "50%",

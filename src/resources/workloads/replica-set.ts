@@ -16,7 +16,7 @@ export const replicaSet = defineKind<ReplicaSet>("apps/v1", "ReplicaSet", {
 
   validate({ spec }, errors) {
     checkCounts(spec, ["replicas", "minReadySeconds"], { path: fieldPath("spec"), errors });
-    // The word is upstream's: replica sets took it over from deployments.
+    // Upstream's text says `deployment` for ReplicaSets too.
     const words = { emptySelector: "empty selector is invalid for deployment", deadlineOwner: "ReplicaSet" };
     checkWorkload(spec, words, errors);
   },
@@ -63,7 +63,7 @@ export interface ReplicaStatus {
   readonly observedGeneration?: number;
 }
 
-/** Replication controllers report in the same form. */
+/** Shared with ReplicationController. */
 export function checkReplicaStatus(status: ReplicaStatus, errors: FieldErrors): void {
   const path = fieldPath("status");
   const parts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"] as const;

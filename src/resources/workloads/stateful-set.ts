@@ -19,7 +19,7 @@ import {
 import { containerCells, selectorText } from "./workload-cells.ts";
 import { checkCollisionCount, checkWorkload, workloadWarnings } from "./workload-rules.ts";
 
-/** Everything else would need other pods or other volumes than those that exist. */
+/** Mutable fields. Changes of other fields would need other pods or volumes than the existing ones. */
 const UPDATABLE = [
   "replicas",
   "ordinals",
@@ -34,7 +34,7 @@ const HISTORY_WARNING =
   "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended";
 
 export const statefulSet = defineKind<StatefulSet>("apps/v1", "StatefulSet", {
-  // Its pods' names, which are also hosts' names, begin with its own.
+  // Pod names begin with the set's name, and they are host names.
   nameRule: dns1123Label,
 
   defaults({ spec }) {
@@ -90,7 +90,7 @@ export const statefulSet = defineKind<StatefulSet>("apps/v1", "StatefulSet", {
     return [
       ...workloadWarnings(object, previous),
       ...volumeClaimTemplates.flatMap(({ spec }, i) =>
-        // Upstream's own words differ between create and update.
+        // Upstream's path differs between create and update.
         claimWarnings(spec, previous === undefined ? claims.index(i) : claims.index(i).child("Spec")),
       ),
       ...(revisionHistoryLimit < 0 ? [HISTORY_WARNING] : []),
@@ -124,7 +124,7 @@ function strategyDefaults({ updateStrategy }: Draft<StatefulSetSpec>): void {
   updateStrategy.rollingUpdate.partition ??= 0;
 }
 
-/** Claims in a stateful set say what they are, as objects of their own do. */
+/** Claim templates have apiVersion and kind, as objects do. */
 function claimDefaults(claim: Draft<PersistentVolumeClaim>): void {
   claim.apiVersion = "v1";
   claim.kind = "PersistentVolumeClaim";
@@ -132,7 +132,7 @@ function claimDefaults(claim: Draft<PersistentVolumeClaim>): void {
   claim.status.phase ??= "Pending";
 }
 
-/** The pod finds the claim under the template's name. */
+/** The pod refers to the claim by the template's name. */
 function claimedVolume({ metadata }: PersistentVolumeClaim): Volume {
   return { name: metadata.name, persistentVolumeClaim: { claimName: metadata.name } };
 }

@@ -1,6 +1,6 @@
 /**
- * Which in the row of its templates the present one of a DaemonSet is. It was a field of versions that are no longer served; since then the server
- * keeps it in an annotation, and no client can change it.
+ * Counts the templates of a DaemonSet in an annotation. The number was a field of versions that are no longer
+ * served. Clients cannot change it.
  */
 import type { DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
@@ -8,14 +8,14 @@ import type { Draft } from "../rules/kind-rules.ts";
 
 const ANNOTATION = "deprecated.daemonset.template.generation";
 
-/** Undefined for what is no number. */
+/** Undefined for a text that is not an integer. */
 export function findTemplateGeneration({ metadata }: Pick<DaemonSet, "metadata">): string | undefined {
   const text = metadata.annotations?.[ANNOTATION] ?? "";
-  // As many digits as are a number of 64 bits whatever they are.
+  // 18 digits always fit into 64 bits.
   return /^[+-]?\d{1,18}$/.test(text) ? String(BigInt(text.replace(/^\+/, ""))) : undefined;
 }
 
-/** A new set may say where it begins. */
+/** A create may set the first number. */
 export function startTemplateGeneration(draft: Draft<DaemonSet>): void {
   const asked = BigInt(findTemplateGeneration(draft as DaemonSet) ?? "1");
   write(draft, asked < 1n ? 1n : asked);
@@ -25,13 +25,13 @@ export function keepTemplateGeneration(draft: Draft<DaemonSet>, previous: Daemon
   write(draft, generationOf(previous));
 }
 
-/** Counts up with each new template. */
+/** Increments when the template changes. */
 export function followTemplate(draft: Draft<DaemonSet>, previous: DaemonSet): void {
   const isSame = jsonEqual(draft.spec.template, previous.spec.template);
   write(draft, generationOf(previous) + (isSame ? 0n : 1n));
 }
 
-/** Sets that were stored before this was kept are at their first. */
+/** Objects without the annotation are at their first template. */
 function generationOf(set: DaemonSet): bigint {
   return BigInt(findTemplateGeneration(set) ?? "1");
 }

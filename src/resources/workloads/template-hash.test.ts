@@ -9,7 +9,7 @@ describe("templateHash", () => {
     expect(templateHash(template, undefined)).toMatch(/^[4-9bcdf]{1,10}$/);
   });
 
-  test("differs for another template, and for another number of collisions", () => {
+  test("differs for other templates and other collision counts", () => {
     const hashes = [{ a: 1 }, { a: 2 }].flatMap((template) => [
       templateHash(template, undefined),
       templateHash(template, 0),

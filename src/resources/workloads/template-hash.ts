@@ -1,12 +1,12 @@
-/** Short names for revisions of a template: equal templates have equal ones. */
+/** Short names for revisions of a template; equal templates have equal names. */
 import { stringifyJson } from "../../api/json/json-text.ts";
 
-/** How the digits are written, as upstream writes them: without vowels, so that no word comes out. */
+/** Upstream's digits: without vowels, so that no word can appear. */
 const DIGITS = "456789bcdf";
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** `collisions` gives another name to a template whose first one is taken by a different template. */
+/** `collisions` changes the name when a different template has the same hash. */
 export function templateHash(template: unknown, collisions: number | undefined): string {
   const text = stringifyJson(template) + (collisions === undefined ? "" : `\0${String(collisions)}`);
   let hash = FNV_OFFSET;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { containerCells, labelsText, selectorCell } from "./workload-cells.ts";
 
-describe("cells of workloads", () => {
-  test("containers and images are joined with commas", () => {
+describe("table cells of workloads", () => {
+  test("join containers and images with commas", () => {
     const spec = {
       containers: [
         { name: "a", image: "one", resources: {} },
@@ -13,12 +13,12 @@ describe("cells of workloads", () => {
     expect(containerCells(spec)).toEqual(["a,b", "one,"]);
   });
 
-  test("labels are sorted, and none is said so", () => {
+  test("sort labels, and show <none> without labels", () => {
     expect(labelsText({ b: "2", a: "1" })).toBe("a=1,b=2");
     expect(labelsText(undefined)).toBe("<none>");
   });
 
-  test("selectors read as a query", () => {
+  test("show selectors in query form", () => {
     expect(selectorCell({ matchLabels: { app: "web" } })).toBe("app=web");
     expect(selectorCell({})).toBe("<none>");
     expect(selectorCell({ matchExpressions: [{ key: "a", operator: "Near" }] })).toBe("<error>");

@@ -1,4 +1,4 @@
-/** Parts of the tables of kinds that have a pod template or a selector. */
+/** Table cells of kinds with a pod template or a selector. */
 
 import type { PodSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
@@ -10,7 +10,7 @@ export function containerCells(spec: PodSpec | undefined): readonly [string, str
   return [containers.map(({ name }) => name).join(","), containers.map(({ image }) => image ?? "").join(",")];
 }
 
-/** `a=b,c=d` in the order of the keys. */
+/** `a=b,c=d` sorted by key. */
 export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
   const texts = Object.entries(labels ?? {})
     .map(([key, value]) => `${key}=${value}`)
@@ -18,7 +18,7 @@ export function labelsText(labels: Readonly<Record<string, string>> | undefined)
   return texts.length === 0 ? "<none>" : texts.join(",");
 }
 
-/** A selector in the form a query has; `<none>` when it has no requirements, `<error>` when it cannot be read. */
+/** Query form of a selector; `<none>` without requirements, `<error>` when it is invalid. */
 export function selectorCell(selector: LabelSelector | undefined): string {
   try {
     return selectorText(selector) || "<none>";
@@ -28,7 +28,7 @@ export function selectorCell(selector: LabelSelector | undefined): string {
   }
 }
 
-/** The text form of a selector for the scale subresource. */
+/** Text form of a selector for the scale subresource. */
 export function selectorText(selector: LabelSelector | undefined): string {
   return labelSelectorText(compileLabelSelector(selector));
 }

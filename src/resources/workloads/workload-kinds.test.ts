@@ -1,4 +1,4 @@
-/** The kinds that differ from a Deployment in little; what they share is tested there. */
+/** Tests of the kinds that resemble a Deployment; their shared rules are tested there. */
 import { describe, expect, test } from "vitest";
 import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
 import { controllerRevision } from "./controller-revision.ts";
@@ -30,7 +30,7 @@ describe("a ReplicaSet", () => {
     expect(probe.problems(withSpec(spec))).toEqual(problems);
   });
 
-  test("is shown with its replicas", () => {
+  test("shows its replicas", () => {
     const status = { replicas: 2, readyReplicas: 1 };
 
     expect(probe.cells({ ...withSpec({ replicas: 3 }), status })).toEqual([
@@ -45,7 +45,7 @@ describe("a ReplicaSet", () => {
     ]);
   });
 
-  test("does not report more parts than replicas", () => {
+  test("does not report more ready or available replicas than replicas", () => {
     expect(
       probe.statusProblems({ ...withSpec(), status: { replicas: 1, fullyLabeledReplicas: 2 } }, withSpec()),
     ).toEqual(["status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas"]);
@@ -55,7 +55,7 @@ describe("a ReplicaSet", () => {
 describe("a ReplicationController", () => {
   const probe = new KindProbe(replicationController);
 
-  test("takes selector and labels from its template", () => {
+  test("takes its selector and labels from its template", () => {
     expect(probe.created({ spec: { template: template() } })).toMatchObject({
       metadata: { labels: { app: "web" } },
       spec: { replicas: 1, selector: { app: "web" } },
@@ -75,11 +75,11 @@ describe("a ReplicationController", () => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
-  test("is found by the number of its replicas", () => {
+  test("has a field selector for its number of replicas", () => {
     expect(probe.fields({ spec: {}, status: { replicas: 3 } })).toEqual({ "status.replicas": "3" });
   });
 
-  test("is shown with its selector", () => {
+  test("shows its selector", () => {
     expect(probe.cells({ spec: { template: template() } })).toEqual([
       "it",
       1,
@@ -97,7 +97,7 @@ describe("a DaemonSet", () => {
   const probe = new KindProbe(daemonSet);
   const strategy = (rollingUpdate: Manifest): Manifest => ({ updateStrategy: { rollingUpdate } });
 
-  test("counts its templates, whatever is sent as their number", () => {
+  test("counts its templates and ignores the client's number", () => {
     const numbered = (generation: string, spec: Manifest = {}): Manifest => ({
       metadata: { annotations: { "deprecated.daemonset.template.generation": generation } },
       ...withSpec(spec),
@@ -115,7 +115,7 @@ describe("a DaemonSet", () => {
     expect(probe.statusUpdated(numbered("99"), numbered("7"))).toMatchObject(isAt("7"));
   });
 
-  test("replaces one pod after the other", () => {
+  test("replaces one pod at a time by default", () => {
     expect(probe.created(withSpec())).toMatchObject({
       spec: {
         revisionHistoryLimit: 10,
@@ -142,7 +142,7 @@ describe("a DaemonSet", () => {
     expect(probe.problems(withSpec(spec))).toEqual(problems);
   });
 
-  test("is shown with its nodes", () => {
+  test("shows its nodes", () => {
     const status = { desiredNumberScheduled: 3, currentNumberScheduled: 2, numberReady: 1 };
 
     expect(probe.cells({ ...withSpec(), status })).toEqual([
@@ -168,7 +168,7 @@ describe("a StatefulSet", () => {
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
   };
 
-  test("warns of parts of bytes in its claims, and of a history without end", () => {
+  test("warns about fractions of a byte in its claims, and about a negative history limit", () => {
     const resources = { requests: { storage: "100m" } };
     const odd = { ...claim, spec: { ...claim.spec, resources } };
     const spec = { volumeClaimTemplates: [odd], revisionHistoryLimit: -1 };
@@ -183,7 +183,7 @@ describe("a StatefulSet", () => {
     ]);
   });
 
-  test("starts its pods in order and keeps their volumes", () => {
+  test("starts its pods in order and retains their volumes by default", () => {
     expect(probe.created(withSpec({ volumeClaimTemplates: [claim] }))).toMatchObject({
       spec: {
         podManagementPolicy: "OrderedReady",
@@ -240,7 +240,7 @@ describe("a StatefulSet", () => {
     expect(probe.problems(withSpec(spec))).toEqual(problems);
   });
 
-  test("changes only what its pods survive", () => {
+  test("changes only fields that its pods survive", () => {
     const next = { replicas: 3, minReadySeconds: 5, ordinals: { start: 1 }, revisionHistoryLimit: 2 };
 
     expect(probe.updateProblems(withSpec(next), withSpec())).toEqual([]);
@@ -249,12 +249,12 @@ describe("a StatefulSet", () => {
     ]);
   });
 
-  test("has a name that its pods can carry on", () => {
+  test("has a name that is a valid prefix of host names", () => {
     expect(probe.nameProblems("web")).toEqual([]);
     expect(probe.nameProblems("a.b")).toEqual(["must not contain dots"]);
   });
 
-  test("is shown with its pods", () => {
+  test("shows its pods", () => {
     const status = { replicas: 2, readyReplicas: 1, availableReplicas: 0 };
 
     expect(probe.cells({ ...withSpec({ replicas: 3 }), status })).toEqual([
@@ -270,7 +270,7 @@ describe("a StatefulSet", () => {
 describe("a ControllerRevision", () => {
   const probe = new KindProbe(controllerRevision);
 
-  test("has data, which never changes", () => {
+  test("has immutable data", () => {
     expect(probe.problems({ data: { a: 1 }, revision: 1 })).toEqual([]);
     expect(probe.problems({ revision: -1 })).toEqual([
       "data: Required value: data is mandatory",
@@ -284,7 +284,7 @@ describe("a ControllerRevision", () => {
     ]);
   });
 
-  test("is shown with its owner", () => {
+  test("shows its owner", () => {
     const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "1", controller: true };
 
     expect(probe.cells({ metadata: { ownerReferences: [owner] }, revision: 3 })).toEqual([
@@ -300,7 +300,7 @@ describe("a ControllerRevision", () => {
 describe("a PodTemplate", () => {
   const probe = new KindProbe(podTemplate);
 
-  test("is a template as others are", () => {
+  test("has a valid template", () => {
     expect(probe.problems({ template: template() })).toEqual([]);
     expect(probe.problems({ template: template({ containers: [] }) })).toEqual([
       "template.spec.containers: Required value",
@@ -312,7 +312,7 @@ describe("a PodTemplate", () => {
     ]);
   });
 
-  test("is shown with the labels of its pods", () => {
+  test("shows the labels of its pods", () => {
     expect(probe.cells({ template: template() })).toEqual(["it", "web", "nginx", "app=web"]);
   });
 });

@@ -1,4 +1,4 @@
-/** What the kinds that keep pods running have in common: a selector, and a template that it selects. */
+/** Defaults and validation that workload kinds share: a selector, and a template that it matches. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { PodTemplateSpec, Volume } from "../../api/generated/types/core-v1.ts";
@@ -13,20 +13,20 @@ import { nameWarnings, podWarnings } from "../pod/pod-warnings.ts";
 import { checkChoice, isSame } from "../rules/value-rules.ts";
 
 export interface WorkloadSpec {
-  /** Go always writes it, but nobody need have sent it. */
+  /** The type requires the field, but clients may omit it. */
   readonly selector?: LabelSelector;
   readonly template: PodTemplateSpec;
 }
 
 export interface Workload {
-  /** As in `empty selector is invalid for deployment`. */
+  /** Error text: `empty selector is invalid for deployment`. */
   readonly emptySelector: string;
-  /** As in `activeDeadlineSeconds in ReplicaSet is not Supported`. */
+  /** Owner in the error text: `activeDeadlineSeconds in ReplicaSet is not Supported`. */
   readonly deadlineOwner: string;
   readonly addedVolumes?: readonly Volume[];
 }
 
-/** A selector that must be there and select something, and a template for pods that run for ever. */
+/** Requires a selector that is not empty, and a template for pods that run forever. */
 export function checkWorkload(spec: WorkloadSpec, workload: Workload, errors: FieldErrors): void {
   const path = fieldPath("spec", "selector");
   const isUsable = checkSelector(spec.selector, { path, emptyDetail: workload.emptySelector }, errors);
@@ -36,7 +36,7 @@ export function checkWorkload(spec: WorkloadSpec, workload: Workload, errors: Fi
   checkRunsForEver(spec.template, { path: template, owner: workload.deadlineOwner }, errors);
 }
 
-/** Whether the selector can be compared with labels. */
+/** Returns whether the selector can be matched with labels. */
 function checkSelector(
   selector: LabelSelector | undefined,
   { path, emptyDetail }: { readonly path: FieldPath; readonly emptyDetail: string },
@@ -54,7 +54,7 @@ function checkSelector(
   return errors.count === before;
 }
 
-/** Otherwise the controller would make pods that it cannot see, without end. */
+/** Without a match the controller would create pods endlessly, because it would not find them. */
 export function checkSelected(
   { selector, template }: WorkloadSpec,
   path: FieldPath,
@@ -81,7 +81,7 @@ interface CollisionCount {
   readonly collisionCount?: number;
 }
 
-/** Names of revisions are made from it, so that it never goes back. */
+/** Names of revisions depend on the count, so that it never decreases. */
 export function checkCollisionCount(
   next: CollisionCount,
   previous: CollisionCount,
@@ -97,7 +97,7 @@ interface Templated {
   readonly spec: { readonly template?: PodTemplateSpec };
 }
 
-/** Warnings about the template, and at birth about the name. Who changes nothing but metadata has heard them before. */
+/** Warnings about the template, and on create about the name. Empty when the spec is unchanged. */
 export function workloadWarnings(object: Templated, previous: Templated | undefined): readonly string[] {
   const { template } = object.spec;
   if (previous !== undefined && isSame(object.spec, previous.spec)) return [];

@@ -1,4 +1,4 @@
-/** How fast an autoscaler may act. */
+/** Defaults and validation of an autoscaler's behavior: how fast it may scale. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -13,7 +13,7 @@ import { checkChoice } from "../../rules/value-rules.ts";
 const STABILIZATION_SECONDS_MAX = 3600;
 const PERIOD_SECONDS_MAX = 1800;
 
-/** Growth is fast at once; shrinking waits for as long as the controller is told to, which is not a default here. */
+/** Scaling up has no delay. The delay for scaling down has no default here: the controller sets it. */
 export function behaviorDefaults(behavior: Draft<HorizontalPodAutoscalerBehavior>): void {
   behavior.scaleUp ??= {};
   behavior.scaleUp.stabilizationWindowSeconds ??= 0;

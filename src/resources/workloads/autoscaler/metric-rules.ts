@@ -1,4 +1,4 @@
-/** What an autoscaler looks at: metrics of five sorts, each with a target. */
+/** Validates the metrics of an autoscaler: five types, each with a target. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -26,7 +26,7 @@ const TARGET_TYPES = ["Utilization", "Value", "AverageValue"];
 
 interface ReferencePlace {
   readonly path: FieldPath;
-  /** Whether the core API counts as a group; it has hardly anything that can be scaled. */
+  /** `required` excludes the core group, in which almost no kind is scalable. */
   readonly group: "required" | "optional";
 }
 

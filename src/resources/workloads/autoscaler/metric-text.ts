@@ -1,4 +1,4 @@
-/** The Targets column: for each metric the current value and the wanted one. */
+/** The Targets column: the current and the target value of each metric. */
 
 import type {
   MetricSpec,
@@ -7,7 +7,7 @@ import type {
   MetricValueStatus,
 } from "../../../api/generated/types/autoscaling-v2.ts";
 
-/** More would not fit into a line. */
+/** Upper bound, to keep the cell on one line. */
 const SHOWN_MAX = 2;
 
 export function metricsText(metrics: readonly MetricSpec[], statuses: readonly MetricStatus[]): string {

@@ -1,6 +1,6 @@
 /**
- * Autoscalers in version v1, which knows only the use of processor time. Everything else is kept in annotations, so
- * that a client of v1 that reads and writes an autoscaler loses nothing.
+ * Converts autoscalers between v1 and v2. v1 only has a target for cpu utilization. Annotations keep the
+ * other fields, so that a client of v1 can read and write an autoscaler without loss.
  */
 
 import type {
@@ -18,7 +18,7 @@ const CURRENT_METRICS = `${PREFIX}current-metrics`;
 const CONDITIONS = `${PREFIX}conditions`;
 const BEHAVIOR = `${PREFIX}behavior`;
 
-/** Takes v2. */
+/** Input is v2. */
 export const autoscalerToV1: Conversion = (object) => {
   const { metadata, spec, status } = object as unknown as HorizontalPodAutoscaler;
   const { metrics = [], behavior, ...kept } = spec;
@@ -28,7 +28,7 @@ export const autoscalerToV1: Conversion = (object) => {
   const annotations = {
     ...withoutKept(metadata.annotations ?? {}),
     ...textOfList(METRICS, metrics.filter((metric) => !isCpuUtilization(metric)).map(metricToV1)),
-    // The processor too: v1 has no place for its value, only for the share of the request.
+    // Includes cpu: v1 has no field for its value, only for its utilization.
     ...textOfList(CURRENT_METRICS, currentMetrics.map(statusToV1)),
     ...textOfList(CONDITIONS, conditions),
     ...(behavior === undefined ? {} : { [BEHAVIOR]: JSON.stringify(withGoNames(behavior)) }),
@@ -46,7 +46,7 @@ export const autoscalerToV1: Conversion = (object) => {
   };
 };
 
-/** Takes v1. Annotations that cannot be read are as if they were not there. */
+/** Input is v1. Ignores annotations that do not parse. */
 export const autoscalerFromV1: Conversion = (object) => {
   const metadata = objectOf(object["metadata"]);
   const annotations = objectOf(metadata["annotations"]);
@@ -72,7 +72,7 @@ export const autoscalerFromV1: Conversion = (object) => {
 
 const KEPT: ReadonlySet<string> = new Set([METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR]);
 
-/** Annotations without those that stand for fields: in v2 they mean nothing, and nobody is to find them there. */
+/** Annotations without those that hold fields, which have no meaning in v2. */
 export function withoutKept<T>(annotations: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !KEPT.has(key)));
 }
@@ -126,7 +126,7 @@ function findParsed(annotations: JsonObject, key: string): unknown {
   }
 }
 
-/** Upstream writes this annotation with the names of its Go fields: `ScaleUp`, `PeriodSeconds`. */
+/** Upstream writes this annotation with Go's field names: `ScaleUp`, `PeriodSeconds`. */
 function withGoNames(value: unknown): unknown {
   return renamed(value, (name) => name.charAt(0).toUpperCase() + name.slice(1));
 }

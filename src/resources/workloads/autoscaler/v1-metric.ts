@@ -1,4 +1,4 @@
-/** Metrics in the form they had before autoscaling/v2, in which v1 keeps them as text in an annotation. */
+/** Converts metrics between v2 and the older form, which v1 keeps as text in an annotation. */
 
 import type {
   MetricSpec,
@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts"
 
 type Fields = Record<string, unknown>;
 
-/** Only what is there: the annotation has no nulls. */
+/** Drops absent fields: the annotation contains no nulls. */
 function present(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
@@ -71,7 +71,7 @@ export function metricFromV1(metric: JsonObject): JsonObject {
     object: part(object, ({ target, metricName, targetValue, selector, averageValue }) => ({
       describedObject: target,
       metric: present({ name: metricName, selector }),
-      // A target of zero is how v1 says that there is only an average.
+      // v1 writes a target of zero when there is only an average.
       target: amount({ value: averageValue === undefined ? targetValue : undefined, averageValue }),
     })),
     pods: part(pods, ({ metricName, selector, targetAverageValue }) => ({

@@ -37,12 +37,12 @@ describe("a set of indexes", () => {
   test.each([
     ["0-3", "3-5", 3],
     ["0,2", "1,3", undefined],
-  ])("%s and %s have %s in common", (left, right, index) => {
+  ])("%s and %s overlap at %s", (left, right, index) => {
     expect(findOverlap(parseIndexes(left, 10), parseIndexes(right, 10))).toBe(index);
   });
 });
 
-describe("indexes that are known", () => {
+describe("known indexes", () => {
   test.each([
     ["0,1,2", 5, "0-2"],
     ["0-3,5", 3, "0-2"],
@@ -53,18 +53,18 @@ describe("indexes that are known", () => {
     expect(formatIndexes(readKnownIndexes(text, completions))).toBe(expected);
   });
 
-  test("are joined with those that are added", () => {
+  test("merge with added indexes", () => {
     expect(formatIndexes(withIndexes(readKnownIndexes("1,5-6", 10), [3, 2, 7]))).toBe("1-3,5-7");
   });
 
-  test("tell which are missing, the lowest first", () => {
+  test("return missing indexes, the lowest first", () => {
     const known = readKnownIndexes("0,2-3", 10);
 
     expect(firstMissing(known, { count: 3, completions: 10 })).toEqual([1, 4, 5]);
     expect(firstMissing(known, { count: 9, completions: 5 })).toEqual([1, 4]);
   });
 
-  test("tell which they have, and how many in common", () => {
+  test("return membership and the size of an overlap", () => {
     const known = readKnownIndexes("0,2-5", 10);
 
     expect([hasIndex(known, 1), hasIndex(known, 4)]).toEqual([false, true]);

@@ -1,11 +1,11 @@
-/** Sets of a job's indexes in text form: `1,3-5,7`, growing from left to right. */
+/** Sets of a job's indexes in text form: `1,3-5,7`, in ascending order. */
 
 export interface IndexInterval {
   readonly first: number;
   readonly last: number;
 }
 
-/** Throws a SyntaxError that says what is wrong, in upstream's words. */
+/** Throws a SyntaxError with upstream's text. */
 export function parseIndexes(text: string, completions: number): readonly IndexInterval[] {
   const intervals: IndexInterval[] = [];
   for (const part of text === "" ? [] : text.split(",")) {
@@ -26,7 +26,7 @@ export function countIndexes(intervals: readonly IndexInterval[]): number {
   return count;
 }
 
-/** The first index that is in both; each side grows from left to right. */
+/** The first index in both sets. */
 export function findOverlap(
   left: readonly IndexInterval[],
   right: readonly IndexInterval[],
@@ -65,7 +65,7 @@ function parseIndex(text: string): number {
   throw new SyntaxError(`cannot convert string to integer for index: ${JSON.stringify(text)}`);
 }
 
-/** As a status that was once good reads now: what lies beyond the completions, or cannot be read, is left out. */
+/** Reads indexes of a stored status. Ignores indexes beyond the completions and parts that do not parse. */
 export function readKnownIndexes(text: string, completions: number): readonly IndexInterval[] {
   const intervals: IndexInterval[] = [];
   for (const part of text === "" ? [] : text.split(",")) {
@@ -85,7 +85,7 @@ export function withIndexes(
   return added.length === 0 ? intervals : joinIntervals([...intervals, ...added]);
 }
 
-/** In order, none touching the next. */
+/** Sorts the intervals and joins those that touch. */
 function joinIntervals(intervals: readonly IndexInterval[]): readonly IndexInterval[] {
   const joined: IndexInterval[] = [];
   for (const { first, last } of intervals.toSorted((left, right) => left.first - right.first)) {
@@ -100,7 +100,7 @@ export function hasIndex(intervals: readonly IndexInterval[], index: number): bo
   return intervals.some(({ first, last }) => first <= index && index <= last);
 }
 
-/** How many indexes are in both. */
+/** Number of indexes in both sets. */
 export function countOverlap(left: readonly IndexInterval[], right: readonly IndexInterval[]): number {
   let count = 0;
   for (const one of left) {
@@ -111,7 +111,7 @@ export function countOverlap(left: readonly IndexInterval[], right: readonly Ind
   return count;
 }
 
-/** `1,3-5,7`; two neighbours are written as two numbers. */
+/** Formats as `1,3-5,7`; two neighbours are written as two numbers. */
 export function formatIndexes(intervals: readonly IndexInterval[]): string {
   const text = ({ first, last }: IndexInterval): string => {
     if (first === last) return String(first);
@@ -120,7 +120,7 @@ export function formatIndexes(intervals: readonly IndexInterval[]): string {
   return intervals.map(text).join(",");
 }
 
-/** The smallest indexes that are in none of the intervals. */
+/** The smallest indexes in none of the intervals. */
 export function firstMissing(
   intervals: readonly IndexInterval[],
   { count, completions }: { readonly count: number; readonly completions: number },

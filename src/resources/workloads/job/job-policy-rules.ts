@@ -1,4 +1,4 @@
-/** When a failed pod fails its job, and when some succeeded indexes are enough. */
+/** Validates pod failure policies and success policies of a job. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -49,7 +49,7 @@ function checkAction(
   }
 }
 
-/** Absent is answered with the list of values, as Go prints lists. */
+/** The error for an absent value lists the valid ones in Go's format. */
 function checkListed(
   {
     path,
@@ -64,7 +64,7 @@ function checkListed(
 
 interface RulePlace {
   readonly path: FieldPath;
-  /** The containers that a rule can name. */
+  /** Container names that a rule may use. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -153,7 +153,7 @@ function checkSuccessRule(rule: SuccessPolicyRule, place: SuccessPlace, errors: 
   if (succeededCount !== undefined) checkSucceededCount({ count: succeededCount, total }, place, errors);
 }
 
-/** How many indexes there are; none when they cannot be read. */
+/** Number of indexes; zero when they do not parse. */
 function checkIndexes(text: string, { path, completions }: SuccessPlace, errors: FieldErrors): number {
   const at = path.child("succeededIndexes");
   if (text.length > INDEXES_MAX_BYTES) errors.tooLong(at, INDEXES_MAX_BYTES);

@@ -1,4 +1,4 @@
-/** The spec of a job, in a job and in the template of a cron job. */
+/** Validates the spec of a job, in a Job and in a CronJob. */
 
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { JobSpec } from "../../../api/generated/types/batch-v1.ts";
@@ -7,10 +7,10 @@ import { checkPodTemplate } from "../../pod/pod-spec-rules.ts";
 import { checkChoice, checkCounts } from "../../rules/value-rules.ts";
 import { checkFailurePolicy, checkSuccessPolicy } from "./job-policy-rules.ts";
 
-/** What the status of a job with an index for each pod can hold. */
+/** Upper bounds from the size of an indexed job's status. */
 const PARALLELISM_MAX = 100_000;
 const FAILED_INDEXES_MAX = 100_000;
-/** Above this many completions an indexed job with limits per index is held to tighter bounds. */
+/** Above this many completions, stricter bounds apply to limits per index. */
 const COMPLETIONS_SOFT_MAX = 100_000;
 const HIGH_PARALLELISM_MAX = 10_000;
 const HIGH_FAILED_INDEXES_MAX = 10_000;
@@ -41,7 +41,7 @@ export function checkJobSpec(spec: JobSpec, path: FieldPath, errors: FieldErrors
   checkRestart(spec, path.child("template", "spec", "restartPolicy"), errors);
 }
 
-/** `example.com/controller`. */
+/** Requires the form `example.com/controller`. */
 function checkManagedBy(name: string, path: FieldPath, errors: FieldErrors): void {
   const slash = name.indexOf("/");
   if (name === "") errors.required(path);
@@ -100,7 +100,7 @@ function checkNotIndexed(spec: JobSpec, path: FieldPath, errors: FieldErrors): v
   }
 }
 
-/** Only a pod that has failed for good can be judged by a failure policy. */
+/** A pod failure policy needs the final state of a pod, so replacements must wait for it. */
 function checkReplacement(
   { podReplacementPolicy, podFailurePolicy }: JobSpec,
   path: FieldPath,
@@ -110,7 +110,7 @@ function checkReplacement(
   checkChoice({ path, value: podReplacementPolicy, among }, errors);
 }
 
-/** `Always` is what a template gets that says nothing, so it counts as not said. */
+/** `Always` is the template's default, so it counts as absent. */
 function checkRestart({ template, podFailurePolicy }: JobSpec, path: FieldPath, errors: FieldErrors): void {
   const { restartPolicy = "Always" } = template.spec;
   if (restartPolicy === "Always") return errors.required(path, 'valid values: "OnFailure", "Never"');
@@ -120,7 +120,7 @@ function checkRestart({ template, podFailurePolicy }: JobSpec, path: FieldPath, 
   }
 }
 
-/** So many indexes at a time can fail that there is no room left in the status to say which. */
+/** Warns that the status may have no room for all failed indexes. */
 export function jobSpecWarnings(
   { completionMode, completions = 0, parallelism = 0 }: JobSpec,
   place: string,

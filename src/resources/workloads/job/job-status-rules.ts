@@ -1,9 +1,7 @@
 /**
- * What may be written into the status of a job. Two things hold of every status: it does not contradict itself, which is
- * said by laws, and it does not take back what was reported before, which is said by promises.
- *
- * Each law names what it is about. It is applied when the update touches one of those: a job that came to break a law
- * long ago must not keep its controller from writing the rest.
+ * Validates the status of a job. A law says that a status is consistent; a promise says that an update keeps
+ * earlier facts. A law names its topics. It runs only when the update changes one of them, so that an old
+ * violation does not block other writes.
  */
 
 import { type FieldErrors, fieldPath } from "../../../api/errors/field-error.ts";
@@ -28,7 +26,7 @@ export function checkJobStatus(next: Job, previous: Job, errors: FieldErrors): v
   for (const check of PROMISES) check(next, previous, errors);
 }
 
-/** Something about a status that an update may change. */
+/** A part of the status that an update may change. */
 type Topic = (status: JobStatus) => unknown;
 
 function field(name: keyof JobStatus): Topic {
@@ -39,13 +37,13 @@ function condition(type: ConditionType): Topic {
   return (status) => hasJobCondition(status, type);
 }
 
-/** In either way. */
+/** True for Complete and for Failed. */
 function isFinished(status: JobStatus): boolean {
   return hasJobCondition(status, "Complete") || hasJobCondition(status, "Failed");
 }
 
 interface Law {
-  /** Undefined for what must hold at every update. */
+  /** Undefined for a law that runs on every update. */
   readonly about?: readonly Topic[];
   readonly check: (job: Job, errors: FieldErrors) => void;
 }
@@ -84,7 +82,7 @@ function checkPodCounts({ status }: Job, errors: FieldErrors): void {
   checkCounts(status, ["active", "succeeded", "failed", "ready", "terminating"], { path: PATH, errors });
 }
 
-/** A pod has ended in one way, and is waiting to be counted once. */
+/** Each pod is in one list only, and once. */
 function checkUncounted({ status: { uncountedTerminatedPods } }: Job, errors: FieldErrors): void {
   const seen = new Set<string>();
   for (const list of ["succeeded", "failed"] as const) {
@@ -100,7 +98,7 @@ function checkReady({ status: { ready = 0, active = 0 } }: Job, errors: FieldErr
   if (ready > active) errors.invalid(PATH.child("ready"), ready, "cannot set more ready pods than active");
 }
 
-/** A job does not end, or set out to end, in two ways. */
+/** A job cannot finish, or be about to finish, in two ways. */
 function exclusive(one: ConditionType, other: ConditionType): Law["check"] {
   return ({ status }, errors) => {
     if (!hasJobCondition(status, one) || !hasJobCondition(status, other)) return;
@@ -108,7 +106,7 @@ function exclusive(one: ConditionType, other: ConditionType): Law["check"] {
   };
 }
 
-/** How a job will end is decided, then its pods go, then it has ended. */
+/** The decision comes first, then the pods end, then the job finishes. */
 function preceded(end: ConditionType, decision: ConditionType): Law["check"] {
   return ({ status }, errors) => {
     if (!hasJobCondition(status, end) || hasJobCondition(status, decision)) return;
@@ -136,14 +134,14 @@ function checkAllCounted({ status: { uncountedTerminatedPods } }: Job, errors: F
   errors.invalid(PATH.child("uncountedTerminatedPods"), uncountedTerminatedPods, problem);
 }
 
-/** A job that wants no pods may end without ever being let go. */
+/** A job without completions may finish while suspended, and never start. */
 function checkStarted({ spec, status }: Job, errors: FieldErrors): void {
   const needsNoStart = spec.suspend === true && spec.completions === 0;
   if (status.startTime !== undefined || needsNoStart) return;
   errors.required(PATH.child("startTime"), "startTime is required for finished job");
 }
 
-/** It belongs to jobs that succeeded, and to all of them. */
+/** Exactly the complete jobs have a completion time. */
 function checkCompletionTime({ status }: Job, errors: FieldErrors): void {
   const at = PATH.child("completionTime");
   const { completionTime } = status;
@@ -155,7 +153,7 @@ function checkCompletionTime({ status }: Job, errors: FieldErrors): void {
   }
 }
 
-/** Times in normal form have one length and one zone, so that their texts are in order. */
+/** Times in normal form have one length and one zone, so that their texts sort by time. */
 function checkTimeOrder({ status: { startTime, completionTime } }: Job, errors: FieldErrors): void {
   if (startTime === undefined || completionTime === undefined || completionTime >= startTime) return;
   const problem = "completionTime cannot be set before startTime";
@@ -183,7 +181,7 @@ function checkFailedIndexes({ spec, status: { failedIndexes: text } }: Job, erro
   if (problem !== undefined) errors.invalid(at, text, `error parsing failedIndexes: ${problem}`);
 }
 
-/** What cannot be read, or has no business being there, is reported by itself. */
+/** Other laws report unreadable and misplaced indexes. */
 function checkDisjointIndexes({ spec, status }: Job, errors: FieldErrors): void {
   const { completedIndexes = "", failedIndexes } = status;
   if (failedIndexes === undefined || spec.backoffLimitPerIndex === undefined) return;
@@ -222,7 +220,7 @@ const PROMISES: readonly Promised[] = [
   refuseNewStartTime,
 ];
 
-/** Once true, always true. */
+/** A condition that is true stays true. */
 function lasting(type: ConditionType, name: string): Promised {
   return (next, previous, errors) => {
     if (!hasJobCondition(previous.status, type) || hasJobCondition(next.status, type)) return;
@@ -244,7 +242,7 @@ function refuseLostFailures({ status: { failed = 0 } }: Job, previous: Job, erro
   errors.invalid(PATH.child("failed"), failed, "cannot decrease the failed counter");
 }
 
-/** An indexed job that was made smaller loses the successes of the indexes it lost. */
+/** An indexed job that shrinks loses the successes of removed indexes. */
 function refuseLostSuccesses({ spec, status }: Job, previous: Job, errors: FieldErrors): void {
   const { succeeded = 0 } = status;
   const mayShrink = spec.completionMode === "Indexed" && spec.completions === spec.parallelism;
@@ -259,7 +257,7 @@ function refuseNewCompletionTime(next: Job, previous: Job, errors: FieldErrors):
   errors.invalid(PATH.child("completionTime"), completionTime, "completionTime cannot be mutated");
 }
 
-/** A job that was suspended starts anew when it goes on, which its condition shows. */
+/** A resumed job gets a new start time; its condition Suspended shows that. */
 function refuseNewStartTime({ spec, status }: Job, previous: Job, errors: FieldErrors): void {
   const { startTime: before } = previous.status;
   if (before === undefined || status.startTime === before || spec.suspend === true) return;
