@@ -152,7 +152,7 @@ export const kinds: readonly KindDefinition[] = [
   workload,
 ];
 
-/** By kind and versions; versions that differ in their name only need none. */
+/** Keyed by kind and versions. Versions that differ only in their name need no conversion. */
 export const conversions: ReadonlyMap<string, Conversion> = new Map([
   ["Event: v1 -> events.k8s.io/v1", eventFromCore],
   ["Event: events.k8s.io/v1 -> v1", eventToCore],

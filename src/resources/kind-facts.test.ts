@@ -1,4 +1,4 @@
-/** What holds for the rules of every kind: they fit the facts of the API. */
+/** The rules of every kind agree with the facts of the API. */
 import { describe, expect, test } from "vitest";
 import { apiVersionOf, groupVersions } from "../api/schema/resource-facts.ts";
 import { kinds } from "./index.ts";
@@ -24,11 +24,11 @@ describe.each(
     expect(probe.cells({})).toHaveLength(columns.length);
   });
 
-  test("has every field that can be selected by", () => {
+  test("has a value for every field selector", () => {
     expect(Object.keys(probe.fields({})).toSorted()).toEqual([...(facts?.fieldSelectors ?? [])].toSorted());
   });
 
-  test("fills in nothing twice", () => {
+  test("fills in defaults only once", () => {
     const { apiVersion: _version, kind: _kind, ...once } = probe.read({});
     expect(probe.read(once)).toEqual(probe.read({}));
   });
