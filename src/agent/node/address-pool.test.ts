@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AddressPool } from "./address-pool.ts";
 
 describe("a pool of addresses", () => {
-  test("gives each address once until it is free again", () => {
+  test("hands out each address once until it is freed", () => {
     const pool = new AddressPool("10.1.2.0/29");
     const taken = Array.from({ length: 5 }, () => pool.take());
 
@@ -12,7 +12,7 @@ describe("a pool of addresses", () => {
     expect(pool.take()).toBe("10.1.2.4");
   });
 
-  test("does not give away what somebody has already", () => {
+  test("does not hand out an address that a pod already has", () => {
     const pool = new AddressPool("10.1.2.0/24");
     pool.keep("10.1.2.2");
     pool.keep("192.168.0.1");

@@ -1,4 +1,4 @@
-/** Addresses of pods on one node: each is given to one pod at a time, and to nobody else as long as others are free. */
+/** Allocates addresses to the pods of one node. A freed address is reused last. */
 import {
   findCidr,
   findIpAddress,
@@ -7,7 +7,7 @@ import {
   type IpAddress,
 } from "../../api/values/ip-address.ts";
 
-/** The network itself and the node's own end of it. */
+/** The network address and the node's own address. */
 const RESERVED = 2;
 
 export class AddressPool {
@@ -16,18 +16,18 @@ export class AddressPool {
   readonly #used = new Set<number>();
   #next = 0;
 
-  /** The text must be a block of addresses. */
+  /** Throws for a text that is not a CIDR block. */
   constructor(cidr: string) {
     const block = findCidr(cidr);
-    if (block === undefined) throw new Error(`expected a block of addresses, found ${cidr}`);
+    if (block === undefined) throw new Error(`expected a CIDR block, found ${cidr}`);
     const bits = (block.address.family === "IPv4" ? 32 : 128) - block.prefixLength;
     const network = networkAddress(block);
     this.#first = { ...network, value: network.value + BigInt(RESERVED) };
-    // The last address of an IPv4 block is for broadcasts. No node has more pods than this.
+    // Excludes the broadcast address of an IPv4 block. 2^16 exceeds the pods of any node.
     this.#size = Math.max(1, 2 ** Math.min(bits, 16) - RESERVED - 1);
   }
 
-  /** Undefined when all are taken. */
+  /** Undefined when all addresses are in use. */
   take(): string | undefined {
     for (let tries = 0; tries < this.#size; tries++) {
       const offset = this.#next;
@@ -39,7 +39,7 @@ export class AddressPool {
     return undefined;
   }
 
-  /** A pod has this address already. Harmless for one of another block. */
+  /** Marks the address of an existing pod as used. No-op for an address of another block. */
   keep(address: string): void {
     const offset = this.#offsetOf(address);
     if (offset !== undefined) this.#used.add(offset);

@@ -35,34 +35,38 @@ function settings(...names: readonly string[]): PodChange {
 }
 
 test.each<[string, PodChange, string | undefined]>([
-  ["for its own system", { spec: { os: { name: "linux" } } as PodChange["spec"] }, undefined],
-  ["for another system", { spec: { os: { name: "windows" } } as PodChange["spec"] }, "PodOSNotSupported"],
+  ["for its own operating system", { spec: { os: { name: "linux" } } as PodChange["spec"] }, undefined],
   [
-    "labelled for another system",
+    "for another operating system",
+    { spec: { os: { name: "windows" } } as PodChange["spec"] },
+    "PodOSNotSupported",
+  ],
+  [
+    "with a label for another operating system",
     { labels: { "kubernetes.io/os": "windows" } },
     "PodOSSelectorNodeLabelDoesNotMatch",
   ],
-  ["that asks for more than is left", { requests: { "example.com/known": "2" } }, "OutOfexample.com/known"],
-  ["that asks for what only the cluster counts", { requests: { "example.com/other": "2" } }, undefined],
+  ["that requests more than is free", { requests: { "example.com/known": "2" } }, "OutOfexample.com/known"],
+  ["that requests a resource that no node has", { requests: { "example.com/other": "2" } }, undefined],
   [
-    "that asks for huge pages where there are none",
+    "that requests huge pages that the node lacks",
     { requests: { "hugepages-2Mi": "2Mi" } },
     "OutOfhugepages-2Mi",
   ],
-  ["with settings of its own", settings("net.ipv4.tcp_rmem", "kernel/shm_rmid_forced"), undefined],
-  ["with a setting that reaches others", settings("net.ipv4.tcp_rmem", "kernel.msgmax"), "SysctlForbidden"],
-])("a node judges a pod %s", (_, change, reason) => {
+  ["with safe sysctls", settings("net.ipv4.tcp_rmem", "kernel/shm_rmid_forced"), undefined],
+  ["with an unsafe sysctl", settings("net.ipv4.tcp_rmem", "kernel.msgmax"), "SysctlForbidden"],
+])("a node admits or refuses a pod %s", (_, change, reason) => {
   expect(findRefusal(podWith(change), NODE, new Allotment())?.reason).toBe(reason);
 });
 
-test("a node that has not told its system yet takes pods of the one that all have", () => {
+test("a node without a reported operating system admits Linux pods", () => {
   const node = { ...NODE, status: { ...NODE.status, nodeInfo: { operatingSystem: "" } } } as Node;
   const pod = podWith({ labels: { "kubernetes.io/os": "linux" } });
 
   expect(findRefusal(pod, node, new Allotment())).toBeUndefined();
 });
 
-test("a pod is not told by which taint it is driven out", () => {
+test("a refusal does not name the taint", () => {
   const pod = podWith({ spec: { tolerations: [] } as PodChange["spec"] });
 
   expect(findRefusal(pod, NODE, new Allotment())).toEqual({
@@ -71,7 +75,7 @@ test("a pod is not told by which taint it is driven out", () => {
   });
 });
 
-test("a pod is told the first setting that reaches others", () => {
+test("a refusal names the first unsafe sysctl", () => {
   expect(findRefusal(podWith(settings("kernel/msgmax", "fs.x")), NODE, new Allotment())).toEqual({
     reason: "SysctlForbidden",
     message: 'forbidden sysctl: "kernel.msgmax" not allowlisted',

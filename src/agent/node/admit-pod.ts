@@ -1,4 +1,7 @@
-/** Whether a node takes a pod that was put on it: whoever put it there may have known less than the node does. Reasons are kubelet's. */
+/**
+ * Decides whether a node admits a pod that is bound to it: the node may know more than the scheduler did.
+ * Reasons equal the kubelet's.
+ */
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
 import { podRequests } from "../../resources/pod/pod-requests.ts";
@@ -11,7 +14,7 @@ import type { SizeProblem } from "../pod/granted-size.ts";
 import type { Refusal } from "../pod/pod-facts.ts";
 import type { Allotment } from "./allotment.ts";
 
-/** Undefined when it fits. The allotment is that of the other pods. */
+/** Undefined when the node admits the pod. `others` holds the resources of the other pods. */
 export function findRefusal(pod: Pod, node: Node, others: Allotment): Refusal | undefined {
   return (
     findForbiddenSetting(pod) ??
@@ -23,7 +26,7 @@ export function findRefusal(pod: Pod, node: Node, others: Allotment): Refusal | 
   );
 }
 
-/** Others would reach beyond the pod, and no node here is told to allow some of them all the same. */
+/** Other sysctls affect processes outside the pod. No node here has a setting to allow them. */
 function findForbiddenSetting({ spec }: Pod): Refusal | undefined {
   const names = (spec.securityContext?.sysctls ?? []).map(({ name }) => dottedName(name));
   const forbidden = names.find((name) => !SAFE_SYSCTLS_32.includes(name));
@@ -34,7 +37,7 @@ function findForbiddenSetting({ spec }: Pod): Refusal | undefined {
   };
 }
 
-/** `a/b.c/d` is `a.b/c.d`: which of the two separates parts is known by the first one. */
+/** `a/b.c/d` is `a.b/c.d`: the first separator in the name decides which one separates parts. */
 function dottedName(name: string): string {
   if (!/^[^./]*\//.test(name)) return name;
   return name.replaceAll(/[./]/g, (separator) => (separator === "/" ? "." : "/"));
@@ -42,9 +45,9 @@ function dottedName(name: string): string {
 
 const OS_LABEL = "kubernetes.io/os";
 
-/** Of the pod's labels, not of its node selector: kubelet looks there. */
+/** The kubelet checks the pod's labels here, not its node selector. */
 function findForeignSystem({ metadata, spec }: Pod, { status }: Node): Refusal | undefined {
-  // Empty until the node has told what it is.
+  // Empty until the node reports it.
   const system = status.nodeInfo.operatingSystem || "linux";
   if ((ownValue(metadata.labels, OS_LABEL) ?? system) !== system) {
     const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
@@ -57,7 +60,10 @@ function findForeignSystem({ metadata, spec }: Pod, { status }: Node): Refusal |
   };
 }
 
-/** Whether the node can give the pod another size. Other pods may leave; the node does not grow. */
+/**
+ * Decides whether the node can grant a resize. Deferred if other pods must leave first, Infeasible if the
+ * node is too small.
+ */
 export function findSizeProblem(pod: Pod, node: Node, others: Allotment): SizeProblem | undefined {
   const shortage = findLack(pod, node, others);
   if (shortage === undefined) return undefined;
@@ -88,7 +94,9 @@ function findLack(pod: Pod, { status }: Node, others: Allotment): Shortage | und
   return undefined;
 }
 
-/** What the pod has devices for; and what no node has belongs to the cluster: others count it. */
+/**
+ * Resources that are not counted here: those allocated as devices, and extended resources that no node has.
+ */
 function elsewhereCounted({ status }: Pod, allocatable: ResourceList): (resource: string) => boolean {
   const mappings = status.extendedResourceClaimStatus?.requestMappings ?? [];
   const claimed = new Set(mappings.map(({ resourceName }) => resourceName));
@@ -118,7 +126,7 @@ function findTakenPort(pod: Pod, others: Allotment): Refusal | undefined {
   return failed("NodePorts", "node(s) didn't have free ports for the requested pod ports");
 }
 
-/** Only what would drive the pod out again at once. */
+/** Checks only NoExecute taints, which would evict the pod at once. */
 function findTaint({ spec }: Pod, node: Node): Refusal | undefined {
   const driving = (node.spec.taints ?? []).filter(({ effect }) => effect === "NoExecute");
   if (findUntolerated(driving, spec.tolerations) === undefined) return undefined;

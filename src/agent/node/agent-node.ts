@@ -1,21 +1,21 @@
-/** One node of this process: what it is told to be, and what its pods take of it. */
+/** One node of this process: its setup, its state, and the resources of its pods. */
 import type { Node } from "../../api/generated/types/core-v1.ts";
 import { AddressPool } from "./address-pool.ts";
 import { Allotment } from "./allotment.ts";
 
 export interface NodeSetup {
   readonly name: string;
-  /** One of each family; the first is the one that counts where there is room for one. */
+  /** One address of each family. The first is the primary address. */
   readonly addresses: readonly string[];
-  /** Where pods get addresses from until the node is given a block of its own. */
+  /** Block for pod addresses until the node has its own pod CIDR. */
   readonly fallbackCidr: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly capacity: Readonly<Record<string, string>>;
 }
 
 /**
- * `absent`: no Node object yet. `up`: it works. `down`: it is as if the machine were off. `gone`: its object was deleted; an agent makes it anew
- * only when it starts.
+ * `absent`: no Node object yet. `up`: running. `down`: simulates a machine that is off. `gone`: the Node
+ * object was deleted; only a restart of the agent creates it again.
  */
 export type NodeState = "absent" | "up" | "down" | "gone";
 
@@ -33,7 +33,7 @@ export class AgentNode {
     return this.setup.name;
   }
 
-  /** One of each block that the node has now. Undefined when all addresses of one are taken. */
+  /** One address from each of the node's current blocks. Undefined when a block is exhausted. */
   takeAddresses(node: Node | undefined): readonly string[] | undefined {
     const pools = this.#poolsOf(node);
     const taken = pools.flatMap((pool) => pool.take() ?? []);
@@ -50,7 +50,7 @@ export class AgentNode {
     for (const pool of this.#pools.values()) for (const address of addresses) pool.free(address);
   }
 
-  /** Blocks do not overlap, so that nothing is lost when one takes the place of another. */
+  /** Keeps the pools of unchanged blocks. Blocks do not overlap, so a replaced pool can be dropped. */
   #poolsOf(node: Node | undefined): readonly AddressPool[] {
     const { podCIDR = this.setup.fallbackCidr, podCIDRs = [podCIDR] } = node?.spec ?? {};
     if (podCIDRs.length !== this.#pools.size || !podCIDRs.every((block) => this.#pools.has(block)))

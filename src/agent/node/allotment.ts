@@ -1,4 +1,4 @@
-/** What the pods of one node take together, kept up to date pod by pod. */
+/** Sums of the requests and host ports of the pods on one node, updated pod by pod. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { type HostPort, HostPortTable, hostPorts } from "../../resources/pod/host-ports.ts";
 import { podRequests, type ResourceNumbers } from "../../resources/pod/pod-requests.ts";
@@ -21,12 +21,12 @@ export class Allotment {
     return this.#sums.get(resource) ?? 0;
   }
 
-  /** Whether one of the ports that the pod asks for is held by another. */
+  /** Whether another pod uses a host port that this pod requests. */
   takesPortOf({ spec }: Pod): boolean {
     return this.#ports.conflictsWith(hostPorts(spec));
   }
 
-  /** Takes the pod in, or its new sizes. What is granted is in use at once, so that its status, which lags behind, does not count. */
+  /** Adds the pod, or replaces its earlier sizes. Ignores the status, which lags behind the granted sizes. */
   add(pod: Pod): void {
     const { uid } = pod.metadata;
     this.remove(uid);
@@ -36,7 +36,7 @@ export class Allotment {
     this.#ports.add(share.ports);
   }
 
-  /** False when it was not there. */
+  /** Returns false when the pod was not there. */
   remove(uid: string): boolean {
     const share = this.#shares.get(uid);
     if (share === undefined) return false;

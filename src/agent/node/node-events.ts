@@ -1,10 +1,10 @@
-/** What `kubectl describe` shows of a node that starts, or is well again, in kubelet's words. */
+/** Events of a node that starts or recovers. Reasons and messages equal the kubelet's. */
 import type { Node } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 
 type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
 
-/** By the type of a condition, when it comes to be as it should be. */
+/** Events for conditions that become healthy. */
 const WELL = [
   { type: "MemoryPressure", status: "False", reason: "NodeHasSufficientMemory" },
   { type: "DiskPressure", status: "False", reason: "NodeHasNoDiskPressure" },
@@ -12,7 +12,7 @@ const WELL = [
   { type: "Ready", status: "True", reason: "NodeReady" },
 ] as const;
 
-/** `before` is the node as it was found; undefined when it is new. */
+/** `before` is the Node object at the start; undefined for a new node. */
 export function nodeStarted(name: string, before: Node | undefined): readonly Words[] {
   return [
     { type: "Normal", reason: "Starting", message: "Starting kubelet." },
@@ -25,7 +25,7 @@ export function nodeStarted(name: string, before: Node | undefined): readonly Wo
   ];
 }
 
-/** One for each condition that was otherwise. */
+/** One event for each condition that was unhealthy before. */
 export function nodeRecovered(name: string, before: Node | undefined): readonly Words[] {
   const known = before?.status.conditions ?? [];
   return WELL.filter(({ type, status }) => !known.some((it) => it.type === type && it.status === status)).map(

@@ -1,6 +1,8 @@
 /**
- * Keeps the Node objects of this process registered and alive. One timer serves all nodes: once a second those whose lease is due renew it
- * together, so that their renewals share a commit; statuses are written when they differ from what they should be, and every five minutes.
+ * Registers the Node objects of this process and keeps their leases and statuses up to date.
+ *
+ * One timer serves all nodes. Each second it renews the leases that are due, so that the renewals share a
+ * commit. It writes a status when it differs from the desired one, and every five minutes.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
@@ -29,35 +31,38 @@ import {
 } from "./node-manifest.ts";
 
 const LEASES = "kube-node-lease";
-/** As kubelet's: a lease of 40 s, renewed four times in that time. */
+/** The kubelet's values: a lease of 40 s, renewed four times in that time. */
 const LEASE_SECONDS = 40;
 const RENEW_MS = 10_000;
-/** Many nodes are spread over ten beats of a second each; as many as these share one, so that a small cluster has one commit in ten seconds. */
+/**
+ * Renewals of many nodes are spread over ten beats of one second. Up to 100 nodes share a beat, so that a
+ * small cluster has one commit in ten seconds.
+ */
 const BEATS_MAX = 10;
 const RENEWED_TOGETHER = 100;
 /**
- * As many share a commit. Whatever is under way while V8 collects outlives the collection, and most of it the next one too: of a hundred renewals at once
- * that is half a megabyte of old garbage a second.
+ * Upper bound of concurrent writes. V8 promotes objects that are in flight during a collection: with 100
+ * renewals at once the old generation would gain half a megabyte of garbage each second.
  */
 const WRITES_MAX = 32;
-/** As kubelet's: an unchanged status is written this often all the same. */
+/** The kubelet's interval for writing an unchanged status. */
 const REPORT_MS = 300_000;
 
-/** Of more nodes nobody reads how each of them started, and thousands of Events would be in the way of what pods have to tell. */
+/** Upper bound of the nodes for which start Events are sent: thousands of them would hide the Events of pods. */
 const TELLING_MAX = 500;
 
-/** A simulated node with this annotation is as if its machine were off. */
+/** Annotation that makes a simulated node act as if its machine were off. */
 const DOWN = `${SIMULATED}/down`;
 
 export interface NodeKeeperParts {
   readonly routine: RoutineParts;
-  /** In the name of a node. */
+  /** Client with the identity of a node. */
   readonly clientOf: (node: string) => Client;
   readonly versions: NodeVersions;
   readonly nodes: ReadonlyMap<string, AgentNode>;
-  /** Aborted when everything ends: what fails from then on is no failure. */
+  /** Aborted at shutdown: later write errors are expected and not logged. */
   readonly signal: AbortSignal;
-  /** Called when a node begins to work, and when it stops. */
+  /** Called when a node becomes `up`, and when it becomes `down`. */
   readonly onUp: (node: AgentNode) => void;
   readonly onDown: (node: AgentNode) => void;
 }
@@ -65,15 +70,15 @@ export interface NodeKeeperParts {
 interface Pulse {
   readonly node: AgentNode;
   readonly machine: MachineStatus;
-  /** In which beat of a round it renews. */
+  /** Beat of the round in which the node renews. */
   readonly beat: number;
-  /** Of the Node object, which owns the lease. */
+  /** Uid of the Node object, which owns the lease. */
   uid: string;
-  /** As last written; undefined before, and when somebody else wrote it. */
+  /** Last written version; undefined before, and after a conflict with another writer. */
   lease: Lease | undefined;
-  /** When the status was last written by this process. */
+  /** Time of the last status write by this process. */
   reportedAt: number;
-  /** The Node object, as it was when it was last found to be as it should be. */
+  /** The last Node object that had the desired status. */
   good: Node | undefined;
 }
 
@@ -81,7 +86,7 @@ export class NodeKeeper {
   readonly #parts: NodeKeeperParts;
   readonly #pulses = new Map<string, Pulse>();
   readonly #writes = new WriteWindow<string>(WRITES_MAX);
-  /** In a round, which takes as long as a renewal lasts. */
+  /** Beats in a round; one round takes `RENEW_MS`. */
   readonly #beats: number;
   #beat = 0;
   #timer: Timer | undefined;
@@ -103,7 +108,7 @@ export class NodeKeeper {
     }
   }
 
-  /** Registers all nodes and goes on until the function that comes back is called. */
+  /** Registers all nodes and starts the timer. Returns a function that ends the subscription. */
   follow(): () => void {
     const leave = this.#parts.routine.subscribe(Node, (change) => this.#changed(change));
     for (const pulse of this.#pulses.values()) this.#register(pulse);
@@ -111,7 +116,7 @@ export class NodeKeeper {
     return leave;
   }
 
-  /** Once the signal is aborted: resolves when nothing is being written any more. */
+  /** Resolves when no write is in flight. The signal must be aborted before. */
   async end(): Promise<void> {
     this.#timer?.cancel();
     await this.#writes.quiet();
@@ -145,7 +150,7 @@ export class NodeKeeper {
     else if (pulse.node.state !== "gone" || isReplaced || before === undefined) this.#seen(pulse, after);
   }
 
-  /** An object of its name is there: made by this process, by an earlier one, or by hand. */
+  /** A Node object of this name exists. This process, an earlier one or a user created it. */
   #seen(pulse: Pulse, object: Node): void {
     const { node } = pulse;
     if (node.state === "absent") return;
@@ -191,7 +196,7 @@ export class NodeKeeper {
     }
   }
 
-  /** A node that was there before keeps what others have given it. */
+  /** Keeps fields of an existing Node that other clients have set. */
   async #refreshed(known: Node, { node: { setup }, machine }: Pulse): Promise<Node> {
     if (isDown(known)) return known;
     const { routine, clientOf } = this.#parts;
@@ -272,14 +277,17 @@ export class NodeKeeper {
       try {
         await write();
       } catch (error) {
-        // It is tried again with the next beat.
-        if (!this.#parts.signal.aborted) this.#parts.routine.log.warn("node not written", { subject, error });
+        // The next beat retries the write.
+        if (!this.#parts.signal.aborted)
+          this.#parts.routine.log.warn("cannot write node; retrying with the next beat", { subject, error });
       }
     });
   }
 }
 
-/** Who owns which field is the server's account: sent back, all of it would be read and compared a hundred times a second. */
+/**
+ * Omits managed fields: the server would parse and compare them with each renewal, a hundred times a second.
+ */
 function renewal(known: Lease, spec: LeaseSpec): Lease {
   const { managedFields: _, ...metadata } = known.metadata;
   return { ...known, metadata, spec: { ...known.spec, ...spec } };

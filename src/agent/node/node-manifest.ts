@@ -1,4 +1,4 @@
-/** A node as its agent writes it: the object it registers, and the part of the status that it keeps true. */
+/** Builds the Node object that an agent registers, and the parts of its status that the agent owns. */
 import type { Manifest } from "../../api/api-object.ts";
 import type { Node, NodeCondition, NodeStatus } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
@@ -8,12 +8,12 @@ import { timeText } from "../pod/container-status.ts";
 import type { NodeSetup } from "./agent-node.ts";
 
 export interface NodeVersions {
-  /** As `kubectl get nodes` shows it. */
+  /** Version that `kubectl get nodes` shows. */
   readonly kubelet: string;
   readonly runtimeHandler: string;
 }
 
-/** As kubelet's, word for word. */
+/** Reasons and messages equal the kubelet's. */
 const HEALTHY: readonly NodeCondition[] = [
   {
     type: "MemoryPressure",
@@ -36,7 +36,7 @@ const HEALTHY: readonly NodeCondition[] = [
   { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" },
 ];
 
-/** The server adds the taint that keeps pods away until somebody has found the node ready. */
+/** The server adds the not-ready taint, which a controller removes once the node is ready. */
 export function nodeManifest(setup: NodeSetup, versions: NodeVersions, now: number): Manifest<Node> {
   return {
     metadata: {
@@ -60,8 +60,8 @@ export function nodeLabels({ name, labels }: NodeSetup): Readonly<Record<string,
 }
 
 /**
- * What differs from what the agent knows of its machine; undefined when nothing does. Everything else in the status, such as resources and
- * conditions that others have added, is left alone.
+ * Patch of the agent's fields that differ; undefined when none does. Resources and conditions of other
+ * clients stay.
  */
 export function findMachinePatch(node: Node, wanted: MachineStatus): object | undefined {
   const changes: Record<string, unknown> = { ...findIdentityPatch(node, wanted) };
@@ -72,7 +72,7 @@ export function findMachinePatch(node: Node, wanted: MachineStatus): object | un
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
-/** The part of it that nobody else has anything to say about: who the machine is, and where. */
+/** Patch of the fields that only the agent writes: addresses, versions, features. */
 export function findIdentityPatch(node: Node, wanted: MachineStatus): object | undefined {
   const changes: Record<string, unknown> = {};
   for (const field of [
@@ -84,15 +84,15 @@ export function findIdentityPatch(node: Node, wanted: MachineStatus): object | u
   ] as const) {
     if (!jsonEqual(wanted[field], node.status[field])) changes[field] = wanted[field];
   }
-  // Merged by their type, of two that are of one type the first would be lost.
+  // The merge key is the type, so a merge would lose one of two addresses of one type.
   if (changes["addresses"] !== undefined)
     changes["addresses"] = [...(wanted.addresses ?? []), { $patch: "replace" }];
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
 /**
- * What is to be changed in what the node offers of resources that others have written into its capacity: it offers all it has of them, and none
- * that it has not. Undefined when nothing is.
+ * Patch of `allocatable` for extended resources that other clients wrote into `capacity`: it must equal the
+ * capacity. Undefined when it does.
  */
 export function findOffer({ status }: Node): Readonly<Record<string, string | null>> | undefined {
   const { capacity = {}, allocatable = {} } = status;
@@ -104,7 +104,7 @@ export function findOffer({ status }: Node): Readonly<Record<string, string | nu
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
-/** Whether the conditions that the agent owns say what it would say. */
+/** Whether the agent's conditions have the desired status, reason and message. */
 export function hasOwnConditions({ status }: Node): boolean {
   return HEALTHY.every((own) => {
     const known = status.conditions?.find(({ type }) => type === own.type);
@@ -112,7 +112,7 @@ export function hasOwnConditions({ status }: Node): boolean {
   });
 }
 
-/** The agent's conditions with a new heartbeat. */
+/** The agent's conditions with a new heartbeat time. */
 export function conditionsAt(node: Node | undefined, now: number): readonly NodeCondition[] {
   return HEALTHY.map((own) => {
     const known = node?.status.conditions?.find(({ type }) => type === own.type);
@@ -121,7 +121,7 @@ export function conditionsAt(node: Node | undefined, now: number): readonly Node
   });
 }
 
-/** What an agent knows of its machine, whatever its Node object says. */
+/** The agent's facts about its machine, independent of the Node object. */
 export type MachineStatus = Pick<
   NodeStatus,
   "addresses" | "nodeInfo" | "daemonEndpoints" | "declaredFeatures" | "runtimeHandlers"
@@ -159,14 +159,14 @@ export function machineStatus(
   };
 }
 
-/** The same for the same node each time, so that a restart is no change. */
+/** Deterministic for a node, so that a restart changes nothing. */
 function identityOf(name: string, salt: number): string {
   const words = [0, 1, 2, 3].map((part) => hashOf(`${name}/${salt}/${part}`));
   const hex = words.map((word) => word.toString(16).padStart(8, "0")).join("");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** FNV-1a. */
+/** The hash function FNV-1a. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
