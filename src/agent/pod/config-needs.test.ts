@@ -28,7 +28,7 @@ const OPEN: Finding = { type: "open" };
 describe("the environment of a container", () => {
   test.each<[string, Pick<Container, "env" | "envFrom">, Finding]>([
     ["nothing", { env: [{ name: "A", value: "a" }] }, FINE],
-    ["a key that is there", variable({ configMapKeyRef: { name: "there", key: "a" } }), FINE],
+    ["a present key", variable({ configMapKeyRef: { name: "there", key: "a" } }), FINE],
     ["a key of a Secret", variable({ secretKeyRef: { name: "there", key: "a" } }), FINE],
     [
       "a missing ConfigMap",
@@ -51,30 +51,30 @@ describe("the environment of a container", () => {
       problem("couldn't find key k in Secret default/there"),
     ],
     [
-      "bytes, which no variable can hold",
+      "binary data, which a variable cannot hold",
       variable({ configMapKeyRef: { name: "there", key: "raw" } }),
       problem("couldn't find key raw in ConfigMap default/there"),
     ],
     ["an optional ConfigMap", variable({ configMapKeyRef: { name: "x", key: "a", optional: true } }), FINE],
     ["an optional key", variable({ secretKeyRef: { name: "there", key: "k", optional: true } }), FINE],
     [
-      "what cannot be read, though optional",
+      "an optional object that cannot be read",
       variable({ secretKeyRef: { name: "locked", key: "k", optional: true } }),
       problem("not yours"),
     ],
     ["all of a ConfigMap", { envFrom: [{ prefix: "P_", configMapRef: { name: "there" } }] }, FINE],
     ["all of a missing Secret", { envFrom: [{ secretRef: { name: "x" } }] }, problem('secret "x" not found')],
     ["all of an optional ConfigMap", { envFrom: [{ configMapRef: { name: "x", optional: true } }] }, FINE],
-    ["what is not known yet", { envFrom: [{ configMapRef: { name: "unknown" } }] }, OPEN],
+    ["an unknown object", { envFrom: [{ configMapRef: { name: "unknown" } }] }, OPEN],
     [
-      "several missing ones, of which the first is told",
+      "several missing objects, and reports the first",
       {
         ...variable({ configMapKeyRef: { name: "x", key: "a" } }),
         envFrom: [{ secretRef: { name: "y" } }],
       },
       problem('secret "y" not found'),
     ],
-  ])("is made of %s", (_, parts, finding) => {
+  ])("comes from %s", (_, parts, finding) => {
     const container = { name: "web", resources: {}, ...parts };
 
     expect(judgeEnvironment(environmentUses(podOf({ containers: [container] }), container), look)).toEqual(
@@ -103,7 +103,7 @@ describe("a volume", () => {
     ],
     ["an optional key", { configMap: { name: "there", optional: true, items: [item("k")] } }, FINE],
     [
-      "several things, of which one is missing",
+      "several sources, one of them missing",
       projected(
         { serviceAccountToken: { path: "token" } },
         { configMap: { name: "x" } },
@@ -112,18 +112,18 @@ describe("a volume", () => {
       problem('configmap "x" not found'),
     ],
     [
-      "several missing things",
+      "several missing sources",
       projected({ secret: { name: "x" } }, { configMap: { name: "x" } }, { secret: { name: "x" } }),
       problem('[secret "x" not found, configmap "x" not found]'),
     ],
-    ["what is not known yet", projected({ secret: { name: "x" } }, { secret: { name: "unknown" } }), OPEN],
-  ])("is made of %s", (_, source, finding) => {
+    ["an unknown object", projected({ secret: { name: "x" } }, { secret: { name: "unknown" } }), OPEN],
+  ])("comes from %s", (_, source, finding) => {
     const needed = neededVolumes(podOf(mounting({ name: "v", ...source })));
 
     expect(needed.map((volume) => judgeVolume(volume, look))).toEqual([finding]);
   });
 
-  test("that nobody mounts, or that is made of nothing, is not needed", () => {
+  test("is not needed without a mount, or without a source", () => {
     const volumes = [
       { name: "unused", configMap: { name: "x" } },
       { name: "v", emptyDir: {} },
@@ -140,7 +140,7 @@ describe("a volume", () => {
   });
 });
 
-test("pull secrets without a name are left out", () => {
+test("pull secrets without a name are ignored", () => {
   const spec = { containers: [], imagePullSecrets: [{ name: "" }, { name: "one" }] };
 
   expect(pullSecretUses(podOf(spec))).toEqual([{ kind: "secret", namespace: "default", name: "one" }]);

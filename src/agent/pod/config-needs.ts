@@ -1,6 +1,6 @@
 /**
- * What a pod needs of ConfigMaps and Secrets to be started, and what is wrong where it is not there, in kubelet's words. Only which keys an object
- * has is looked at, never what lies under them.
+ * Finds the ConfigMaps and Secrets that a pod needs to start, and the errors when they are missing. Error
+ * texts equal the kubelet's. Only the keys of an object are checked, never its values.
  */
 import type { Container, KeyToPath, Pod, Volume } from "../../api/generated/types/core-v1.ts";
 
@@ -16,22 +16,22 @@ export type ConfigState =
   | {
       readonly type: "found";
       readonly keys: ReadonlySet<string>;
-      /** Files can be made of these as well, variables cannot. */
+      /** Volumes can use these keys, environment variables cannot. */
       readonly binaryKeys: ReadonlySet<string>;
     }
   | { readonly type: "missing" }
   | { readonly type: "failed"; readonly message: string };
 
-/** Undefined while it is not known. */
+/** Undefined while the object is unknown. */
 export type ConfigLook = (reference: ConfigReference) => ConfigState | undefined;
 
-/** `open`: not all is known yet. */
+/** `open`: some objects are still unknown. */
 export type Finding =
   | { readonly type: "open" }
   | { readonly type: "fine" }
   | { readonly type: "problem"; readonly message: string };
 
-/** One object that something in a pod is made of. */
+/** Use of one object by a volume or an environment. */
 export interface ConfigUse extends ConfigReference {
   readonly isOptional: boolean;
   readonly keys: readonly string[];
@@ -43,7 +43,7 @@ export interface NeededVolume {
   readonly uses: readonly ConfigUse[];
 }
 
-/** Those that some container mounts: nobody makes the others. */
+/** Volumes that a container mounts; the kubelet does not set up others. */
 export function neededVolumes(pod: Pod): readonly NeededVolume[] {
   const { volumes = [] } = pod.spec;
   const needed = volumes
@@ -54,7 +54,7 @@ export function neededVolumes(pod: Pod): readonly NeededVolume[] {
   return needed.filter(({ name }) => mounted.has(name));
 }
 
-/** In the order in which they are looked at. */
+/** In the order in which the kubelet checks them. */
 export function environmentUses(pod: Pod, { env, envFrom }: Container): readonly ConfigUse[] {
   if (env === undefined && envFrom === undefined) return [];
   const namespace = namespaceOf(pod);
@@ -78,7 +78,7 @@ export function pullSecretUses(pod: Pod): readonly ConfigReference[] {
     .map(({ name = "" }) => ({ kind: "secret", namespace, name }));
 }
 
-/** A volume is made of all its parts, and everything that is wrong with them is told. */
+/** Reports all errors of a volume's sources together. */
 export function judgeVolume({ uses }: NeededVolume, look: ConfigLook): Finding {
   const problems = problemsOf(uses, look);
   if (problems === undefined) return { type: "open" };
@@ -87,7 +87,7 @@ export function judgeVolume({ uses }: NeededVolume, look: ConfigLook): Finding {
   return { type: "problem", message: others.length === 0 ? first : `[${[first, ...others].join(", ")}]` };
 }
 
-/** The first thing that is wrong ends the making of an environment. */
+/** Reports only the first error of an environment. */
 export function judgeEnvironment(uses: readonly ConfigUse[], look: ConfigLook): Finding {
   const problems = problemsOf(uses, look);
   if (problems === undefined) return { type: "open" };
@@ -95,7 +95,7 @@ export function judgeEnvironment(uses: readonly ConfigUse[], look: ConfigLook): 
   return message === undefined ? { type: "fine" } : { type: "problem", message };
 }
 
-/** Undefined while not all is known. Everything is looked at, so that all of it is asked for at once. */
+/** Undefined while an object is unknown. Looks up all objects first, so that their reads start together. */
 function problemsOf(uses: readonly ConfigUse[], look: ConfigLook): readonly string[] | undefined {
   const states = uses.map((use) => ({ use, state: look(use) }));
   const problems: string[] = [];

@@ -14,20 +14,20 @@ function problem(ofPod: Said, ofContainer: Said): string | undefined {
 }
 
 test.each<[string, Said, Said]>([
-  ["by its own word", {}, { runAsNonRoot: true, runAsUser: 0 }],
-  ["by its pod's word", { runAsNonRoot: true, runAsUser: 0 }, {}],
-  ["by its own and its pod's", { runAsNonRoot: true, runAsUser: 1 }, { runAsUser: 0 }],
-])("a container that may not run as root is not created as root: %s", (_, ofPod, ofContainer) => {
+  ["by its own context", {}, { runAsNonRoot: true, runAsUser: 0 }],
+  ["by its pod's context", { runAsNonRoot: true, runAsUser: 0 }, {}],
+  ["by both contexts together", { runAsNonRoot: true, runAsUser: 1 }, { runAsUser: 0 }],
+])("a container that must not run as root is refused as root: %s", (_, ofPod, ofContainer) => {
   expect(problem(ofPod, ofContainer)).toBe(
     `container's runAsUser breaks non-root policy (pod: "web_default(7)", container: a)`,
   );
 });
 
 test.each<[string, Said, Said]>([
-  ["nothing forbids it", {}, { runAsUser: 0 }],
-  ["it takes back what its pod says", { runAsNonRoot: true }, { runAsNonRoot: false, runAsUser: 0 }],
-  ["it names another user", { runAsNonRoot: true, runAsUser: 0 }, { runAsUser: 1 }],
-  ["nobody names a user", { runAsNonRoot: true }, {}],
+  ["no context forbids root", {}, { runAsUser: 0 }],
+  ["its own context overrides its pod's", { runAsNonRoot: true }, { runAsNonRoot: false, runAsUser: 0 }],
+  ["its own context names another user", { runAsNonRoot: true, runAsUser: 0 }, { runAsUser: 1 }],
+  ["no context names a user", { runAsNonRoot: true }, {}],
 ])("a container is created when %s", (_, ofPod, ofContainer) => {
   expect(problem(ofPod, ofContainer)).toBeUndefined();
 });

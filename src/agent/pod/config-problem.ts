@@ -1,4 +1,4 @@
-/** Why a container cannot be created of what its pod says, in kubelet's words. */
+/** Finds errors of a pod's spec that prevent the creation of a container. Texts equal the kubelet's. */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { findMountProblem } from "./sub-path.ts";
@@ -7,7 +7,9 @@ export function findConfigProblem(facts: PodFacts, container: Container): string
   return findMountProblem(facts, container) ?? findRootProblem(facts, container);
 }
 
-/** What the container says counts before what its pod says. The user of an image is not known here. */
+/**
+ * The container's security context takes precedence over the pod's. The user of the image is unknown here.
+ */
 function findRootProblem({ pod }: PodFacts, { name, securityContext }: Container): string | undefined {
   const { metadata, spec } = pod;
   const isForbidden = securityContext?.runAsNonRoot ?? spec.securityContext?.runAsNonRoot ?? false;

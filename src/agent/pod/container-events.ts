@@ -1,4 +1,4 @@
-/** What `kubectl describe` shows of a container's life, in kubelet's words. */
+/** Events about a container. Reasons and messages equal the kubelet's. */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { formatDuration } from "../../api/values/time.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
@@ -16,7 +16,7 @@ const FIELDS = {
   ephemeral: "spec.ephemeralContainers",
 };
 
-/** The part of the pod that an event about the container names. */
+/** The field path of the container in its Events. */
 export function fieldPathOf({ role, container }: RoleContainer): string {
   return `${FIELDS[role]}{${container.name}}`;
 }
@@ -75,7 +75,7 @@ export function reportEvents(container: Container, report: ContainerReport): rea
   }
 }
 
-/** Of a container that ended and shall run again. */
+/** For a container that ended and will restart. */
 export function crashEvents(pod: Pod, { name }: Container, record: ContainerRecord): readonly Words[] {
   if (putOffMs(record) <= 0) return [];
   const { name: podName, namespace = "", uid } = pod.metadata;

@@ -26,7 +26,7 @@ describe("a container's record", () => {
     expect(waits).toEqual([0, 10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  test("forgets its crashes once a run was longer than ten minutes", () => {
+  test("resets the back-off after a run of more than ten minutes", () => {
     let record = ran(ran(ran(NEW_CONTAINER, 0, 1000), 1000, 1000), 12_000, 1000);
     expect(restartAt(record)).toBe(13_000 + 20_000);
     record = ran(record, 33_000, 11 * MINUTE);
@@ -34,21 +34,21 @@ describe("a container's record", () => {
     expect(restartAt(record)).toBe(33_000 + 11 * MINUTE);
   });
 
-  test("counts restarts when the new run has begun", () => {
+  test("counts a restart when the new run has begun", () => {
     const once = ran(NEW_CONTAINER, 0, 1000);
     expect(once.restartCount).toBe(0);
     expect(beginStart(once, WEB, 2000).restartCount).toBe(0);
     expect(ran(once, 2000, 1000)).toMatchObject({ restartCount: 1, exitBefore: { finishedAt: 1000 } });
   });
 
-  test("is not changed by a report that comes too late", () => {
+  test("ignores a report that does not fit its phase", () => {
     const idle = NEW_CONTAINER;
 
     expect(stepContainer(idle, { type: "exited", at: 5, exitCode: 0 }, { now: 5, verdict })).toBe(idle);
     expect(stepContainer(idle, { type: "pull-failed", message: "no" }, { now: 5, verdict })).toBe(idle);
   });
 
-  test("puts off the next pull, longer each time", () => {
+  test("delays the next pull, longer each time", () => {
     let record = NEW_CONTAINER;
     const waits: number[] = [];
     for (let now = 0; waits.length < 7;) {

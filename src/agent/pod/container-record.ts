@@ -1,11 +1,11 @@
 /**
- * What the agent knows of one container of a pod, as data. `stepContainer` is the only place where a report changes it, `beginContainer` the only
- * one where an action does; both are pure.
+ * The agent's state of one container, as data. Only `stepContainer` changes it after a report, and only
+ * `begin…` functions change it after an action. All are pure.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import type { ContainerReport, ProbeType } from "../container-runtime.ts";
 
-/** One finished run. */
+/** A finished run. */
 export interface Exit {
   readonly id: string;
   readonly startedAt: number;
@@ -13,29 +13,32 @@ export interface Exit {
   readonly exitCode: number;
   readonly reason: string;
   readonly message?: string;
-  /** It was ended to run with another image or size; whatever else is said of restarts, it is followed by another run. */
+  /**
+   * The agent ended the run to start one with another image or size. A new run follows under any restart
+   * policy.
+   */
   readonly isReplaced?: boolean;
 }
 
 export type Verdict = "passes" | "fails" | "open";
 
-/** Consecutive results of a probe: the same since `since`, tick by tick. */
+/** Consecutive equal results of a probe since `since`, one for each tick. */
 export interface ProbeRun {
   readonly result: "success" | "failure";
   readonly since: number;
-  /** What was known before this run of results; it stands until the threshold for something else is reached. */
+  /** Verdict before these results; it applies until they reach the threshold. */
   readonly before: Verdict;
 }
 
 export type ProbeRuns = Readonly<Partial<Record<ProbeType, ProbeRun>>>;
 
 export type ContainerPhase =
-  /** Nothing has been asked of the runtime, or nothing since the whole pod began anew. */
+  /** No request to the runtime yet, or none since a restart of the whole pod. */
   | { readonly type: "idle" }
   | { readonly type: "pulling" }
-  /** Its image is there; it is started next. */
+  /** The image is present; the start follows. */
   | { readonly type: "pulled" }
-  /** Its image cannot be had, or it cannot be created. `retryAt`: undefined when only another spec is of use. */
+  /** The pull or the creation failed. `retryAt` is undefined when only a spec change can help. */
   | {
       readonly type: "unpullable";
       readonly reason: string;
@@ -43,7 +46,7 @@ export type ContainerPhase =
       readonly failedAt: number;
       readonly retryAt: number | undefined;
     }
-  /** `waitedMs`: how long the start was put off because of earlier failures. */
+  /** `waitedMs`: back-off before this start. */
   | { readonly type: "starting"; readonly waitedMs: number }
   | {
       readonly type: "running";
@@ -51,14 +54,14 @@ export type ContainerPhase =
       readonly startedAt: number;
       readonly probes: ProbeRuns;
       readonly asked: ReadonlySet<ProbeType>;
-      /** When it will have been killed at the latest; undefined while nobody wants it to end. */
+      /** Latest time of the kill; undefined without a stop request. */
       readonly killAt: number | undefined;
-      /** It is being ended to run with another image or size. */
+      /** The agent ends this run to start one with another image or size. */
       readonly isReplaced?: boolean;
     }
   | { readonly type: "exited" };
 
-/** How long was waited last, and when that wait was over. */
+/** The last back-off delay, and its end. */
 export interface BackOff {
   readonly delayMs: number;
   readonly at: number;
@@ -68,20 +71,20 @@ export type Limits = Container["resources"]["limits"];
 
 export interface ContainerRecord {
   readonly phase: ContainerPhase;
-  /** The last finished run, and the one before it. */
+  /** The last two finished runs. */
   readonly exit: Exit | undefined;
   readonly exitBefore: Exit | undefined;
   readonly restartCount: number;
-  /** What its last run was started with, as its spec named it then; empty before. */
+  /** Image in the spec of the last run; empty before the first. */
   readonly image: string;
   readonly imageId: string;
-  /** What its last run has been given; undefined before. */
+  /** Resources of the last run; undefined before the first. */
   readonly resources: Container["resources"] | undefined;
-  /** The limits that its pod had as a whole then: where it has none of its own, they are its limits. */
+  /** Pod-level limits at that time. They apply to a container without limits. */
   readonly podLimits: Limits | undefined;
   readonly crashes: BackOff | undefined;
   readonly pulls: BackOff | undefined;
-  /** Since when it waits to know what its environment is made of; undefined when it does not. */
+  /** Start of the wait for the sources of its environment; undefined outside of it. */
   readonly lookingSince: number | undefined;
 }
 
@@ -99,31 +102,34 @@ export const NEW_CONTAINER: ContainerRecord = {
   lookingSince: undefined,
 };
 
-/** As kubelet's: 10 s, doubled each time, at most 5 minutes; forgotten after twice that without a failure. */
+/**
+ * The kubelet's back-off: 10 s, doubled each time, at most 5 minutes. It resets after twice the maximum
+ * without a failure.
+ */
 const FIRST_MS = 10_000;
 export const LONGEST_MS = 300_000;
 
-/** The back-off after one more try at `at`, when the failure before it was at `failedAt`. */
+/** The back-off for another try at `at` after a failure at `failedAt`. */
 export function nextBackOff(last: BackOff | undefined, failedAt: number, at: number): BackOff {
   if (last === undefined || failedAt - last.at > 2 * LONGEST_MS) return { delayMs: FIRST_MS, at };
   return { delayMs: Math.min(2 * last.delayMs, LONGEST_MS), at };
 }
 
-/** When a container that ended may be started again. */
+/** Earliest restart of a container that ended. */
 export function restartAt({ exit, crashes }: ContainerRecord): number {
   if (exit === undefined) return 0;
   if (crashes === undefined || exit.finishedAt - crashes.at > 2 * LONGEST_MS) return exit.finishedAt;
   return exit.finishedAt + crashes.delayMs;
 }
 
-/** How long the next start, or the one under way, is put off. */
+/** Back-off of the next or current start. */
 export function putOffMs(record: ContainerRecord): number {
   const { phase, exit } = record;
   if (phase.type === "starting") return phase.waitedMs;
   return exit === undefined ? 0 : restartAt(record) - exit.finishedAt;
 }
 
-/** Nothing of it is in the runtime, or will be soon. */
+/** The runtime has no run of the container, and none is requested. */
 export function isAtRest({ phase }: ContainerRecord): boolean {
   return phase.type === "idle" || phase.type === "exited" || phase.type === "unpullable";
 }
@@ -132,17 +138,17 @@ export function beginPull(record: ContainerRecord, image: string): ContainerReco
   return { ...record, phase: { type: "pulling" }, crashes: crashesWith(record, image) };
 }
 
-/** Whether it ran last, or runs, with another image than this. */
+/** Whether its current or last run has an image other than this one. */
 export function isOutdated(record: ContainerRecord, image: string): boolean {
   return record.image !== "" && record.image !== image;
 }
 
-/** What crashed with another image may well run with this one. */
+/** Another image resets the back-off, because it may not crash. */
 function crashesWith(record: ContainerRecord, image: string): BackOff | undefined {
   return isOutdated(record, image) ? undefined : record.crashes;
 }
 
-/** A start after an end is a restart, and makes the next one wait longer. */
+/** A start after an exit counts as a restart and extends the next back-off. */
 export function beginStart(
   record: ContainerRecord,
   { image = "", resources }: Container,
@@ -156,17 +162,17 @@ export function beginStart(
   return { ...record, phase, image, resources, crashes, lookingSince: undefined };
 }
 
-/** Before it is started, it is found out what its environment is made of. */
+/** Before the start, the agent looks up the sources of the environment. */
 export function beginLook(record: ContainerRecord, now: number): ContainerRecord {
   return { ...record, lookingSince: now };
 }
 
-/** It starts anew from its image on, as part of a pod that does. */
+/** Restarts from the image on, together with the whole pod. */
 export function reset(record: ContainerRecord): ContainerRecord {
   return { ...record, phase: { type: "idle" }, lookingSince: undefined };
 }
 
-/** It runs on with another size. */
+/** A resize without a restart. */
 export function resize(record: ContainerRecord, { resources }: Container): ContainerRecord {
   return { ...record, resources };
 }
@@ -177,7 +183,7 @@ export function beginProbe(record: ContainerRecord, probe: ProbeType): Container
   return { ...record, phase: { ...phase, asked: new Set([...phase.asked, probe]) } };
 }
 
-/** What has not been started yet is given up. */
+/** Drops a start that has not happened yet. */
 export function beginStop(
   record: ContainerRecord,
   { killAt, isReplaced }: { readonly killAt: number; readonly isReplaced: boolean },
@@ -205,17 +211,17 @@ export function cannotPull(
   };
 }
 
-/** Shared by all that have just begun to run. */
+/** Shared by all new runs, to save memory. */
 const NO_PROBES: ProbeRuns = {};
 const NONE_ASKED: ReadonlySet<ProbeType> = new Set();
 
 export interface StepMoment {
   readonly now: number;
-  /** What is known of a probe at the moment. */
+  /** The current verdict of a probe. */
   readonly verdict: (probe: ProbeType) => Verdict;
 }
 
-/** A report that does not fit the phase comes too late and changes nothing. */
+/** Ignores a report that does not fit the phase, because it is late. */
 export function stepContainer(
   record: ContainerRecord,
   report: ContainerReport,

@@ -1,4 +1,4 @@
-/** Whether a container has been given what its spec asks for, and how it gets that. */
+/** Compares the resources of a container's run with its spec. */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import type { ContainerRecord, Limits } from "./container-record.ts";
@@ -7,7 +7,7 @@ export type Size = "same" | "other" | "needs restart";
 
 const RESIZABLE = ["cpu", "memory"] as const;
 
-/** Amounts that only are written in another way are the same. A limit that it has not is that of its pod. */
+/** Compares amounts, not texts. Pod-level limits apply to a container without limits. */
 export function sizeOf(
   { resources, resizePolicy = [] }: Container,
   record: ContainerRecord,

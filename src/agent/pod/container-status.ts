@@ -1,4 +1,4 @@
-/** A container as the status of its pod shows it. */
+/** Builds the container statuses of a pod. */
 import type {
   Container,
   ContainerState,
@@ -14,7 +14,7 @@ import type { RoleContainer } from "./restart-rules.ts";
 
 export interface StatusMoment {
   readonly now: number;
-  /** Nothing of the pod is left in the runtime, and nothing will be. */
+  /** The runtime has no run of the pod, and none will follow. */
   readonly hasEnded: boolean;
 }
 
@@ -38,7 +38,7 @@ export function containerStatus(facts: PodFacts, each: RoleContainer, moment: St
   };
 }
 
-/** By the mounts of a spec, which pods that are alike share. */
+/** Keyed by the mounts of a spec, which equal pods share. */
 const knownMounts = new WeakMap<readonly VolumeMount[], readonly VolumeMountStatus[]>();
 
 function shownMounts({ volumeMounts = [] }: Container): Pick<ContainerStatus, "volumeMounts"> {
@@ -50,12 +50,12 @@ function shownMounts({ volumeMounts = [] }: Container): Pick<ContainerStatus, "v
   return { volumeMounts: shown };
 }
 
-/** What is mounted within the volume may be written to all the same: the runtime knows of no other way. */
+/** Mounts inside the volume stay writable: the runtime does not support recursive read-only mounts. */
 function mountStatus({ name, mountPath, readOnly = false }: VolumeMount): VolumeMountStatus {
   return { mountPath, name, ...(readOnly && { readOnly, recursiveReadOnly: "Disabled" }) };
 }
 
-/** As kubelet says it: what is there to look into a pod is never ready, nor does it say that it has started. */
+/** As with the kubelet, an ephemeral container is never ready or started. */
 function isReady(
   facts: PodFacts,
   { container, role }: RoleContainer,
@@ -65,7 +65,7 @@ function isReady(
   return role === "init" ? state.terminated?.exitCode === 0 : isContainerReady(facts, container, now);
 }
 
-/** What runs, or has run, shows the image that it was started with. */
+/** A run shows the image with which it started. */
 function shownImage({ phase, image }: ContainerRecord, container: Container): string {
   const isOfRun = image !== "" && (phase.type === "running" || phase.type === "exited");
   return isOfRun ? image : (container.image ?? "");
@@ -73,7 +73,7 @@ function shownImage({ phase, image }: ContainerRecord, container: Container): st
 
 interface Shown {
   readonly state: ContainerState;
-  /** What is shown as `lastState`. */
+  /** Shown as `lastState`. */
   readonly lastExit: Exit | undefined;
 }
 
@@ -104,7 +104,10 @@ function beforeFirstRun(
   return { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } };
 }
 
-/** As kubelet shows a container that it finds no trace of when its pod is over; those that were still waiting for init containers go on so. */
+/**
+ * The kubelet's status for a container without a trace when its pod has ended. Containers that wait for init
+ * containers stay waiting.
+ */
 const NEVER_FOUND = {
   exitCode: 137,
   message: "The container could not be located when the pod was terminated",
@@ -116,7 +119,7 @@ interface Waiting {
   readonly message: string;
 }
 
-/** Why a container that ran before does not run now; undefined when it is about to. */
+/** Why a container that ran before does not run now; undefined when its start is imminent. */
 function findWaiting(
   { pod }: PodFacts,
   container: Container,
@@ -137,7 +140,7 @@ function crashLoopMessage(
   return `back-off ${delayText(delayMs)} restarting failed container=${container} pod=${name}_${namespace}(${uid})`;
 }
 
-/** The other direction, for an agent that starts anew. */
+/** Parses the message, for an agent that restarts. */
 export function crashLoopDelayMs(message: string): number | undefined {
   const { minutes = "0", seconds } =
     /^back-off (?:(?<minutes>\d+)m)?(?<seconds>\d+)s restarting/.exec(message)?.groups ?? {};
@@ -173,7 +176,7 @@ function terminated({
   message,
 }: Exit): Readonly<NonNullable<ContainerState["terminated"]>> {
   return {
-    // One that never ran has none of these.
+    // Absent for a container that never ran.
     ...(id !== "" && { containerID: id }),
     exitCode,
     ...(finishedAt > 0 && { finishedAt: timeText(finishedAt) }),
@@ -192,7 +195,10 @@ function idOf(
   return id === undefined || id === "" ? {} : { containerID: id };
 }
 
-/** What a container that was made is granted, and what it has: that is less or more until it has been started anew for it. */
+/**
+ * Granted and actual resources of a created container. They differ until a restart or a resize applies the
+ * grant.
+ */
 function grantedResources(
   { resources: granted }: Container,
   { phase, exit, resources: inUse = granted }: ContainerRecord,
@@ -206,10 +212,10 @@ function grantedResources(
   };
 }
 
-/** The last second that was written: most times of a moment are the same. */
+/** Cache of the last formatted second: most times of one moment are equal. */
 let known = { second: NaN, text: "" };
 
-/** Whole seconds, as statuses have them. */
+/** Whole seconds, the precision of statuses. */
 export function timeText(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (known.second !== second) {

@@ -1,4 +1,4 @@
-/** Whether a pod may use the devices of its claims, in kubelet's words where it may not. */
+/** Checks that a pod may use its device claims. Error texts equal the kubelet's. */
 
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
@@ -15,7 +15,7 @@ export function hasDeviceClaims({ spec }: Pod): boolean {
   return spec.resourceClaims !== undefined && spec.resourceClaims.length > 0;
 }
 
-/** Claims are read as they are now: what a cache shows may be older than the pod's way to the node. */
+/** Reads claims from the API: a cache may be older than the pod's binding. */
 export async function findDeviceProblem(pod: Pod, client: Client): Promise<string | undefined> {
   for (const wanted of pod.spec.resourceClaims ?? []) {
     const shown = findClaimName(pod, wanted);
@@ -33,7 +33,7 @@ export async function findDeviceProblem(pod: Pod, client: Client): Promise<strin
   return undefined;
 }
 
-/** A text says why it cannot be read. */
+/** Returns a text when the read fails. */
 async function readClaim(
   client: Client,
   key: { readonly namespace: string; readonly name: string },

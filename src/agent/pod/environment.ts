@@ -1,19 +1,19 @@
-/** The environment of a container, as far as its pod alone says it: what lies in ConfigMaps and Secrets is not looked at. */
+/** Computes the environment of a container from its pod. Values from ConfigMaps and Secrets stay unknown. */
 import type { Container, EnvVar, Pod } from "../../api/generated/types/core-v1.ts";
 
-/** By name; undefined for what is there but not known. */
+/** Keyed by name; undefined for a variable with an unknown value. */
 export type Environment = ReadonlyMap<string, string | undefined>;
 
-/** What is known of a pod besides its object. */
+/** Addresses of the pod and its node, which the pod object may lack. */
 export interface PodAddresses {
   readonly hostAddresses: readonly string[];
   readonly addresses: readonly string[];
 }
 
-/** `$(NAME)`, and `$$` for a dollar sign. */
+/** Matches `$(NAME)`, and `$$` for a dollar sign. */
 const REFERENCE = /\$(?:\$|\((?<name>[^()]*)\))/g;
 
-/** Each variable may be made of those before it. */
+/** A variable may refer to earlier ones. */
 export function environmentOf(pod: Pod, { env = [] }: Container, addresses?: PodAddresses): Environment {
   const environment = new Map<string, string | undefined>();
   for (const { name, value = "", valueFrom } of env) {
@@ -28,7 +28,7 @@ export function referencesIn(text: string): readonly string[] {
   return [...text.matchAll(REFERENCE)].flatMap(({ groups }) => groups?.["name"] ?? []);
 }
 
-/** Undefined when something in it is not known. What the environment does not have stays as it is written. */
+/** Undefined when the text refers to an unknown value. References to absent variables stay as text. */
 export function expand(text: string, environment: Environment): string | undefined {
   const isKnown = referencesIn(text).every(
     (name) => !environment.has(name) || environment.get(name) !== undefined,
@@ -51,7 +51,7 @@ const FIELDS = new Map<string, (pod: Pod, addresses?: PodAddresses) => string | 
   ["status.podIPs", (_, known) => known?.addresses.join(",")],
 ]);
 
-/** Empty for a label or an annotation that is not there, undefined for what is not looked at. */
+/** Empty for an absent label or annotation, undefined for unsupported sources. */
 function sourceText(
   pod: Pod,
   { fieldRef }: NonNullable<EnvVar["valueFrom"]>,

@@ -1,18 +1,18 @@
-/** What a node has granted to a pod, which is less than its spec asks for while a resize has to wait. */
+/** The resources that a node has granted to a pod. They lag behind the spec while a resize is pending. */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 
 type Spec = Pod["spec"];
 type Resources = Container["resources"];
 
-/** Why the size that is asked for is not granted. */
+/** Why the requested size is not granted. */
 export interface SizeProblem {
-  /** `Infeasible` when the node could never grant it. */
+  /** `Infeasible` when the node can never grant it. */
   readonly reason: "Deferred" | "Infeasible";
   readonly message: string;
 }
 
-/** The pod with the sizes of another spec of it; the pod itself when it has those. */
+/** The pod with the granted resources; the same object when they equal its spec. */
 export function withSizesOf(pod: Pod, granted: Spec): Pod {
   if (pod.spec === granted) return pod;
   const own = resized(pod.spec, (name) => findContainer(granted, name)?.resources);
@@ -20,20 +20,20 @@ export function withSizesOf(pod: Pod, granted: Spec): Pod {
   return spec === pod.spec ? pod : { ...pod, spec };
 }
 
-/** As the status shows it, for an agent that starts anew. */
+/** The granted resources according to the status, for an agent that restarts. */
 export function grantedByStatus({ spec, status }: Pod): Spec {
   const known = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
   const own = resized(spec, (name) => known.find((it) => it.name === name)?.resources);
   return withWholeSize(own, status.resources ?? spec.resources);
 }
 
-/** With what the pod has as a whole. */
+/** Sets the pod-level resources. */
 function withWholeSize(spec: Spec, size: Resources | undefined): Spec {
   if (size === undefined || jsonEqual(size, spec.resources)) return spec;
   return { ...spec, resources: size };
 }
 
-/** Undefined sizes stay. */
+/** Containers with an undefined size keep their resources. */
 function resized(spec: Spec, sizeOf: (name: string) => Resources | undefined): Spec {
   const change = (container: Container): Container => {
     const { limits, requests } = sizeOf(container.name) ?? container.resources;

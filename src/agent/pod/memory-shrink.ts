@@ -1,6 +1,6 @@
 /**
- * Whether a pod that runs may be given less memory. One that uses more than it is to have would be killed for it, so that it keeps all it has, in
- * kubelet's words, until it uses less.
+ * Decides whether a running pod's memory limits can be lowered. A container above its new limit would be
+ * killed, so the resize waits until usage falls. Error texts equal the kubelet's.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
@@ -16,7 +16,7 @@ interface Shrinking {
   readonly used: number;
 }
 
-/** What is wrong; undefined when containers may be resized as they run. */
+/** Error text; undefined when the running containers can be resized. */
 export function findShrinkProblem(facts: PodFacts): string | undefined {
   const sized = containersOf(facts.pod).filter(({ container }) => isSized(facts, container));
   if (sized.length === 0) return undefined;
@@ -32,13 +32,13 @@ export function findShrinkProblem(facts: PodFacts): string | undefined {
   return `cannot decrease memory limits: ${text}`;
 }
 
-/** What a pod has as a whole, which it gets at once but for memory that it uses. */
+/** Pod-level limits in effect: the new ones, or the earlier ones while memory usage blocks the resize. */
 export function wholeLimits(facts: PodFacts): Limits {
   const { limits } = facts.pod.spec.resources ?? {};
   return findShrinkProblem(facts) === undefined ? limits : limitsBefore(facts);
 }
 
-/** It gets another size while it runs. */
+/** True for a resize without a restart. */
 function isSized(facts: PodFacts, container: Container): boolean {
   const record = recordOf(facts, container.name);
   const { phase } = record;
@@ -51,7 +51,7 @@ function tooSmall(what: string, { limit, before = Infinity, used }: Shrinking): 
   return [`attempting to set ${what} memory limit (${limit}) below current usage (${used})`];
 }
 
-/** A pod is bounded as a whole, or when all that stays of it is. */
+/** The pod's limit is its pod-level limit, or the sum when all lasting containers have one. */
 function wholeOf(facts: PodFacts): Shrinking {
   const all = stayingIn(facts).map(({ container }) => memoryOf(facts, container));
   return {
@@ -75,7 +75,7 @@ function stayingIn({ pod }: PodFacts): readonly RoleContainer[] {
   return containersOf(pod).filter(({ role }) => role === "main" || role === "sidecar");
 }
 
-/** Those of the whole pod when its containers were last given something. */
+/** Pod-level limits at the last start or resize of its containers. */
 function limitsBefore(facts: PodFacts): Limits {
   const [first] = stayingIn(facts);
   return first && recordOf(facts, first.container.name).podLimits;

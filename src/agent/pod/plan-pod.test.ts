@@ -13,13 +13,13 @@ const RUNNING: ContainerRecord = {
 };
 
 describe("the plan for a pod", () => {
-  test("starts all containers at once when there is nothing before them", () => {
+  test("starts all containers together without init containers", () => {
     const plan = planPod(facts({ containers: [web("a"), web("b")] }), NOW);
 
     expect(words(plan)).toEqual(["start a", "start b"]);
   });
 
-  test("starts one init container after the other, and the rest when they are done", () => {
+  test("starts init containers one after the other, and the rest when they are done", () => {
     const spec = { initContainers: [web("one"), web("two")], containers: [web("a")] };
 
     expect(words(planPod(facts(spec), NOW))).toEqual(["start one"]);
@@ -27,7 +27,7 @@ describe("the plan for a pod", () => {
     expect(words(planPod(facts(spec, { one: exited(0), two: exited(0) }), NOW))).toEqual(["start a"]);
   });
 
-  test("goes on behind a sidecar once that has started", () => {
+  test("continues after a sidecar once the sidecar has started", () => {
     const side = { ...web("side"), restartPolicy: "Always", startupProbe: {} };
     const spec = { initContainers: [side], containers: [web("a")] };
 
@@ -35,7 +35,7 @@ describe("the plan for a pod", () => {
     expect(words(planPod(facts(spec, { side: probed("startup", "passes") }), NOW))).toContain("start a");
   });
 
-  test("pulls what is not there, and refuses what has no name", () => {
+  test("pulls missing images, and refuses invalid image names", () => {
     const spec = {
       containers: [
         { ...web("a"), imagePullPolicy: "Always" as const },
@@ -46,20 +46,20 @@ describe("the plan for a pod", () => {
     expect(words(planPod(facts(spec), NOW))).toEqual(["pull a", "refuse b"]);
   });
 
-  test("looks again when a crashed container may run again", () => {
+  test("schedules a recheck for the end of a back-off", () => {
     const crashed = { ...exited(1), crashes: { delayMs: 10_000, at: NOW - 1000 } };
     const plan = planPod(facts({ containers: [web("a")] }, { a: crashed }), NOW);
 
     expect(plan).toMatchObject({ actions: [], recheck: { at: NOW + 9000, kind: "periodic" } });
   });
 
-  test("stops a container that is not alive", () => {
+  test("stops a container whose liveness probe fails", () => {
     const spec = { containers: [{ ...web("a"), livenessProbe: {} }] };
 
     expect(words(planPod(facts(spec, { a: probed("liveness", "fails") }), NOW))).toContain("stop a");
   });
 
-  test("replaces a container whose image was changed, whatever is said of restarts", () => {
+  test("replaces a container with a changed image under any restart policy", () => {
     const spec = { restartPolicy: "Never" as const, containers: [web("a"), web("b")] };
     const old = { ...RUNNING, image: "web:0" };
     const ended = exited(143);
@@ -74,13 +74,13 @@ describe("the plan for a pod", () => {
     expect(planPod(facts(spec, { a: ended, b: RUNNING }), NOW).actions).toEqual([]);
   });
 
-  test("does not make a crashed container wait once it has another image", () => {
+  test("skips the back-off of a crashed container once its image changes", () => {
     const crashed = { ...exited(1), image: "web:0", crashes: { delayMs: 300_000, at: NOW - 1000 } };
 
     expect(words(planPod(facts({ containers: [web("a")] }, { a: crashed }), NOW))).toEqual(["start a"]);
   });
 
-  test("holds a container that cannot be created until its pod says something else", () => {
+  test("holds a container that cannot be created until the pod changes", () => {
     const env = [{ name: "DIR", valueFrom: { fieldRef: { fieldPath: "metadata.annotations['dir']" } } }];
     const volumeMounts = [{ name: "data", mountPath: "/data", subPathExpr: "$(DIR)/web" }];
     const spec = { containers: [{ ...web("a"), env, volumeMounts }] };
@@ -95,7 +95,7 @@ describe("the plan for a pod", () => {
     expect(words(planPod(facts(spec, { a: held }, { annotations: { dir: "x" } }), NOW))).toEqual(["start a"]);
   });
 
-  test("starts nothing before what the pod needs is there, and looks again then", () => {
+  test("starts nothing before the pod's preparation is done, and rechecks then", () => {
     const spec = { initContainers: [web("one")], containers: [web("a")], activeDeadlineSeconds: 2000 };
     const held = { ...facts(spec), hold: { tryAt: NOW + 500 } };
 
@@ -103,7 +103,7 @@ describe("the plan for a pod", () => {
     expect(planPod({ ...held, hold: { tryAt: undefined } }, NOW).recheck?.at).toBe(2_000_000);
   });
 
-  test("finds out what an environment is made of before it starts a container with it", () => {
+  test("looks up the sources of an environment before the start", () => {
     const spec = { containers: [web("a")] };
     const outside = (finding: Finding, record: Partial<ContainerRecord> = {}): PodFacts => ({
       ...facts(spec, { a: { ...NEW_CONTAINER, ...record } }),
@@ -129,7 +129,7 @@ describe("the plan for a pod", () => {
     expect(words(planPod(outside(problem, { phase }), NOW))).toEqual(["look a"]);
   });
 
-  test("ends containers first and sidecars last when the pod is deleted", () => {
+  test("ends main containers first and sidecars last when the pod is deleted", () => {
     const side = { ...web("side"), restartPolicy: "Always" };
     const spec = { initContainers: [side], containers: [web("a")] };
     const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
@@ -146,7 +146,7 @@ describe("the plan for a pod", () => {
     [0, { delayMs: 4000, graceMs: 30_000 }],
     [20, { delayMs: 0, graceMs: 10_000 }],
     [40, { delayMs: 0, graceMs: 2000 }],
-  ])("gives a sidecar what is left %s seconds after the pod was deleted", (seconds, times) => {
+  ])("gives a sidecar the time that is left %s seconds after the pod's deletion", (seconds, times) => {
     const lifecycle = { preStop: { sleep: { seconds: 4 } } };
     const side = { ...web("side"), restartPolicy: "Always", lifecycle };
     const deletionTimestamp = new Date(NOW + (30 - seconds) * 1000).toISOString();
@@ -160,14 +160,14 @@ describe("the plan for a pod", () => {
     expect(planPod(left, NOW).actions).toMatchObject([{ type: "stop", ...times }]);
   });
 
-  test("gives every container two seconds to end", () => {
+  test("gives every container at least two seconds to end", () => {
     const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 1 };
     const plan = planPod(facts({ containers: [web("a")] }, { a: RUNNING }, deleted), NOW);
 
     expect(plan.actions).toMatchObject([{ type: "stop", graceMs: 2000 }]);
   });
 
-  test("is over when nothing will run again", () => {
+  test("is over when no container will run again", () => {
     const spec = { restartPolicy: "Never" as const, containers: [web("a"), web("b")] };
     const done = facts(spec, { a: exited(0), b: exited(2) });
 
@@ -175,7 +175,7 @@ describe("the plan for a pod", () => {
     expect(podStatus(done, planPod(done, NOW), NOW).phase).toBe("Failed");
   });
 
-  test("fails a pod whose init container fails for good, without starting the rest", () => {
+  test("fails a pod when an init container fails finally, without starting the rest", () => {
     const spec = { restartPolicy: "Never" as const, initContainers: [web("one")], containers: [web("a")] };
     const failed = facts(spec, { one: exited(1) });
     const status = podStatus(failed, planPod(failed, NOW), NOW);

@@ -1,6 +1,6 @@
 /**
- * Decides what is to be done about a pod at a moment; does nothing itself. All rules of order, restart and ending are in here, so that they are
- * the same whatever runs the containers.
+ * Decides the next actions for a pod without carrying them out. All rules of order, restart and termination
+ * are here, so that they are the same for every runtime.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { findImageProblem } from "../../api/values/image-reference.ts";
@@ -33,22 +33,22 @@ import { containersOf, type RoleContainer } from "./restart-rules.ts";
 
 export type PodAction =
   | { readonly type: "pull"; readonly container: Container }
-  /** Its image cannot even be asked for, or it cannot be created. */
+  /** The image name is invalid or absent from the node, or the container cannot be created. */
   | {
       readonly type: "refuse";
       readonly container: Container;
       readonly reason: "InvalidImageName" | "ErrImageNeverPull" | typeof CONFIG_ERROR;
       readonly message: string;
-      /** Given when it may be mended by others than the pod. */
+      /** Set when a change outside the pod may solve the problem. */
       readonly retryAfterMs?: number;
     }
-  /** What its environment is made of has to be known before it is started. */
+  /** The sources of the environment must be known before the start. */
   | { readonly type: "look"; readonly container: Container; readonly isImageNew: boolean }
-  /** `isImageNew`: or it was told already that the image is there. */
+  /** `isImageNew`: false when an event must say that the image is already present. */
   | { readonly type: "start"; readonly container: Container; readonly isImageNew: boolean }
-  /** It is given another size while it runs. */
+  /** A resize without a restart. */
   | { readonly type: "resize"; readonly container: Container }
-  /** It is as if it had not run yet. */
+  /** Returns the container to its initial phase. */
   | { readonly type: "reset"; readonly container: Container }
   | { readonly type: "probe"; readonly container: Container; readonly probe: ProbeType }
   | {
@@ -56,9 +56,9 @@ export type PodAction =
       readonly container: Container;
       readonly delayMs: number;
       readonly graceMs: number;
-      /** Why, as an Event says it. */
+      /** Message of the Event. */
       readonly message: string;
-      /** Only to run with another image or size. */
+      /** True when a run with another image or size follows. */
       readonly isReplaced: boolean;
     };
 
@@ -66,13 +66,13 @@ export interface PodPlan {
   readonly actions: readonly PodAction[];
   readonly recheck: Recheck | undefined;
   readonly ending: Ending | undefined;
-  /** It is ending, and nothing of it is left in the runtime. */
+  /** The pod is ending, and the runtime has no run of it. */
   readonly hasEnded: boolean;
 }
 
-/** A container that cannot be created of what its spec says. */
+/** Reason for a container that cannot be created from its spec. */
 export const CONFIG_ERROR = "CreateContainerConfigError";
-/** How long kubelet leaves a pod alone after a pass that has failed. */
+/** The kubelet's delay after a failed pass. */
 const CONFIG_RETRY_MS = 10_000;
 
 export interface Recheck {
@@ -80,9 +80,9 @@ export interface Recheck {
   readonly kind: TimerKind;
 }
 
-/** How long a failed pull is shown as such before it is shown as waiting for the next try. */
+/** Time for which a failed pull is shown as an error, before it is shown as back-off. */
 export const PULL_ERROR_SHOWN_MS = 2000;
-/** What a container gets at least, also after a preStop hook that took all the time there was. */
+/** Minimum time for a container to end, also after a preStop hook that used up the grace period. */
 const LAST_GRACE_MS = 2000;
 
 export function planPod(facts: PodFacts, now: number): PodPlan {
@@ -105,7 +105,7 @@ function planRunning(facts: PodFacts, now: number): PodPlan {
   return { actions: draft.actions, recheck: draft.recheck, ending: undefined, hasEnded: false };
 }
 
-/** Everything ends, without hooks; then the pod begins anew with its first init container. */
+/** Stops all containers without hooks. Then the pod restarts with its first init container. */
 function planRestartOfAll(facts: PodFacts, at: number, now: number): PodPlan {
   const draft = new PlanDraft(facts, now);
   const all = containersOf(facts.pod).filter(({ role }) => role !== "ephemeral");
@@ -124,7 +124,7 @@ function planRestartOfAll(facts: PodFacts, at: number, now: number): PodPlan {
   return { actions: draft.actions, recheck: draft.recheck, ending: undefined, hasEnded: false };
 }
 
-/** Whether what comes after this container must wait for it. */
+/** Whether later containers must wait for this one. */
 function isHoldingUp(facts: PodFacts, { role, container }: RoleContainer, now: number): boolean {
   if (role === "sidecar") return !isStarted(facts, container, now);
   if (role !== "init") return false;
@@ -132,7 +132,7 @@ function isHoldingUp(facts: PodFacts, { role, container }: RoleContainer, now: n
   return phase.type !== "exited" || exit?.exitCode !== 0;
 }
 
-/** Collects what is to be done about the containers of a pod that shall run. */
+/** Collects the actions for the containers of a pod that should run. */
 class PlanDraft {
   readonly actions: PodAction[] = [];
   recheck: Recheck | undefined;
@@ -172,13 +172,13 @@ class PlanDraft {
     }
   }
 
-  /** What the spec now says differs from what runs: it is ended, and started anew whatever the rules of restart say. */
+  /** The spec differs from the run: stops the run, and restarts under any restart policy. */
   #replace(container: Container, message: string): void {
     const graceMs = plainNumber(this.#facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
     this.actions.push({ ...stopAction(container, graceMs, message), isReplaced: true });
   }
 
-  /** From nothing to a running container: its image first. */
+  /** Pulls the image if needed, then starts the container. */
   #bring(container: Container): void {
     const { image = "", imagePullPolicy = "IfNotPresent" } = container;
     const problem = findImageProblem(image);
@@ -253,7 +253,7 @@ class PlanDraft {
     this.lookAt(phase.retryAt, "periodic");
   }
 
-  /** It goes on being shown as what it is, so that its image is pulled only where it is another one. */
+  /** The container keeps its shown state. Its image is pulled only when it is absent. */
   #createAgain(container: Container): void {
     if (this.#facts.hasImage(container)) this.#start(container, "known image");
     else this.#bring(container);
@@ -272,7 +272,9 @@ class PlanDraft {
     this.#judge(container, "liveness");
   }
 
-  /** A container that is not alive, or does not come up, is stopped; the rules of restart do the rest. */
+  /**
+   * Stops a container whose startup or liveness probe fails; the restart policy decides about the restart.
+   */
   #judge(container: Container, type: ProbeType): string {
     const { verdict, changesAt } = judge(this.#facts, { container, type }, this.#now);
     this.lookAt(changesAt, type === "readiness" ? "progress" : "periodic");
@@ -287,7 +289,7 @@ class PlanDraft {
   }
 }
 
-/** Sidecars end after what they serve, the last one first, within what is left of the time that all have together. */
+/** Sidecars end after the other containers, in reverse order, within the rest of the pod's grace period. */
 function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
   const graceMs = graceOf(facts, ending);
   const passedMs = passedOf(facts, ending, now);
@@ -305,7 +307,7 @@ function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
   return { actions, recheck: undefined, ending, hasEnded: isQuiet };
 }
 
-/** Why a running container must be started anew to be what its spec says, if it must. */
+/** Why a running container must restart to match its spec; undefined when it need not. */
 function findReplacement(
   container: Container,
   record: ContainerRecord,
@@ -318,7 +320,7 @@ function findReplacement(
     : undefined;
 }
 
-/** Init containers are done, or end by themselves; what was added to look inside is never changed. */
+/** Init containers end by themselves, and ephemeral containers never change. */
 function isReplaceable({ role }: RoleContainer): boolean {
   return role === "main" || role === "sidecar";
 }
@@ -332,7 +334,7 @@ function graceOf({ pod }: PodFacts, ending: Ending): number {
   return plainNumber(pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
 }
 
-/** How long ago everything was told to end. */
+/** Time since the request to end. */
 function passedOf(facts: PodFacts, ending: Ending, now: number): number {
   const { deletionTimestamp } = facts.pod.metadata;
   const graceMs = graceOf(facts, ending);
@@ -342,7 +344,7 @@ function passedOf(facts: PodFacts, ending: Ending, now: number): number {
   return ending.type === "deadline" ? now - (findDeadline(facts) ?? now) : 0;
 }
 
-/** The hook of a container that had to wait for its turn has run meanwhile. */
+/** The preStop hook of a waiting sidecar counts as run. */
 function laterStop(stop: StopAction, passedMs: number): StopAction {
   const delayMs = Math.max(0, stop.delayMs - passedMs);
   return { ...stop, delayMs, graceMs: Math.max(delayMs + LAST_GRACE_MS, stop.graceMs - passedMs) };

@@ -1,4 +1,4 @@
-/** Everything that decisions about a pod are made from, and what is plain to see in it. */
+/** The input of all decisions about a pod, and simple predicates on it. */
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { ProbeType } from "../container-runtime.ts";
@@ -9,34 +9,34 @@ import { judgeProbe, type Judgement } from "./probe-verdict.ts";
 import { containersOf, restarts, restartsAll, type RoleContainer } from "./restart-rules.ts";
 
 export interface PodFacts {
-  /** With the sizes that its node has granted. */
+  /** Has the granted resources. */
   readonly pod: Pod;
-  /** By name; what is not there is new. */
+  /** Keyed by name; an absent record means a new container. */
   readonly records: ReadonlyMap<string, ContainerRecord>;
-  /** When the node took the pod. */
+  /** Time at which the node accepted the pod. */
   readonly acceptedAt: number;
-  /** Of its node, one of each family. */
+  /** Addresses of the node, one of each family. */
   readonly hostAddresses: readonly string[];
-  /** What the pod has, or will have once it has a sandbox. */
+  /** Addresses of the pod, or of its future sandbox. */
   readonly addresses: readonly string[];
-  /** Set when the node refused it. */
+  /** Set when the node refused the pod. */
   readonly refusal: Refusal | undefined;
-  /** Set while it asks for a size that its node does not grant. */
+  /** Set while the node does not grant the requested size. */
   readonly sizeProblem: SizeProblem | undefined;
-  /** Set while something has to be there before anything of the pod is started. */
+  /** Set while the pod waits for its preparation. */
   readonly hold: Hold | undefined;
   readonly probeOf: (container: Container, type: ProbeType) => Probe | undefined;
   readonly hasImage: (container: Container) => boolean;
-  /** Bytes; 0 while it does not run. */
+  /** Bytes; 0 while the container does not run. */
   readonly memoryUsedBy: (container: Container) => number;
-  /** Whether the container's environment is made of other objects as well. */
+  /** Whether the environment uses ConfigMaps or Secrets. */
   readonly hasOutsideEnvironment: (container: Container) => boolean;
-  /** Of these objects, as they are at `since` or later. */
+  /** Checks the environment's objects, in their state at `since` or later. */
   readonly judgeEnvironment: (container: Container, since: number) => Finding;
 }
 
 export interface Hold {
-  /** When it is looked at again; undefined when that is told in another way. */
+  /** Time of the next check; undefined when an event triggers it. */
   readonly tryAt: number | undefined;
 }
 
@@ -45,12 +45,14 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Why a pod no longer runs, or shall not. */
+/** Why a pod no longer runs, or must end. */
 export type Ending =
   | { readonly type: "refused"; readonly refusal: Refusal }
   | { readonly type: "deleted"; readonly graceMs: number }
   | { readonly type: "deadline" }
-  /** Nothing of it shall run again: its work is done, or has failed for good, or somebody else has said so. */
+  /**
+   * No container will run again: all completed, one failed finally, or another client set a terminal phase.
+   */
   | { readonly type: "finished" };
 
 export function recordOf({ records }: PodFacts, name: string): ContainerRecord {
@@ -69,7 +71,7 @@ export function findEnding(facts: PodFacts, now: number): Ending | undefined {
   return isFinished(facts) ? { type: "finished" } : undefined;
 }
 
-/** The container whose end makes all start anew, until they can. */
+/** The container whose exit restarts all others, until the restart is done. */
 export function findRestartOfAll(facts: PodFacts): ContainerRecord | undefined {
   for (const each of containersOf(facts.pod)) {
     if (each.container.restartPolicyRules === undefined) continue;
@@ -103,7 +105,7 @@ export function hasEndedForGood(facts: PodFacts, each: RoleContainer): boolean {
   return phase.type === "exited" && exit !== undefined && !isRunAgain(facts, each, exit);
 }
 
-/** Whether the end of a run is followed by another one. */
+/** Whether a new run follows this one. */
 export function isRunAgain({ pod }: Pick<PodFacts, "pod">, each: RoleContainer, exit: Exit): boolean {
   return exit.isReplaced === true || restarts(pod, each, exit.exitCode);
 }
@@ -113,7 +115,7 @@ export interface ProbePlace {
   readonly type: ProbeType;
 }
 
-/** Of a probe that the container does not have, `passes`. */
+/** `passes` for an absent probe. */
 export function judge(facts: PodFacts, { container, type }: ProbePlace, now: number): Judgement {
   const probe = facts.probeOf(container, type);
   if (probe === undefined) return { verdict: "passes", changesAt: undefined };
@@ -125,7 +127,7 @@ export function verdictOf(facts: PodFacts, place: ProbePlace, now: number): Verd
   return judge(facts, place, now).verdict;
 }
 
-/** Runs, and its startup probe has passed. */
+/** Running, and its startup probe has passed. */
 export function isStarted(facts: PodFacts, container: Container, now: number): boolean {
   const isUp = recordOf(facts, container.name).phase.type === "running";
   return isUp && verdictOf(facts, { container, type: "startup" }, now) === "passes";
@@ -138,8 +140,8 @@ export function isContainerReady(facts: PodFacts, container: Container, now: num
 }
 
 /**
- * A container has ended to run with another image, and does not run yet. Until it does, or fails to, the pod is shown as it was: kubelet does not
- * look up from such work either, and nobody shall take it for a failure.
+ * True while a container restarts for another image or size. Meanwhile the status stays unchanged, so that it
+ * does not look like a failure. The kubelet also writes no status during this work.
  */
 export function isReplacing({ records }: PodFacts): boolean {
   for (const { phase, exit } of records.values()) {
@@ -148,7 +150,7 @@ export function isReplacing({ records }: PodFacts): boolean {
   return false;
 }
 
-/** The pod's network is up: something of it has run, or has failed to. */
+/** The pod's network is up: a container has run, or its start has failed. */
 export function hasSandbox({ records }: PodFacts): boolean {
   for (const { phase, exit } of records.values()) {
     if (phase.type === "running" || phase.type === "unpullable" || exit !== undefined) return true;

@@ -17,7 +17,7 @@ const pod = podWith({
   imagePullSecrets: [{ name: "registry" }],
 });
 
-test("secrets are looked for once all volumes are there, and may be missing", () => {
+test("preparation looks up pull secrets after all volumes, and accepts missing ones", () => {
   const asked: string[] = [];
   const known = new Map<string, ConfigState>();
   const look = ({ name }: ConfigReference): ConfigState | undefined => {
@@ -46,6 +46,6 @@ test("secrets are looked for once all volumes are there, and may be missing", ()
   expect(last.warnings.map(({ reason }) => reason)).toEqual(["FailedToRetrieveImagePullSecret"]);
 });
 
-test("a pod that needs nothing of others is prepared from the start", () => {
+test("a pod without dependencies is prepared from the start", () => {
   expect(isPrepared(beginPreparation(podWith({ containers: [{ name: "c" }] }), 0))).toBe(true);
 });

@@ -1,6 +1,6 @@
 /**
- * What has to be there before anything of a pod is started: its volumes, and behind them the secrets with which its images are pulled, as kubelet has
- * it. Secrets are only looked for: that they are missing is told, and keeps nothing from being started.
+ * The preparation of a pod before its first container: first its volumes, then its pull secrets, as in the
+ * kubelet. A missing pull secret only causes an Event.
  */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
@@ -8,7 +8,7 @@ import { neededVolumes, pullSecretUses, type ConfigReference } from "./config-ne
 import { mountFailed, pullSecretsMissing } from "./preparation-events.ts";
 import { nextTryAt, stepVolumes, type ConfigLookSince, type PendingVolume } from "./volume-setup.ts";
 
-/** What is still to be looked at. */
+/** Volumes and secrets that are still unchecked. */
 export interface Preparation {
   readonly beganAt: number;
   readonly volumes: readonly PendingVolume[];
@@ -45,12 +45,12 @@ export function stepPreparation(
   return { preparation: PREPARED, warnings: [...warnings, ...words] };
 }
 
-/** When it is to be stepped again; undefined when that follows from what is being looked at. */
+/** Time of the next step; undefined when the result of a read triggers it. */
 export function nextStepAt({ volumes }: Preparation, now: number): number | undefined {
   return nextTryAt(volumes, now);
 }
 
-/** Undefined while not all is known. */
+/** Undefined while a secret is unknown. */
 function findMissing(
   { secrets, beganAt }: Preparation,
   look: ConfigLookSince,

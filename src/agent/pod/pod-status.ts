@@ -1,4 +1,7 @@
-/** The status of a pod as its agent sees it: a pure function of what is known. What others have written into it is not here, and stays. */
+/**
+ * Computes the status fields that the agent owns, as a pure function of its facts. Fields of other writers
+ * are not included and stay unchanged.
+ */
 import type { ContainerStatus, PodCondition, PodStatus } from "../../api/generated/types/core-v1.ts";
 import { canRestartAll } from "../../resources/pod/container/restart-rules.ts";
 import { hasCondition } from "../../resources/pod/pod-state.ts";
@@ -11,7 +14,7 @@ import { containersOf, type ContainerRole } from "./restart-rules.ts";
 
 type Phase = NonNullable<PodStatus["phase"]>;
 
-/** The fields that the agent owns. A condition that is not listed belongs to somebody else. */
+/** The agent's fields. It leaves conditions of other types to their writers. */
 export type OwnStatus = Pick<
   PodStatus,
   | "allocatedResources"
@@ -31,11 +34,11 @@ export type OwnStatus = Pick<
   | "startTime"
 >;
 
-/** Conditions that are there only while they hold. */
+/** Conditions that exist only while they are true. */
 export const RESIZE_PENDING = "PodResizePending";
 export const RESIZE_IN_PROGRESS = "PodResizeInProgress";
 
-/** As the status says it in the end, and an Event at once. */
+/** Reason and message for the final status, and for an immediate Event. */
 export const LATE = {
   reason: "DeadlineExceeded",
   message: "Pod was active on the node longer than the specified deadline",
@@ -82,7 +85,7 @@ function statusLists(facts: PodFacts, moment: StatusMoment): StatusLists {
   const { initContainers, ephemeralContainers } = facts.pod.spec;
   return {
     containerStatuses: of("main"),
-    // Kubelet sorts all but these, which stand in the order in which they run.
+    // As in the kubelet: init containers are in running order, other lists are sorted.
     ...(initContainers !== undefined && { initContainerStatuses: initStatuses(facts, moment) }),
     ...(ephemeralContainers !== undefined && { ephemeralContainerStatuses: of("ephemeral") }),
   };
@@ -94,7 +97,7 @@ function initStatuses(facts: PodFacts, moment: StatusMoment): readonly Container
     .map((each) => containerStatus(facts, each, moment));
 }
 
-/** What the pod was granted as a whole, and has. */
+/** Pod-level resources: granted and in effect. */
 function wholeSize(facts: PodFacts): Pick<OwnStatus, "allocatedResources" | "resources"> {
   const { resources } = facts.pod.spec;
   if (resources === undefined) return {};
@@ -114,7 +117,7 @@ function addresses(facts: PodFacts): Pick<OwnStatus, "hostIP" | "hostIPs" | "pod
   return { ...host, podIP: first, podIPs: own.map((ip) => ({ ip })) };
 }
 
-/** Once it has ended, a pod stays what it ended as. */
+/** A terminal phase is final. */
 function phaseOf(facts: PodFacts, { ending, hasEnded }: PodPlan, lists: StatusLists): Phase {
   const { phase } = facts.pod.status;
   if (phase === "Succeeded" || phase === "Failed") return phase;
@@ -132,7 +135,9 @@ function isSuccess({ state }: ContainerStatus): boolean {
   return state.terminated?.exitCode === 0;
 }
 
-/** All init containers are done and all sidecars have come up; a sidecar that restarts later changes nothing. */
+/**
+ * All init containers are done and all sidecars have started. A later restart of a sidecar does not matter.
+ */
 function isInitialized(facts: PodFacts, lists: StatusLists): boolean {
   return incompleteInit(facts, lists).length === 0;
 }
@@ -180,7 +185,7 @@ function conditionsOf(facts: PodFacts, about: ConditionFacts): readonly PodCondi
   ].map((claim) => conditionOf(facts, claim));
 }
 
-/** While something runs on with its old size: because it has to end first, or because it uses more than it is to have. */
+/** While a container runs with its old size: it must restart, or uses too much memory. */
 function resizingClaims(facts: PodFacts, { hasEnded }: ConditionFacts): readonly Claim[] {
   if (hasEnded || !isGettingSize(facts)) return [];
   const message = findShrinkProblem(facts);
@@ -197,7 +202,7 @@ function isGettingSize(facts: PodFacts): boolean {
   });
 }
 
-/** Only where it can ever hold. */
+/** Only for pods with a rule that can restart all containers. */
 function restartingAllClaims(facts: PodFacts, { phase }: ConditionFacts): readonly Claim[] {
   const type = "AllContainersRestarting";
   if (!canRestartAll(facts.pod.spec)) return [];
@@ -254,7 +259,7 @@ function readyClaim({ pod }: PodFacts, containersReady: Claim): Claim {
   return { type: "Ready", holds: false, reason: "ReadinessGatesNotReady", message: gates.join(", ") };
 }
 
-/** `lastTransitionTime` is left to whoever compares it with what is there. */
+/** `findStatusPatch` sets `lastTransitionTime` after a comparison with the stored status. */
 function conditionOf({ pod }: PodFacts, { type, holds, reason, message }: Claim): PodCondition {
   const { generation } = pod.metadata;
   return {

@@ -1,6 +1,6 @@
 /**
- * One pod on its node: takes what happens to it into its records, has `planPod` decide, asks the runtime, and says what must be written. It looks
- * at everything anew in each pass; why it was woken does not matter.
+ * Manages one pod on its node: keeps container records, lets `planPod` decide, calls the runtime, and returns
+ * the write that is due. Each pass evaluates the whole state; the reason of the wake-up does not matter.
  */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
@@ -47,34 +47,36 @@ export interface PodWorkerParts {
   readonly now: () => number;
   readonly agenda: Agenda;
   readonly runtime: ContainerRuntime;
-  /** The pod shall have a pass soon. */
+  /** Requests a pass for the pod. */
   readonly wake: (worker: PodWorker) => void;
   readonly event: (pod: Pod, event: RecordedEvent) => void;
-  /** What is known of an object since then; undefined when it has to be read first, and then the pod has a pass when it is. */
+  /**
+   * State of an object at that time or later. Undefined when it must be read first; a pass follows the read.
+   */
   readonly look: (worker: PodWorker, reference: ConfigReference, since: number) => ConfigState | undefined;
 }
 
-/** How a node took a pod. */
+/** Result of the pod's admission on its node. */
 export interface PodPlace {
   readonly node: string;
   readonly hostAddresses: readonly string[];
-  /** Undefined as long as no sandbox can be made for it. */
+  /** Undefined until the pod has a sandbox. */
   readonly addresses: readonly string[] | undefined;
   readonly refusal: Refusal | undefined;
 }
 
-/** What is left to do in the API after a pass. */
+/** The API write that is due after a pass. */
 export type PassOutcome =
   | { readonly type: "nothing" }
-  /** What there is to say, if anything, only leads to something else: nothing of the pod has run or failed yet. */
+  /** An optional write: no container has run or failed yet, and a more complete status follows soon. */
   | { readonly type: "step" }
   | { readonly type: "write"; readonly patch: object }
-  /** All is written, nothing runs: the object of a deleted pod can go. */
+  /** All is written and no container runs: the deleted pod's object can be removed. */
   | { readonly type: "remove" }
-  /** All is written, and nothing will ever happen again. */
+  /** All is written, and the pod will never change again. */
   | { readonly type: "over" };
 
-/** More than the steps from nothing to a running container. */
+/** Exceeds the number of steps to a running container. */
 const ROUNDS_MAX = 8;
 
 export class PodWorker {
@@ -83,16 +85,16 @@ export class PodWorker {
   readonly #acceptedAt: number;
   readonly #records = new Map<string, ContainerRecord>();
   #pod: Pod;
-  /** The spec whose sizes are granted, and the pod with them. */
+  /** The spec whose resources are granted, and the pod with these resources. */
   #grantedSpec: Pod["spec"];
   #grantedPod: Pod;
   #sizeProblem: SizeProblem | undefined;
-  /** Not all containers have what was granted last. */
+  /** True until all containers have the granted resources. */
   #isResizing = false;
-  /** As it was told last. */
+  /** Text of the last Event. */
   #shrinkProblem: string | undefined;
   #hasEnded = false;
-  /** It was told that its time is over. */
+  /** True once the Event about the deadline was sent. */
   #isLate = false;
   #preparation: Preparation;
   #recheck: Appointment | undefined;
@@ -107,7 +109,7 @@ export class PodWorker {
     const now = parts.now();
     this.#acceptedAt = startedAt === undefined ? now : Date.parse(startedAt);
     if (startedAt !== undefined) this.#restore();
-    // What has had a sandbox has had its volumes before.
+    // A pod with an address already had its volumes.
     const isDone = pod.status.podIP !== undefined || place.refusal !== undefined;
     this.#preparation = isDone ? PREPARED : beginPreparation(pod, now);
   }
@@ -116,12 +118,12 @@ export class PodWorker {
     return this.#pod;
   }
 
-  /** With the sizes that its node has granted; it is the pod itself when these are what it asks for. */
+  /** The pod with the granted resources; the same object when they equal its spec. */
   get grantedPod(): Pod {
     return this.#grantedPod;
   }
 
-  /** The node's answer to the sizes that the pod asks for now. */
+  /** Records the node's decision about the requested size. */
   settleSize(problem: SizeProblem | undefined): void {
     if (problem === undefined) {
       if (this.#grantedPod !== this.#pod) this.#isResizing = true;
@@ -135,26 +137,26 @@ export class PodWorker {
     return this.#place;
   }
 
-  /** There is a sandbox now, with these addresses. */
+  /** Records the addresses of the new sandbox. */
   settleSandbox(addresses: readonly string[]): void {
     this.#place = { ...this.#place, addresses };
   }
 
-  /** Nothing of it is started any more. */
+  /** No more container starts. */
   get isEnding(): boolean {
     return this.#hasEnded || this.#pod.metadata.deletionTimestamp !== undefined;
   }
 
-  /** Nothing of it runs, and nothing will. */
+  /** No container runs, and none will. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** The newest state of the object. */
+  /** Takes the newest version of the pod. */
   take(pod: Pod): void {
     this.#pod = pod;
     this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
-    // The older one need not be kept, and the next comparison is one of references.
+    // Releases the older spec, and makes the next comparison one of references.
     if (this.#grantedPod === pod) this.#grantedSpec = pod.spec;
     this.#parts.runtime.update(this.#place.node, pod);
   }
@@ -176,7 +178,7 @@ export class PodWorker {
     this.#parts.wake(this);
   }
 
-  /** Decides and acts until there is nothing more to do at this moment. */
+  /** Decides and acts until no action is left for this moment. */
   pass(): PassOutcome {
     const now = this.#parts.now();
     this.#prepare(now);
@@ -200,14 +202,14 @@ export class PodWorker {
     return { type: deletionTimestamp === undefined ? "over" : "remove" };
   }
 
-  /** The status as it is now, for a pod of which nothing has run yet; undefined when it is written. */
+  /** Status patch of a pod before its first run; undefined when the status is up to date. */
   findStep(): object | undefined {
     const now = this.#parts.now();
     const facts = this.#facts();
     return findStatusPatch(this.#pod, podStatus(facts, planPod(facts, now), now), now);
   }
 
-  /** Ends everything of the pod in the runtime. */
+  /** Kills all containers of the pod in the runtime. */
   dismiss(): void {
     this.#parts.agenda.cancel(this.#recheck);
     this.#parts.runtime.forget(this.#pod.metadata.uid);
@@ -246,7 +248,7 @@ export class PodWorker {
     return { tryAt: nextStepAt(this.#preparation, this.#parts.now()) };
   }
 
-  /** The records in it are the worker's own and change with them. */
+  /** The records are the worker's own map and change with it. */
   #facts(): PodFacts {
     const { runtime, look } = this.#parts;
     return {
@@ -275,12 +277,12 @@ export class PodWorker {
     return { node: this.#place.node, pod: this.#pod, container };
   }
 
-  /** The record changes before the runtime is asked, because it may answer at once. */
+  /** Changes the record before the runtime call, because the runtime may report at once. */
   #act(action: PodAction, now: number): void {
     const { container } = action;
     const record = this.#recordOf(container.name);
     const each = containersOf(this.#pod).find((it) => it.container.name === container.name);
-    // Giving up what has not been started is not worth a word.
+    // A stop before the start causes no Event.
     const isSilent = action.type === "stop" && record.phase.type !== "running";
     if (each !== undefined && !isSilent) this.#tell(each, actionEvents(action));
     const podLimits = this.#grantedPod.spec.resources?.limits;
@@ -329,7 +331,7 @@ export class PodWorker {
     });
   }
 
-  /** Tells that all containers have what was granted, once. */
+  /** Sends one Event when all containers have the granted resources. */
   #endResize(): void {
     if (!this.#isResizing || this.#isGettingSize()) return;
     this.#isResizing = false;
@@ -337,7 +339,7 @@ export class PodWorker {
     this.#parts.event(this.#pod, { ...resizeCompleted(this.#grantedPod), host: this.#place.node });
   }
 
-  /** Once for each reason why containers keep more memory than they are to have. */
+  /** Sends one Event for each new reason why a container keeps more memory than its limit. */
   #tellShrink(problem: string | undefined): void {
     const isNew = problem !== this.#shrinkProblem;
     this.#shrinkProblem = problem;

@@ -1,4 +1,4 @@
-/** What is told of a pod before anything of it is started, in kubelet's words. */
+/** Events before the first container of a pod starts. Reasons and messages equal the kubelet's. */
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { ConfigReference } from "./config-needs.ts";
 import type { VolumeFailure } from "./volume-setup.ts";
@@ -10,7 +10,7 @@ export function mountFailed({ volume, message }: VolumeFailure): Warning {
   return { reason: "FailedMount", message: `${subject} : ${message}` };
 }
 
-/** The images may be had without them. */
+/** The pull may succeed without these secrets. */
 export function pullSecretsMissing(secrets: readonly ConfigReference[]): Warning {
   const names = secrets.map(({ name }) => name).join(", ");
   const message = `Unable to retrieve some image pull secrets (${names}); attempting to pull the image may not succeed.`;

@@ -1,10 +1,13 @@
-/** What the results of a probe mean, by its thresholds. Results come tick by tick, so their number follows from the time. */
+/**
+ * Evaluates probe results against the thresholds. Results come with every tick, so that their number follows
+ * from the time.
+ */
 import type { Probe } from "../../api/generated/types/core-v1.ts";
 import type { ProbeRun, Verdict } from "./container-record.ts";
 
 export interface Judgement {
   readonly verdict: Verdict;
-  /** When it will be another one if the results stay as they are. */
+  /** Time of the next change if the results stay the same. */
   readonly changesAt: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What is known of a container once something was done with it. */
+/** The record of a container after an action. */
 import {
   beginLook,
   beginProbe,

@@ -1,4 +1,4 @@
-/** What `kubectl describe` shows of a pod that is given another size, in kubelet's words. */
+/** Events about the resize of a pod. Reasons and messages equal the kubelet's. */
 import type { Container, Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { SizeProblem } from "./granted-size.ts";
@@ -14,14 +14,14 @@ export function resizeCompleted(pod: Pod): Words {
   return { type: "Normal", reason: "ResizeCompleted", message: `Pod resize completed: ${sizesText(pod)}` };
 }
 
-/** None when the status says it already. */
+/** Empty when the status already shows the problem. */
 export function resizePending(pod: Pod, { reason, message }: SizeProblem): readonly Words[] {
   if (isShown(pod, { type: RESIZE_PENDING, reason, message })) return [];
   const text = `Pod resize ${reason}: ${sizesText(pod, message)}`;
   return [{ type: "Warning", reason: `Resize${reason}`, message: text }];
 }
 
-/** The same of what was granted and cannot be given. */
+/** The same for a granted resize that cannot be applied. */
 export function resizeFailed(pod: Pod, message: string): readonly Words[] {
   if (isShown(pod, { type: RESIZE_IN_PROGRESS, reason: "Error", message })) return [];
   return [
@@ -51,7 +51,7 @@ function sizesText({ metadata, spec }: Pod, error?: string): string {
   });
 }
 
-/** In the order in which Go writes them. */
+/** Field order of Go's JSON encoder. */
 function sizeOf({ name, resources: { limits, requests, claims } }: Container): object {
   return { name, resources: { limits, requests, claims } };
 }

@@ -14,13 +14,13 @@ describe("a container that ended", () => {
     ["Never", "init", 1, false],
     ["Never", "sidecar", 0, true],
     ["Always", "ephemeral", 1, false],
-  ] as const)("under %s, as %s, with code %s is started again: %s", (...row) => {
+  ] as const)("under %s, as %s, with code %s restarts: %s", (...row) => {
     const [restartPolicy, role, exitCode, expected] = row;
 
     expect(restarts(pod(restartPolicy), { role, container: web() }, exitCode)).toBe(expected);
   });
 
-  test("follows its own policy and rules before the pod's", () => {
+  test("follows its own policy and rules before the pod's policy", () => {
     const never = web({ restartPolicy: "Never" });
     const but42 = web({
       restartPolicy: "Never",

@@ -1,4 +1,4 @@
-/** Whether a container that ended is started again. */
+/** Decides whether a container that ended restarts. */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { findRestartRule, RESTART_ALL } from "../../resources/pod/container/restart-rules.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
@@ -35,7 +35,7 @@ export function restarts({ spec }: Pod, { role, container }: RoleContainer, exit
   return exitCode !== 0 || (policy === "Always" && role === "main");
 }
 
-/** Whether all containers of the pod start anew when this one ends so. */
+/** Whether this exit restarts all containers of the pod. */
 export function restartsAll({ role, container }: RoleContainer, exitCode: number): boolean {
   return role !== "ephemeral" && findRestartRule(container, exitCode)?.action === RESTART_ALL;
 }

@@ -1,4 +1,7 @@
-/** What an agent that starts anew learns of a container from the status of its pod, which is the only record that outlives it. */
+/**
+ * Restores a container's record from the status of its pod, the only record that survives a restart of the
+ * agent.
+ */
 import type { ContainerStateTerminated, ContainerStatus } from "../../api/generated/types/core-v1.ts";
 import {
   LONGEST_MS,
@@ -43,20 +46,23 @@ function restoredPhase(status: ContainerStatus, exit: Exit | undefined, now: num
   };
 }
 
-/** What was so before is so until a probe says otherwise. */
+/** The earlier verdict applies until a probe reports a result. */
 function restoredProbes({ ready, started }: ContainerStatus, now: number): ProbeRuns {
   const passed = { result: "success", since: now, before: "passes" } as const;
   return { ...(started === true && { startup: passed }), ...(ready && { readiness: passed }) };
 }
 
-/** A container that waits says how long; one that runs shows how long it waited last. */
+/**
+ * The message of a waiting container contains the delay. The delay of a running container follows from its
+ * times.
+ */
 function findCrashes({ state }: ContainerStatus, exit: Exit | undefined): BackOff | undefined {
   if (exit === undefined) return undefined;
   const delayMs = crashLoopDelayMs(state.waiting?.message ?? "");
   if (delayMs !== undefined) return { delayMs, at: exit.startedAt };
   const startedAt = timeOf(state.running?.startedAt);
   if (startedAt === undefined) return undefined;
-  // Times are whole seconds, waits are 10 s or more.
+  // Times are whole seconds, and delays are at least 10 s.
   const waitedMs = Math.min(startedAt - exit.finishedAt, LONGEST_MS);
   const last = waitedMs < 5000 ? undefined : { delayMs: waitedMs, at: exit.finishedAt };
   return nextBackOff(last, exit.finishedAt, startedAt);

@@ -1,4 +1,4 @@
-/** What must be sent so that a pod's status is as the agent sees it: a strategic merge patch of what differs. */
+/** Computes the strategic merge patch between a pod's status and the agent's. */
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { timeText } from "./container-status.ts";
@@ -21,16 +21,19 @@ const FIELDS: readonly Exclude<keyof OwnStatus, "conditions">[] = [
   "startTime",
 ];
 
-/** Known by themselves: others that the server has would stay beside those that are written, and that is refused. */
+/**
+ * Replaced as a whole: in a merge, old addresses would stay beside the new ones, and the server would refuse
+ * that.
+ */
 const ADDRESSES = ["hostIPs", "podIPs"] as const;
 const REPLACE = { $patch: "replace" };
 
-/** Undefined when there is nothing to write. */
+/** Undefined when nothing differs. */
 export function findStatusPatch(pod: Pod, wanted: OwnStatus, now: number): object | undefined {
   const status: Record<string, unknown> = {};
   for (const field of FIELDS) {
     const value = wanted[field];
-    // An address, once shown, is not taken back; what is no longer true is.
+    // Clears outdated fields, except addresses, which stay once set.
     if (value === undefined ? isTakenBack(field, pod) : !jsonEqual(value, pod.status[field])) {
       status[field] = value ?? null;
     }

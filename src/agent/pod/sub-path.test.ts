@@ -3,12 +3,12 @@ import type { Container, EnvVar, Pod } from "../../api/generated/types/core-v1.t
 import type { PodFacts } from "./pod-facts.ts";
 import { findMountProblem } from "./sub-path.ts";
 
-describe("a mount whose path is made of the environment", () => {
+describe("a mount with a path from the environment", () => {
   test.each<[string, string, readonly EnvVar[]]>([
-    ["leads into the volume", "$(DIR)/x", [{ name: "DIR", value: "logs" }]],
-    ["may be made of fields", "$(NAME)", [{ name: "NAME", valueFrom: field("metadata.name") }]],
+    ["may lead into the volume", "$(DIR)/x", [{ name: "DIR", value: "logs" }]],
+    ["may refer to fields", "$(NAME)", [{ name: "NAME", valueFrom: field("metadata.name") }]],
     [
-      "may be made of variables of variables",
+      "may refer to variables that refer to others",
       "$(B)",
       [
         { name: "A", value: "a" },
@@ -16,8 +16,8 @@ describe("a mount whose path is made of the environment", () => {
       ],
     ],
     ["may contain dollar signs", "$$(DIR)", []],
-    ["is taken to be right when it comes from elsewhere", "$(KEY)", [{ name: "KEY", valueFrom: secret() }]],
-    ["may name a Service", "$(WEB_SERVICE_HOST)", []],
+    ["is valid when a value is unknown", "$(KEY)", [{ name: "KEY", valueFrom: secret() }]],
+    ["may refer to a Service", "$(WEB_SERVICE_HOST)", []],
   ])("%s", (_, subPathExpr, env) => {
     expect(findMountProblem(facts(), mounting(subPathExpr, env))).toBeUndefined();
   });
@@ -34,11 +34,11 @@ describe("a mount whose path is made of the environment", () => {
       "error SubPath `/tmp` must not be an absolute path",
     ],
     [
-      "begins with a field that is not there",
+      "begins with an absent field",
       mounting("$(NOTE)/x", [{ name: "NOTE", valueFrom: field("metadata.annotations['note']") }]),
       "error SubPath `/x` must not be an absolute path",
     ],
-    ["names what is not there", mounting("$(DIR)", []), 'missing value for "DIR"'],
+    ["refers to an absent variable", mounting("$(DIR)", []), 'missing value for "DIR"'],
   ])("is refused when it %s", (_, container, problem) => {
     expect(findMountProblem(facts(), container)).toBe(problem);
   });

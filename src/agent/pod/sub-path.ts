@@ -1,15 +1,15 @@
 /**
- * Where in a volume a mount leads whose path is made of the container's environment. It is known when the container is created, not before, so
- * that what is wrong with it is found then. Values that lie elsewhere are never wrong.
+ * Expands the paths of mounts that refer to environment variables. Errors occur only when the container is
+ * created. A variable with an unknown value counts as valid.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { environmentOf, expand, referencesIn } from "./environment.ts";
 import type { PodFacts } from "./pod-facts.ts";
 
-/** Names of this form may stand for a Service of the namespace. */
+/** Variables of this form may come from a Service of the namespace. */
 const SERVICE_VARIABLE = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
 
-/** Why the container cannot be created, in kubelet's words. */
+/** Why the container cannot be created; equals the kubelet's text. */
 export function findMountProblem(facts: PodFacts, container: Container): string | undefined {
   const { volumeMounts = [], envFrom = [] } = container;
   const expressions = volumeMounts.map(({ subPathExpr = "" }) => subPathExpr).filter((text) => text !== "");

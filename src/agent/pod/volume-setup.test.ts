@@ -8,7 +8,7 @@ const USE: ConfigUse = {
 };
 const FOUND: ConfigState = { type: "found", keys: new Set(), binaryKeys: new Set() };
 
-test("a volume that fails is tried after 500 ms, twice that … at most 2 min 2 s", () => {
+test("a failed volume is retried after 500 ms, doubled each time up to 2 min 2 s", () => {
   let volumes = [pending("v")] as readonly PendingVolume[];
   const waits: number[] = [];
   for (let now = 0; waits.length < 10; now = nextTryAt(volumes, now) ?? now) {
@@ -21,14 +21,14 @@ test("a volume that fails is tried after 500 ms, twice that … at most 2 min 2 
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 122_000, 122_000]);
 });
 
-test("a volume is not looked at before its time", () => {
+test("a volume is not retried before its time", () => {
   const later = { ...pending("v"), tryAt: 500, failures: 1 };
 
   expect(stepVolumes([later], () => FOUND, 499)).toEqual({ pending: [later], failures: [] });
   expect(stepVolumes([later], () => FOUND, 500)).toEqual({ pending: [], failures: [] });
 });
 
-test("a volume of which nothing is known yet stays as it is, and others do not wait for it", () => {
+test("a volume with unknown objects stays pending without delaying others", () => {
   const volumes = [pending("open"), pending("there")];
   let asked = 0;
   const step = stepVolumes(volumes, () => (asked++ === 0 ? undefined : FOUND), 7);
@@ -37,7 +37,7 @@ test("a volume of which nothing is known yet stays as it is, and others do not w
   expect(nextTryAt(step.pending, 7)).toBeUndefined();
 });
 
-test("each try counts on nothing that was known before it", () => {
+test("each retry ignores results from before it", () => {
   const since: number[] = [];
   stepVolumes([{ ...pending("v"), tryAt: 30 }], (_, at) => (since.push(at), FOUND), 40);
 

@@ -1,8 +1,8 @@
-/** Volumes of a pod that are still to be made of ConfigMaps and Secrets: each is tried by itself, and again later when it fails. */
+/** Sets up the volumes of a pod that use ConfigMaps and Secrets. Each volume is retried on its own. */
 import { judgeVolume, type ConfigReference, type ConfigState, type NeededVolume } from "./config-needs.ts";
 
 export interface PendingVolume extends NeededVolume {
-  /** When it is tried next; what was known before does not count for that try. */
+  /** Time of the next try, which ignores earlier results. */
   readonly tryAt: number;
   readonly failures: number;
 }
@@ -17,10 +17,10 @@ export interface VolumeStep {
   readonly failures: readonly VolumeFailure[];
 }
 
-/** What was found at `since` or later; undefined while that is not known. */
+/** The state at `since` or later; undefined while it is unknown. */
 export type ConfigLookSince = (reference: ConfigReference, since: number) => ConfigState | undefined;
 
-/** As kubelet's: half a second, doubled each time, at most two minutes and two seconds. */
+/** The kubelet's back-off: half a second, doubled each time, at most two minutes and two seconds. */
 const FIRST_MS = 500;
 const LONGEST_MS = 122_000;
 
@@ -42,7 +42,7 @@ export function stepVolumes(
   return { pending: left, failures };
 }
 
-/** When the next one is tried; undefined when none waits for its time. */
+/** Time of the next retry; undefined when no volume waits for one. */
 export function nextTryAt(pending: readonly PendingVolume[], now: number): number | undefined {
   const times = pending.map(({ tryAt }) => tryAt).filter((at) => at > now);
   return times.length === 0 ? undefined : Math.min(...times);
