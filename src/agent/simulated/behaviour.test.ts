@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import * as behaviour from "./behaviour.ts";
 
-describe("what a simulated container does", () => {
-  test("is to run for ever when nothing says otherwise", () => {
+describe("the behaviour of a simulated container", () => {
+  test("is to run forever by default", () => {
     expect(behaviourOf(pod({}), web()).exit).toBeUndefined();
   });
 
-  test("is what its command plainly says", () => {
+  test("follows its command", () => {
     expect(behaviourOf(pod({}), web({ command: ["sleep"], args: ["3"] })).exit).toEqual({
       afterMs: 3000,
       exitCode: 0,
@@ -23,7 +23,7 @@ describe("what a simulated container does", () => {
     expect(behaviourOf(inJob, sidecar).exit).toBeUndefined();
   });
 
-  test("is to wait in an image that only waits, also in a Job", () => {
+  test("is to wait in a pause image, also in a Job", () => {
     const owner = { apiVersion: "batch/v1", kind: "Job", name: "task", uid: "1", controller: true };
     const inJob = pod({ ownerReferences: [owner] });
 
@@ -31,7 +31,7 @@ describe("what a simulated container does", () => {
     expect(behaviourOf(inJob, web({ image: "registry.k8s.io/pausing:1" })).exit).toBeDefined();
   });
 
-  test("is what its command says of its user", () => {
+  test("follows a command that checks its user", () => {
     const checking = (user: number) =>
       web({ command: ["sh", "-c", "test $(id -u) -eq 65534"], securityContext: { runAsUser: user } });
 
@@ -40,7 +40,7 @@ describe("what a simulated container does", () => {
     expect(behaviourOf(pod({}), web({ command: ["sh", "-c", "test $(id -u) -eq 0"] })).exit).toBeUndefined();
   });
 
-  test("is what its command says of its place in a Job", () => {
+  test("follows a command that checks its completion index", () => {
     const index = {
       fieldRef: { fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']" },
     };
@@ -55,13 +55,13 @@ describe("what a simulated container does", () => {
     expect([codeAt("0"), codeAt("1"), codeAt("2")]).toEqual([0, 1, 0]);
   });
 
-  test("is to complete before the others start", () => {
+  test("is to complete in an init container", () => {
     const init = web({ name: "init", command: ["migrate"] });
 
     expect(behaviourOf(pod({}, [init]), init).exit).toEqual({ afterMs: 1000, exitCode: 0 });
   });
 
-  test("is told by annotations, for one container before all", () => {
+  test("follows annotations, and those for one container take precedence", () => {
     const annotations = {
       "simulated.setpoint.dev/exit-after": "1m",
       "web.simulated.setpoint.dev/exit-after": "10",
@@ -75,7 +75,7 @@ describe("what a simulated container does", () => {
     expect(behaviourOf(told, web()).readiness.fromMs).toBe(Infinity);
   });
 
-  test("is to pass probes, unless their commands plainly fail or take too long", () => {
+  test("is to pass probes, unless their commands fail or exceed the timeout", () => {
     const probing = (command: readonly string[]) => web({ readinessProbe: { exec: { command } } });
     const fromMs = (container: Container) => behaviourOf(pod({}), container).readiness.fromMs;
 
@@ -85,7 +85,7 @@ describe("what a simulated container does", () => {
     expect(fromMs(probing(["sh", "-c", "sleep 10"]))).toBe(Infinity);
   });
 
-  test("is to pass a probe that looks at a file for as long as the file is there", () => {
+  test("is to pass a probe that reads a file while the file exists", () => {
     const livenessProbe = { exec: { command: ["cat", "/tmp/ok"] } };
     const command = ["sh", "-c", "sleep 1; touch /tmp/ok; sleep 30; rm /tmp/ok; sleep 600"];
 
@@ -96,7 +96,7 @@ describe("what a simulated container does", () => {
     expect(behaviourOf(pod({}), web({ livenessProbe })).liveness.untilMs).toBe(Infinity);
   });
 
-  test("stays as it is when annotations mean nothing, which is said", () => {
+  test("ignores invalid annotations and reports them", () => {
     const annotations = {
       "simulated.setpoint.dev/exit-after": "soon",
       "simulated.setpoint.dev/exit-code": "-1",
@@ -123,7 +123,7 @@ function pod(metadata: Partial<Pod["metadata"]>, initContainers: readonly Contai
   };
 }
 
-/** Where nothing is known of any file. */
+/** The behaviour when the state of all files is unknown. */
 function behaviourOf(of: Pod, container: Container): behaviour.Behaviour {
   return behaviour.behaviourOf(of, container, () => undefined);
 }

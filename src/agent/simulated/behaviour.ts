@@ -1,4 +1,7 @@
-/** What a simulated container does: told by annotations, else by its command, else by what it belongs to. A pure function of the pod and of what lies in its volumes. */
+/**
+ * Determines the behaviour of a simulated container: from annotations, else from its command, else from its
+ * role. A pure function of the pod and of the files in its volumes.
+ */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import {
@@ -15,30 +18,30 @@ import type { Span } from "./span.ts";
 
 export interface Behaviour {
   readonly pullMs: number;
-  /** What is said when its image is pulled in vain. */
+  /** Message of a failed pull; undefined when the pull succeeds. */
   readonly pullFailure: string | undefined;
   readonly startMs: number;
-  /** Undefined: it runs until it is stopped. */
+  /** Undefined for a container that runs until it is stopped. */
   readonly exit: PlainRun | undefined;
-  /** When in a run the files are there that it makes. */
+  /** Files that a run creates, with the time in which each exists. */
   readonly files: ReadonlyMap<string, Span>;
-  /** So many runs end as `exit` says, later ones go on. */
+  /** Number of runs that end as `exit` says; later runs do not end. */
   readonly exitTimes: number;
-  /** Since the start of the run, probes of each type succeed from `fromMs` to `untilMs`. */
+  /** Times after the start of the run in which probes of each type succeed. */
   readonly startup: Span;
   readonly readiness: Span;
   readonly liveness: Span;
-  /** How long it goes on after it was asked to end, and with which code it then ends. */
+  /** Time from the stop request to the end, and the exit code. */
   readonly terminationMs: number;
   readonly terminationCode: number;
 }
 
-/** Short, but long enough to be seen. */
+/** Short, but long enough to be visible in a watch. */
 const PULL_MS = 20;
 const START_MS = 20;
-/** How long something takes that has an end but does not say when. */
+/** Duration of a task without a stated duration. */
 const TASK_MS = 1000;
-/** 128 + SIGTERM, of a process that does nothing about the signal. */
+/** 128 + SIGTERM: the exit code of a process that does not handle the signal. */
 const TERMINATED_CODE = 143;
 
 const DURATIONS = [
@@ -54,7 +57,7 @@ const DURATIONS = [
 const NUMBERS = ["exit-code", "exit-times", "termination-exit-code"];
 const TEXTS = ["pull-failure", "cpu", "memory"];
 
-/** Whether a file is there when the container starts; undefined when nothing is known of it. */
+/** Whether a file exists when the container starts; undefined when that is unknown. */
 export type FileView = Surroundings["isThere"];
 
 export function behaviourOf(pod: Pod, container: Container, isThere: FileView): Behaviour {
@@ -83,22 +86,23 @@ export function behaviourOf(pod: Pod, container: Container, isThere: FileView): 
   };
 }
 
-/** Which annotations say nothing that can be done. */
+/** Errors in the annotations of a simulated pod. */
 export function behaviourProblems({ metadata }: Pod): readonly string[] {
   const problems: string[] = [];
   for (const [key, text] of Object.entries(metadata.annotations ?? {})) {
     if (!isSimulatedAnnotation(key)) continue;
     const name = key.slice(key.indexOf("/") + 1);
     if (DURATIONS.includes(name)) {
-      if (findSimulatedMs(text) === undefined) problems.push(`${key}: ${quote(text)} is no duration`);
+      if (findSimulatedMs(text) === undefined)
+        problems.push(`${key}: expected a duration, found ${quote(text)}`);
     } else if (NUMBERS.includes(name)) {
-      if (!isNumber(text)) problems.push(`${key}: ${quote(text)} is no number`);
-    } else if (!TEXTS.includes(name)) problems.push(`${key}: there is no such annotation`);
+      if (!isNumber(text)) problems.push(`${key}: expected a number, found ${quote(text)}`);
+    } else if (!TEXTS.includes(name)) problems.push(`${key}: unknown annotation`);
   }
   return problems;
 }
 
-/** Whether something is said about when it is ready, although it has no probe that would find out. */
+/** Whether annotations set the readiness of a container that has no readiness probe. */
 export function hasToldReadiness(pod: Pod, { name }: Container): boolean {
   return (
     isTold(pod) &&
@@ -134,7 +138,7 @@ function plainOf(pod: Pod, container: Container, isThere: FileView): Plain | und
   return hasAnEnd(pod, container) ? { run: { afterMs: TASK_MS, exitCode: 0 }, files: NO_FILES } : undefined;
 }
 
-/** Its command, with what is known of it put in. */
+/** Words of its command, after choices with known values are resolved. */
 function wordsOf(pod: Pod, container: Container, isThere: FileView): readonly string[] {
   const words = [...(container.command ?? []), ...(container.args ?? [])];
   if (!words.some(mayHaveChoices)) return words;
@@ -146,13 +150,13 @@ function wordsOf(pod: Pod, container: Container, isThere: FileView): readonly st
   });
 }
 
-/** The image that only waits, of which every node has one, does so wherever it is used. */
+/** The pause image, which every Kubernetes node has, never ends. */
 function findImageRun({ image = "" }: Container): Plain | undefined {
   const isPause = /(?:^|\/)pause(?:[:@]|$)/.test(image);
   return isPause ? { run: { afterMs: Infinity, exitCode: 0 }, files: NO_FILES } : undefined;
 }
 
-/** A task: a container before others, or one that a Job waits for. */
+/** True for a task: an init container, or a container of a Job. */
 function hasAnEnd(pod: Pod, container: Container): boolean {
   if (isSidecar(container) && isInit(pod, container)) return false;
   return isInit(pod, container) || controllerOf(pod)?.kind === "Job";
@@ -162,7 +166,9 @@ function isInit({ spec }: Pod, { name }: Container): boolean {
   return spec.initContainers?.some((each) => each.name === name) ?? false;
 }
 
-/** A code alone changes only the code, and alone with it a time of 0 is meant when nothing else says that it ends. */
+/**
+ * An exit code alone changes only the code. If the command states no end either, the container exits at once.
+ */
 function toldExit(pod: Pod, container: Container, plain: PlainRun | undefined): PlainRun | undefined {
   const afterMs = durationOf(pod, container, "exit-after");
   const exitCode = numberOf(pod, container, "exit-code");

@@ -25,7 +25,7 @@ describe("a script with choices", () => {
     [SEVERAL, "3", 7],
     ["if [ $INDEX -eq 0 ]; then exit 4; elif [ $INDEX -eq 1 ]; then exit 5; fi; exit 8", "2", 8],
     ["exit $(expr $INDEX / 0)", "1", undefined],
-  ])("%j with %s ends as it says, if it says it plainly", (script, index, exitCode) => {
+  ])("%j with %s ends with its exit code, if that is decidable", (script, index, exitCode) => {
     const reduced = withoutChoices(script, {
       environment: new Map([["INDEX", index]]),
       isThere: () => undefined,
@@ -45,7 +45,7 @@ describe("a script with choices", () => {
     ["touch /data/foo; if [ -f /data/foo ]; then exit 1; fi", false, undefined],
     ["if [ -d /data/foo ]; then exit 1; fi", true, undefined],
   ])(
-    "%j with a file that is there or not (%s) ends as it says, if that is known",
+    "%j with a file that exists (%s) ends with its exit code, if that is decidable",
     (script, isThere, exitCode) => {
       const reduced = withoutChoices(script, { environment: new Map(), isThere: () => isThere });
 

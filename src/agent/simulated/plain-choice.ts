@@ -1,12 +1,13 @@
 /**
- * Takes choices out of a script whose outcome is plain: `if` with a comparison of values that are known, such as the index of a Job's pod, and sums of
- * them, or with a look for a file in a volume. What is left is simple commands in a row, or a script that is not plain.
+ * Resolves `if` statements of a script when their conditions are decidable: comparisons of known values, a
+ * Job's completion index for example, sums of them, or checks for a file in a volume. The result is a
+ * sequence of simple commands, or a script that stays undecided.
  */
 import type { Environment } from "../pod/environment.ts";
 
-/** Longer scripts are left as they are. */
+/** Upper bound of the length; longer scripts are not resolved. */
 const SCRIPT_MAX = 2000;
-/** Choices in one script. */
+/** Upper bound of the choices in one script. */
 const CHOICES_MAX = 20;
 
 const VARIABLE = /\$(?:\{(?<braced>\w+)\}|(?<bare>[A-Za-z_]\w*))/g;
@@ -34,14 +35,14 @@ const NUMBERS = new Map<string, (a: number, b: number) => boolean>([
   ["-ge", (a, b) => a >= b],
 ]);
 
-/** What a script finds when it begins. */
+/** Environment and files at the start of a script. */
 export interface Surroundings {
   readonly environment: Environment;
-  /** Undefined when nothing is known of the file. */
+  /** Undefined when the state of the file is unknown. */
   readonly isThere: (file: string) => boolean | undefined;
 }
 
-/** Whether there may be something to take out of a word of a command. */
+/** Whether a word of a command may contain choices. */
 export function mayHaveChoices(word: string): boolean {
   return word.includes("$") || word.includes("if [");
 }
@@ -71,7 +72,7 @@ function sumOf(whole: string, ...parts: readonly unknown[]): string {
 
 const CHOICE = /^if (?<condition>\[[^;\n]*\])[ \t]*[;\n]\s*then\s(?<yes>[^]*?)(?:[;\s]else\s(?<no>[^]*))?$/;
 
-/** The innermost one that ends first. */
+/** Resolves the innermost choice that ends first. */
 function withoutFirstChoice(text: string, isThere: Surroundings["isThere"]): string {
   const end = /(?:^|[;\s])fi(?=[;\s]|$)/.exec(text);
   if (end === null) return text;
@@ -84,7 +85,7 @@ function withoutFirstChoice(text: string, isThere: Surroundings["isThere"]): str
   return `${before}${holds ? yes : no}\n${after}`;
 }
 
-/** An `elif` shares its end with the `if` before it, of which what is left of it becomes the `else`. */
+/** An `elif` shares its `fi` with the `if` before it. Its resolved form becomes the `else` of that `if`. */
 function aroundChoice(
   text: string,
   start: number,
@@ -95,7 +96,10 @@ function aroundChoice(
   return { before, after: text.slice(end.index + end[0].length) };
 }
 
-/** Of a look for a file in brackets; undefined when it is not plain, as when the script itself has done something with the file before. */
+/**
+ * Result of a file check in brackets. Undefined when it is undecidable, for example after the script itself
+ * used the file.
+ */
 function isFound(condition: string, before: string, isThere: Surroundings["isThere"]): boolean | undefined {
   const { file, not } = LOOK.exec(condition.trim())?.groups ?? {};
   if (file === undefined || before.includes(file)) return undefined;
@@ -103,7 +107,7 @@ function isFound(condition: string, before: string, isThere: Surroundings["isThe
   return found === undefined ? undefined : found === (not === undefined);
 }
 
-/** Of a comparison in brackets; undefined when it is not plain. */
+/** Result of a comparison in brackets; undefined when it is undecidable. */
 export function isTrue(condition: string): boolean | undefined {
   const { a = "", sign = "", b = "" } = COMPARISON.exec(condition.trim())?.groups ?? {};
   if (sign === "" || /[$`]/.test(a + b)) return undefined;

@@ -17,7 +17,7 @@ describe("a plain command", () => {
     [["wget", "demo:80"], 0, 0],
     [["sh", "-c", "curl -fsS http://demo/healthz && sleep 2"], 2000, 0],
     [["sh", "-c", "echo ok >/tmp/health; sleep 10; rm -rf /tmp/health; sleep 600"], 610_000, 0],
-  ])("%j says when and how it ends", (words, afterMs, exitCode) => {
+  ])("%j has a duration and an exit code", (words, afterMs, exitCode) => {
     expect(findPlain(words)?.run).toEqual({ afterMs, exitCode });
   });
 
@@ -33,11 +33,11 @@ describe("a plain command", () => {
     [["sh", "-c", "rm *"]],
     [["sleep", "1", "2"]],
     [["sh", "-c", "curl http://demo/install.sh | sh"]],
-  ])("%j says neither", (words) => {
+  ])("%j is not plain", (words) => {
     expect(findPlain(words)).toBeUndefined();
   });
 
-  test("says when the files are there that it makes", () => {
+  test("returns the times in which its files exist", () => {
     const script = "touch /tmp/a /tmp/b; sleep 30; rm -f /tmp/a; echo c > /tmp/c";
 
     expect(findPlain(["/bin/sh", "-c", script])?.files).toEqual(
@@ -55,7 +55,7 @@ describe("a plain command", () => {
     [["cat", "/tmp/a", "/tmp/b"], undefined],
     [["sh", "-c", "cat $FILE"], undefined],
     [["server", "/tmp/a"], undefined],
-  ])("%j looks at a file, or not", (words, file) => {
+  ])("%j reads the file %s", (words, file) => {
     expect(findReadFile(words)).toBe(file);
   });
 });

@@ -1,19 +1,22 @@
-/** What a command plainly says a container does: wait, make and remove files, end with a code. Everything that would need a shell or a program is not plain. */
+/**
+ * Derives the run of a container from a plain command: wait, create and remove files, exit with a code.
+ * Commands that need a real shell or program are not plain.
+ */
 import { isTrue } from "./plain-choice.ts";
 import type { Span } from "./span.ts";
 
-/** Ends with the code after the time; a time without end means that it runs for ever. */
+/** Ends with the code after the time. `Infinity` means that it runs forever. */
 export interface PlainRun {
   readonly afterMs: number;
   readonly exitCode: number;
 }
 
 const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "ash", "dash"]);
-/** They print something and are done. */
+/** Print a text and exit. */
 const PRINTERS: ReadonlySet<string> = new Set(["echo", "printf", "date", "hostname", "pwd", "whoami", ":"]);
-/** They ask somebody something, who answers here, and are done. */
+/** Send a request that always succeeds here, and exit. */
 const ASKERS: ReadonlySet<string> = new Set(["wget", "curl", "nslookup"]);
-/** They fail when the file that they are given is not there. */
+/** Fail when the file in their arguments does not exist. */
 const LOOKERS: ReadonlySet<string> = new Set(["cat", "ls", "stat", "head", "tail"]);
 const UNIT_MS = new Map([
   ["", 1000],
@@ -22,10 +25,10 @@ const UNIT_MS = new Map([
   ["h", 3_600_000],
   ["d", 86_400_000],
 ]);
-/** Longer scripts are not looked into. */
+/** Upper bound of the length; longer scripts are not plain. */
 const SCRIPT_MAX = 2000;
 
-/** The file without which a command fails that does nothing but look at it. */
+/** The file whose absence makes a command fail that only reads it. */
 export function findReadFile(words: readonly string[]): string | undefined {
   const [program = "", ...args] = words;
   if (SHELLS.has(baseName(program))) {
@@ -38,13 +41,13 @@ export function findReadFile(words: readonly string[]): string | undefined {
 
 export interface Plain {
   readonly run: PlainRun;
-  /** When in the run the files are there that it makes. */
+  /** Files that the run creates, with the time in which each exists. */
   readonly files: ReadonlyMap<string, Span>;
 }
 
 export const NO_FILES: ReadonlyMap<string, Span> = new Map();
 
-/** Undefined when the words do not say it plainly. */
+/** Undefined when the command is not plain. */
 export function findPlain(words: readonly string[]): Plain | undefined {
   const [program = "", ...args] = words;
   if (SHELLS.has(baseName(program))) {
@@ -62,7 +65,7 @@ interface Step {
   readonly removes?: readonly string[];
 }
 
-/** Simple commands in a row, by `;`, `&&` or line ends. */
+/** Reads a sequence of simple commands, separated by `;`, `&&` or line ends. */
 function readScript(script: string): Plain | undefined {
   if (script.length > SCRIPT_MAX) return undefined;
   const files = new Map<string, Span>();
@@ -99,7 +102,7 @@ function* statementsOf(script: string): Iterable<{ readonly text: string; readon
   }
 }
 
-/** Redirections, pipes and substitutions are not plain: they come out as words that no command here takes. */
+/** Redirections, pipes and substitutions are not plain: they result in words that no command here accepts. */
 function wordsOf(text: string): readonly string[] {
   const words = text.split(/\s+/);
   return [baseName(words[0] ?? ""), ...words.slice(1)];
@@ -142,7 +145,7 @@ function findAsking(program: string, args: readonly string[]): Step | undefined 
   return ASKERS.has(program) && args.every(isWord) ? DONE : undefined;
 }
 
-/** What is printed may go into a file. */
+/** The output may be redirected to a file. */
 function findPrinting(program: string, args: readonly string[]): Step | undefined {
   if (!PRINTERS.has(program)) return undefined;
   const text = args.join(" ");
@@ -156,7 +159,7 @@ function isWord(word: string): boolean {
   return !/[|&<>`$;]/.test(word);
 }
 
-/** One that every shell would take as it is written. */
+/** True for a path that every shell reads literally. */
 function isPath(word: string | undefined): word is string {
   return word !== undefined && /^[\w./@:+-]+$/.test(word) && !word.startsWith("-");
 }

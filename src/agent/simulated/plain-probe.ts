@@ -1,10 +1,13 @@
-/** When a probe succeeds, as far as its command and its container's plainly say, or its image is a known one. */
+/**
+ * Derives the times in which a probe succeeds. They follow from the commands of the probe and the container,
+ * or from a known image.
+ */
 import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
 import { findPlain, findReadFile } from "./plain-command.ts";
 import { ALWAYS, NEVER, type Span } from "./span.ts";
 import { findTestImageAnswer } from "./test-image.ts";
 
-/** Kubernetes' default, should nobody have said. */
+/** Kubernetes' default timeout. */
 const TIMEOUT_SECONDS = 1;
 
 export function plainProbe(probe: Probe | undefined, container: Container): Span {
@@ -17,7 +20,7 @@ export function plainProbe(probe: Probe | undefined, container: Container): Span
   return run.exitCode === 0 && isInTime ? ALWAYS : NEVER;
 }
 
-/** A file that the container says nothing of is taken to be part of its image. */
+/** A file that the container's command does not mention counts as part of its image. */
 function whileFileIsThere(file: string | undefined, { command = [], args = [] }: Container): Span {
   if (file === undefined) return ALWAYS;
   return findPlain([...command, ...args])?.files.get(file) ?? ALWAYS;

@@ -16,13 +16,13 @@ describe("the next change of a simulated probe", () => {
     expect(findNextChange(span, TICKS, { after: 5000, isSuccess: true })).toBe(35_000);
   });
 
-  test("is at the next tick when the span has become another one", () => {
+  test("is at the next tick when the span was replaced", () => {
     const span = { fromMs: 0, untilMs: 1000 };
 
     expect(findNextChange(span, TICKS, { after: 42_000, isSuccess: true })).toBe(45_000);
   });
 
-  test("does not come when nothing changes any more", () => {
+  test("is undefined when the result stays the same", () => {
     const always = { fromMs: 0, untilMs: Infinity };
     const never = { fromMs: Infinity, untilMs: Infinity };
 

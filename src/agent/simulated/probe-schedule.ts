@@ -1,4 +1,7 @@
-/** When the result of a simulated probe changes: probes are made tick by tick, but only ticks with another result than before are of interest. */
+/**
+ * Computes the next change of a simulated probe's result. Probes run at ticks; ticks with an unchanged result
+ * are skipped.
+ */
 import type { Span } from "./span.ts";
 
 export interface Ticks {
@@ -6,12 +9,12 @@ export interface Ticks {
   readonly periodMs: number;
 }
 
-/** Whether a probe at this moment succeeds. */
+/** Whether a probe at this time succeeds. */
 export function isWithin({ fromMs, untilMs }: Span, at: number): boolean {
   return at >= fromMs && at < untilMs;
 }
 
-/** The first tick after `after` whose result is another than `isSuccess`; undefined when there is none. */
+/** The first tick after `after` with a result that differs from `isSuccess`; undefined when there is none. */
 export function findNextChange(
   span: Span,
   { firstAt, periodMs }: Ticks,
@@ -19,7 +22,7 @@ export function findNextChange(
 ): number | undefined {
   const tickFrom = (at: number): number =>
     firstAt + Math.max(0, Math.ceil((at - firstAt) / periodMs)) * periodMs;
-  // Results change only where the span begins and ends, or because it is another one since the last tick.
+  // Results change only at both ends of the span, or at the next tick when the span was replaced.
   const candidates = [after + 1, span.fromMs, span.untilMs].map(tickFrom);
   return candidates
     .filter((at) => at > after && Number.isFinite(at) && isWithin(span, at) !== isSuccess)

@@ -1,13 +1,13 @@
-/** The registry that simulated nodes pull from: it has every image but those whose name says that they are not there. */
+/** The image registry of simulated nodes: it has every image, except names that mark a missing image. */
 import { createHash } from "node:crypto";
 import { findImageReference, type ImageReference } from "../../api/values/image-reference.ts";
 
-/** Tags that stand for an image that is not there, in tests and lessons. */
+/** Tags that tests and tutorials use for a missing image. */
 const MISSING_TAGS: ReadonlySet<string> = new Set(["nonexistent", "non-existent", "404"]);
 
 const KNOWN_MAX = 4096;
 
-/** What a container engine says of an image that the registry does not have; undefined when it has it. */
+/** A container engine's error for a missing image; undefined for an image that exists. */
 export function findMissing(image: string): string | undefined {
   const name = findImageReference(image);
   if (name === undefined) return undefined;
@@ -43,7 +43,7 @@ interface Identity {
 
 const known = new Map<string, Identity>();
 
-/** The same for the same name everywhere. */
+/** Deterministic: equal names have equal identities. */
 export function imageIdentity(text: string): Identity {
   const found = known.get(text);
   if (found !== undefined) return found;

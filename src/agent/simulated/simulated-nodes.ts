@@ -1,4 +1,7 @@
-/** Nodes without machines, as many as wanted, in one loop: they register, keep alive and run pods as other nodes do. */
+/**
+ * Runs any number of nodes without machines in one loop. They register, renew leases and run pods like other
+ * nodes.
+ */
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../api/generated/types/node-v1.ts";
 import { findCidr, ipAddressText, type IpAddress } from "../../api/values/ip-address.ts";
@@ -13,33 +16,38 @@ import { PODS_BY_NODE, PodFleet } from "../pod-fleet.ts";
 import { SimulatedRuntime } from "./simulated-runtime.ts";
 
 export interface SimulatedNodesOptions {
+  /** Number of nodes. */
   readonly count: number;
-  /** Nodes are named after it: `node-1`, `node-2` … */
+  /** Prefix of the node names: `node-1`, `node-2` … Default: `node`. */
   readonly prefix?: string;
-  /** Of which families machines have addresses, the more important one first; IPv4 alone unless given. */
+  /** IP families of the nodes' addresses, primary first. Default: IPv4 only. */
   readonly families?: readonly IpAddress["family"][];
-  /** What each node has; amounts that are not given are the default's. */
+  /** Capacity of each node. Omitted resources get the default. */
   readonly capacity?: Readonly<Record<string, string>>;
-  /** Of every node, besides the usual ones. */
+  /** Additional labels of every node. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Nodes are dealt out to them in turn, and carry the labels of zone and region. */
+  /** Zones of the nodes, assigned in turn. Nodes get zone and region labels only when zones are given. */
   readonly zones?: readonly string[];
+  /** Region label of the nodes. Default: `local`. */
   readonly region?: string;
-  /** Whether somebody puts the certificate of the server into each namespace, as usual; else no pod waits for it. */
+  /**
+   * Whether a controller publishes the server's certificate in each namespace. Default: true. If
+   * false, pods do not wait for it.
+   */
   readonly hasRootCa?: boolean;
 }
 
 const CAPACITY = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
 const REGION = "local";
-/** Where simulated machines have their addresses; room for 65,000. */
+/** Blocks for the nodes' addresses: room for 65,000 nodes. */
 const MACHINES = { IPv4: "172.18.0.0/16", IPv6: "fd00:172:18::/112" } as const;
-/** Where pods get addresses on nodes without a block of their own: 256 each, room for 16,000 nodes. */
+/** Block for pod addresses of nodes without a pod CIDR: 256 for each node, room for 16,000 nodes. */
 const FALLBACK = "100.64.0.0/10";
 const VERSION = "v1.36.4+setpoint";
 
 export function simulatedNodes(options: SimulatedNodesOptions): Routine {
   return {
-    // Under this name people know who speaks for a node.
+    // Users know this name as the source of a node's Events.
     name: "kubelet",
     reads: [Node, Pod, RuntimeClass],
     indexes: [indexing(Pod, PODS_BY_NODE, podNode)],
@@ -112,6 +120,6 @@ function setupOf(options: SimulatedNodesOptions, index: number): NodeSetup {
 
 function addressAt(block: string, offset: number): string {
   const first = findCidr(block)?.address;
-  if (first === undefined) throw new Error(`expected a block of addresses, found ${block}`);
+  if (first === undefined) throw new Error(`expected a CIDR block, found ${block}`);
   return ipAddressText({ ...first, value: first.value + BigInt(offset) });
 }

@@ -1,6 +1,6 @@
 /**
- * Containers without processes: each is a record and at most a few appointments. What it does is decided by `behaviourOf`, so that the same pod
- * does the same wherever and whenever it runs.
+ * A runtime whose containers are records and a few timers instead of processes. `behaviourOf` determines
+ * their behaviour, so that equal pods behave equally at any place and time.
  */
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
 import type { Loop, Random, TimerKind } from "../../base/loop/loop.ts";
@@ -27,13 +27,13 @@ import { findMissing, imageIdentity } from "./registry.ts";
 import type { Span } from "./span.ts";
 import { VolumeFiles } from "./volume-files.ts";
 
-/** What ends later than this is no longer waited for by a world that wants to be quiet. */
+/** A virtual loop does not wait for exits beyond this time before it settles. */
 const SOON_MS = 60_000;
-/** Images that a node keeps; the one that was pulled first goes first. */
+/** Upper bound of the images on a node; the first one pulled is dropped first. */
 const IMAGES_MAX = 100;
 /** 128 + SIGKILL. */
 const KILLED_CODE = 137;
-/** Of containers whose readiness is told by annotation only. */
+/** Probe of a container whose readiness is set by annotation only. */
 const TOLD_PROBE: Probe = { periodSeconds: 1, failureThreshold: 1, successThreshold: 1 };
 
 interface Probing {
@@ -45,13 +45,13 @@ interface Probing {
 interface SimulatedContainer {
   place: ContainerPlace;
   behaviour: Behaviour;
-  /** What it found when it was made: what it makes itself later does not change what it does. */
+  /** Files at the creation of the container: files that it creates later do not change its behaviour. */
   readonly isThere: FileView;
   state: "pulling" | "starting" | "running";
   id: string;
   startedAt: number;
   attempt: number;
-  /** Set once it was asked to end. */
+  /** Set by a stop request. */
   ending: { readonly at: number; readonly exitCode: number } | undefined;
   due: Appointment | undefined;
   readonly probes: Map<ProbeType, Probing>;
@@ -80,7 +80,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     this.#ids = loop.random("container-ids");
   }
 
-  /** Who forbids pulling has brought the image in another way. */
+  /** The pull policy Never implies that the image is already loaded. */
   hasImage({ node, container }: ContainerPlace): boolean {
     const image = imageOf(container);
     if (container.imagePullPolicy === "Never") return findMissing(image) === undefined;
@@ -257,7 +257,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     this.#tell(container, { type: "exited", at: this.#loop.now(), exitCode });
   }
 
-  /** Reports the result of the probe at its next tick, if it differs, and comes back when it changes. */
+  /** Reports a changed result at the next tick, and schedules the next change. */
   #awaitResult(container: SimulatedContainer, type: ProbeType): void {
     const probing = container.probes.get(type);
     if (probing === undefined) return;
@@ -303,7 +303,7 @@ function specOf({ spec }: Pod, name: string): Container | undefined {
   return [...spec.containers, ...(spec.initContainers ?? [])].find((each) => each.name === name);
 }
 
-/** Whether the same will happen again, and again. */
+/** Whether the container restarts and ends again endlessly. */
 function comesAgain({ pod, container }: ContainerPlace, exitCode: number): boolean {
   const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) ?? false;
   if (isInit && isSidecar(container)) return true;
@@ -312,7 +312,7 @@ function comesAgain({ pod, container }: ContainerPlace, exitCode: number): boole
   return restartPolicy !== "Never";
 }
 
-/** In absolute time. */
+/** The span in absolute time. */
 function spanOf({ behaviour, startedAt }: SimulatedContainer, type: ProbeType): Span {
   const { fromMs, untilMs } = behaviour[type];
   return { fromMs: startedAt + fromMs, untilMs: startedAt + untilMs };

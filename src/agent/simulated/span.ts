@@ -1,4 +1,4 @@
-/** A time since the start of a container's run: from `fromMs` until just before `untilMs`. */
+/** Times since the start of a container's run: from `fromMs` inclusive to `untilMs` exclusive. */
 export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;

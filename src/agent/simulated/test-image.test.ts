@@ -3,8 +3,8 @@ import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
 import { ALWAYS, NEVER } from "./span.ts";
 import { findTestImageAnswer } from "./test-image.ts";
 
-describe("a probe of Kubernetes' image for tests", () => {
-  test("fails at a port where its program does not listen", () => {
+describe("a probe of the agnhost image", () => {
+  test("fails at a port on which its program does not listen", () => {
     const container = agnhost(["test-webserver"], [{ name: "web", containerPort: 80 }]);
 
     expect(answer({ httpGet: { path: "/", port: 80 } }, container)).toBe(ALWAYS);
@@ -12,7 +12,7 @@ describe("a probe of Kubernetes' image for tests", () => {
     expect(answer({ httpGet: { path: "/", port: 81 } }, container)).toBe(NEVER);
   });
 
-  test("finds the health of `liveness` failing after ten seconds, and its port open", () => {
+  test("fails the health check of `liveness` after ten seconds, while its port stays open", () => {
     const container = agnhost(["liveness"]);
 
     expect(answer({ httpGet: { path: "/healthz", port: 8080 } }, container)?.untilMs).toBe(10_000);
@@ -23,7 +23,7 @@ describe("a probe of Kubernetes' image for tests", () => {
     expect(answer({ tcpSocket: { port: 8080 } }, container)).toBe(ALWAYS);
   });
 
-  test("asks for health by gRPC, which ends when it was told to", () => {
+  test("checks health by gRPC until the configured end", () => {
     const grpc = { grpc: { port: 5000, service: "" } };
 
     expect(answer(grpc, agnhost(["grpc-health-checking"]))).toBe(ALWAYS);
@@ -31,7 +31,7 @@ describe("a probe of Kubernetes' image for tests", () => {
     expect(answer(grpc, agnhost(["grpc-health-checking", "--delay-unhealthy-sec=15"]))?.untilMs).toBe(15_000);
   });
 
-  test("says nothing of other images, other programs, told ports and commands", () => {
+  test("has no answer for other images, other programs, configured ports and exec probes", () => {
     const probe = { httpGet: { path: "/", port: 81 } };
 
     expect(answer(probe, { ...agnhost(["test-webserver"]), image: "nginx" })).toBeUndefined();

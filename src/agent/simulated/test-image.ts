@@ -1,15 +1,18 @@
-/** When the programs of `agnhost`, Kubernetes' own image for tests, answer a probe. They listen on ports that are known, whatever a pod says of its ports. */
+/**
+ * Derives probe results for programs of `agnhost`, the test image of Kubernetes. The programs listen on fixed
+ * ports, independent of the ports in the pod's spec.
+ */
 import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
 import { findImageReference } from "../../api/values/image-reference.ts";
 import { ALWAYS, NEVER, type Span } from "./span.ts";
 
 interface Program {
   readonly port: number;
-  /** When the path is answered well; all of them always if absent. */
+  /** Times in which the path returns success; absent for always. */
   readonly answers?: (path: string, flags: readonly string[]) => Span;
 }
 
-/** It is well for ten seconds, and then only says so where nobody asks for its health. */
+/** The program is healthy for ten seconds. Afterwards only its health path fails. */
 const AILING: Span = { fromMs: 0, untilMs: 10_000 };
 
 const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
@@ -19,7 +22,10 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
   ["grpc-health-checking", { port: 5000, answers: (_path, flags) => untilToldUnhealthy(flags) }],
 ]);
 
-/** Undefined where this image has no say: another one, a program not listed here, one that is told its port, a probe by command. */
+/**
+ * Undefined when this file does not apply: another image, an unknown program, a configured port, an exec
+ * probe.
+ */
 export function findTestImageAnswer(probe: Probe, container: Container): Span | undefined {
   const [name = "", ...flags] = container.args ?? [];
   const program = PROGRAMS.get(name);

@@ -15,7 +15,7 @@ describe("files in volumes", () => {
     files = new VolumeFiles();
   });
 
-  test("are there from when they are made until they are removed", () => {
+  test("exist from their creation to their removal", () => {
     const here = place(EMPTY_DIR);
     files.begin(here, new Map([[FILE, { fromMs: 10, untilMs: 30 }]]), 1000);
 
@@ -27,7 +27,7 @@ describe("files in volumes", () => {
     ]);
   });
 
-  test("are neither made nor removed after the end of the run", () => {
+  test("are neither created nor removed after the end of the run", () => {
     const here = place(EMPTY_DIR);
     const made = new Map([
       [FILE, { fromMs: 0, untilMs: 50 }],
@@ -40,7 +40,7 @@ describe("files in volumes", () => {
     expect(files.isThere(here, "/data/late", 2000)).toBe(false);
   });
 
-  test("of an emptyDir belong to one pod and go with it", () => {
+  test("of an emptyDir belong to one pod and are deleted with it", () => {
     files.begin(place(EMPTY_DIR), AT_ONCE, 1000);
 
     expect(files.isThere(place(EMPTY_DIR, { uid: "other" }), FILE, 1000)).toBe(false);
@@ -56,7 +56,7 @@ describe("files in volumes", () => {
     expect(files.isThere(place(HOST_PATH, { node: "node-2" }), FILE, 1000)).toBe(false);
   });
 
-  test("have the name that the mount leads to", () => {
+  test("are found under the path of the mount", () => {
     files.begin(place(HOST_PATH), AT_ONCE, 1000);
     const other: Volume = { name: "data", hostPath: { path: "/tmp" } };
 
@@ -64,13 +64,13 @@ describe("files in volumes", () => {
     expect(files.isThere(place(other), FILE, 1000)).toBe(false);
   });
 
-  test("are not known outside of volumes, in other kinds of them, and behind paths made of variables", () => {
+  test("are unknown outside volumes, in other volume types, and behind paths with variables", () => {
     expect(files.isThere(place(EMPTY_DIR), "/database/foo", 1000)).toBeUndefined();
     expect(files.isThere(place({ name: "data", secret: {} }), FILE, 1000)).toBeUndefined();
     expect(files.isThere(place(EMPTY_DIR, { subPathExpr: "$(NAME)" }), FILE, 1000)).toBeUndefined();
   });
 
-  test("are remembered up to a bound", () => {
+  test("are bounded in number", () => {
     const many = new Map(
       Array.from({ length: 1001 }, (_, n) => [`/data/${String(n)}`, { fromMs: 0, untilMs: Infinity }]),
     );

@@ -1,26 +1,27 @@
 /**
- * Files that plain scripts have made in volumes, for the scripts that look for them later: in an emptyDir until its pod is gone, in a hostPath on the
- * same node as long as this process runs. Of other volumes, and of files outside of volumes, nothing is known.
+ * Records the files that plain scripts create in volumes, for scripts that check for them later. Files in an
+ * emptyDir last as long as the pod, files in a hostPath as long as this process. The state of all other files
+ * is unknown.
  */
 import { posix } from "node:path";
 import type { Volume, VolumeMount } from "../../api/generated/types/core-v1.ts";
 import type { ContainerPlace } from "../container-runtime.ts";
 import type { Span } from "./span.ts";
 
-/** Of one pod, or one node; further ones are not remembered. */
+/** Upper bound of the files of one pod or node; further files are not recorded. */
 const FILES_MAX = 1000;
 
-/** Who has a file, and under which name. */
+/** Owner of a file, and its name there. */
 interface FileIdentity {
   readonly owner: string;
   readonly name: string;
 }
 
 export class VolumeFiles {
-  /** When each file is there, in absolute time. */
+  /** Absolute times in which each file exists. */
   readonly #owners = new Map<string, Map<string, Span>>();
 
-  /** Whether the file is there at that time; undefined when nothing is known of it. */
+  /** Whether the file exists at that time; undefined when that is unknown. */
   isThere(place: ContainerPlace, path: string, at: number): boolean | undefined {
     const identity = findIdentity(place, path);
     if (identity === undefined) return undefined;
@@ -28,7 +29,7 @@ export class VolumeFiles {
     return span !== undefined && at >= span.fromMs && at < span.untilMs;
   }
 
-  /** What a run makes, and when, if nothing ends it before. */
+  /** Records the files of a run, with their times if no stop ends it earlier. */
   begin(place: ContainerPlace, made: ReadonlyMap<string, Span>, startedAt: number): void {
     for (const [path, { fromMs, untilMs }] of made) {
       if (this.isThere(place, path, startedAt) === false)
@@ -36,7 +37,7 @@ export class VolumeFiles {
     }
   }
 
-  /** What a run would have made or removed later does not happen. */
+  /** Cancels creations and removals after the end of the run. */
   end(place: ContainerPlace, made: ReadonlyMap<string, Span>, endedAt: number): void {
     for (const path of made.keys()) {
       const { owner = "", name = "" } = findIdentity(place, path) ?? {};
@@ -69,7 +70,7 @@ function findIdentity({ node, pod, container }: ContainerPlace, path: string): F
   return identityIn(volume, { node, uid: pod.metadata.uid, file });
 }
 
-/** The one that covers the others. Where it leads must be said plainly. */
+/** The innermost mount above the path. Undefined when its path depends on variables. */
 function mountOf(mounts: readonly VolumeMount[], path: string): VolumeMount | undefined {
   let found: VolumeMount | undefined;
   for (const mount of mounts) {
