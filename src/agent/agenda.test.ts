@@ -3,8 +3,8 @@ import { settableLoop } from "../base/fixture.ts";
 import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import { Agenda } from "./agenda.ts";
 
-describe("an agenda", () => {
-  test("keeps its appointments in order of time, cancelled ones excepted", async () => {
+describe("an Agenda", () => {
+  test("calls appointments in order of time, and no cancelled ones", async () => {
     const loop = new VirtualLoop({ seed: 1, name: "test" });
     const agenda = new Agenda(loop);
     const seen: string[] = [];
@@ -20,7 +20,7 @@ describe("an agenda", () => {
     expect(seen).toEqual(["first", "second", "third"]);
   });
 
-  test("keeps its appointments when the clock is set back", async () => {
+  test("calls appointments in order when the clock is set back", async () => {
     const world = new VirtualLoop({ seed: 1, name: "test" });
     const loop = settableLoop(world);
     const agenda = new Agenda(loop);
@@ -39,7 +39,7 @@ describe("an agenda", () => {
     expect(seen).toEqual(["first", "second", "third", "fourth"]);
   });
 
-  test("holds on to nothing of an appointment that is over", async () => {
+  test("releases the callback of a finished appointment", async () => {
     const loop = new VirtualLoop({ seed: 1, name: "test" });
     const agenda = new Agenda(loop);
     const kept = agenda.add(loop.now(), "progress", () => undefined);
@@ -50,7 +50,7 @@ describe("an agenda", () => {
     expect([kept.act, cancelled.act]).toEqual([undefined, undefined]);
   });
 
-  test("keeps a world waiting for what is to be done, not for what comes again", async () => {
+  test("lets the virtual loop settle after progress appointments, without waiting for periodic ones", async () => {
     const loop = new VirtualLoop({ seed: 1, name: "test" });
     const agenda = new Agenda(loop);
     const seen: string[] = [];
@@ -63,7 +63,7 @@ describe("an agenda", () => {
     expect(loop.now() - startAt).toBe(1000);
   });
 
-  test("does nothing after its end", async () => {
+  test("calls nothing after its end", async () => {
     const loop = new VirtualLoop({ seed: 1, name: "test" });
     const agenda = new Agenda(loop);
     const seen: string[] = [];

@@ -1,18 +1,15 @@
-/**
- * Things that are due at some time, thousands of them, on two timers of the loop: one for what is still to be done, one for what comes again
- * for ever.
- */
+/** Schedules thousands of calls with only two timers of the loop: one for progress, one for periodic work. */
 import { TimerHeap, type DueEntry } from "../base/loop/loop-timers.ts";
 import type { Loop, Timer, TimerKind } from "../base/loop/loop.ts";
 import { SteadyTime } from "../base/loop/steady-clock.ts";
 
-/** Appointments kept in one step of the loop; what is left of a moment follows in the next. */
+/** Upper bound of the calls in one step of the loop; the rest follows in the next step. */
 const SLICE = 200;
 
-/** At a steady time. */
+/** `at` is a steady time, which changes of the clock do not affect. */
 export interface Appointment extends DueEntry {
   readonly kind: TimerKind;
-  /** Gone once it was called or cancelled, with whatever it holds. */
+  /** Undefined once called or cancelled, so that its closure can be collected. */
   act: (() => void) | undefined;
 }
 
@@ -44,12 +41,12 @@ export class Agenda {
     return appointment;
   }
 
-  /** Harmless for one that is over. */
+  /** No-op for a finished appointment. */
   cancel(appointment: Appointment | undefined): void {
     if (appointment === undefined || appointment.index < 0) return;
     appointment.act = undefined;
     this.#books[appointment.kind].heap.remove(appointment);
-    // A world shall not wait for what is no longer to come.
+    // A virtual loop must not wait for a cancelled call.
     if (this.#books[appointment.kind].timerAt === appointment.at) this.#arm(appointment.kind);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Which ConfigMaps and Secrets there are, as far as pods on the nodes of this process have asked lately. An object is read once for all who ask at
- * the same time; of what is found only the keys are kept.
+ * Caches the keys of ConfigMaps and Secrets that pods on this process's nodes have recently needed. One read
+ * of an object serves all pods that request it meanwhile.
  */
 import { ConfigMap, Secret } from "../api/generated/types/core-v1.ts";
 import { errorText } from "../base/error-text.ts";
@@ -8,11 +8,11 @@ import type { Client } from "../client/client.ts";
 import { WriteWindow } from "../runtime/controller/write-window.ts";
 import type { ConfigReference, ConfigState } from "./pod/config-needs.ts";
 
-/** In every namespace, kept there by a loop; nearly all pods have a volume of it. */
+/** A controller keeps it in every namespace, and nearly all pods mount it. */
 const ROOT_CA = "kube-root-ca.crt";
-/** Pods that come in one burst share what one of them has found: short, so that what is deleted is missed by the next. */
+/** Pods of one burst share a result. The time is short, so that later pods notice a deleted object. */
 const SHARED_MS = 20;
-/** Nobody takes that one away. */
+/** Longer, because the controller restores the object. */
 const ROOT_CA_MS = 60_000;
 const KEPT_MS = 60_000;
 const KEPT_MAX = 10_000;
@@ -23,17 +23,20 @@ export interface ConfigMemoryParts<Asker> {
   readonly now: () => number;
   readonly signal: AbortSignal;
   readonly clientOf: (node: string) => Client;
-  /** What was asked for is known now. */
+  /** Called once the requested object is known. */
   readonly wake: (asker: Asker) => void;
-  /** Whether the certificate of the server is put into each namespace. Where nobody does that, nobody waits for it. */
+  /**
+   * Whether a controller publishes the server's certificate in each namespace. Without one, pods do not wait
+   * for it.
+   */
   readonly hasRootCa: boolean;
 }
 
 export interface Question<Asker> {
-  /** What was read before does not count. */
+  /** Earlier results do not count. */
   readonly since: number;
   readonly asker: Asker;
-  /** In whose name it is read: a node may read what its own pods use. */
+  /** The read uses this node's identity: a node may read the objects that its pods use. */
   readonly node: string;
 }
 
@@ -44,17 +47,17 @@ interface Known {
 
 export class ConfigMemory<Asker> {
   readonly #parts: ConfigMemoryParts<Asker>;
-  /** By when they were asked for, the oldest first. */
+  /** In order of their read, the oldest first. */
   readonly #known = new Map<string, Known>();
   readonly #asking = new Map<string, Set<Asker>>();
-  /** Each request is a subject of its own. */
+  /** Each read is a subject of its own, so that reads do not wait for each other. */
   readonly #window = new WriteWindow<ReadonlySet<Asker>>();
 
   constructor(parts: ConfigMemoryParts<Asker>) {
     this.#parts = parts;
   }
 
-  /** Undefined when it has to be read first: then that is done, and whoever asks is woken. */
+  /** Undefined when the object must be read first. Then `wake` is called after the read. */
   look(reference: ConfigReference, question: Question<Asker>): ConfigState | undefined {
     const isRootCa = reference.kind === "configmap" && reference.name === ROOT_CA;
     if (isRootCa && !this.#parts.hasRootCa) return ASSUMED;
@@ -66,7 +69,7 @@ export class ConfigMemory<Asker> {
     return undefined;
   }
 
-  /** Once the signal is aborted: resolves when nothing is being read any more. */
+  /** Resolves when no read is in flight. The signal must be aborted before. */
   async end(): Promise<void> {
     await this.#window.quiet();
   }

@@ -1,12 +1,13 @@
 /**
- * What the agent asks of whatever runs containers: nothing at all (simulated), processes, a container engine.
+ * The interface between the agent and a container runtime: simulated, processes, or a container engine.
  *
- * Everything is asked for and nothing is waited for: what came of it is reported, at once or later, to the listener that the runtime was made
- * with. Reports about one container come in order. A container is known by the uid of its pod and its name; one run of it at a time.
+ * Calls return at once. The runtime reports results to its listener, immediately or later. Reports about one
+ * container arrive in order. The uid of the pod and the container's name identify a container. A container
+ * has one run at a time.
  */
 import type { Container, Pod, Probe } from "../api/generated/types/core-v1.ts";
 
-/** A container in its surroundings. */
+/** A container with its pod and node. */
 export interface ContainerPlace {
   readonly node: string;
   readonly pod: Pod;
@@ -28,11 +29,11 @@ export type ContainerReport =
       readonly type: "exited";
       readonly at: number;
       readonly exitCode: number;
-      /** `Completed` or `Error` by the exit code, unless given. */
+      /** Default: `Completed` or `Error`, by the exit code. */
       readonly reason?: string;
       readonly message?: string;
     }
-  /** Probes made from `at` on have this result, until the next report. */
+  /** Result of all probes from `at` until the next report. */
   | {
       readonly type: "probed";
       readonly probe: ProbeType;
@@ -43,39 +44,39 @@ export type ContainerReport =
 
 export type ReportListener = (uid: string, container: string, report: ContainerReport) => void;
 
-/** What a container uses at the moment. */
+/** Current resource usage of a container. */
 export interface ContainerUsage {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
 }
 
 export interface ContainerRuntime {
-  /** As RuntimeClasses name it. */
+  /** Handler name in RuntimeClasses. */
   readonly handler: string;
-  /** Whether the container can be started without pulling its image first. */
+  /** Whether the container can start without a pull of its image. */
   hasImage(place: ContainerPlace): boolean;
-  /** Reported as `pulled` or `pull-failed`. */
+  /** Reports `pulled` or `pull-failed`. */
   pull(place: ContainerPlace): void;
-  /** Reported as `started`, and once it is over as `exited`. `attempt` counts from 0. */
+  /** Reports `started`, and `exited` at the end. `attempt` counts from 0. */
   start(place: ContainerPlace, attempt: number): void;
-  /** A container that an earlier incarnation of the agent started and that runs on. */
+  /** Takes over a running container that an earlier agent process started. */
   adopt(place: ContainerPlace, run: AdoptedRun): void;
   /**
-   * Asks the container to end after `delayMs`, and kills it `graceMs` after the call. May be called again with less time. What has not been
-   * started yet is given up, without a report.
+   * Asks the container to end after `delayMs`, and kills it `graceMs` after the call. A later call may
+   * shorten the times. A container that has not started is dropped without a report.
    */
   stop(place: ContainerPlace, times: { readonly delayMs: number; readonly graceMs: number }): void;
-  /** The probes a container has. A runtime may know of more than its spec says. */
+  /** Probe of a container. A runtime may add probes that the spec lacks. */
   probeOf(place: ContainerPlace, type: ProbeType): Probe | undefined;
-  /** Makes this probe from now on, and reports its result when it differs from the last one. */
+  /** Starts the probe. Reports each result that differs from the last one. */
   probe(place: ContainerPlace, type: ProbeType): void;
-  /** The newest state of the pod: what it is to do may have changed. */
+  /** Passes the newest version of the pod to the runtime. */
   update(node: string, pod: Pod): void;
-  /** Whatever is left of the pod ends at once; nothing more is reported of it. */
+  /** Kills all containers of the pod and drops them without reports. */
   forget(uid: string): void;
-  /** What the container uses; undefined while it does not run. */
+  /** Undefined while the container does not run. */
   usage(place: ContainerPlace): ContainerUsage | undefined;
-  /** What is wrong with what the pod says to this runtime. */
+  /** Errors in the pod's annotations for this runtime. */
   problems(pod: Pod): readonly string[];
 }
 

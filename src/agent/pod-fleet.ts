@@ -1,6 +1,7 @@
 /**
- * All pods on the nodes of this process. Changes and reports only mark a pod; marked pods have their passes in slices, one after the other, and
- * what they have to write goes out in a bounded window, at most one write of a pod at a time. So a pod costs the same beside 10 or 100,000.
+ * Runs all pods on the nodes of this process. Changes and reports only mark a pod. Marked pods get their
+ * passes in slices, one after the other. A bounded window sends the writes, at most one for each pod at a
+ * time. The cost of a pod is thus the same among 10 or 100,000 pods.
  */
 import { isApiError } from "../api/errors/api-error.ts";
 import { Node, Pod } from "../api/generated/types/core-v1.ts";
@@ -21,29 +22,29 @@ import type { SizeProblem } from "./pod/granted-size.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
 import { resizePending, resizeStarted } from "./pod/resize-events.ts";
 
-/** The index of the cache by which the pods of a node are found. */
+/** Name of the cache index that maps nodes to pods. */
 export const PODS_BY_NODE = "agent/node";
-/** Passes in one step of the loop: well below a millisecond or two. */
+/** Upper bound of the passes in one step of the loop: keeps a step below two milliseconds. */
 const SLICE = 32;
 /**
- * Pods of which nothing has run yet, written in one go when nothing else is to be done. A pod that waits for that is written as it is by then: where pods
- * come up faster than they can be written, most are first written when they run, as kubelet does it.
+ * Upper bound of the pods without a run that are written in one idle step. Such a pod is written in its state
+ * at that time. Under load most pods are first written when they run, as with the kubelet.
  */
 const STEPS_MAX = 4;
-/** Tries of a write that failed, and of an address that was not to be had. */
+/** Delay before a retry of a failed write or a failed address allocation. */
 const RETRY_MS = 10_000;
 const NO_ADDRESS = "no IP addresses available in range set";
 
 export interface PodFleetParts {
   readonly routine: RoutineParts;
-  /** In the name of a node. */
+  /** Client with the identity of a node. */
   readonly clientOf: (node: string) => Client;
   readonly agenda: Agenda;
   readonly runtime: (report: ReportListener) => ContainerRuntime;
-  /** Aborted when everything ends: what fails from then on is no failure. */
+  /** Aborted at shutdown: later write errors are expected and not logged. */
   readonly signal: AbortSignal;
   readonly findNode: (name: string) => AgentNode | undefined;
-  /** Whether the certificate of the server is put into each namespace. */
+  /** Whether a controller publishes the server's certificate in each namespace. */
   readonly hasRootCa: boolean;
 }
 
@@ -54,18 +55,18 @@ export class PodFleet {
   readonly #configs: ConfigMemory<PodWorker>;
   readonly #workers = new Map<string, PodWorker>();
   readonly #marked = new Set<PodWorker>();
-  /** They had something to write while a write of theirs was under way. */
+  /** Workers with changes that arrived during a write. */
   readonly #again = new Set<PodWorker>();
-  /** Their objects have been deleted for good; they go when the cache knows. */
+  /** Deleted from the API; dropped once the cache confirms. */
   readonly #removed = new Set<PodWorker>();
-  /** A pass of theirs is appointed, because a write came to nothing. */
+  /** Workers with a scheduled retry after a failed or ineffective write. */
   readonly #later = new Set<PodWorker>();
-  /** They wait for room to grow. */
+  /** Workers whose resize waits for free resources. */
   readonly #deferred = new Set<PodWorker>();
   readonly #window = new WriteWindow<PodWorker>();
-  /** Reads of device claims, of which there are no more at once than of writes. */
+  /** Reads of device claims, bounded like writes. */
   readonly #claimReads = new WriteWindow<PodWorker>();
-  /** On their way to run, and not written as they are now. */
+  /** Workers before their first run whose status is not written yet. */
   readonly #steps = new Set<PodWorker>();
   #areStepsPosted = false;
   #isScheduled = false;
@@ -95,22 +96,22 @@ export class PodFleet {
     };
   }
 
-  /** Follows all changes until the function that comes back is called. */
+  /** Subscribes to pods. Returns a function that ends the subscription. */
   follow(): () => void {
     return this.#parts.routine.subscribe(Pod, (change) => this.#changed(change));
   }
 
-  /** The node has come up: its pods are taken as the API has them. */
+  /** The node is up: starts workers for its pods in the cache. */
   takeUp({ name }: AgentNode): void {
     for (const pod of this.#parts.routine.cache(Pod).indexed(PODS_BY_NODE, name)) this.#see(pod);
   }
 
-  /** The node is off: nothing of it is seen or said any more. */
+  /** The node is down: drops its workers. Its pods get no more writes. */
   letDown({ name }: AgentNode): void {
     for (const worker of this.#workers.values()) if (worker.place.node === name) this.#drop(worker);
   }
 
-  /** Once the signal is aborted: resolves when nothing is being written any more. */
+  /** Resolves when no write and no read is in flight. The signal must be aborted before. */
   async end(): Promise<void> {
     await Promise.all([this.#window.quiet(), this.#claimReads.quiet(), this.#configs.end()]);
   }
@@ -133,7 +134,9 @@ export class PodFleet {
     else if (worker.hasEnded) this.#mark(worker);
   }
 
-  /** It should be gone in the next moment. If the server was kept from that, nobody but the node it was on would do it. */
+  /**
+   * The server normally removes the pod at once. If that failed, only the pod's node retries the deletion.
+   */
   #finishLater({ metadata }: Pod, node: AgentNode): void {
     const { agenda, routine, signal } = this.#parts;
     agenda.add(routine.loop.now() + RETRY_MS, "periodic", () => {
@@ -147,7 +150,7 @@ export class PodFleet {
   #take(worker: PodWorker, pod: Pod, node: AgentNode): void {
     const isEdited = pod.metadata.generation !== worker.pod.metadata.generation;
     worker.take(pod);
-    // What remains of a removed pod is held by finalizers, which are not the agent's.
+    // A removed pod that still exists waits for the finalizers of other components.
     if (this.#removed.has(worker) && pod.metadata.deletionGracePeriodSeconds === 0) {
       this.#drop(worker);
       return;
@@ -162,7 +165,7 @@ export class PodFleet {
     const place = this.#findPlace(pod, node, isNew);
     const worker = new PodWorker(pod, place, this.#workerParts);
     if (place.refusal !== undefined) this.#tell(pod, node, place.refusal);
-    // What has ended takes no room, also of those that come with it.
+    // A terminal pod uses no resources, also one that was terminal before this agent started.
     else if (!isTerminal(pod)) this.#size(worker, node);
     if (place.addresses === undefined) this.#prepareDevices(worker, node);
     for (const message of isNew ? this.#runtime.problems(pod) : []) {
@@ -172,7 +175,7 @@ export class PodFleet {
     this.#mark(worker);
   }
 
-  /** Grants the pod the size it asks for, unless that must wait for others to leave. */
+  /** Grants the requested size, unless the resize must wait for free resources. */
   #size(worker: PodWorker, node: AgentNode): void {
     const { pod } = worker;
     node.allotment.remove(pod.metadata.uid);
@@ -191,7 +194,7 @@ export class PodFleet {
     for (const event of events) this.#parts.routine.event(pod, { ...event, host: place.node });
   }
 
-  /** There may be room on the node: the most important pods get it first. */
+  /** Retries deferred resizes of the node, in order of priority. */
   #sizeDeferred(node: AgentNode): void {
     if (this.#deferred.size === 0) return;
     const waiting = [...this.#deferred].filter(({ place }) => place.node === node.name);
@@ -209,7 +212,10 @@ export class PodFleet {
     return { node: node.name, hostAddresses: node.setup.addresses, addresses, refusal };
   }
 
-  /** What it has already. What a pod shows that has ended may be another's by now. Of one that is deleted before it has any, nothing will run any more. */
+  /**
+   * The pod's existing addresses; undefined when it still needs some. The addresses of a terminal pod may
+   * belong to another pod. A pod deleted before it has addresses never starts.
+   */
   #findAddresses(pod: Pod, node: AgentNode, object: Node | undefined): readonly string[] | undefined {
     const { podIP, podIPs } = pod.status;
     if (isTerminal(pod)) return [];
@@ -219,12 +225,12 @@ export class PodFleet {
     return addresses;
   }
 
-  /** A pod whose claims are not its own to use does not run. */
+  /** A pod whose claims are not reserved for it does not start. */
   #prepareDevices(worker: PodWorker, node: AgentNode): void {
     const { pod } = worker;
     if (!hasDeviceClaims(pod)) return this.#makeSandbox(worker, node);
     this.#claimReads.send(worker, async () => {
-      // What cannot be read is a problem too.
+      // A read error counts as a problem too.
       const problem = await findDeviceProblem(pod, this.#parts.clientOf(node.name));
       if (!this.#isKnown(worker) || worker.isEnding) return;
       if (problem === undefined) {
@@ -263,7 +269,7 @@ export class PodFleet {
     return node.takeAddresses(this.#parts.routine.cache(Node).find({ name: node.name }));
   }
 
-  /** A pod that wants to be run in another way than this runtime's cannot be run here. */
+  /** Error text when the pod's RuntimeClass names another runtime handler. */
   #findHandlerProblem({ spec }: Pod): string | undefined {
     const name = spec.runtimeClassName;
     if (name === undefined) return undefined;
@@ -291,7 +297,7 @@ export class PodFleet {
   #release(worker: PodWorker): void {
     const { node, addresses } = worker.place;
     const found = this.#parts.findNode(node);
-    // Once only: afterwards the addresses may be another pod's.
+    // Only the first release frees the addresses: later they may belong to another pod.
     const wasThere = found?.allotment.remove(worker.pod.metadata.uid) ?? false;
     const isOwn = addresses !== undefined && worker.pod.spec.hostNetwork !== true;
     if (wasThere && isOwn) found?.freeAddresses(addresses);
@@ -322,7 +328,8 @@ export class PodFleet {
 
   #pass(worker: PodWorker): void {
     const outcome = worker.pass();
-    // Whoever counts on the place of an ended pod may put another one there as soon as this is written.
+    // Releases before the write: once it is visible, the scheduler may bind another pod to the freed
+    // resources.
     if (worker.hasEnded) this.#release(worker);
     this.#steps.delete(worker);
     if (outcome.type === "over") this.#leave(worker);
@@ -332,7 +339,7 @@ export class PodFleet {
     }
   }
 
-  /** While an earlier write of the pod is under way, it has another pass when that has ended. */
+  /** During an earlier write of the pod the outcome is dropped, and the pod gets another pass afterwards. */
   #submit(worker: PodWorker, outcome: PassOutcome): void {
     if (!this.#window.send(worker, () => this.#write(worker, outcome))) this.#again.add(worker);
   }
@@ -356,7 +363,9 @@ export class PodFleet {
     }
   }
 
-  /** Not before the cache has its end: older news would look like a pod that runs. */
+  /**
+   * Keeps the worker until the cache has the final status: an older version would look like a running pod.
+   */
   #leave(worker: PodWorker): void {
     const known = this.#parts.routine.cache(Pod).find(worker.pod.metadata);
     if (known === undefined || !isNewer(worker.pod, known)) this.#drop(worker);
@@ -379,7 +388,7 @@ export class PodFleet {
       const written = await pods.patch(pod, patch, { subresource: "status" });
       if (!this.#isKnown(worker)) return;
       if (isNewer(written, worker.pod)) worker.take(written);
-      // Whatever a write that changed nothing was meant to change would be found at once again.
+      // A write without effect is not repeated at once, because the next pass would repeat it endlessly.
       const isVain = written.metadata.resourceVersion === pod.metadata.resourceVersion;
       if (this.#again.delete(worker) || (worker.hasEnded && !isVain)) this.#mark(worker);
       else if (worker.hasEnded) this.#markLater(worker);
@@ -393,16 +402,16 @@ export class PodFleet {
     return !this.#parts.signal.aborted && this.#workers.get(worker.pod.metadata.uid) === worker;
   }
 
-  /** A pod that is gone, or another one of its name, is heard of soon. */
+  /** NotFound and Conflict need no retry: a watch event about the pod follows. */
   #failed(worker: PodWorker, error: unknown): void {
     if (!this.#isKnown(worker)) return;
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
     const { namespace, name } = worker.pod.metadata;
-    this.#parts.routine.log.warn("pod not written", { namespace, name, error });
+    this.#parts.routine.log.warn("cannot write pod; retrying in 10 s", { namespace, name, error });
     this.#markLater(worker);
   }
 
-  /** Once, however many writes of the pod have failed until then: each would appoint the next. */
+  /** Schedules at most one retry for each worker: otherwise each failed write would add one. */
   #markLater(worker: PodWorker): void {
     if (this.#later.has(worker)) return;
     this.#later.add(worker);
@@ -414,14 +423,14 @@ export class PodFleet {
   }
 }
 
-/** Pods that have ended need nothing, unless their deletion waits for the agent. */
+/** Terminal pods need no worker, unless their deletion waits for the agent. */
 function hasWork(pod: Pod): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
   if (deletionTimestamp !== undefined) return deletionGracePeriodSeconds > 0;
   return !isTerminal(pod);
 }
 
-/** Nothing holds it any more. */
+/** True for a deleted pod without a grace period or finalizers. */
 function isHalfDeleted({ metadata }: Pod): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata;
   return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0;
