@@ -102,12 +102,12 @@ export class PodFleet {
   }
 
   /** The node is up: starts workers for its pods in the cache. */
-  takeUp({ name }: AgentNode): void {
+  startNode({ name }: AgentNode): void {
     for (const pod of this.#parts.routine.cache(Pod).indexed(PODS_BY_NODE, name)) this.#see(pod);
   }
 
   /** The node is down: drops its workers. Its pods get no more writes. */
-  letDown({ name }: AgentNode): void {
+  stopNode({ name }: AgentNode): void {
     for (const worker of this.#workers.values()) if (worker.place.node === name) this.#drop(worker);
   }
 
@@ -389,8 +389,8 @@ export class PodFleet {
       if (!this.#isKnown(worker)) return;
       if (isNewer(written, worker.pod)) worker.take(written);
       // A write without effect is not repeated at once, because the next pass would repeat it endlessly.
-      const isVain = written.metadata.resourceVersion === pod.metadata.resourceVersion;
-      if (this.#again.delete(worker) || (worker.hasEnded && !isVain)) this.#mark(worker);
+      const isNoOp = written.metadata.resourceVersion === pod.metadata.resourceVersion;
+      if (this.#again.delete(worker) || (worker.hasEnded && !isNoOp)) this.#mark(worker);
       else if (worker.hasEnded) this.#markLater(worker);
     } else if (outcome.type === "remove") {
       await pods.delete(pod, { gracePeriodSeconds: 0 });

@@ -49,7 +49,7 @@ const WRITES_MAX = 32;
 const REPORT_MS = 300_000;
 
 /** Upper bound of the nodes for which start Events are sent: thousands of them would hide the Events of pods. */
-const TELLING_MAX = 500;
+const START_EVENTS_MAX = 500;
 
 /** Annotation that makes a simulated node act as if its machine were off. */
 const DOWN = `${SIMULATED}/down`;
@@ -67,7 +67,7 @@ export interface NodeKeeperParts {
   readonly onDown: (node: AgentNode) => void;
 }
 
-interface Pulse {
+interface NodeEntry {
   readonly node: AgentNode;
   readonly machine: MachineStatus;
   /** Beat of the round in which the node renews. */
@@ -79,12 +79,12 @@ interface Pulse {
   /** Time of the last status write by this process. */
   reportedAt: number;
   /** The last Node object that had the desired status. */
-  good: Node | undefined;
+  lastGood: Node | undefined;
 }
 
 export class NodeKeeper {
   readonly #parts: NodeKeeperParts;
-  readonly #pulses = new Map<string, Pulse>();
+  readonly #entries = new Map<string, NodeEntry>();
   readonly #writes = new WriteWindow<string>(WRITES_MAX);
   /** Beats in a round; one round takes `RENEW_MS`. */
   readonly #beats: number;
@@ -96,14 +96,14 @@ export class NodeKeeper {
     this.#beats = Math.max(1, Math.min(BEATS_MAX, Math.ceil(parts.nodes.size / RENEWED_TOGETHER)));
     let index = 0;
     for (const node of parts.nodes.values()) {
-      this.#pulses.set(node.name, {
+      this.#entries.set(node.name, {
         node,
         machine: machineStatus(node.setup, parts.versions),
         beat: index++ % this.#beats,
         uid: "",
         lease: undefined,
         reportedAt: 0,
-        good: undefined,
+        lastGood: undefined,
       });
     }
   }
@@ -111,7 +111,7 @@ export class NodeKeeper {
   /** Registers all nodes and starts the timer. Returns a function that ends the subscription. */
   follow(): () => void {
     const leave = this.#parts.routine.subscribe(Node, (change) => this.#changed(change));
-    for (const pulse of this.#pulses.values()) this.#register(pulse);
+    for (const entry of this.#entries.values()) this.#register(entry);
     this.#await();
     return leave;
   }
@@ -131,30 +131,30 @@ export class NodeKeeper {
   #next(): void {
     if (this.#parts.signal.aborted) return;
     this.#beat = (this.#beat + 1) % this.#beats;
-    for (const pulse of this.#pulses.values()) {
-      if (pulse.beat !== this.#beat) continue;
-      if (pulse.node.state === "absent") this.#register(pulse);
-      if (pulse.node.state !== "up") continue;
-      this.#renew(pulse);
-      this.#report(pulse);
+    for (const entry of this.#entries.values()) {
+      if (entry.beat !== this.#beat) continue;
+      if (entry.node.state === "absent") this.#register(entry);
+      if (entry.node.state !== "up") continue;
+      this.#renew(entry);
+      this.#report(entry);
     }
     this.#await();
   }
 
   #changed({ before, after }: ObjectChange<Node>): void {
-    const pulse = this.#pulses.get((after ?? before)?.metadata.name ?? "");
-    if (pulse === undefined) return;
+    const entry = this.#entries.get((after ?? before)?.metadata.name ?? "");
+    if (entry === undefined) return;
     const isReplaced =
       before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid;
-    if (after === undefined) this.#become(pulse.node, "gone");
-    else if (pulse.node.state !== "gone" || isReplaced || before === undefined) this.#seen(pulse, after);
+    if (after === undefined) this.#become(entry.node, "gone");
+    else if (entry.node.state !== "gone" || isReplaced || before === undefined) this.#seen(entry, after);
   }
 
   /** A Node object of this name exists. This process, an earlier one or a user created it. */
-  #seen(pulse: Pulse, object: Node): void {
-    const { node } = pulse;
+  #seen(entry: NodeEntry, object: Node): void {
+    const { node } = entry;
     if (node.state === "absent") return;
-    pulse.uid = object.metadata.uid;
+    entry.uid = object.metadata.uid;
     this.#become(node, isDown(object) ? "down" : "up");
   }
 
@@ -166,38 +166,38 @@ export class NodeKeeper {
     if (state === "up") this.#parts.onUp(node);
   }
 
-  #register(pulse: Pulse): void {
-    const { node } = pulse;
+  #register(entry: NodeEntry): void {
+    const { node } = entry;
     this.#send(`node ${node.name}`, async () => {
-      const object = await this.#registered(pulse);
-      pulse.reportedAt = this.#parts.routine.loop.now();
-      pulse.uid = object.metadata.uid;
+      const object = await this.#registered(entry);
+      entry.reportedAt = this.#parts.routine.loop.now();
+      entry.uid = object.metadata.uid;
       if (this.#parts.signal.aborted || node.state !== "absent") return;
       const state = isDown(object) ? "down" : "up";
       this.#become(node, state);
-      if (state === "up") this.#renew(pulse);
+      if (state === "up") this.#renew(entry);
     });
   }
 
-  async #registered(pulse: Pulse): Promise<Node> {
+  async #registered(entry: NodeEntry): Promise<Node> {
     const { routine, versions, clientOf } = this.#parts;
-    const { setup } = pulse.node;
+    const { setup } = entry.node;
     const { cache, loop } = routine;
     const client = clientOf(setup.name);
     const known = cache(Node).find({ name: setup.name });
-    if (known !== undefined) return this.#refreshed(known, pulse);
+    if (known !== undefined) return this.#refreshed(known, entry);
     try {
       const made = await client(Node).create(nodeManifest(setup, versions, loop.now()));
       this.#tell(made, nodeStarted(setup.name, undefined));
       return made;
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
-      return this.#refreshed(await client(Node).get({ name: setup.name }), pulse);
+      return this.#refreshed(await client(Node).get({ name: setup.name }), entry);
     }
   }
 
   /** Keeps fields of an existing Node that other clients have set. */
-  async #refreshed(known: Node, { node: { setup }, machine }: Pulse): Promise<Node> {
+  async #refreshed(known: Node, { node: { setup }, machine }: NodeEntry): Promise<Node> {
     if (isDown(known)) return known;
     const { routine, clientOf } = this.#parts;
     const nodes = clientOf(setup.name)(Node);
@@ -222,45 +222,45 @@ export class NodeKeeper {
   }
 
   #tell(object: Node, events: ReturnType<typeof nodeStarted>): void {
-    if (this.#pulses.size > TELLING_MAX) return;
+    if (this.#entries.size > START_EVENTS_MAX) return;
     const { name: host } = object.metadata;
     for (const words of events) this.#parts.routine.event(object, { ...words, host });
   }
 
-  #report(pulse: Pulse): void {
+  #report(entry: NodeEntry): void {
     const { routine, clientOf } = this.#parts;
     const now = routine.loop.now();
-    const known = routine.cache(Node).find({ name: pulse.node.name });
-    const isDue = now - pulse.reportedAt >= REPORT_MS;
-    if (known === undefined || (known === pulse.good && !isDue)) return;
+    const known = routine.cache(Node).find({ name: entry.node.name });
+    const isDue = now - entry.reportedAt >= REPORT_MS;
+    if (known === undefined || (known === entry.lastGood && !isDue)) return;
     const allocatable = findOffer(known);
-    const identity = findIdentityPatch(known, pulse.machine);
+    const identity = findIdentityPatch(known, entry.machine);
     const isGood = hasOwnConditions(known) && allocatable === undefined && identity === undefined;
-    pulse.good = isGood ? known : undefined;
+    entry.lastGood = isGood ? known : undefined;
     if (isGood && !isDue) return;
-    this.#send(`node ${pulse.node.name}`, async () => {
+    this.#send(`node ${entry.node.name}`, async () => {
       const conditions = conditionsAt(known, now);
       const offer = allocatable === undefined ? {} : { allocatable };
       const changes = { status: { ...identity, ...offer, conditions } };
-      const nodes = clientOf(pulse.node.name)(Node);
+      const nodes = clientOf(entry.node.name)(Node);
       await nodes.patch(known, { type: "strategic", changes }, { subresource: "status" });
-      pulse.reportedAt = now;
-      this.#tell(known, nodeRecovered(pulse.node.name, known));
+      entry.reportedAt = now;
+      this.#tell(known, nodeRecovered(entry.node.name, known));
     });
   }
 
-  #renew(pulse: Pulse): void {
-    this.#send(`lease ${pulse.node.name}`, async () => {
+  #renew(entry: NodeEntry): void {
+    this.#send(`lease ${entry.node.name}`, async () => {
       try {
-        pulse.lease = await this.#renewed(pulse);
+        entry.lease = await this.#renewed(entry);
       } catch (error) {
-        pulse.lease = undefined;
+        entry.lease = undefined;
         if (!isApiError(error, "Conflict")) throw error;
       }
     });
   }
 
-  async #renewed({ node: { name }, uid, lease }: Pulse): Promise<Lease> {
+  async #renewed({ node: { name }, uid, lease }: NodeEntry): Promise<Lease> {
     const { loop } = this.#parts.routine;
     const leases = this.#parts.clientOf(name)(Lease);
     const renewTime = formatMicroTime(BigInt(Math.floor(loop.now())) * 1000n);

@@ -112,7 +112,7 @@ function planRestartOfAll(facts: PodFacts, at: number, now: number): PodPlan {
   const left = all.filter(({ container }) => !isAtRest(recordOf(facts, container.name)));
   const graceMs = plainNumber(facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
   for (const { container } of left) {
-    if (!isNews(recordOf(facts, container.name), now + graceMs)) continue;
+    if (!shortensKill(recordOf(facts, container.name), now + graceMs)) continue;
     const message = `Stopping container ${container.name}`;
     draft.actions.push({ type: "stop", container, delayMs: 0, graceMs, message, isReplaced: false });
   }
@@ -302,7 +302,7 @@ function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
     isQuiet = false;
     const stop = stopAction(container, graceMs, `Stopping container ${container.name}`);
     const action = role === "sidecar" ? laterStop(stop, passedMs) : stop;
-    if (mayStop && isNews(record, now + action.graceMs)) actions.push(action);
+    if (mayStop && shortensKill(record, now + action.graceMs)) actions.push(action);
   }
   return { actions, recheck: undefined, ending, hasEnded: isQuiet };
 }
@@ -325,7 +325,7 @@ function isReplaceable({ role }: RoleContainer): boolean {
   return role === "main" || role === "sidecar";
 }
 
-function isNews({ phase }: ContainerRecord, killAt: number): boolean {
+function shortensKill({ phase }: ContainerRecord, killAt: number): boolean {
   return phase.type !== "running" || phase.killAt === undefined || killAt < phase.killAt;
 }
 

@@ -39,7 +39,7 @@ export const RESIZE_PENDING = "PodResizePending";
 export const RESIZE_IN_PROGRESS = "PodResizeInProgress";
 
 /** Reason and message for the final status, and for an immediate Event. */
-export const LATE = {
+export const DEADLINE_EXCEEDED = {
   reason: "DeadlineExceeded",
   message: "Pod was active on the node longer than the specified deadline",
 };
@@ -65,7 +65,7 @@ export function podStatus(facts: PodFacts, plan: PodPlan, now: number): OwnStatu
     ...addresses(facts),
     ...wholeSize(facts),
     phase,
-    ...(isLate && LATE),
+    ...(isLate && DEADLINE_EXCEEDED),
     conditions: conditionsOf(facts, { lists, phase, hasEnded: plan.hasEnded }),
   };
 }

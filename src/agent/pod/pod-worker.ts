@@ -36,7 +36,7 @@ import {
   stepPreparation,
   type Preparation,
 } from "./pod-preparation.ts";
-import { LATE, podStatus } from "./pod-status.ts";
+import { DEADLINE_EXCEEDED, podStatus } from "./pod-status.ts";
 import { recordAfter } from "./record-after.ts";
 import { resizeCompleted, resizeFailed } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
@@ -95,7 +95,7 @@ export class PodWorker {
   #shrinkProblem: string | undefined;
   #hasEnded = false;
   /** True once the Event about the deadline was sent. */
-  #isLate = false;
+  #isDeadlineTold = false;
   #preparation: Preparation;
   #recheck: Appointment | undefined;
 
@@ -184,7 +184,7 @@ export class PodWorker {
     this.#prepare(now);
     const facts = this.#facts();
     let plan = planPod(facts, now);
-    this.#tellLate(plan);
+    this.#tellDeadline(plan);
     for (let round = 0; plan.actions.length > 0 && round < ROUNDS_MAX; round++) {
       for (const action of plan.actions) this.#act(action, now);
       plan = planPod(facts, now);
@@ -349,10 +349,10 @@ export class PodWorker {
     }
   }
 
-  #tellLate({ ending }: PodPlan): void {
-    if (this.#isLate || ending?.type !== "deadline") return;
-    this.#isLate = true;
-    this.#parts.event(this.#pod, { type: "Normal", ...LATE, host: this.#place.node });
+  #tellDeadline({ ending }: PodPlan): void {
+    if (this.#isDeadlineTold || ending?.type !== "deadline") return;
+    this.#isDeadlineTold = true;
+    this.#parts.event(this.#pod, { type: "Normal", ...DEADLINE_EXCEEDED, host: this.#place.node });
   }
 
   #tellCrash(each: RoleContainer, record: ContainerRecord): void {

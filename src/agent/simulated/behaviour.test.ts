@@ -68,11 +68,11 @@ describe("the behaviour of a simulated container", () => {
       "simulated.setpoint.dev/exit-code": "3",
       "simulated.setpoint.dev/ready-after": "never",
     };
-    const told = pod({ annotations });
+    const annotated = pod({ annotations });
 
-    expect(behaviourOf(told, web()).exit).toEqual({ afterMs: 10_000, exitCode: 3 });
-    expect(behaviourOf(told, web({ name: "other" })).exit).toEqual({ afterMs: 60_000, exitCode: 3 });
-    expect(behaviourOf(told, web()).readiness.fromMs).toBe(Infinity);
+    expect(behaviourOf(annotated, web()).exit).toEqual({ afterMs: 10_000, exitCode: 3 });
+    expect(behaviourOf(annotated, web({ name: "other" })).exit).toEqual({ afterMs: 60_000, exitCode: 3 });
+    expect(behaviourOf(annotated, web()).readiness.fromMs).toBe(Infinity);
   });
 
   test("is to pass probes, unless their commands fail or exceed the timeout", () => {

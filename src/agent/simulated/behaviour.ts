@@ -62,12 +62,12 @@ export type FileView = Surroundings["isThere"];
 
 export function behaviourOf(pod: Pod, container: Container, isThere: FileView): Behaviour {
   const plain = plainOf(pod, container, isThere);
-  const untold = defaultBehaviour(plain, container);
-  if (!isTold(pod)) return untold;
-  const told = (name: string | undefined): number | undefined =>
+  const byDefault = defaultBehaviour(plain, container);
+  if (!isAnnotated(pod)) return byDefault;
+  const annotated = (name: string | undefined): number | undefined =>
     name === undefined ? undefined : durationOf(pod, container, name);
   const span = (own: Span, from: string | undefined, until: string | undefined): Span => {
-    const [fromMs, untilMs] = [told(from), told(until)];
+    const [fromMs, untilMs] = [annotated(from), annotated(until)];
     if (fromMs === undefined && untilMs === undefined) return own;
     return { fromMs: fromMs ?? 0, untilMs: untilMs ?? Infinity };
   };
@@ -75,12 +75,12 @@ export function behaviourOf(pod: Pod, container: Container, isThere: FileView): 
     pullMs: durationOf(pod, container, "pull-delay") ?? PULL_MS,
     pullFailure: findSimulated(pod, container.name, "pull-failure"),
     startMs: durationOf(pod, container, "start-delay") ?? START_MS,
-    exit: toldExit(pod, container, untold.exit),
-    files: untold.files,
+    exit: exitOf(pod, container, byDefault.exit),
+    files: byDefault.files,
     exitTimes: numberOf(pod, container, "exit-times") ?? Infinity,
-    startup: span(untold.startup, "started-after", undefined),
-    readiness: span(untold.readiness, "ready-after", "unready-after"),
-    liveness: span(untold.liveness, undefined, "unhealthy-after"),
+    startup: span(byDefault.startup, "started-after", undefined),
+    readiness: span(byDefault.readiness, "ready-after", "unready-after"),
+    liveness: span(byDefault.liveness, undefined, "unhealthy-after"),
     terminationMs: durationOf(pod, container, "termination-time") ?? 0,
     terminationCode: numberOf(pod, container, "termination-exit-code") ?? TERMINATED_CODE,
   };
@@ -103,9 +103,9 @@ export function behaviourProblems({ metadata }: Pod): readonly string[] {
 }
 
 /** Whether annotations set the readiness of a container that has no readiness probe. */
-export function hasToldReadiness(pod: Pod, { name }: Container): boolean {
+export function hasAnnotatedReadiness(pod: Pod, { name }: Container): boolean {
   return (
-    isTold(pod) &&
+    isAnnotated(pod) &&
     (findSimulated(pod, name, "ready-after") ?? findSimulated(pod, name, "unready-after")) !== undefined
   );
 }
@@ -126,7 +126,7 @@ function defaultBehaviour(plain: Plain | undefined, container: Container): Behav
   };
 }
 
-function isTold({ metadata }: Pod): boolean {
+function isAnnotated({ metadata }: Pod): boolean {
   for (const key in metadata.annotations) if (isSimulatedAnnotation(key)) return true;
   return false;
 }
@@ -169,7 +169,7 @@ function isInit({ spec }: Pod, { name }: Container): boolean {
 /**
  * An exit code alone changes only the code. If the command states no end either, the container exits at once.
  */
-function toldExit(pod: Pod, container: Container, plain: PlainRun | undefined): PlainRun | undefined {
+function exitOf(pod: Pod, container: Container, plain: PlainRun | undefined): PlainRun | undefined {
   const afterMs = durationOf(pod, container, "exit-after");
   const exitCode = numberOf(pod, container, "exit-code");
   if (afterMs === Infinity) return undefined;

@@ -15,9 +15,9 @@ const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "ash", "dash"]);
 /** Print a text and exit. */
 const PRINTERS: ReadonlySet<string> = new Set(["echo", "printf", "date", "hostname", "pwd", "whoami", ":"]);
 /** Send a request that always succeeds here, and exit. */
-const ASKERS: ReadonlySet<string> = new Set(["wget", "curl", "nslookup"]);
+const REQUESTERS: ReadonlySet<string> = new Set(["wget", "curl", "nslookup"]);
 /** Fail when the file in their arguments does not exist. */
-const LOOKERS: ReadonlySet<string> = new Set(["cat", "ls", "stat", "head", "tail"]);
+const READERS: ReadonlySet<string> = new Set(["cat", "ls", "stat", "head", "tail"]);
 const UNIT_MS = new Map([
   ["", 1000],
   ["s", 1000],
@@ -36,7 +36,7 @@ export function findReadFile(words: readonly string[]): string | undefined {
     return /^-[a-z]*c$/.test(flag) ? findReadFile(script.trim().split(/\s+/)) : undefined;
   }
   const [file] = args;
-  return LOOKERS.has(baseName(program)) && args.length === 1 && isPath(file) ? file : undefined;
+  return READERS.has(baseName(program)) && args.length === 1 && isPath(file) ? file : undefined;
 }
 
 export interface Plain {
@@ -125,7 +125,7 @@ function findStep([program = "", ...args]: readonly string[]): Step | undefined 
     case "test":
       return findTest(`[ ${args.join(" ")} ]`);
     default:
-      return findAsking(program, args) ?? findPrinting(program, args);
+      return findRequest(program, args) ?? findPrinting(program, args);
   }
 }
 
@@ -141,8 +141,8 @@ function findRemoval(args: readonly string[]): Step | undefined {
   return removes.every(isPath) ? { ...DONE, removes } : undefined;
 }
 
-function findAsking(program: string, args: readonly string[]): Step | undefined {
-  return ASKERS.has(program) && args.every(isWord) ? DONE : undefined;
+function findRequest(program: string, args: readonly string[]): Step | undefined {
+  return REQUESTERS.has(program) && args.every(isWord) ? DONE : undefined;
 }
 
 /** The output may be redirected to a file. */

@@ -84,8 +84,8 @@ async function runNodes(
     nodes,
     signal,
     versions: { kubelet: VERSION, runtimeHandler: "simulated" },
-    onUp: (node) => fleet.takeUp(node),
-    onDown: (node) => fleet.letDown(node),
+    onUp: (node) => fleet.startNode(node),
+    onDown: (node) => fleet.stopNode(node),
   });
   const leave = [fleet.follow(), keeper.follow()];
   await untilAborted(signal);

@@ -18,7 +18,7 @@ import type {
 import {
   behaviourOf,
   behaviourProblems,
-  hasToldReadiness,
+  hasAnnotatedReadiness,
   type Behaviour,
   type FileView,
 } from "./behaviour.ts";
@@ -34,7 +34,7 @@ const IMAGES_MAX = 100;
 /** 128 + SIGKILL. */
 const KILLED_CODE = 137;
 /** Probe of a container whose readiness is set by annotation only. */
-const TOLD_PROBE: Probe = { periodSeconds: 1, failureThreshold: 1, successThreshold: 1 };
+const ANNOTATION_PROBE: Probe = { periodSeconds: 1, failureThreshold: 1, successThreshold: 1 };
 
 interface Probing {
   readonly sinceMs: number;
@@ -126,7 +126,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   probeOf({ pod, container }: ContainerPlace, type: ProbeType): Probe | undefined {
     if (type === "startup") return container.startupProbe;
     if (type === "liveness") return container.livenessProbe;
-    return container.readinessProbe ?? (hasToldReadiness(pod, container) ? TOLD_PROBE : undefined);
+    return container.readinessProbe ?? (hasAnnotatedReadiness(pod, container) ? ANNOTATION_PROBE : undefined);
   }
 
   probe({ pod, container }: ContainerPlace, type: ProbeType): void {
@@ -262,7 +262,8 @@ export class SimulatedRuntime implements ContainerRuntime {
     const probing = container.probes.get(type);
     if (probing === undefined) return;
     this.#agenda.cancel(probing.due);
-    const { periodSeconds = 10, initialDelaySeconds = 0 } = this.probeOf(container.place, type) ?? TOLD_PROBE;
+    const { periodSeconds = 10, initialDelaySeconds = 0 } =
+      this.probeOf(container.place, type) ?? ANNOTATION_PROBE;
     const firstAt = Math.max(probing.sinceMs, container.startedAt + initialDelaySeconds * 1000);
     const ticks = { firstAt, periodMs: Math.max(1, periodSeconds) * 1000 };
     const span = spanOf(container, type);
@@ -280,10 +281,10 @@ export class SimulatedRuntime implements ContainerRuntime {
     const probing = container.probes.get(probe);
     if (probing === undefined) return;
     const result = isWithin(spanOf(container, probe), at) ? "success" : "failure";
-    const isNews = result !== probing.last;
+    const isChanged = result !== probing.last;
     probing.last = result;
     this.#awaitResult(container, probe);
-    if (isNews) this.#tell(container, { type: "probed", probe, result, at, message: "the pod says so" });
+    if (isChanged) this.#tell(container, { type: "probed", probe, result, at, message: "simulated result" });
   }
 
   #kindOf(at: number, isProgress: boolean): TimerKind {

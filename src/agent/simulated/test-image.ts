@@ -13,13 +13,16 @@ interface Program {
 }
 
 /** The program is healthy for ten seconds. Afterwards only its health path fails. */
-const AILING: Span = { fromMs: 0, untilMs: 10_000 };
+const HEALTHY_AT_FIRST: Span = { fromMs: 0, untilMs: 10_000 };
 
 const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
-  ["liveness", { port: 8080, answers: (path) => (/(?:^\/|=%2F)healthz$/.test(path) ? AILING : ALWAYS) }],
+  [
+    "liveness",
+    { port: 8080, answers: (path) => (/(?:^\/|=%2F)healthz$/.test(path) ? HEALTHY_AT_FIRST : ALWAYS) },
+  ],
   ["test-webserver", { port: 80 }],
   ["serve-hostname", { port: 9376 }],
-  ["grpc-health-checking", { port: 5000, answers: (_path, flags) => untilToldUnhealthy(flags) }],
+  ["grpc-health-checking", { port: 5000, answers: (_path, flags) => untilUnhealthy(flags) }],
 ]);
 
 /**
@@ -50,7 +53,7 @@ function isTestImage({ command = [], image = "" }: Container): boolean {
   return command.length === 0 && path !== undefined && /(?:^|\/)agnhost$/.test(path);
 }
 
-function untilToldUnhealthy(flags: readonly string[]): Span {
+function untilUnhealthy(flags: readonly string[]): Span {
   const seconds = flags.map((flag) => /^--delay-unhealthy-sec=(\d{1,9})$/.exec(flag)?.[1]).find(Boolean);
   return seconds === undefined ? ALWAYS : { fromMs: 0, untilMs: Number(seconds) * 1000 };
 }

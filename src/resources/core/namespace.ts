@@ -9,7 +9,7 @@ import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
 
 const NAME_LABEL = "kubernetes.io/metadata.name";
-const KEEPER = "kubernetes";
+const FINALIZER = "kubernetes";
 const STANDARD_FINALIZERS = ["kubernetes", "orphan", "foregroundDeletion"];
 const FINALIZERS = fieldPath("spec", "finalizers");
 
@@ -26,7 +26,7 @@ export const namespace = defineKind<Namespace>("v1", "Namespace", {
     setNameLabel(draft);
     draft.status = { phase: "Active" };
     const finalizers = draft.spec.finalizers ?? [];
-    if (!finalizers.includes(KEEPER)) draft.spec.finalizers = [...finalizers, KEEPER];
+    if (!finalizers.includes(FINALIZER)) draft.spec.finalizers = [...finalizers, FINALIZER];
   },
 
   prepareUpdate(draft, previous) {

@@ -17,9 +17,9 @@ export function checkEvent(it: Event, reporter: ReporterField, errors: FieldErro
   const about = it.involvedObject.namespace ?? "";
   const isOld = it.eventTime === undefined;
   // Namespaces for events about cluster-scoped objects.
-  const homes = isOld ? ["", "default"] : ["default", "kube-system"];
-  const isAtHome = about === "" ? homes.includes(namespace) : !isOld || about === namespace;
-  if (!isAtHome) errors.invalid("involvedObject.namespace", about, "does not match event.namespace");
+  const allowed = isOld ? ["", "default"] : ["default", "kube-system"];
+  const isAllowed = about === "" ? allowed.includes(namespace) : !isOld || about === namespace;
+  if (!isAllowed) errors.invalid("involvedObject.namespace", about, "does not match event.namespace");
   if (!isOld) checkOrigin(it, reporter, errors);
   errors.invalidFor("namespace", namespace, dns1123Subdomain(namespace));
 }

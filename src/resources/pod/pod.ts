@@ -45,9 +45,9 @@ export const pod = defineKind<Pod>("v1", "Pod", {
     const { spec, metadata } = object;
     // Many pods share a frozen spec, so that it is validated once. An invalid spec is validated again to
     // report its errors.
-    if (!Object.isFrozen(spec) || !isSound(spec)) checkSpec(spec, metadata.name, errors);
+    if (!Object.isFrozen(spec) || !isValidSpec(spec)) checkSpec(spec, metadata.name, errors);
     checkPodAnnotations(object, ANNOTATIONS, errors);
-    checkBirth(object, errors);
+    checkCreateRules(object, errors);
   },
 
   tolerates: isOldPodError,
@@ -70,7 +70,7 @@ export const pod = defineKind<Pod>("v1", "Pod", {
 });
 
 /** Whether a spec is valid for a pod of any name. */
-const isSound = frozenMemo((spec: PodSpec): boolean => {
+const isValidSpec = frozenMemo((spec: PodSpec): boolean => {
   const errors = new FieldErrors();
   checkSpec(spec, undefined, errors);
   const isNamedAfterPod = (spec.volumes ?? []).some(({ ephemeral }) => ephemeral !== undefined);
@@ -138,7 +138,7 @@ function checkTokenVolumes(spec: PodSpec, errors: FieldErrors): void {
  * On create, ephemeral containers are forbidden, and so is a node name together with scheduling gates.
  * Updates need no such check: gates can only be removed.
  */
-function checkBirth({ metadata, spec }: Pod, errors: FieldErrors): void {
+function checkCreateRules({ metadata, spec }: Pod, errors: FieldErrors): void {
   if (metadata.generation === 1 && (spec.ephemeralContainers ?? []).length > 0) {
     errors.forbidden(fieldPath("spec", "ephemeralContainers"), "cannot be set on create");
   }

@@ -73,20 +73,22 @@ function askedBy({ spec }: Pod, request: string, count: number): string | undefi
   return resourceNumber(name, text) >= count ? name : undefined;
 }
 
-type Wish = NonNullable<DeviceRequest["exactly"]> | NonNullable<DeviceRequest["firstAvailable"]>[number];
+type SingleRequest =
+  | NonNullable<DeviceRequest["exactly"]>
+  | NonNullable<DeviceRequest["firstAvailable"]>[number];
 
 /** The scheduler picks one of the alternatives later, so each class counts with its largest alternative. */
 function mostOf({ exactly, firstAvailable = [] }: DeviceRequest): ReadonlyMap<string, number> {
   const most = new Map<string, number>();
-  const wishes: readonly Wish[] =
+  const singles: readonly SingleRequest[] =
     firstAvailable.length > 0 ? firstAvailable : exactly === undefined ? [] : [exactly];
-  for (const wish of wishes) {
-    const { deviceClassName } = wish;
-    most.set(deviceClassName, Math.max(most.get(deviceClassName) ?? 0, countOf(wish)));
+  for (const single of singles) {
+    const { deviceClassName } = single;
+    most.set(deviceClassName, Math.max(most.get(deviceClassName) ?? 0, countOf(single)));
   }
   return most;
 }
 
-function countOf({ allocationMode, count = 0 }: Wish): number {
+function countOf({ allocationMode, count = 0 }: SingleRequest): number {
   return allocationMode === "All" ? ALL : plainNumber(count);
 }

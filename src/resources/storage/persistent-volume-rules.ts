@@ -21,15 +21,15 @@ export function checkVolumeSpec(
   errors: FieldErrors,
 ): void {
   const modes = path.child("accessModes");
-  if (isInline) refuseOwnLife(spec, path, errors);
+  if (isInline) refuseObjectFields(spec, path, errors);
   if ((spec.accessModes ?? []).length === 0) errors.required(modes);
   checkAccessModes(spec.accessModes ?? [], modes, errors);
-  if (!isInline) checkOwnLife(spec, path, errors);
+  if (!isInline) checkObjectFields(spec, path, errors);
   checkVolumeSource(spec, path, errors);
   checkClasses(spec, path, errors);
 }
 
-function checkOwnLife(spec: PersistentVolumeSpec, path: FieldPath, errors: FieldErrors): void {
+function checkObjectFields(spec: PersistentVolumeSpec, path: FieldPath, errors: FieldErrors): void {
   checkCapacity(spec.capacity ?? {}, path.child("capacity"), errors);
   const policy = spec.persistentVolumeReclaimPolicy;
   const policyPath = path.child("persistentVolumeReclaimPolicy");
@@ -70,7 +70,7 @@ function checkCapacity(
 }
 
 /** Refuses fields about claims, retention and topology. */
-function refuseOwnLife(spec: PersistentVolumeSpec, path: FieldPath, errors: FieldErrors): void {
+function refuseObjectFields(spec: PersistentVolumeSpec, path: FieldPath, errors: FieldErrors): void {
   for (const field of ["claimRef", "capacity", "nodeAffinity", "storageClassName"] as const) {
     if (spec[field] !== undefined) {
       errors.forbidden(path.child(field), "may not be specified in the context of inline volumes");

@@ -25,19 +25,19 @@ const IMAGE_REF_MAX = 256;
 export function checkContainerStatuses({ spec, status }: Pod, path: FieldPath, errors: FieldErrors): void {
   const os = spec.os?.name ?? "linux";
   for (const [list, containers] of STATUS_LISTS) {
-    for (const [i, told] of (status[list] ?? []).entries()) {
+    for (const [i, shown] of (status[list] ?? []).entries()) {
       // Skips the usual status, which has none of the checked fields: agents write statuses often.
-      if (!saysMore(told)) continue;
+      if (!hasCheckedFields(shown)) continue;
       const place = { path: path.child(list).index(i), errors };
-      if (told.user?.linux !== undefined) checkUser(told.user.linux, os, place);
-      checkMounts(told.volumeMounts ?? [], place);
-      if (containers === undefined) refuseAllocated(told, place);
-      else checkAllocated(told, spec[containers] ?? [], place);
+      if (shown.user?.linux !== undefined) checkUser(shown.user.linux, os, place);
+      checkMounts(shown.volumeMounts ?? [], place);
+      if (containers === undefined) refuseAllocated(shown, place);
+      else checkAllocated(shown, spec[containers] ?? [], place);
     }
   }
 }
 
-function saysMore({ user, volumeMounts, allocatedResourcesStatus }: ContainerStatus): boolean {
+function hasCheckedFields({ user, volumeMounts, allocatedResourcesStatus }: ContainerStatus): boolean {
   return user !== undefined || volumeMounts !== undefined || allocatedResourcesStatus !== undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Validates the status of a job. A law says that a status is consistent; a promise says that an update keeps
- * earlier facts. A law names its topics. It runs only when the update changes one of them, so that an old
- * violation does not block other writes.
+ * Validates the status of a job. Consistency rules check that a status does not contradict itself; update rules
+ * check that an update keeps earlier facts. A consistency rule runs only when the update changes one of its
+ * topics, so that an old violation does not block other writes.
  */
 
 import { type FieldErrors, fieldPath } from "../../../api/errors/field-error.ts";
@@ -19,11 +19,11 @@ export function hasJobCondition({ conditions = [] }: JobStatus, type: string): b
 }
 
 export function checkJobStatus(next: Job, previous: Job, errors: FieldErrors): void {
-  for (const { about, check } of LAWS) {
+  for (const { about, check } of CONSISTENCY_RULES) {
     const isTouched = about?.some((topic) => !isSame(topic(next.status), topic(previous.status)));
     if (isTouched !== false) check(next, errors);
   }
-  for (const check of PROMISES) check(next, previous, errors);
+  for (const check of UPDATE_RULES) check(next, previous, errors);
 }
 
 /** A part of the status that an update may change. */
@@ -42,13 +42,13 @@ function isFinished(status: JobStatus): boolean {
   return hasJobCondition(status, "Complete") || hasJobCondition(status, "Failed");
 }
 
-interface Law {
-  /** Undefined for a law that runs on every update. */
+interface ConsistencyRule {
+  /** Undefined for a rule that runs on every update. */
   readonly about?: readonly Topic[];
   readonly check: (job: Job, errors: FieldErrors) => void;
 }
 
-const LAWS: readonly Law[] = [
+const CONSISTENCY_RULES: readonly ConsistencyRule[] = [
   { check: checkPodCounts },
   { check: checkUncounted },
   { about: [field("ready"), field("active")], check: checkReady },
@@ -99,7 +99,7 @@ function checkReady({ status: { ready = 0, active = 0 } }: Job, errors: FieldErr
 }
 
 /** A job cannot finish, or be about to finish, in two ways. */
-function exclusive(one: ConditionType, other: ConditionType): Law["check"] {
+function exclusive(one: ConditionType, other: ConditionType): ConsistencyRule["check"] {
   return ({ status }, errors) => {
     if (!hasJobCondition(status, one) || !hasJobCondition(status, other)) return;
     invalidWithoutValue(CONDITIONS, `cannot set ${one}=True and ${other}=true conditions`, errors);
@@ -107,7 +107,7 @@ function exclusive(one: ConditionType, other: ConditionType): Law["check"] {
 }
 
 /** The decision comes first, then the pods end, then the job finishes. */
-function preceded(end: ConditionType, decision: ConditionType): Law["check"] {
+function preceded(end: ConditionType, decision: ConditionType): ConsistencyRule["check"] {
   return ({ status }, errors) => {
     if (!hasJobCondition(status, end) || hasJobCondition(status, decision)) return;
     const problem = `cannot set ${end}=True condition without the ${decision}=true condition`;
@@ -115,13 +115,13 @@ function preceded(end: ConditionType, decision: ConditionType): Law["check"] {
   };
 }
 
-function onceFinished(check: Law["check"]): Law["check"] {
+function onceFinished(check: ConsistencyRule["check"]): ConsistencyRule["check"] {
   return (job, errors) => {
     if (isFinished(job.status)) check(job, errors);
   };
 }
 
-function checkNoneLeft(count: "active" | "terminating"): Law["check"] {
+function checkNoneLeft(count: "active" | "terminating"): ConsistencyRule["check"] {
   return ({ status: { [count]: left = 0 } }, errors) => {
     if (left > 0) errors.invalid(PATH.child(count), left, `${count}>0 is invalid for finished job`);
   };
@@ -181,7 +181,7 @@ function checkFailedIndexes({ spec, status: { failedIndexes: text } }: Job, erro
   if (problem !== undefined) errors.invalid(at, text, `error parsing failedIndexes: ${problem}`);
 }
 
-/** Other laws report unreadable and misplaced indexes. */
+/** Other rules report unreadable and misplaced indexes. */
 function checkDisjointIndexes({ spec, status }: Job, errors: FieldErrors): void {
   const { completedIndexes = "", failedIndexes } = status;
   if (failedIndexes === undefined || spec.backoffLimitPerIndex === undefined) return;
@@ -206,9 +206,9 @@ function readIndexes(text: string, completions = 0): ReadIndexes {
   }
 }
 
-type Promised = (next: Job, previous: Job, errors: FieldErrors) => void;
+type UpdateRule = (next: Job, previous: Job, errors: FieldErrors) => void;
 
-const PROMISES: readonly Promised[] = [
+const UPDATE_RULES: readonly UpdateRule[] = [
   lasting("Complete", "the terminal Complete"),
   lasting("Failed", "the terminal Failed"),
   lasting("FailureTarget", "the terminal FailureTarget"),
@@ -221,7 +221,7 @@ const PROMISES: readonly Promised[] = [
 ];
 
 /** A condition that is true stays true. */
-function lasting(type: ConditionType, name: string): Promised {
+function lasting(type: ConditionType, name: string): UpdateRule {
   return (next, previous, errors) => {
     if (!hasJobCondition(previous.status, type) || hasJobCondition(next.status, type)) return;
     invalidWithoutValue(CONDITIONS, `cannot disable ${name}=True condition`, errors);
