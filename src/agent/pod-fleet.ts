@@ -12,7 +12,6 @@ import type { ObjectChange } from "../runtime/cache/object-change.ts";
 import { WriteWindow } from "../runtime/controller/write-window.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { orderOfVersions } from "../runtime/refs/resource-version.ts";
-import type { Agenda } from "./agenda.ts";
 import { ConfigMemory } from "./config-memory.ts";
 import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
 import { findRefusal, findSizeProblem } from "./node/admit-pod.ts";
@@ -21,6 +20,7 @@ import { findDeviceProblem, hasDeviceClaims } from "./pod/device-claims.ts";
 import type { SizeProblem } from "./pod/granted-size.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
 import { resizePending, resizeStarted } from "./pod/resize-events.ts";
+import type { TimerQueue } from "./timer-queue.ts";
 
 /** Name of the cache index that maps nodes to pods. */
 export const PODS_BY_NODE = "agent/node";
@@ -39,7 +39,7 @@ export interface PodFleetParts {
   readonly routine: RoutineParts;
   /** Client with the identity of a node. */
   readonly clientOf: (node: string) => Client;
-  readonly agenda: Agenda;
+  readonly timers: TimerQueue;
   readonly runtime: (report: ReportListener) => ContainerRuntime;
   /** Aborted at shutdown: later write errors are expected and not logged. */
   readonly signal: AbortSignal;
@@ -72,7 +72,7 @@ export class PodFleet {
   #isScheduled = false;
 
   constructor(parts: PodFleetParts) {
-    const { routine, agenda } = parts;
+    const { routine, timers } = parts;
     const now = (): number => routine.loop.now();
     this.#parts = parts;
     this.#configs = new ConfigMemory({
@@ -87,7 +87,7 @@ export class PodFleet {
     );
     this.#workerParts = {
       now,
-      agenda,
+      timers,
       runtime: this.#runtime,
       wake: (worker) => this.#mark(worker),
       event: routine.event,
@@ -138,8 +138,8 @@ export class PodFleet {
    * The server normally removes the pod at once. If that failed, only the pod's node retries the deletion.
    */
   #finishLater({ metadata }: Pod, node: AgentNode): void {
-    const { agenda, routine, signal } = this.#parts;
-    agenda.add(routine.loop.now() + RETRY_MS, "periodic", () => {
+    const { timers, routine, signal } = this.#parts;
+    timers.add(routine.loop.now() + RETRY_MS, "periodic", () => {
       const pod = routine.cache(Pod).find(metadata);
       const isLeft = pod?.metadata.uid === metadata.uid && isHalfDeleted(pod);
       if (isLeft && node.state === "up" && !signal.aborted && !this.#workers.has(metadata.uid))
@@ -258,8 +258,8 @@ export class PodFleet {
   }
 
   #tryLater(worker: PodWorker, attempt: () => void): void {
-    const { agenda, routine } = this.#parts;
-    agenda.add(routine.loop.now() + RETRY_MS, "periodic", () => {
+    const { timers, routine } = this.#parts;
+    timers.add(routine.loop.now() + RETRY_MS, "periodic", () => {
       if (this.#isKnown(worker) && !worker.isEnding) attempt();
     });
   }
@@ -415,8 +415,8 @@ export class PodFleet {
   #markLater(worker: PodWorker): void {
     if (this.#later.has(worker)) return;
     this.#later.add(worker);
-    const { agenda, routine } = this.#parts;
-    agenda.add(routine.loop.now() + RETRY_MS, "progress", () => {
+    const { timers, routine } = this.#parts;
+    timers.add(routine.loop.now() + RETRY_MS, "progress", () => {
       this.#later.delete(worker);
       if (this.#isKnown(worker)) this.#mark(worker);
     });

@@ -4,8 +4,8 @@
  */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
-import type { Agenda, Appointment } from "../agenda.ts";
 import type { ContainerPlace, ContainerReport, ContainerRuntime } from "../container-runtime.ts";
+import type { TimerQueue, ScheduledCall } from "../timer-queue.ts";
 import { environmentUses, judgeEnvironment, type ConfigReference, type ConfigState } from "./config-needs.ts";
 import {
   actionEvents,
@@ -45,7 +45,7 @@ import { findStatusPatch } from "./status-patch.ts";
 
 export interface PodWorkerParts {
   readonly now: () => number;
-  readonly agenda: Agenda;
+  readonly timers: TimerQueue;
   readonly runtime: ContainerRuntime;
   /** Requests a pass for the pod. */
   readonly wake: (worker: PodWorker) => void;
@@ -97,7 +97,7 @@ export class PodWorker {
   /** True once the Event about the deadline was sent. */
   #isDeadlineTold = false;
   #preparation: Preparation;
-  #recheck: Appointment | undefined;
+  #recheck: ScheduledCall | undefined;
 
   constructor(pod: Pod, place: PodPlace, parts: PodWorkerParts) {
     this.#parts = parts;
@@ -211,7 +211,7 @@ export class PodWorker {
 
   /** Kills all containers of the pod in the runtime. */
   dismiss(): void {
-    this.#parts.agenda.cancel(this.#recheck);
+    this.#parts.timers.cancel(this.#recheck);
     this.#parts.runtime.forget(this.#pod.metadata.uid);
     this.#records.clear();
   }
@@ -314,11 +314,11 @@ export class PodWorker {
     if (this.#recheck?.at === recheck?.at && this.#recheck?.kind === recheck?.kind) {
       if (this.#recheck === undefined || this.#recheck.index >= 0) return;
     }
-    this.#parts.agenda.cancel(this.#recheck);
+    this.#parts.timers.cancel(this.#recheck);
     this.#recheck =
       recheck === undefined
         ? undefined
-        : this.#parts.agenda.add(recheck.at, recheck.kind, () => this.#parts.wake(this));
+        : this.#parts.timers.add(recheck.at, recheck.kind, () => this.#parts.wake(this));
   }
 
   #isGettingSize(): boolean {
@@ -364,8 +364,8 @@ export class PodWorker {
   }
 
   #tellPullBackOff(each: RoleContainer): void {
-    const { agenda, now } = this.#parts;
-    agenda.add(now() + PULL_ERROR_SHOWN_MS, "periodic", () => {
+    const { timers, now } = this.#parts;
+    timers.add(now() + PULL_ERROR_SHOWN_MS, "periodic", () => {
       const { phase } = this.#recordOf(each.container.name);
       if (phase.type === "unpullable") this.#tell(each, pullBackOffEvents(each.container));
     });

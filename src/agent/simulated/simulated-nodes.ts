@@ -9,10 +9,10 @@ import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Client } from "../../client/client.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
-import { Agenda } from "../agenda.ts";
 import { AgentNode, type NodeSetup } from "../node/agent-node.ts";
 import { NodeKeeper } from "../node/node-keeper.ts";
 import { PODS_BY_NODE, PodFleet } from "../pod-fleet.ts";
+import { TimerQueue } from "../timer-queue.ts";
 import { SimulatedRuntime } from "./simulated-runtime.ts";
 
 export interface SimulatedNodesOptions {
@@ -68,13 +68,13 @@ async function runNodes(
   const { loop } = routine;
   const clients = new Map(Array.from(nodes.keys(), (name) => [name, routine.clientAs(`node:${name}`)]));
   const clientOf = (name: string): Client => clients.get(name) ?? routine.client;
-  const agenda = new Agenda(loop);
+  const timers = new TimerQueue(loop);
   const fleet = new PodFleet({
     routine,
     clientOf,
-    agenda,
+    timers,
     signal,
-    runtime: (report) => new SimulatedRuntime({ loop, agenda, report }),
+    runtime: (report) => new SimulatedRuntime({ loop, timers, report }),
     findNode: (name) => nodes.get(name),
     hasRootCa: options.hasRootCa ?? true,
   });
@@ -90,7 +90,7 @@ async function runNodes(
   const leave = [fleet.follow(), keeper.follow()];
   await untilAborted(signal);
   for (const each of leave) each();
-  agenda.end();
+  timers.end();
   await Promise.all([fleet.end(), keeper.end()]);
 }
 

@@ -6,7 +6,6 @@ import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts
 import type { Loop, Random, TimerKind } from "../../base/loop/loop.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import { simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
-import type { Agenda, Appointment } from "../agenda.ts";
 import type {
   AdoptedRun,
   ContainerPlace,
@@ -15,6 +14,7 @@ import type {
   ProbeType,
   ReportListener,
 } from "../container-runtime.ts";
+import type { TimerQueue, ScheduledCall } from "../timer-queue.ts";
 import {
   behaviourOf,
   behaviourProblems,
@@ -39,7 +39,7 @@ const ANNOTATION_PROBE: Probe = { periodSeconds: 1, failureThreshold: 1, success
 interface Probing {
   readonly sinceMs: number;
   last: "success" | "failure" | undefined;
-  due: Appointment | undefined;
+  due: ScheduledCall | undefined;
 }
 
 interface SimulatedContainer {
@@ -53,29 +53,29 @@ interface SimulatedContainer {
   attempt: number;
   /** Set by a stop request. */
   ending: { readonly at: number; readonly exitCode: number } | undefined;
-  due: Appointment | undefined;
+  due: ScheduledCall | undefined;
   readonly probes: Map<ProbeType, Probing>;
 }
 
 export interface SimulatedRuntimeParts {
   readonly loop: Loop;
-  readonly agenda: Agenda;
+  readonly timers: TimerQueue;
   readonly report: ReportListener;
 }
 
 export class SimulatedRuntime implements ContainerRuntime {
   readonly handler = "simulated";
   readonly #loop: Loop;
-  readonly #agenda: Agenda;
+  readonly #timers: TimerQueue;
   readonly #report: ReportListener;
   readonly #ids: Random;
   readonly #images = new Map<string, Set<string>>();
   readonly #pods = new Map<string, Map<string, SimulatedContainer>>();
   readonly #files = new VolumeFiles();
 
-  constructor({ loop, agenda, report }: SimulatedRuntimeParts) {
+  constructor({ loop, timers, report }: SimulatedRuntimeParts) {
     this.#loop = loop;
-    this.#agenda = agenda;
+    this.#timers = timers;
     this.#report = report;
     this.#ids = loop.random("container-ids");
   }
@@ -185,8 +185,8 @@ export class SimulatedRuntime implements ContainerRuntime {
   }
 
   #dismiss(container: SimulatedContainer): void {
-    this.#agenda.cancel(container.due);
-    for (const { due } of container.probes.values()) this.#agenda.cancel(due);
+    this.#timers.cancel(container.due);
+    for (const { due } of container.probes.values()) this.#timers.cancel(due);
     container.probes.clear();
     if (container.state === "running") {
       this.#files.end(container.place, container.behaviour.files, this.#loop.now());
@@ -194,8 +194,8 @@ export class SimulatedRuntime implements ContainerRuntime {
   }
 
   #due(container: SimulatedContainer, when: { at: number; kind: TimerKind }, act: () => void): void {
-    this.#agenda.cancel(container.due);
-    container.due = this.#agenda.add(when.at, when.kind, act);
+    this.#timers.cancel(container.due);
+    container.due = this.#timers.add(when.at, when.kind, act);
   }
 
   #tell({ place }: SimulatedContainer, report: Parameters<ReportListener>[2]): void {
@@ -233,7 +233,7 @@ export class SimulatedRuntime implements ContainerRuntime {
 
   #awaitExit(container: SimulatedContainer): void {
     const { behaviour, startedAt, attempt, ending } = container;
-    this.#agenda.cancel(container.due);
+    this.#timers.cancel(container.due);
     const own = attempt < behaviour.exitTimes ? behaviour.exit : undefined;
     const ownAt = own === undefined ? Infinity : startedAt + own.afterMs;
     if (ending !== undefined && ending.at <= ownAt) {
@@ -261,7 +261,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   #awaitResult(container: SimulatedContainer, type: ProbeType): void {
     const probing = container.probes.get(type);
     if (probing === undefined) return;
-    this.#agenda.cancel(probing.due);
+    this.#timers.cancel(probing.due);
     const { periodSeconds = 10, initialDelaySeconds = 0 } =
       this.probeOf(container.place, type) ?? ANNOTATION_PROBE;
     const firstAt = Math.max(probing.sinceMs, container.startedAt + initialDelaySeconds * 1000);
@@ -272,7 +272,7 @@ export class SimulatedRuntime implements ContainerRuntime {
         ? firstAt
         : findNextChange(span, ticks, { after: this.#loop.now(), isSuccess: probing.last === "success" });
     if (at === undefined) return;
-    probing.due = this.#agenda.add(at, this.#kindOf(at, type !== "liveness"), () =>
+    probing.due = this.#timers.add(at, this.#kindOf(at, type !== "liveness"), () =>
       this.#probed(container, type, at),
     );
   }
