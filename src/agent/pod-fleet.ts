@@ -12,7 +12,7 @@ import type { ObjectChange } from "../runtime/cache/object-change.ts";
 import { WriteWindow } from "../runtime/controller/write-window.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { orderOfVersions } from "../runtime/refs/resource-version.ts";
-import { ConfigMemory } from "./config-memory.ts";
+import { ConfigCache } from "./config-cache.ts";
 import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
 import { findRefusal, findSizeProblem } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
@@ -52,7 +52,7 @@ export class PodFleet {
   readonly #parts: PodFleetParts;
   readonly #runtime: ContainerRuntime;
   readonly #workerParts: PodWorkerParts;
-  readonly #configs: ConfigMemory<PodWorker>;
+  readonly #configs: ConfigCache<PodWorker>;
   readonly #workers = new Map<string, PodWorker>();
   readonly #marked = new Set<PodWorker>();
   /** Workers with changes that arrived during a write. */
@@ -75,7 +75,7 @@ export class PodFleet {
     const { routine, timers } = parts;
     const now = (): number => routine.loop.now();
     this.#parts = parts;
-    this.#configs = new ConfigMemory({
+    this.#configs = new ConfigCache({
       ...parts,
       now,
       wake: (worker) => {
@@ -91,8 +91,8 @@ export class PodFleet {
       runtime: this.#runtime,
       wake: (worker) => this.#mark(worker),
       event: routine.event,
-      look: (asker, reference, since) =>
-        this.#configs.look(reference, { since, asker, node: asker.place.node }),
+      look: (requester, reference, since) =>
+        this.#configs.look(reference, { since, requester, node: requester.place.node }),
     };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ConfigMemory } from "../../src/agent/config-memory.ts";
+import { ConfigCache } from "../../src/agent/config-cache.ts";
 import type { Manifest, ResourceType } from "../../src/api/api-object.ts";
 import { ConfigMap, Event, Pod, Secret } from "../../src/api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../src/api/generated/types/node-v1.ts";
@@ -177,8 +177,8 @@ describe("what is known of ConfigMaps and Secrets", () => {
   test("is read once for all who ask at the same time, and again for who asks later", async () => {
     await using cluster = await openCluster({ ...SETUP, nodes: 0 });
     const { memory, reads, woken, answered } = memoryOf(cluster);
-    const ask = (asker: string, since: number): unknown =>
-      memory.look(settings, { asker, since, node: "node-1" });
+    const ask = (requester: string, since: number): unknown =>
+      memory.look(settings, { requester, since, node: "node-1" });
     const since = cluster.clock.now();
 
     expect(ask("a", since)).toBeUndefined();
@@ -200,7 +200,7 @@ describe("what is known of ConfigMaps and Secrets", () => {
     const { memory, reads, answered } = memoryOf(cluster);
     const since = cluster.clock.now();
     const ask = (later: number): unknown =>
-      memory.look(rootCa, { asker: "a", since: since + later, node: "node-1" });
+      memory.look(rootCa, { requester: "a", since: since + later, node: "node-1" });
 
     ask(0);
     await answered();
@@ -214,13 +214,15 @@ describe("what is known of ConfigMaps and Secrets", () => {
     await using cluster = await openCluster({ ...SETUP, nodes: 0 });
     const { memory, reads } = memoryOf(cluster, { hasRootCa: false });
 
-    expect(memory.look(rootCa, { asker: "a", since: 0, node: "node-1" })).toMatchObject({ type: "found" });
+    expect(memory.look(rootCa, { requester: "a", since: 0, node: "node-1" })).toMatchObject({
+      type: "found",
+    });
     expect(reads).toEqual([]);
   });
 });
 
 interface WatchedMemory {
-  readonly memory: ConfigMemory<string>;
+  readonly memory: ConfigCache<string>;
   /** Kinds that were asked for. */
   readonly reads: readonly string[];
   readonly woken: readonly string[];
@@ -236,12 +238,12 @@ function memoryOf(cluster: Cluster, { hasRootCa = true } = {}): WatchedMemory {
     reads.push(type.kind);
     return cluster.client(type);
   }) as Client;
-  const memory = new ConfigMemory<string>({
+  const memory = new ConfigCache<string>({
     now: () => cluster.clock.now(),
     signal: new AbortController().signal,
     clientOf: () => client,
-    wake: (asker) => {
-      woken.push(asker);
+    wake: (requester) => {
+      woken.push(requester);
       tell();
     },
     hasRootCa,

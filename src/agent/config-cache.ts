@@ -17,14 +17,14 @@ const ROOT_CA_MS = 60_000;
 const KEPT_MS = 60_000;
 const KEPT_MAX = 10_000;
 const NOTHING: ReadonlySet<string> = new Set();
-const ASSUMED: ConfigState = { type: "found", keys: new Set(["ca.crt"]), binaryKeys: NOTHING };
+const ASSUMED_ROOT_CA: ConfigState = { type: "found", keys: new Set(["ca.crt"]), binaryKeys: NOTHING };
 
-export interface ConfigMemoryParts<Asker> {
+export interface ConfigCacheParts<Requester> {
   readonly now: () => number;
   readonly signal: AbortSignal;
   readonly clientOf: (node: string) => Client;
   /** Called once the requested object is known. */
-  readonly wake: (asker: Asker) => void;
+  readonly wake: (requester: Requester) => void;
   /**
    * Whether a controller publishes the server's certificate in each namespace. Without one, pods do not wait
    * for it.
@@ -32,10 +32,10 @@ export interface ConfigMemoryParts<Asker> {
   readonly hasRootCa: boolean;
 }
 
-export interface Question<Asker> {
+export interface ConfigLookup<Requester> {
   /** Earlier results do not count. */
   readonly since: number;
-  readonly asker: Asker;
+  readonly requester: Requester;
   /** The read uses this node's identity: a node may read the objects that its pods use. */
   readonly node: string;
 }
@@ -45,27 +45,27 @@ interface Known {
   readonly state: ConfigState;
 }
 
-export class ConfigMemory<Asker> {
-  readonly #parts: ConfigMemoryParts<Asker>;
+export class ConfigCache<Requester> {
+  readonly #parts: ConfigCacheParts<Requester>;
   /** In order of their read, the oldest first. */
-  readonly #known = new Map<string, Known>();
-  readonly #asking = new Map<string, Set<Asker>>();
+  readonly #cached = new Map<string, Known>();
+  readonly #reading = new Map<string, Set<Requester>>();
   /** Each read is a subject of its own, so that reads do not wait for each other. */
-  readonly #window = new WriteWindow<ReadonlySet<Asker>>();
+  readonly #window = new WriteWindow<ReadonlySet<Requester>>();
 
-  constructor(parts: ConfigMemoryParts<Asker>) {
+  constructor(parts: ConfigCacheParts<Requester>) {
     this.#parts = parts;
   }
 
   /** Undefined when the object must be read first. Then `wake` is called after the read. */
-  look(reference: ConfigReference, question: Question<Asker>): ConfigState | undefined {
+  look(reference: ConfigReference, lookup: ConfigLookup<Requester>): ConfigState | undefined {
     const isRootCa = reference.kind === "configmap" && reference.name === ROOT_CA;
-    if (isRootCa && !this.#parts.hasRootCa) return ASSUMED;
+    if (isRootCa && !this.#parts.hasRootCa) return ASSUMED_ROOT_CA;
     const key = `${reference.kind}/${reference.namespace}/${reference.name}`;
-    const known = this.#known.get(key);
+    const known = this.#cached.get(key);
     const sharedMs = isRootCa && known?.state.type === "found" ? ROOT_CA_MS : SHARED_MS;
-    if (known !== undefined && known.at >= question.since - sharedMs) return known.state;
-    this.#ask(key, reference, question);
+    if (known !== undefined && known.at >= lookup.since - sharedMs) return known.state;
+    this.#request(key, reference, lookup);
     return undefined;
   }
 
@@ -74,33 +74,33 @@ export class ConfigMemory<Asker> {
     await this.#window.quiet();
   }
 
-  #ask(key: string, reference: ConfigReference, { asker, node }: Question<Asker>): void {
-    const asking = this.#asking.get(key);
-    if (asking !== undefined) {
-      asking.add(asker);
+  #request(key: string, reference: ConfigReference, { requester, node }: ConfigLookup<Requester>): void {
+    const waiting = this.#reading.get(key);
+    if (waiting !== undefined) {
+      waiting.add(requester);
       return;
     }
-    const askers = new Set([asker]);
-    this.#asking.set(key, askers);
-    this.#window.send(askers, () => this.#read(key, reference, node));
+    const requesters = new Set([requester]);
+    this.#reading.set(key, requesters);
+    this.#window.send(requesters, () => this.#read(key, reference, node));
   }
 
   async #read(key: string, reference: ConfigReference, node: string): Promise<void> {
     const at = this.#parts.now();
     const state = await readState(this.#parts.clientOf(node), reference);
-    const askers = this.#asking.get(key) ?? [];
-    this.#asking.delete(key);
+    const requesters = this.#reading.get(key) ?? [];
+    this.#reading.delete(key);
     if (this.#parts.signal.aborted) return;
     this.#keep(key, { at, state });
-    for (const asker of askers) this.#parts.wake(asker);
+    for (const requester of requesters) this.#parts.wake(requester);
   }
 
   #keep(key: string, known: Known): void {
-    this.#known.delete(key);
-    this.#known.set(key, known);
-    for (const [oldest, { at }] of this.#known) {
-      if (this.#known.size <= KEPT_MAX && at >= known.at - KEPT_MS) return;
-      this.#known.delete(oldest);
+    this.#cached.delete(key);
+    this.#cached.set(key, known);
+    for (const [oldest, { at }] of this.#cached) {
+      if (this.#cached.size <= KEPT_MAX && at >= known.at - KEPT_MS) return;
+      this.#cached.delete(oldest);
     }
   }
 }
