@@ -75,7 +75,7 @@ export function reportEvents(container: Container, report: ContainerReport): rea
   }
 }
 
-/** For a container that ended and will restart. */
+/** Events of a container that ended and will restart. */
 export function crashEvents(pod: Pod, { name }: Container, record: ContainerRecord): readonly Words[] {
   if (putOffMs(record) <= 0) return [];
   const { name: podName, namespace = "", uid } = pod.metadata;

@@ -175,7 +175,7 @@ describe("the plan for a pod", () => {
     expect(podStatus(done, planPod(done, NOW), NOW).phase).toBe("Failed");
   });
 
-  test("fails a pod when an init container fails finally, without starting the rest", () => {
+  test("fails a pod when an init container fails permanently, without starting the rest", () => {
     const spec = { restartPolicy: "Never" as const, initContainers: [web("one")], containers: [web("a")] };
     const failed = facts(spec, { one: exited(1) });
     const status = podStatus(failed, planPod(failed, NOW), NOW);

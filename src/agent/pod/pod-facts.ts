@@ -51,7 +51,8 @@ export type Ending =
   | { readonly type: "deleted"; readonly graceMs: number }
   | { readonly type: "deadline" }
   /**
-   * No container will run again: all completed, one failed finally, or another client set a terminal phase.
+   * No container will run again: all completed, one failed permanently, or another client set a terminal
+   * phase.
    */
   | { readonly type: "finished" };
 

@@ -31,8 +31,8 @@ export interface SimulatedNodesOptions {
   /** Region label of the nodes. Default: `local`. */
   readonly region?: string;
   /**
-   * Whether a controller publishes the server's certificate in each namespace. Default: true. If
-   * false, pods do not wait for it.
+   * Whether a controller publishes the server's certificate in each namespace. Default: true. If false, pods
+   * do not wait for it.
    */
   readonly hasRootCa?: boolean;
 }

@@ -109,7 +109,7 @@ describe("a PodCertificateRequest", () => {
 });
 
 describe("the status of a PodCertificateRequest", () => {
-  test.each(["Denied", "Failed"])("is %s once, and finally", (type) => {
+  test.each(["Denied", "Failed"])("cannot change once it is %s", (type) => {
     const answered = request({}, decided(type));
 
     expect(probe.statusProblems(answered, request())).toEqual([]);

@@ -46,7 +46,7 @@ interface Lockable {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** For immutable objects: `immutable` and `data` must not change. */
+/** Reports changes of `immutable` and `data` in an immutable object. */
 export function refuseDataChanges(next: Lockable, previous: Lockable, errors: FieldErrors): void {
   if (next.immutable !== true) errors.forbidden("immutable", IMMUTABLE_WHEN_SET);
   if (!isSame(next.data, previous.data)) errors.forbidden("data", IMMUTABLE_WHEN_SET);

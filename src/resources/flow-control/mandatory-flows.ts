@@ -1,6 +1,6 @@
 /**
- * The mandatory objects of flow control, which clients cannot delete. Administrators' requests are exempt
- * from queues, and a catch-all level serves requests that match no other schema.
+ * The mandatory objects of flow control, which the server restores after any change. Administrators' requests
+ * are exempt from queues. A catch-all level serves requests that match no other schema.
  */
 import type {
   FlowSchemaSpec,

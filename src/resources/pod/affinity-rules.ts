@@ -40,7 +40,7 @@ function checkWeight(weight: number, path: FieldPath, errors: FieldErrors): void
   if (weight <= 0 || weight > WEIGHT_MAX) errors.invalid(path, weight, "must be in the range 1-100");
 }
 
-/** For affinity and anti-affinity, which have the same fields. */
+/** Used for affinity and anti-affinity, which have equal fields. */
 function checkPodAffinity(affinity: PodAffinity, path: FieldPath, errors: FieldErrors): void {
   for (const [i, term] of (affinity[REQUIRED] ?? []).entries()) {
     checkPodTerm(term, path.child(REQUIRED).index(i), errors);

@@ -132,7 +132,7 @@ describe("the table row of a pod", () => {
     expect(cells(status, { spec }).slice(1, 4)).toEqual(["2/2", "Running", "2"]);
   });
 
-  test("counts only restarts up to the pending container", () => {
+  test("ignores restarts of sidecars after a pending init container", () => {
     const spec = {
       containers: [named("a")],
       initContainers: [named("i"), { ...named("side"), restartPolicy: "Always" }],
@@ -150,7 +150,7 @@ describe("the table row of a pod", () => {
   test.each([
     [READY, "Running"],
     [[], "NotReady"],
-  ])("shows a running pod with one completed container as: %#", (conditions, reason) => {
+  ])("shows Running or NotReady for a pod with one completed container: %#", (conditions, reason) => {
     const spec = { containers: [named("a"), named("b")] };
     const containerStatuses = [ended("a", { reason: "Completed" }), running("b")];
 

@@ -1,4 +1,4 @@
-/** Defaults of a pod's spec: those that templates share, and those of pods only. */
+/** Defaults of a pod's spec: defaults shared with templates, and defaults of pods only. */
 
 import type {
   Container,

@@ -1,4 +1,4 @@
-/** Sums the requests of a pod as numbers. The scheduler and quotas decide by these sums. */
+/** Sums the requests of a pod as numbers. The scheduler, the agent and autoscalers decide by these sums. */
 
 import type { Container, ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 import { isSidecar, type ResourceList } from "./pod-resources.ts";

@@ -5,7 +5,7 @@ import { storageClassOf } from "../storage/claim-class.ts";
 
 const CLASS_SUFFIX = ".storageclass.storage.k8s.io/";
 
-/** Requested storage and number of claims, in total and for the claim's class. */
+/** Requested storage, in total and for the claim's class, and the number of claims of the class. */
 export function claimUsage(claim: PersistentVolumeClaim): ResourceList {
   const storageClass = storageClassOf(claim);
   const size = sizeOf(claim);

@@ -134,12 +134,12 @@ function withoutNewExpandSecret(
 
 type Volume = Pick<PersistentVolume | PersistentVolumeClaim, "metadata" | "status" | "spec">;
 
-/** Shared with claims. */
+/** Also used for claims. */
 export function phaseText({ metadata, status }: Volume): string {
   return metadata.deletionTimestamp === undefined ? (status.phase ?? "") : "Terminating";
 }
 
-/** Shared with claims. */
+/** Also used for claims. */
 export function classAnnotationWarnings({ annotations }: ObjectMeta): readonly string[] {
   if (annotations?.[CLASS_ANNOTATION] === undefined) return [];
   const advice = 'deprecated since v1.8; use "storageClassName" attribute instead';

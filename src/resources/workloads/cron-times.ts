@@ -1,6 +1,6 @@
 /**
- * Computes the times of a cron schedule in a time zone. As in robfig/cron, a
- * time that a clock change skips is not due on that day. A time that it repeats is due twice.
+ * Computes the times of a cron schedule in a time zone. As in robfig/cron, a time that a clock change skips
+ * is not due on that day. A time that it repeats is due twice.
  */
 import type { CronSchedule } from "./cron-schedule.ts";
 
@@ -127,7 +127,7 @@ function timesOf({ schedule, zone, day }: DueDay): readonly number[] {
   return times;
 }
 
-/** For days near a clock change: looks up the wall clock for every minute. */
+/** Looks up the wall clock for every minute of a day near a clock change. */
 function timesOfOddDay({ schedule, zone, day }: DueDay, offsets: readonly number[]): readonly number[] {
   const first = day - Math.max(...offsets) * MINUTE_MS;
   const end = day + DAY_MS - Math.min(...offsets) * MINUTE_MS;

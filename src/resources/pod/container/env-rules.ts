@@ -60,7 +60,7 @@ function checkEnvSource(source: EnvVarSource, path: FieldPath, errors: FieldErro
   if (fileKeyRef !== undefined) checkFileReference(fileKeyRef, path.child("fileKeyRef"), errors);
 }
 
-/** For references to ConfigMaps and Secrets: their types are equal. */
+/** Used for ConfigMaps and Secrets, whose references have equal types. */
 function checkKeyReference(
   { name = "", key }: ConfigMapKeySelector,
   path: FieldPath,

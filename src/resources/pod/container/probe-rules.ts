@@ -25,7 +25,7 @@ export function checkProbes(container: Container, path: FieldPath, scope: PodSco
   if (startupProbe !== undefined) checkRestartingProbe(startupProbe, path.child("startupProbe"), scope);
 }
 
-/** For liveness and startup probes, whose failure restarts the container. */
+/** Used for liveness and startup probes, whose failure restarts the container. */
 function checkRestartingProbe(probe: Probe, path: FieldPath, scope: PodScope): void {
   checkProbe(probe, path, scope);
   if (probe.successThreshold !== 1) {

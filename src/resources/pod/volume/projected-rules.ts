@@ -54,7 +54,7 @@ function checkProjection(source: VolumeProjection, place: ProjectionPlace, error
   if (podCertificate !== undefined) checkCertificate(podCertificate, at("podCertificate"), errors);
 }
 
-/** For Secrets and ConfigMaps: their projections are equal. */
+/** Used for Secrets and ConfigMaps, whose projections have equal types. */
 function checkObjectFiles(
   { name = "", items }: ConfigMapProjection,
   place: ProjectionPlace,

@@ -72,7 +72,7 @@ export const autoscalerFromV1: Conversion = (object) => {
 
 const KEPT: ReadonlySet<string> = new Set([METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR]);
 
-/** Annotations without those that hold fields, which have no meaning in v2. */
+/** Removes annotations that hold fields: they have no meaning in v2. */
 export function withoutKept<T>(annotations: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !KEPT.has(key)));
 }

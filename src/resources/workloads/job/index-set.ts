@@ -85,7 +85,7 @@ export function withIndexes(
   return added.length === 0 ? intervals : joinIntervals([...intervals, ...added]);
 }
 
-/** Sorts the intervals and joins those that touch. */
+/** Sorts the intervals and joins touching ones. */
 function joinIntervals(intervals: readonly IndexInterval[]): readonly IndexInterval[] {
   const joined: IndexInterval[] = [];
   for (const { first, last } of intervals.toSorted((left, right) => left.first - right.first)) {

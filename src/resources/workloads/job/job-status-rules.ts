@@ -1,7 +1,7 @@
 /**
- * Validates the status of a job. Consistency rules check that a status does not contradict itself; update rules
- * check that an update keeps earlier facts. A consistency rule runs only when the update changes one of its
- * topics, so that an old violation does not block other writes.
+ * Validates the status of a job. Consistency rules check that a status does not contradict itself; update
+ * rules check that an update keeps earlier facts. A consistency rule runs only when the update changes one of
+ * its topics: an old violation does not block other writes.
  */
 
 import { type FieldErrors, fieldPath } from "../../../api/errors/field-error.ts";
