@@ -1,4 +1,4 @@
-/** `setpoint/runtime`: what controllers are made of. */
+/** `setpoint/runtime`: the building blocks of controllers. */
 export { createTextLog } from "../base/log/log-text.ts";
 export type { TextLogOptions } from "../base/log/log-text.ts";
 export { silentLog } from "../base/log/log.ts";

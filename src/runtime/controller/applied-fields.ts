@@ -1,14 +1,16 @@
 /**
- * Whether an object already carries what is declared, so that applying it once more would change nothing. Asked without the kind's schema: the
- * fields that the server recorded for the applier say how the object is made up. In doubt the answer is no, which costs a request.
+ * Decides whether an object already carries a declared manifest, so that applying it again would change nothing. It
+ * needs no schema: the managed fields recorded for the applier show the structure. When in doubt the result is no,
+ * which costs one request.
  *
- * Example: declared `{ spec: { ports: [{ port: 80 }] } }`, recorded `f:spec: f:ports: k:{"port":80}: { .: {}, f:port: {} }`.
+ * Example: declared `{ spec: { ports: [{ port: 80 }] } }`, recorded `f:spec: f:ports: k:{"port":80}: { .: {}, f:port:
+ * {} }`.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 
-/** The applier owns exactly the declared fields, and they have the declared values. */
+/** True when the applier owns exactly the declared fields and they have the declared values. */
 export function carries(live: ApiObject, declared: JsonObject, manager: string): boolean {
   const entry = live.metadata.managedFields?.find(
     (each) => each.manager === manager && each.operation === "Apply" && (each.subresource ?? "") === "",
@@ -19,13 +21,13 @@ export function carries(live: ApiObject, declared: JsonObject, manager: string):
 }
 
 interface Place {
-  /** Recorded for this place. */
+  /** Managed fields recorded at this path. */
   readonly fields: JsonObject;
   readonly declared: unknown;
   readonly live: unknown;
 }
 
-/** Without what says which object is meant: nobody owns that. */
+/** The declared fields that a manager can own: all but those that identify the object. */
 function ownable(declared: JsonObject): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = declared;
   if (!isJsonObject(metadata)) return rest;
@@ -35,7 +37,7 @@ function ownable(declared: JsonObject): JsonObject {
 
 function isCarried(place: Place): boolean {
   const elements = elementsOf(place.fields);
-  // A value, or something that is owned as a whole.
+  // A leaf: a scalar, or a value that is owned as a whole.
   if (elements.length === 0) return jsonEqual(place.declared, place.live);
   if (Array.isArray(place.declared)) return isCarriedList(place, elements);
   return isCarriedObject(place);
@@ -65,22 +67,24 @@ function isCarriedList({ fields, declared, live }: Place, names: readonly string
   });
 }
 
-/** An item of a list, by its value or by the members that make it out. */
+/** Managed fields entry of a list item, identified by its value (`v:`) or by its key members (`k:`). */
 interface ListElement {
-  /** As recorded. */
+  /** Name of the entry as recorded, for example `k:{"port":80}`. */
   readonly name: string;
   readonly value: unknown;
   readonly keys: readonly (readonly [string, unknown])[] | undefined;
 }
 
-/** Read once for all items that it is compared with. */
+/** Parsed once for all items that it is compared with. */
 function listElement(name: string): ListElement {
   const value: unknown = JSON.parse(name.slice(2));
   const keys = name.startsWith("k:") && isJsonObject(value) ? Object.entries(value) : undefined;
   return { name, value, keys };
 }
 
-/** Keys that the item leaves out have their defaults, which are not known here: they are passed over. */
+/**
+ * A key member that the item leaves out has a default. The default is unknown here, so the member counts as equal.
+ */
 function isElementOf({ name, value, keys }: ListElement, item: unknown): boolean {
   if (name.startsWith("v:")) return jsonEqual(value, item);
   if (keys === undefined || !isJsonObject(item)) return false;

@@ -13,7 +13,7 @@ describe("childName", () => {
     expect(childName(owner("web"), "config")).toMatch(/^web-config-[a-z0-9]{10}$/);
   });
 
-  test("owners and roles that would run into each other have different names", () => {
+  test("owners and roles whose joined names are equal get different child names", () => {
     const names = [
       childName(owner("a-b", "1"), "c"),
       childName(owner("a", "2"), "b-c"),

@@ -1,18 +1,23 @@
 /**
- * Names of children that follow from their owner and their role: created twice, the second creation finds the first, whatever was
- * forgotten in between. An owner that is deleted and made again has other children.
+ * Names of children, derived from the owner's uid and the child's role. Creating a child twice finds the first one,
+ * even after a crash. An owner that is deleted and created again gets new names.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import { hash32 } from "../../base/loop/random.ts";
 
-/** Short enough for every kind, and for the value of a label. */
+/** Short enough for the name of every kind and for a label value. */
 const LABEL_MAX = 63;
-/** The alphabet of generated names: no vowels, so that no words come out. */
+/** Alphabet of generated names: no vowels, so that no words appear. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
-/** Of 27 characters each; two equal ones among a million children of one name are less likely than one in ten thousand. */
+/** With 27 characters each, a collision among a million children of one name is less likely than 1 in 10,000. */
 const HASH_LENGTH = 10;
 
-/** `web` and `config` give something like `web-config-x5k2z8bqrd`. The readable part is cut to fit. */
+/**
+ * Name of a child: owner `web` and role `config` give for example `web-config-x5k2z8bqrd`.
+ * The readable part is cut to fit.
+ * @param role - Purpose of the child; different for each child of one owner.
+ * @param maxLength - Upper bound of the length: 63 (default) is valid for every kind.
+ */
 export function childName(owner: ApiObject, role: string, maxLength: 63 | 253 = LABEL_MAX): string {
   const { name = "", uid = "" } = owner.metadata;
   const readable = maxLength === LABEL_MAX ? `${name}-${role}`.replaceAll(".", "-") : `${name}-${role}`;

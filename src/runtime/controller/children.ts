@@ -1,6 +1,6 @@
 /**
- * Makes an object's children be exactly what is declared: server-side apply of each, then deletion of those that are no longer declared.
- * Children of others are never taken over.
+ * Makes the children of an object equal to the declared ones: applies each, then deletes those no longer declared.
+ * Children that another object controls are never changed.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
@@ -13,12 +13,12 @@ import { carries } from "./applied-fields.ts";
 import { TerminalError, type ChildManifest } from "./controller.ts";
 import { kindId, type KnownKinds } from "./kinds.ts";
 
-/** Requests of one set of children that are under way at once. */
+/** Upper bound of concurrent requests for one set of children. */
 const PARALLEL_MAX = 16;
 
 export interface ChildrenParts {
   readonly owner: ApiObject;
-  /** Kinds of which children are deleted when they are not declared. */
+  /** Kinds whose undeclared children are deleted. */
   readonly owns: readonly ResourceType[];
   readonly kinds: KnownKinds;
   readonly client: Client;
@@ -33,7 +33,7 @@ interface Child {
   };
 }
 
-/** In the order declared. Nothing is deleted when anything could not be applied. */
+/** Returns the children in the order declared. When one cannot be applied, nothing is deleted. */
 export async function applyChildren(
   parts: ChildrenParts,
   declared: readonly ChildManifest[],
@@ -85,7 +85,7 @@ function placeOf({ type, manifest: { metadata } }: Child): string {
   return placeText(type, metadata.namespace ?? "", metadata.name);
 }
 
-/** Without version: the same child may be declared in another one. */
+/** The key has no version, so that the same child may be declared in another version. */
 function placeText({ apiVersion, kind }: ResourceType, namespace: string, name: string): string {
   return `${kind}.${groupOf(apiVersion)} ${namespace}/${name}`;
 }
@@ -94,7 +94,7 @@ async function applyChild(parts: ChildrenParts, { type, manifest }: Child): Prom
   const live = parts.kinds.findCache(type)?.find(manifest.metadata);
   if (live !== undefined) {
     refuseForeign(parts.owner, live);
-    // What is going cannot be kept: when it is gone, that is a change, and it is made anew.
+    // A child that is being deleted cannot be kept. Its deletion triggers another pass, which creates it again.
     if (live.metadata.deletionTimestamp !== undefined) return live;
     if (carries(live, manifest, parts.manager) || parts.applied.isAsApplied(live, manifest)) return live;
   }
@@ -119,12 +119,12 @@ async function remove(client: ResourceClient<ApiObject>, object: ApiObject): Pro
   try {
     await client.delete(object, { propagationPolicy: "Background" });
   } catch (error) {
-    // Gone, or another object of its name is there.
+    // The child is gone, or another object has its name.
     if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) throw error;
   }
 }
 
-/** All are tried and all have ended when it settles; then the first failure counts. */
+/** Tries all items. Settles once all have ended; rejects with the first error. */
 async function inBatches<T, R>(items: readonly T[], task: (item: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];
   const errors: unknown[] = [];
@@ -138,10 +138,10 @@ async function inBatches<T, R>(items: readonly T[], task: (item: T) => Promise<R
   return results;
 }
 
-/** Beyond this the longest unused is forgotten, and applied once more when it comes again. */
+/** Upper bound of remembered manifests. The least recently used one is dropped, which costs one request later. */
 const REMEMBERED_MAX = 10_000;
 
-/** What was applied last, for caches that do not keep who owns which field. */
+/** Remembers the last manifest applied to each object, for caches that drop managed fields. */
 export class AppliedManifests {
   readonly #byUid = new RecentMap<{ readonly text: string; readonly resourceVersion: string | undefined }>(
     REMEMBERED_MAX,
@@ -151,7 +151,7 @@ export class AppliedManifests {
     this.#byUid.set(uid, { text: stringifyJson(manifest), resourceVersion });
   }
 
-  /** The object has not changed since this very manifest was applied to it. */
+  /** True when the object has not changed since exactly this manifest was applied to it. */
   isAsApplied({ metadata: { uid = "", resourceVersion } }: ApiObject, manifest: JsonObject): boolean {
     const known = this.#byUid.get(uid);
     return known?.resourceVersion === resourceVersion && known?.text === stringifyJson(manifest);

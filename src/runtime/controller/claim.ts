@@ -1,7 +1,8 @@
 /**
- * Which objects belong to an owner: those it controls and that match its selector, and orphans that match, which it adopts. What it controls
- * and does not match is let go. The same rules as upstream's controllers have, with the same checks against acting on old facts:
- * adoption asks the server first whether the owner still is who it was, and every write names the uid of the object it means.
+ * Finds the objects that belong to an owner: those it controls and that match its selector, and matching orphans,
+ * which it adopts. Controlled objects that no longer match are released. The rules equal upstream's, with its checks
+ * against stale data: before it adopts, it reads the owner from the server and compares the uid. Each write names the
+ * uid of the object it means.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
@@ -14,17 +15,20 @@ import { controllerOf, ownerReferenceTo } from "../refs/owner-reference.ts";
 export interface ClaimParts<T extends ApiObject> {
   readonly owner: ApiObject;
   readonly selector: LabelSelector;
-  /** What matches must also pass this, where given. */
+  /** Further condition that an object must meet, if given. */
   readonly accepts?: ((object: T) => boolean) | undefined;
   readonly cache: CacheView<T>;
   readonly client: ResourceClient<T>;
-  /** The owner as the server has it now. */
+  /** Reads the owner from the server, not from a cache. */
   readonly readOwner: () => Promise<ApiObject | undefined>;
 }
 
 export type ClaimVerdict = "owned" | "adopt" | "release" | "ignore";
 
-/** In the order of the cache. All that can be adopted or released is, also when one of them fails; the failures are thrown at the end. */
+/**
+ * Returns the objects in the cache's order. It tries all adoptions and releases even when one fails, then throws the
+ * errors.
+ */
 export async function claim<T extends ApiObject>(parts: ClaimParts<T>): Promise<readonly T[]> {
   const { owner, cache } = parts;
   const isChosen = selectorMatch(parts.selector, parts.accepts);
@@ -36,13 +40,13 @@ export async function claim<T extends ApiObject>(parts: ClaimParts<T>): Promise<
     if (verdict === "adopt") changes.push(adoption.adopt(object));
     else if (verdict === "release") changes.push(release(parts, object));
   };
-  // Of large owners these are many, and nearly all are as they should be.
+  // Large owners have many objects, and nearly all of them match: check those without judging.
   for (const object of cache.ownedBy(owner)) {
     if (isChosen(object)) owned.push(object);
     else decide(object, false);
   }
   for (const object of adoptable(parts)) decide(object, isChosen(object));
-  // Mostly nothing changes hands, and nobody waits.
+  // Most passes adopt and release nothing; they return without waiting.
   return changes.length === 0 ? owned : [...owned, ...(await adopted(changes))].toSorted(byPlace);
 }
 
@@ -53,7 +57,7 @@ async function adopted<T>(changes: readonly Promise<T | undefined>[]): Promise<r
   return results.flatMap((each) => (each.status === "fulfilled" && each.value ? [each.value] : []));
 }
 
-/** What is to be done with an object; every rule is in here. */
+/** Decides the fate of one object. All rules of claiming are here. */
 export function judge(owner: ApiObject, object: ApiObject, isMatch: boolean): ClaimVerdict {
   const controller = controllerOf(object);
   const isOwnerGoing = owner.metadata.deletionTimestamp !== undefined;
@@ -67,10 +71,10 @@ export function judge(owner: ApiObject, object: ApiObject, isMatch: boolean): Cl
   return !isMatch || isOwnerGoing || isGoing || isElsewhere ? "ignore" : "adopt";
 }
 
-/** So few are looked through faster than they are found by their labels. */
+/** Up to this many orphans are scanned; that is faster than a query by labels. */
 const FEW = 64;
 
-/** All that could be adopted, and perhaps others. */
+/** A superset of the objects that could be adopted. */
 function adoptable<T extends ApiObject>({ owner, selector, cache }: ClaimParts<T>): readonly T[] {
   const { namespace = "" } = owner.metadata;
   const orphans = cache.uncontrolled(namespace);
@@ -99,14 +103,14 @@ function compare(left: string, right: string): number {
 
 class Adoption<T extends ApiObject> {
   readonly #parts: ClaimParts<T>;
-  /** Asked once, and only when there is something to adopt. */
+  /** Check of the owner, made at most once and only before the first adoption. */
   #ownerCheck: Promise<void> | undefined;
 
   constructor(parts: ClaimParts<T>) {
     this.#parts = parts;
   }
 
-  /** Undefined when the object is gone meanwhile. */
+  /** Undefined when the object is gone. */
   async adopt(object: T): Promise<T | undefined> {
     this.#ownerCheck ??= this.#checkOwner();
     await this.#ownerCheck;
@@ -138,7 +142,7 @@ class Adoption<T extends ApiObject> {
   }
 }
 
-/** It does not matter when the object is gone, or no longer has the reference. */
+/** Ignores errors that say the object or its reference is already gone. */
 async function release<T extends ApiObject>({ owner, client }: ClaimParts<T>, object: T): Promise<undefined> {
   const { uid } = owner.metadata;
   try {
@@ -153,9 +157,9 @@ async function release<T extends ApiObject>({ owner, client }: ClaimParts<T>, ob
 }
 
 interface OwnerChange {
-  /** A change of one reference, which leaves all others as they are. */
+  /** Change of one reference that leaves all others as they are. */
   readonly strategic: readonly unknown[];
-  /** The whole list, for kinds that know no strategic merge patch; guarded by the resourceVersion. */
+  /** The whole list, for kinds without strategic merge patch. The resourceVersion guards it. */
   readonly whole: readonly unknown[];
 }
 

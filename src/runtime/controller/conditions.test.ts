@@ -5,7 +5,7 @@ const FIRST = Date.UTC(2026, 0, 1);
 const LATER = FIRST + 60_000;
 
 describe("withCondition", () => {
-  test("a new condition begins at this moment and comes last", () => {
+  test("a new condition starts at the given time and comes last", () => {
     const one = withCondition(undefined, { type: "Ready", status: "True", reason: "Up" }, { now: FIRST });
     const two = withCondition(one, { type: "Synced", status: "False", reason: "Down" }, { now: LATER });
 
@@ -36,7 +36,7 @@ describe("withCondition", () => {
     ]);
   });
 
-  test("the transition time moves with the status, and the place in the list stays", () => {
+  test("the transition time moves with the status, and the position in the list stays", () => {
     const ready = withCondition([], { type: "Ready", status: "True", reason: "Up" }, { now: FIRST });
     const both = withCondition(ready, { type: "Synced", status: "True", reason: "Up" }, { now: FIRST });
 
@@ -51,7 +51,7 @@ describe("withCondition", () => {
     ]);
   });
 
-  test("what changes nothing gives back the very same list", () => {
+  test("a condition that changes nothing returns the same list", () => {
     const one = withCondition([], { type: "Ready", status: "True", reason: "Up" }, { now: FIRST });
 
     expect(withCondition(one, { type: "Ready", status: "True", reason: "Up" }, { now: LATER })).toBe(one);

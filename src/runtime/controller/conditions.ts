@@ -1,25 +1,28 @@
-/** Conditions of a status, as the API's conventions want them. Pure: a list comes in, a list goes out. */
+/** Conditions of a status, by the conventions of the Kubernetes API. Pure functions: a list in, a list out. */
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
 
+/** A condition to be set by `withCondition`. */
 export interface NewCondition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
-  /** One word in CamelCase for programs. */
+  /** Reason for programs: one word in CamelCase. */
   readonly reason: string;
+  /** Explanation for people. Default: empty. */
   readonly message?: string;
 }
 
+/** When and for which generation a condition was found. */
 export interface ConditionMoment {
-  /** Milliseconds since the epoch. */
+  /** Time for `lastTransitionTime`, in milliseconds since the epoch. */
   readonly now: number;
-  /** Of the object on which the condition was found to hold. */
+  /** Generation of the object that the condition was computed from. Default: unchanged. */
   readonly observedGeneration?: number | undefined;
 }
 
 /**
- * The conditions with this one in place of the one of its type, or at the end. `lastTransitionTime` moves only when the status does. When
- * nothing changes, the very list that was given comes back.
+ * Returns the conditions with this one set. It replaces the condition of its type, or comes last.
+ * `lastTransitionTime` moves only when the status does. When nothing changes, the result is the given list itself.
  */
 export function withCondition(
   conditions: readonly Condition[] | undefined,
@@ -33,6 +36,7 @@ export function withCondition(
   return conditions.map((each) => (each === known ? next : each));
 }
 
+/** The condition of a type; undefined when the list has none. */
 export function findCondition(
   conditions: readonly Condition[] | undefined,
   type: string,
@@ -40,7 +44,7 @@ export function findCondition(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** The named condition is there and says so. */
+/** True when the condition is present with status `True`. */
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === "True";
 }

@@ -1,4 +1,4 @@
-/** What is measured of a controller. */
+/** Metrics of a controller. */
 import type { BoundCounter, BoundHistogram, MetricOptions, Metrics } from "../../base/metrics/metrics.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import type { PassResult } from "./pass-result.ts";
@@ -19,7 +19,7 @@ export class ControllerMetrics {
     this.#metrics = metrics;
     const reconciles = metrics.counter({
       name: "setpoint_controller_reconciles_total",
-      help: "Passes of controllers, by what they came to.",
+      help: "Passes of controllers, by result.",
       labels: ["controller", "result"],
     });
     const bound = (result: PassResult["type"]): BoundCounter => reconciles.bind({ controller, result });
@@ -36,12 +36,12 @@ export class ControllerMetrics {
       .bind(this.#labels);
     this.#durations = this.#histogram({
       name: "setpoint_controller_reconcile_seconds",
-      help: "How long passes take.",
+      help: "Duration of passes in seconds.",
       alsoAs: "workqueue_work_duration_seconds",
     });
     this.#waits = this.#histogram({
       name: "setpoint_queue_wait_seconds",
-      help: "How long keys wait until they are taken.",
+      help: "Time that keys wait in the queue, in seconds.",
       alsoAs: "workqueue_queue_duration_seconds",
     });
   }
@@ -53,32 +53,37 @@ export class ControllerMetrics {
     this.#waits.observe(waitedMs / 1000);
   }
 
-  /** Until the function that comes back is called. */
+  /** Publishes the queue's figures until the returned function is called. */
   watch(queue: WorkQueue): () => void {
-    const leave = [
-      this.#gauge({ name: "setpoint_controller_in_work", help: "Keys in work." }, () => queue.inWork),
+    const ends = [
+      this.#gauge(
+        {
+          name: "setpoint_controller_in_work",
+          help: "Keys in work, including those that wait for the caches.",
+        },
+        () => queue.inWork,
+      ),
       this.#gauge(
         {
           name: "setpoint_queue_depth",
-          help: "Keys that wait to be taken.",
+          help: "Keys ready to be taken.",
           alsoAs: "workqueue_depth",
         },
         () => queue.depth,
       ),
-      this.#gauge({ name: "setpoint_queue_delayed", help: "Keys that are due later." }, () => queue.delayed),
       this.#gauge(
-        { name: "setpoint_queue_oldest_seconds", help: "How long the next key has been waiting." },
+        { name: "setpoint_queue_delayed", help: "Keys that become ready later." },
+        () => queue.delayed,
+      ),
+      this.#gauge(
+        { name: "setpoint_queue_oldest_seconds", help: "Age of the oldest ready key in seconds." },
         () => queue.oldestAgeMs() / 1000,
       ),
-      this.#counter("workqueue_adds_total", "How often keys were added.", () => queue.added),
-      this.#counter(
-        "workqueue_retries_total",
-        "How often keys were added because they had failed.",
-        () => queue.retried,
-      ),
+      this.#counter("workqueue_adds_total", "Keys added to the queue.", () => queue.added),
+      this.#counter("workqueue_retries_total", "Keys added again after a failed pass.", () => queue.retried),
     ];
     return () => {
-      for (const each of leave) each();
+      for (const each of ends) each();
     };
   }
 
@@ -90,7 +95,7 @@ export class ControllerMetrics {
     return this.#metrics.gauge(optionsOf(figure)).read(source, this.#labels);
   }
 
-  /** Counted by the queue itself, and known by upstream's name only. */
+  /** Counted by the queue itself and published under upstream's name only. */
   #counter(name: string, help: string, source: () => number): () => void {
     const { controller } = this.#labels;
     return this.#metrics
@@ -102,7 +107,7 @@ export class ControllerMetrics {
 interface Figure {
   readonly name: string;
   readonly help: string;
-  /** What upstream's work queues call it. */
+  /** Name of the same metric in upstream's work queues. */
   readonly alsoAs?: string;
 }
 

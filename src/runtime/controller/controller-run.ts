@@ -1,9 +1,10 @@
 /**
- * The main loop of a controller: from changes in the caches to keys, from keys to passes. It sees to what `controller.ts` promises: one pass
- * per key at a time, none on a cache older than what the loop last wrote or read for the key, retries with back-off.
+ * The main loop of a controller. It turns cache changes into keys and keys into passes, and keeps the promises of
+ * `controller.ts`: one pass per key at a time, no pass on a cache older than the loop's own writes and reads, retries
+ * with back-off.
  *
- * A key stays in work after its pass until the caches have seen what the pass wrote and read, and a little longer when it is hot or its passes are long;
- * no worker is kept from other keys by that.
+ * After its pass a key stays in work until the caches show the pass's writes and reads. A hot key, or one with long
+ * passes, stays longer. Workers take other keys meanwhile.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
@@ -28,17 +29,17 @@ import { reconcileContext } from "./reconcile-context.ts";
 import { StatusWriter } from "./status-writer.ts";
 import { WriteBarrier, type PassWrites } from "./write-barrier.ts";
 
-/** Hides the time that requests take without flooding the server. */
+/** Hides the latency of requests without flooding the server. */
 const CONCURRENCY = 4;
-/** Nobody means an endless loop by `recheckAfterMs: 0`. */
+/** Lower bound of a recheck: `recheckAfterMs: 0` must not become an endless loop. */
 const RECHECK_MIN_MS = 1;
 
-/** Passes of one key take at most a fifth of the time, however large its object has grown; short ones are never held up. */
+/** Passes of one key take at most a fifth of the time, however large its object. Short passes are not delayed. */
 const PACE_FACTOR = 4;
 const PACE_ABOVE_MS = 4;
 const PACE_MAX_MS = 500;
 
-/** How long a key is left alone after a pass that kept everybody else waiting for so long. */
+/** Pause of a key after a pass that blocked the event loop for `blockedMs`. */
 function paceOf(blockedMs: number): number {
   return blockedMs <= PACE_ABOVE_MS ? 0 : Math.min(PACE_MAX_MS, Math.ceil(blockedMs * PACE_FACTOR));
 }
@@ -48,10 +49,10 @@ export interface ControllerParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly client: Client;
-  /** All that the definition names. */
+  /** All kinds that the definition names. */
   readonly kinds: KnownKinds;
   readonly recorder: EventSink;
-  /** Told of each pass when it has ended. */
+  /** Called after each pass. */
   readonly onPass?: ((pass: PassRecord) => void) | undefined;
 }
 
@@ -65,11 +66,11 @@ export class ControllerRun {
   readonly #statuses = new StatusWriter();
   readonly #applied = new AppliedManifests();
   readonly #metrics: ControllerMetrics;
-  /** Begins the ids of this run's passes. */
+  /** Prefix of the ids of this run's passes. */
   readonly #prefix: string;
   readonly #concurrency: number;
   #passes = 0;
-  /** Steps that are posted and will take a key. */
+  /** Posted steps that have not taken their key yet. */
   #posted = 0;
   #working = 0;
   /** Keys whose pass has ended but that are still in work. */
@@ -92,10 +93,13 @@ export class ControllerRun {
     this.#prefix = Buffer.from(loop.random("reconcile-ids").bytes(4)).toString("hex");
   }
 
-  /** Once. The caches of its kinds must have synced. Ends when the signal is aborted and no pass is under way any more. */
+  /**
+   * Call once, after the caches of its kinds have synced. Resolves when the signal is aborted and the last pass has
+   * ended.
+   */
   async run(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const leave = [this.#metrics.watch(this.#queue), ...this.#watchChanges()];
+    const unsubscribes = [this.#metrics.watch(this.#queue), ...this.#watchChanges()];
     const ended = new Promise<void>((resolve, reject) => {
       const end = (error?: unknown): void => (error === undefined ? resolve() : reject(error as Error));
       this.#running = { signal, end };
@@ -109,7 +113,7 @@ export class ControllerRun {
     } finally {
       signal.removeEventListener("abort", stop);
       resync.cancel();
-      for (const each of leave) each();
+      for (const each of unsubscribes) each();
       this.#queue.clear();
     }
   }
@@ -125,7 +129,7 @@ export class ControllerRun {
     ];
   }
 
-  /** Everything there is, behind what has changed. */
+  /** Adds every object with low urgency, behind the keys of changed objects. */
   #addAll(why: "start" | "resync"): void {
     const { for: type, when } = this.#definition;
     for (const object of this.#kinds.cache(type).list()) {
@@ -149,7 +153,7 @@ export class ControllerRun {
     return { cancel: () => timer.cancel() };
   }
 
-  /** Posts a step for each key that can be worked on now. */
+  /** Posts a step for each key that can be taken now. */
   #pump(): void {
     if (this.#running === undefined || this.#running.signal.aborted) return;
     while (this.#posted + this.#working < this.#concurrency && this.#posted < this.#queue.depth) {
@@ -167,7 +171,7 @@ export class ControllerRun {
       return;
     }
     this.#working++;
-    // Its failures are bugs of the runtime itself; they end the run.
+    // A rejection here is a bug of the runtime; it ends the run.
     void this.#pass(item, signal).then(
       () => this.#endIfIdle(),
       (error: unknown) => this.#running?.end(error),
@@ -192,7 +196,7 @@ export class ControllerRun {
     const durationMs = loop.elapsed() - begunAt;
     this.#metrics.note(result.type, item.waitedMs, durationMs);
     this.#conclude(item.key, result);
-    this.#tell({ item, id, startedAt, durationMs, result: result.type });
+    this.#report({ item, id, startedAt, durationMs, result: result.type });
     this.#working--;
     end();
     this.#pump();
@@ -202,7 +206,7 @@ export class ControllerRun {
     else await this.#settle(item.key, seen, holdMs);
   }
 
-  /** The key is in work until the caches have seen its writes, and a hot one for longer. */
+  /** Keeps the key in work until the caches show its writes, and a hot key for longer. */
   async #settle(key: string, seen: Promise<void> | undefined, holdMs: number): Promise<void> {
     this.#settling++;
     try {
@@ -229,7 +233,7 @@ export class ControllerRun {
     });
   }
 
-  /** What a pass has come to decides when its key is looked at again. */
+  /** Decides from the result of a pass when its key runs again. */
   #conclude(key: string, result: PassResult): void {
     const { log } = this.#parts;
     switch (result.type) {
@@ -243,16 +247,16 @@ export class ControllerRun {
         return;
       case "terminal":
         this.#queue.forget(key);
-        log.error("a reconcile failed and is not tried again before something changes", {
+        log.error("a reconcile failed; it is not retried until something changes", {
           key: keyLabel(key),
           error: result.error,
         });
         return;
       case "failed": {
         const retryAfterMs = Math.round(this.#queue.retry(key));
-        // Somebody else was faster: that is how concurrent writers find out, and nothing is wrong.
+        // A conflict is how concurrent writers detect each other; it is no fault.
         const level = isApiError(result.error, "Conflict") ? "debug" : "warn";
-        log[level]("a reconcile failed and is tried again", {
+        log[level]("a reconcile failed and is retried", {
           key: keyLabel(key),
           retryAfterMs,
           error: result.error,
@@ -264,7 +268,7 @@ export class ControllerRun {
     }
   }
 
-  /** Never rejects: whatever a controller throws is a result. */
+  /** Never rejects: an error that a controller throws becomes a result. */
   async #attempt(key: string, context: ReconcileContext): Promise<PassResult> {
     try {
       const object = this.#kinds.cache(this.#definition.for).find(objectKeyOf(key));
@@ -290,7 +294,7 @@ export class ControllerRun {
     return kept === undefined ? undefined : await this.#definition.reconcile(kept, context);
   }
 
-  /** The finalizer stays while `finalize` wants to look again. */
+  /** Keeps the finalizer while `finalize` asks for a recheck. */
   async #finalize(object: ApiObject, finalizer: string, context: ReconcileContext): Promise<Outcome> {
     if (!hasFinalizer(object, finalizer)) return undefined;
     const outcome = await this.#definition.finalize?.(object, context);
@@ -306,12 +310,12 @@ export class ControllerRun {
       cause: id,
       signal,
       onWrite: (written) => {
-        // Both are asked: each write is noted.
+        // Call both: `noteWrite` must see each write.
         const isUnknown = this.#guard.noteWrite(item.key, written);
         if (isUnknown && writes.isNew(written)) effect.last = written.object;
         writes.note(written);
       },
-      // What was decided by it must not be decided once more by what was there before.
+      // The next pass must not see a cache older than this read.
       onRead: (read) => writes.note(read),
     });
     const parts = {
@@ -327,7 +331,7 @@ export class ControllerRun {
     return reconcileContext(parts, { key, object, client, log: passLog, signal });
   }
 
-  #tell({ item, id, startedAt, durationMs, result }: PassEnd): void {
+  #report({ item, id, startedAt, durationMs, result }: PassEnd): void {
     const { namespace = "", name } = objectKeyOf(item.key);
     const controller = this.#definition.name;
     const { causes } = item;
@@ -340,7 +344,7 @@ interface PassBeginning {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly writes: PassWrites;
-  /** The last object that the pass effectively changed. */
+  /** The last object that the pass really changed. */
   readonly effect: { last: ApiObject | undefined };
 }
 

@@ -1,9 +1,10 @@
 /**
- * The contract between the runtime and a loop: what it looks at, what it does. One file is a controller: definition, reconcile, plan.
+ * The contract between the runtime and a controller: the kinds it watches and the code it runs.
  *
- * `reconcile` may be called at any time, any number of times, and does not know why: it looks at what is, and acts on the difference. The
- * runtime sees to it that one key has one pass at a time, that a pass never sees a cache older than what its own loop last wrote or read for that
- * key (read-your-writes), that failures are retried with back-off, and that a pass ends when the loop loses its lead.
+ * `reconcile` may be called at any time and any number of times, and does not learn why. It compares the declared
+ * state with the actual one and acts on the difference. The runtime guarantees: one pass per key at a time; no pass
+ * sees a cache older than the controller's own writes and reads for that key (read-your-writes); failures are retried
+ * with back-off; a pass is aborted when the lead is lost.
  */
 import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
@@ -14,54 +15,69 @@ import type { CacheView, IndexFunction } from "../cache/cache-view.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
 
+/** Definition of a controller: what it watches, and the code that reconciles one object. */
 export interface ControllerDefinition<T extends ApiObject> {
-  /** Names the loop in logs, metrics, events and as owner of the fields it writes. */
+  /** Name in logs, metrics and Events, and field manager of its writes. */
   readonly name: string;
-  /** Every object of this kind is reconciled: when it changes, at the start, and again every `resyncMs`. */
+  /** Kind to reconcile. Each object is reconciled at the start, when it changes, and every `resyncMs`. */
   readonly for: ResourceType<T>;
-  /** A change of an object of these kinds concerns the object of `for` that controls it. */
+  /** Kinds of the children. A change of a child reconciles the `for` object that controls it. Default: none. */
   readonly owns?: readonly ResourceType[];
-  /** Changes of other objects that concern keys of `for`; made by `watching`. */
+  /** Other kinds whose changes reconcile objects of `for`; made by `watching`. Default: none. */
   readonly watches?: readonly WatchMapping[];
-  /** Kinds that are read but whose changes are no reason to look. */
+  /** Kinds that are read but whose changes trigger no pass. Default: none. */
   readonly reads?: readonly ResourceType[];
-  /** Made by `indexing`. */
+  /** Indexes for the caches; made by `indexing`. Default: none. */
   readonly indexes?: readonly IndexDefinition[];
-  /** Which changes of `for` objects are worth a look; all of them unless given. See predicates.ts. */
+  /** Changes of `for` objects that trigger a pass; see `generationChanged` and the other predicates. Default: all. */
   readonly when?: (change: ObjectChange<T>) => boolean;
-  /** How many keys are reconciled at once. */
+  /** Upper bound of keys reconciled at once. Default: 4. */
   readonly concurrency?: number;
+  /** Period after which all objects are reconciled again, in milliseconds. Default: never. */
   readonly resyncMs?: number;
+  /**
+   * Back-off after a failed pass, in milliseconds: it starts at `baseMs` and doubles up to `maxMs`. Default: 5 ms and
+   * 5 minutes.
+   */
   readonly retry?: { readonly baseMs: number; readonly maxMs: number };
   /**
-   * With a finalizer, objects get it before they are first reconciled, and `finalize` runs before they may go. It is taken off once `finalize`
-   * has nothing more to look at (no `recheckAfterMs`).
+   * Finalizer that objects get before their first `reconcile`. When an object is deleted, `finalize` runs instead.
+   * The finalizer is removed once `finalize` returns without a recheck. Default: none.
    */
   readonly finalizer?: string;
+  /** Cleans up before an object with `finalizer` is removed. */
   finalize?(object: T, context: ReconcileContext): Promise<Outcome>;
+  /** Makes the actual state equal to the declared one. Must be idempotent. */
   reconcile(object: T, context: ReconcileContext): Promise<Outcome>;
-  /** A key whose object is gone; for loops that keep something outside of owned objects. Most need no such thing. */
+  /** Called for a key whose object is gone. Only for controllers that keep state outside of owned objects. */
   vanished?(key: ObjectKey, context: ReconcileContext): Promise<Outcome>;
 }
 
-/** Undefined: done until something changes. Thrown errors are retried with back-off, a TerminalError only after a change. */
+/**
+ * Result of a pass. Undefined: done until something changes. A thrown error is retried with back-off, a
+ * `TerminalError` only after a change.
+ */
 export type Outcome = Recheck | undefined | void;
 
+/** Result of a pass that asks for another one. */
 export interface Recheck {
+  /** Time until the next pass, in milliseconds. */
   readonly recheckAfterMs: number;
   /**
-   * `progress`, unless given: something is still to be done, and the world is not quiet before. `periodic`: a look from time to time that comes
-   * again for ever, such as a schedule or a measurement.
+   * Purpose of the pass. `progress` (default): work remains, so the cluster is not settled yet. `periodic`: a check
+   * that repeats forever, for example a schedule or a measurement.
    */
   readonly timer?: TimerKind;
 }
 
+/** A kind to watch, and the keys that its changes concern. Made by `watching`. */
 export interface WatchMapping {
   readonly type: ResourceType;
-  /** Called for each change; the same key several times costs nothing. */
+  /** Keys to reconcile after a change. Returning a key more than once is harmless. */
   readonly keysOf: (change: ObjectChange<ApiObject>, read: CacheReader) => Iterable<ObjectKey>;
 }
 
+/** Watches another kind: `keysOf` names the keys to reconcile after each of its changes. */
 export function watching<T extends ApiObject>(
   type: ResourceType<T>,
   keysOf: (change: ObjectChange<T>, read: CacheReader) => Iterable<ObjectKey>,
@@ -69,12 +85,15 @@ export function watching<T extends ApiObject>(
   return { type, keysOf: keysOf as WatchMapping["keysOf"] };
 }
 
+/** An index over a cached kind. Made by `indexing`. */
 export interface IndexDefinition {
   readonly type: ResourceType;
+  /** Name of the index, as passed to `CacheView.indexed`. */
   readonly name: string;
   readonly valuesOf: IndexFunction<ApiObject>;
 }
 
+/** Adds an index to a cached kind: `valuesOf` returns the values under which an object is found. */
 export function indexing<T extends ApiObject>(
   type: ResourceType<T>,
   name: string,
@@ -83,32 +102,37 @@ export function indexing<T extends ApiObject>(
   return { type, name, valuesOf: valuesOf as IndexFunction<ApiObject> };
 }
 
-/** Only kinds that the definition names (`for`, `owns`, `watches`, `reads`) can be read; others are a bug and throw. */
+/** The cache of a kind. Throws when the definition does not name the kind in `for`, `owns`, `watches` or `reads`. */
 export type CacheReader = <T extends ApiObject>(type: ResourceType<T>) => CacheView<T>;
 
-/** A selector for owners to whom not everything that it matches can belong, for instance because of its name. */
+/** A selector with a further condition, for owners that may not claim everything the selector matches. */
 export interface ClaimChoice<T extends ApiObject> {
   readonly selector: LabelSelector;
   readonly accepts: (object: T) => boolean;
 }
 
+/** Services for one pass. */
 export interface ReconcileContext {
+  /** Key of the reconciled object. */
   readonly key: ObjectKey;
+  /** Read-only caches of the kinds that the definition names. */
   readonly cache: CacheReader;
-  /** Writes in the loop's name; aborted with the pass. */
+  /** Client whose field manager is the controller's name. Its requests are aborted with the pass. */
   readonly client: Client;
+  /** Current time in milliseconds since the epoch. */
   readonly clock: { readonly now: () => number };
   readonly random: Random;
+  /** Adds the controller, key and id of the pass to each line. */
   readonly log: Log;
-  /** Aborted when the loop ends or loses its lead. */
+  /** Aborted when the controller stops or loses its lead. */
   readonly signal: AbortSignal;
 
   /** Records an Event about the object, as `kubectl describe` shows it. Never fails and never waits. */
   readonly event: (about: ApiObject, event: RecordedEvent) => void;
 
   /**
-   * The objects of a kind that belong to `owner`: those it controls, and orphans that match the selector, which it adopts. Those it controls
-   * that no longer match are released. Nothing is adopted by an owner that is being deleted.
+   * Objects of a kind that belong to `owner`: those it controls, and orphans that match the selector, which it
+   * adopts. Controlled objects that no longer match are released. An owner that is being deleted adopts nothing.
    */
   readonly claim: <T extends ApiObject>(
     type: ResourceType<T>,
@@ -117,34 +141,40 @@ export interface ReconcileContext {
   ) => Promise<readonly T[]>;
 
   /**
-   * Makes the children of the reconciled object be exactly these: applies what is declared (server-side apply, owner reference set), deletes
-   * objects of the kinds in `owns` that it controls and that are not declared any more. Answers them as they are now, in the order given.
+   * Makes the children of the reconciled object equal to the declared ones. Applies each declared child (server-side
+   * apply, with an owner reference), then deletes controlled objects of the kinds in `owns` that are not declared.
+   * Returns the live children in the order given.
    */
   readonly children: (declared: readonly ChildManifest[]) => Promise<readonly ApiObject[]>;
 
-  /** Writes the status if it differs from the object's, with `observedGeneration` where the object has a generation. Answers the newest object. */
+  /**
+   * Writes the status if it differs from the object's. Sets `observedGeneration` when the object has a generation.
+   * Returns the newest object.
+   */
   readonly updateStatus: <T extends ApiObject>(
     object: T,
     status: T extends { readonly status?: infer S } ? S : unknown,
   ) => Promise<T>;
 }
 
+/** Manifest of a child for `ReconcileContext.children`. */
 export type ChildManifest = Manifest<ApiObject> & {
   readonly apiVersion: string;
   readonly kind: string;
   readonly [field: string]: unknown;
 };
 
-/** Thrown by `reconcile`: no use in trying again before something changes. */
+/** Thrown by `reconcile` when a retry is useless until something changes. */
 export class TerminalError extends Error {
   override readonly name = "TerminalError";
 }
 
-/** Takes any kind: what a definition is about is its own business. */
+/** A defined controller of any kind, for `ManagerOptions.controllers`. */
 export interface Controller {
   readonly definition: ControllerDefinition<never>;
 }
 
+/** Checks the types of a definition and makes a controller of it for a manager. */
 export function defineController<T extends ApiObject>(definition: ControllerDefinition<T>): Controller {
   return { definition: definition as unknown as ControllerDefinition<never> };
 }

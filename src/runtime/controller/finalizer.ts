@@ -1,16 +1,23 @@
+<<<<<<< HEAD
 /** Puts a finalizer on an object and takes it off again. Guarded by the resourceVersion, so that no finalizer of others is lost. */
 import type { ApiObject } from "../../api/api-object.ts";
+=======
+import type { ApiObject } from "../../api/api-object.ts";
+/** Adds and removes a finalizer. The resourceVersion guards each write, so that no other finalizer is lost. */
+>>>>>>> 80556c35 (runtime: say in plain words what managers and controllers do)
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { ResourceClient } from "../../client/client.ts";
 
-/** Somebody who writes the object faster than this wins; the next pass tries again. */
+/** Upper bound of attempts when other writers keep changing the object; then the pass fails and is retried. */
 const TRIES_MAX = 5;
 
 export function hasFinalizer({ metadata }: ApiObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** The object with the finalizer. Undefined when it is gone, or going: then it gets no new ones. */
+/**
+ * Returns the object with the finalizer. Undefined when the object is gone or being deleted: then it may get none.
+ */
 export async function addFinalizer<T extends ApiObject>(
   client: ResourceClient<T>,
   object: T,
@@ -22,7 +29,7 @@ export async function addFinalizer<T extends ApiObject>(
   return changed?.metadata.deletionTimestamp === undefined ? changed : undefined;
 }
 
-/** Nothing to do, and no error, when the finalizer or the object is gone. */
+/** No-op when the finalizer or the object is gone. */
 export async function removeFinalizer<T extends ApiObject>(
   client: ResourceClient<T>,
   object: T,
@@ -35,7 +42,7 @@ export async function removeFinalizer<T extends ApiObject>(
   await writeFinalizers(client, object, change);
 }
 
-/** Writes what `change` makes of the newest finalizers, unless that is undefined. */
+/** Writes the finalizers that `change` returns for the newest object; no write when it returns undefined. */
 async function writeFinalizers<T extends ApiObject>(
   client: ResourceClient<T>,
   object: T,
@@ -60,7 +67,7 @@ function guarded({ metadata: { uid, resourceVersion } }: ApiObject, finalizers: 
   return { metadata: { uid, resourceVersion, finalizers: finalizers.length === 0 ? null : finalizers } };
 }
 
-/** Undefined when it is gone, also when another of its name has taken its place. */
+/** Undefined when the object is gone, or another one has its name. */
 async function readAgain<T extends ApiObject>(client: ResourceClient<T>, object: T): Promise<T | undefined> {
   const newest = await client.find(object);
   return newest?.metadata.uid === object.metadata.uid ? newest : undefined;

@@ -53,7 +53,7 @@ function causes(...kept: readonly Cause[]): Causes {
   return { kept, count: kept.length };
 }
 
-/** One pass that was caused by `cause` and wrote revision `version`. */
+/** A pass that was caused by `cause` and wrote revision `version`. */
 function writingPass({ guard }: Bench, cause: Cause, version: number): number {
   const object = deployment(version, version % 2);
   const isEffective = guard.noteWrite("default/web", { type: Deployment, object, outcome: "stored" });
@@ -61,7 +61,7 @@ function writingPass({ guard }: Bench, cause: Cause, version: number): number {
 }
 
 describe("HotLoopGuard", () => {
-  test("a key that is kept going by nothing but its own writes is reported and slowed down ever more", () => {
+  test("a key that only its own writes keep busy is reported and slowed down more and more", () => {
     const world = bench();
     const holds: number[] = [];
 
@@ -76,7 +76,7 @@ describe("HotLoopGuard", () => {
     expect(world.events[0]?.event.message).toContain("last at spec.replicas");
   });
 
-  test("it is counted", async () => {
+  test("a hot loop is counted", async () => {
     const world = bench();
     for (let version = 100; version < 150; version++) writingPass(world, changed(version - 1), version);
 
@@ -85,7 +85,7 @@ describe("HotLoopGuard", () => {
     );
   });
 
-  test("passes that others cause are no hot loop, however many there are", () => {
+  test("passes that other writers cause are no hot loop, however many there are", () => {
     const world = bench();
 
     const holds = Array.from({ length: 200 }, (_, n) => writingPass(world, changed(10_000 + n), 100 + n));
@@ -115,7 +115,7 @@ describe("HotLoopGuard", () => {
     expect(holds.every((hold) => hold === 0)).toBe(true);
   });
 
-  test("a key that comes to rest is left alone again", async () => {
+  test("a key that becomes quiet is no longer delayed", async () => {
     const world = bench();
     for (let version = 100; version < 150; version++) writingPass(world, changed(version - 1), version);
     await world.loop.advance(600_000);

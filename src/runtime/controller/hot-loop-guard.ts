@@ -1,10 +1,11 @@
 /**
- * Finds loops that never come to rest, says so (an Event, a metric, a log line with the object, the writers and the field) and slows them down:
+ * Detects control loops that never settle, reports them (an Event, a metric, and a log line with the object, the
+ * writers and the field) and slows them down:
  *
- * - passes of a key that keep writing although nothing but their own writes has changed;
+ * - passes of a key that keep writing although only their own writes change anything;
  * - a field that two writers set back and forth.
  *
- * Everything that is remembered is bounded; what is forgotten is found again a little later.
+ * All memory is bounded. A forgotten loop is detected again a little later.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
@@ -18,23 +19,23 @@ import type { Causes } from "../queue/cause.ts";
 import { changedFields, fieldText, otherWriter, type ChangedField } from "../refs/changed-fields.ts";
 import { RecentMap } from "../refs/recent-map.ts";
 
-/** More than any loop needs that does its work in batches. */
+/** More consecutive passes than a controller needs that works in batches. */
 const PASSES_MAX = 50;
-/** A field that returns to an earlier value this often within the window is fought over. */
+/** A field that returns to an earlier value this often within the window has two competing writers. */
 const FLIPS_MAX = 5;
 const WINDOW_MS = 60_000;
-/** Added between passes of a hot key, doubling from the first to the second. */
+/** Pause between passes of a hot key: starts at HOLD_FIRST_MS and doubles up to HOLD_MAX_MS. */
 const HOLD_FIRST_MS = 1000;
 const HOLD_MAX_MS = 60_000;
-/** While a key stays hot it is reported again this often. */
+/** Interval between reports of a key that stays hot. */
 const REPORT_MS = 300_000;
 const REMEMBERED_WRITES = 4096;
 const REMEMBERED_KEYS = 1024;
-/** Of one object, those that changed last. */
+/** Per object; the fields that changed last. */
 const REMEMBERED_FIELDS = 16;
 
 export interface HotLoopGuardOptions {
-  /** Also its name as owner of fields. */
+  /** Name of the controller, which is also its field manager. */
   readonly controller: string;
   readonly loop: Loop;
   readonly log: Log;
@@ -42,7 +43,7 @@ export interface HotLoopGuardOptions {
   readonly recorder: EventSink;
 }
 
-/** Consecutive passes of a key that wrote, each caused by nothing but writes of the loop. */
+/** Consecutive passes of a key that wrote something and were caused only by the controller's own writes. */
 interface OwnPasses {
   count: number;
   since: number;
@@ -53,7 +54,7 @@ interface OwnPasses {
 interface Fight {
   readonly key: string;
   overwrites: number;
-  /** By the path's text. */
+  /** By the text of the path. */
   readonly fields: RecentMap<FlippingField>;
 }
 
@@ -66,7 +67,7 @@ interface FlippingField {
 
 interface HotKey {
   level: number;
-  /** When it was last found to be hot. */
+  /** Elapsed time at which it was last found to be hot. */
   at: number;
   reportedAt: number;
 }
@@ -82,7 +83,7 @@ interface Report {
 export class HotLoopGuard {
   readonly #options: HotLoopGuardOptions;
   readonly #found: Counter;
-  /** The key for which a resource version was written. */
+  /** Key whose pass wrote a resourceVersion. */
   readonly #ownVersions = new RecentMap<string>(REMEMBERED_WRITES);
   readonly #ownPasses = new RecentMap<OwnPasses>(REMEMBERED_KEYS);
   readonly #fights = new RecentMap<Fight>(REMEMBERED_KEYS);
@@ -92,12 +93,12 @@ export class HotLoopGuard {
     this.#options = options;
     this.#found = options.metrics.counter({
       name: "setpoint_hot_loops_total",
-      help: "How often a loop was found that does not come to rest, by what keeps it going.",
+      help: "Control loops found that do not settle, by cause.",
       labels: ["controller", "type"],
     });
   }
 
-  /** Says whether the write has changed anything: a version that the loop wrote before is none. */
+  /** True when the write changed something. An unchanged object returns a version that is known already. */
   noteWrite(key: string, { object, outcome }: Written): boolean {
     if (outcome === "deleted") return true;
     if (outcome === "absent") return false;
@@ -107,16 +108,16 @@ export class HotLoopGuard {
     return !isKnown;
   }
 
-  /** A change of an object as the cache brought it. */
+  /** Notes a change that the cache received. */
   noteChange({ before, after }: ObjectChange<ApiObject>): void {
-    // Of every change of every object that the loop looks at: most loops have written nothing lately.
+    // Runs for every change of every watched object. Most controllers have written nothing lately: return early.
     if (before === undefined || after === undefined || this.#ownVersions.size === 0) return;
     const key = this.#ownVersions.peek(before.metadata.resourceVersion ?? "");
     if (key === undefined || this.#isOwn(after.metadata.resourceVersion ?? "")) return;
     this.#noteOverwrite(key, before, after);
   }
 
-  /** How many milliseconds the key is held back after this pass; `written` is what it effectively changed last, if anything. */
+  /** Milliseconds to hold the key back after this pass. `written` is the last object that the pass really changed. */
   holdMs(key: string, causes: Causes, written: ApiObject | undefined): number {
     if (written === undefined) this.#ownPasses.delete(key);
     else if (this.#noteOwnPass(key, causes, written)) return this.#nextHoldMs(key);
@@ -127,7 +128,7 @@ export class HotLoopGuard {
     return 0;
   }
 
-  /** Whether the key is hot by its own writes. */
+  /** True when the key is hot because of its own writes. */
   #noteOwnPass(key: string, causes: Causes, written: ApiObject): boolean {
     const now = this.#options.loop.elapsed();
     const known = this.#ownPasses.get(key);
@@ -141,7 +142,7 @@ export class HotLoopGuard {
     }
     known.count++;
     const isSame = known.written.metadata.uid === written.metadata.uid;
-    // Not before it matters: a comparison costs more than all the rest.
+    // Compared only near the limit: the comparison costs more than all the rest.
     const [changed] = isSame && known.count >= PASSES_MAX - 1 ? changedFields(known.written, written) : [];
     known.field = changed === undefined ? known.field : fieldText(changed.path);
     known.written = written;
@@ -162,7 +163,7 @@ export class HotLoopGuard {
     });
   }
 
-  /** The first time is nothing: most objects are written by one and then by another. */
+  /** Ignores the first overwrite: most objects have several writers that take turns once. */
   #noteOverwrite(key: string, ours: ApiObject, theirs: ApiObject): void {
     const { uid = "" } = theirs.metadata;
     const fight = this.#fights.get(uid) ?? { key, overwrites: 0, fields: new RecentMap(REMEMBERED_FIELDS) };
@@ -223,7 +224,7 @@ export class HotLoopGuard {
     if (now - hot.reportedAt < REPORT_MS) return;
     hot.reportedAt = now;
     const { namespace = "", name = "" } = object.metadata;
-    log.warn("a loop does not come to rest and is slowed down", {
+    log.warn("a control loop does not settle and is slowed down", {
       object: `${object.kind} ${namespace}/${name}`,
       key,
       field,

@@ -1,4 +1,4 @@
-/** From changes of objects to the keys that they concern. */
+/** Maps changes of objects to the keys that they concern. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import type { Cause } from "../queue/cause.ts";
@@ -9,7 +9,7 @@ import type { KnownKinds } from "./kinds.ts";
 
 export type AddKey = (key: string, cause: Cause) => void;
 
-/** The functions that come back end it. */
+/** Returns the functions that end the subscriptions. */
 export function subscribeKeys(
   definition: ControllerDefinition<ApiObject>,
   kinds: KnownKinds,
@@ -27,7 +27,7 @@ export function subscribeKeys(
       const { before, after } = change;
       const owner = after === undefined ? undefined : ownerOf(after);
       if (owner !== undefined) add(owner, causeOf(owned, change));
-      // One that has lost an object has to know too.
+      // An owner that has lost an object must be reconciled too.
       if (before === undefined || before.metadata.ownerReferences === after?.metadata.ownerReferences) return;
       const lost = ownerOf(before);
       if (lost !== undefined && lost !== owner) add(lost, causeOf(owned, change));
@@ -41,7 +41,9 @@ export function subscribeKeys(
   return [ofSelf, ...ofOwned, ...ofWatched];
 }
 
-/** Finds the key of the owner of the kind that controls an object. Asked for every change of every object: most have none. */
+/**
+ * Finds the key of the `for` object that controls an object. Runs for every change; most objects have no such owner.
+ */
 function ownerFinder({
   kind,
   apiVersion,

@@ -1,4 +1,4 @@
-/** The kinds that a loop names, and their caches. */
+/** The kinds that a controller or routine names, and their caches. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { CacheSet } from "../cache/cache-set.ts";
 import type { Cache } from "../cache/cache.ts";
@@ -8,7 +8,7 @@ export function kindId({ apiVersion, kind }: { readonly apiVersion: string; read
   return `${apiVersion}/${kind}`;
 }
 
-/** `for`, `owns`, `watches` and `reads`, each once. */
+/** The kinds in `for`, `owns`, `watches` and `reads`, without duplicates. */
 export function kindsOf(definition: ControllerDefinition<ApiObject>): readonly ResourceType[] {
   const { for: own, owns = [], watches = [], reads = [] } = definition;
   return distinctKinds([own, ...owns, ...watches.map(({ type }) => type), ...reads]);
@@ -19,11 +19,11 @@ function distinctKinds(types: readonly ResourceType[]): readonly ResourceType[] 
 }
 
 export interface KnownKindsOptions {
-  /** Who names them, for messages. */
+  /** The controller or routine that names the kinds, for error messages. */
   readonly owner: string;
   readonly types: readonly ResourceType[];
   readonly caches: CacheSet;
-  /** Of namespaced kinds, only what lies in this one is held; all of it unless given. */
+  /** Namespace whose objects are cached; cluster-scoped kinds ignore it. Default: all namespaces. */
   readonly namespace?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export class KnownKinds {
     this.caches = [...this.#byId.values()].map(({ cache }) => cache);
   }
 
-  /** Resolves when all of them are in memory. Rejects with the signal's reason. */
+  /** Resolves when all caches have synced. Rejects with the signal's reason. */
   async synced(signal: AbortSignal): Promise<void> {
     for (const cache of this.caches) await cache.synced(signal);
   }
@@ -52,7 +52,7 @@ export class KnownKinds {
     return this.#byId.get(kindId({ apiVersion, kind }))?.type;
   }
 
-  /** The cache that learns of changes of this object, if there is one. */
+  /** The cache that receives changes of this object; undefined when none does. */
   findCacheOf(type: ResourceType, { metadata }: ApiObject): Cache<ApiObject> | undefined {
     const isHeld =
       !type.namespaced || this.#namespace === undefined || metadata.namespace === this.#namespace;
@@ -63,7 +63,7 @@ export class KnownKinds {
     return this.#byId.get(kindId(type))?.cache;
   }
 
-  /** Throws for a kind that the loop does not name: it would be read without ever being filled. */
+  /** Throws for a kind that the definition does not name: its cache would never be filled. */
   cache<T extends ApiObject>(type: ResourceType<T>): Cache<T> {
     const cache = this.findCache(type);
     if (cache !== undefined) return cache as unknown as Cache<T>;

@@ -1,4 +1,4 @@
-/** What a pass comes to. */
+/** Results of a pass. */
 import type { TimerKind } from "../../base/loop/loop.ts";
 import type { Causes } from "../queue/cause.ts";
 import type { Outcome } from "./controller.ts";
@@ -11,21 +11,23 @@ export type PassResult =
   | { readonly type: "terminal"; readonly error: unknown }
   | { readonly type: "aborted" };
 
-/** What is known about a pass, for whoever asks why something happened. */
+/** Report of one pass, for tools that explain why an object changed. */
 export interface PassRecord {
-  /** The same that requests of the pass carry as their cause. */
+  /** Id of the pass. Its requests carry the same id as their cause. */
+  /** Name of the controller. */
   readonly id: string;
   readonly controller: string;
   readonly namespace: string;
   readonly name: string;
+  /** Reasons why the key was queued. */
   readonly causes: Causes;
-  /** Milliseconds since the epoch. */
+  /** Start of the pass in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly durationMs: number;
   readonly result: PassResult["type"];
 }
 
-/** Throws when the outcome makes no sense. */
+/** Throws when the outcome is invalid. */
 export function resultOf(outcome: Outcome): PassResult {
   if (outcome === undefined) return { type: "done" };
   const { recheckAfterMs, timer = "progress" } = outcome;

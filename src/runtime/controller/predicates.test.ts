@@ -10,14 +10,14 @@ function object(metadata: ObjectMeta): ApiObject {
 const old = object({ generation: 1, labels: { a: "1" }, annotations: { b: "1" } });
 
 describe("predicates", () => {
-  test("new and gone objects are always worth a look", () => {
+  test("new and deleted objects always trigger a pass", () => {
     for (const predicate of [generationChanged, labelsChanged, annotationsChanged]) {
       expect(predicate({ before: undefined, after: old })).toBe(true);
       expect(predicate({ before: old, after: undefined })).toBe(true);
     }
   });
 
-  test("each looks at its own part only", () => {
+  test("each predicate compares only its own part", () => {
     const relabelled = object({ generation: 1, labels: { a: "2" }, annotations: { b: "1" } });
     const respecified = object({ generation: 2, labels: { a: "1" }, annotations: { b: "1" } });
 
@@ -27,17 +27,17 @@ describe("predicates", () => {
     expect(annotationsChanged({ before: old, after: respecified })).toBe(false);
   });
 
-  test("the beginning of deletion is a change of generation", () => {
+  test("the start of a deletion counts as a change of generation", () => {
     const marked = object({ generation: 1, deletionTimestamp: "2026-01-01T00:00:00Z" });
 
     expect(generationChanged({ before: object({ generation: 1 }), after: marked })).toBe(true);
   });
 
-  test("an object of the same name that was made anew is a change", () => {
+  test("an object that was deleted and created again counts as changed", () => {
     expect(generationChanged({ before: old, after: object({ uid: "2", generation: 1 }) })).toBe(true);
   });
 
-  test("anyOf wants one, allOf every one", () => {
+  test("anyOf needs one predicate to hold, allOf needs all", () => {
     const relabelled = object({ generation: 1, labels: {}, annotations: { b: "1" } });
     const change = { before: old, after: relabelled };
 

@@ -1,4 +1,7 @@
-/** What a pass is given: the caches, a client that writes in the loop's name, and what every loop would otherwise do by itself. */
+/**
+ * Builds the `ReconcileContext` of a pass: the caches, a client that writes in the controller's name, and the shared
+ * operations.
+ */
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -21,9 +24,9 @@ export interface PassParts {
 
 export interface Pass {
   readonly key: ObjectKey;
-  /** Undefined when it has vanished. */
+  /** Undefined when the object is gone. */
   readonly object: ApiObject | undefined;
-  /** In the pass's own name. */
+  /** Client with the field manager, cause and signal of this pass. */
   readonly client: Client;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -57,7 +60,8 @@ export function reconcileContext(parts: PassParts, pass: Pass): ReconcileContext
         readOwner: async () => await client(await typeOf(owner)).find(owner),
       }),
     children: async (declared) => {
-      if (pass.object === undefined) throw new Error("an object that has vanished has no children");
+      if (pass.object === undefined)
+        throw new Error("the reconciled object is gone: it cannot have children");
       const { owns = [], name: manager } = definition;
       return await applyChildren({ owner: pass.object, owns, kinds, client, manager, applied }, declared);
     },

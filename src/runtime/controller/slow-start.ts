@@ -1,14 +1,23 @@
-/** Does the same thing many times, in batches that double while all goes well: what fails at all is not repeated a thousand times at once. */
+/**
+ * Runs many equal tasks in batches that double in size while none fails. A task that always fails runs once, not a
+ * thousand times.
+ */
 
-/** As upstream's controllers begin. */
+/** Equal to upstream's SlowStartInitialBatchSize. */
 const FIRST_BATCH = 1;
 
+/** Result of `slowStart`. */
 export interface SlowStartResult {
+  /** Number of tasks that succeeded. */
   readonly done: number;
-  /** Of the batch in which something failed; nothing was tried after it. */
+  /** Errors of the batch in which a task failed. No task was started after that batch. */
   readonly errors: readonly unknown[];
 }
 
+/**
+ * Runs `task` for the indexes 0 to `count - 1`, in batches of 1, 2, 4, … tasks. Stops after the first batch with a
+ * failure. Never rejects: errors are part of the result.
+ */
 export async function slowStart(
   count: number,
   task: (index: number) => Promise<unknown>,

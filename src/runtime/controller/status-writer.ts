@@ -1,24 +1,35 @@
+<<<<<<< HEAD
 /** Writes a status when it differs from what is there, and only then. */
 import type { ApiObject } from "../../api/api-object.ts";
+=======
+import type { ApiObject } from "../../api/api-object.ts";
+/** Writes a status only when it differs from the object's. */
+>>>>>>> 80556c35 (runtime: say in plain words what managers and controllers do)
 import { isApiError } from "../../api/errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { ResourceClient } from "../../client/client.ts";
 
-/** Whoever loses this often against other writers of the object starts over with the next pass. */
+/** Upper bound of attempts against concurrent writers; then the pass fails and is retried. */
 const TRIES_MAX = 4;
-/** More fields than any kind's status has. */
+/** More fields than the status of any kind has. */
 const LEARNED_MAX = 1000;
 
 export class StatusWriter {
-  /** Kinds whose status has no `observedGeneration`: the server drops it, which must not look like a difference for ever. */
+  /**
+   * Kinds whose status has no `observedGeneration`. The server drops it, which must not look like a difference
+   * forever.
+   */
   readonly #withoutGeneration = new Set<string>();
-  /** Fields, by kind and path, that the server leaves out when they are zero or empty: the same holds for them. */
+  /**
+   * Fields, by kind and path, that the server omits when they are zero or empty. They must not look like a difference
+   * either.
+   */
   readonly #leftOut = new Set<string>();
 
   /**
-   * Guarded by the resourceVersion. When the object has changed meanwhile but its status has not, the write is tried again on the newest
-   * object; when somebody else has written the status, the Conflict goes to the caller, who decided on old facts.
+   * Guarded by the resourceVersion. When the object has changed but its status has not, it retries on the newest
+   * object. When another writer changed the status, it throws the Conflict: the caller decided on stale data.
    */
   async write<T extends ApiObject>(client: ResourceClient<T>, object: T, status: unknown): Promise<T> {
     const wanted = this.#stored(object.kind, this.#withGeneration(object, status));
@@ -42,7 +53,7 @@ export class StatusWriter {
     return { ...status, observedGeneration: generation };
   }
 
-  /** As the server would store it, as far as is known: members that are undefined are not there. */
+  /** The value as the server is known to store it, without undefined members. */
   #stored(path: string, value: unknown): unknown {
     if (Array.isArray(value)) return value.map((item) => this.#stored(`${path}[]`, item));
     if (!isJsonObject(value)) return value;
@@ -99,7 +110,7 @@ function statusOf(object: ApiObject): unknown {
   return (object as { readonly status?: unknown }).status;
 }
 
-/** What Go leaves out of fields that may be left out. */
+/** True for values that Go's `omitempty` leaves out. */
 function isEmpty(value: unknown): boolean {
   if (value === 0 || value === "" || value === false || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;

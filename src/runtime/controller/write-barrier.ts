@@ -1,6 +1,6 @@
 /**
- * Read your writes: after a pass, the caches must have seen what it wrote, and what it read past them, before its key is looked at again. Otherwise the
- * next pass would miss what the last one did or found done, and do it twice.
+ * Read-your-writes: after a pass, its key waits until the caches show the objects that the pass wrote or read from
+ * the server. Otherwise the next pass would miss them and act twice.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -12,8 +12,11 @@ import type { ObjectChange } from "../cache/object-change.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";
 import type { KnownKinds } from "./kinds.ts";
 
-/** After this it is better to look at old facts than not at all: writes are guarded, and the watch may be blind for long. */
-const PATIENCE_MS = 30_000;
+/**
+ * Upper bound of the wait. Stale data is then better than no pass: writes are guarded, and the watch may be down for
+ * long.
+ */
+const WAIT_MAX_MS = 30_000;
 
 interface BarrierParts {
   readonly kinds: KnownKinds;
@@ -23,14 +26,17 @@ interface BarrierParts {
 
 export class WriteBarrier {
   readonly #parts: BarrierParts;
-  /** Who waits for the end of an object, by its uid: told whenever it has come nearer to it. */
+  /**
+   * Callbacks for the end of an object, by its uid. Called when the object is deleted, replaced or marked for
+   * deletion.
+   */
   readonly #ends = new Map<string, Set<() => void>>();
 
   constructor(parts: BarrierParts) {
     this.#parts = parts;
   }
 
-  /** A change as the cache brought it: it may be the end of an object that somebody waits for. */
+  /** Notes a change that the cache received: it may end an object that a pass waits for. */
   noteChange({ before, after }: ObjectChange<ApiObject>): void {
     if (this.#ends.size > 0 && before !== undefined && isEnding(before, after)) this.#noteEnd(before);
   }
@@ -39,18 +45,21 @@ export class WriteBarrier {
     return new PassWrites(this.#parts.kinds);
   }
 
-  /** Resolves when all writes of the pass have been seen, when patience is over, or when the signal is aborted. Undefined when they have been already. */
+  /**
+   * Resolves when the caches have seen all writes of the pass, the wait times out, or the signal is aborted.
+   * Undefined when they have seen all already.
+   */
   settled(writes: PassWrites, key: string, signal: AbortSignal): Promise<void> | undefined {
     return writes.isSeen ? undefined : this.#wait(writes, key, signal);
   }
 
   async #wait(writes: PassWrites, key: string, signal: AbortSignal): Promise<void> {
     const { loop, log } = this.#parts;
-    const end = loop.inFlight(`the cache to see what was written for ${key}`);
+    const end = loop.inFlight(`cache catching up with the writes for ${key}`);
     const waiting = endableSignal([signal]);
-    const timer = loop.timer(loop.now() + PATIENCE_MS, "progress", () => {
-      log.warn("the cache has not seen what was written; the next pass may work on old facts", { key });
-      waiting.abort(new Error("patience is over"));
+    const timer = loop.timer(loop.now() + WAIT_MAX_MS, "progress", () => {
+      log.warn("the cache has not seen the last writes in time; the next pass may use stale data", { key });
+      waiting.abort(new Error("the wait for the cache timed out"));
     });
     try {
       await writes.seen(waiting.signal, (uid, ended) => this.#onEnd(uid, ended));
@@ -79,20 +88,20 @@ export class WriteBarrier {
   }
 }
 
-/** Gone, replaced, or marked for deletion. */
+/** True when the object is gone, replaced, or marked for deletion. */
 function isEnding(before: ApiObject, after: ApiObject | undefined): boolean {
   return after?.metadata.uid !== before.metadata.uid || after?.metadata.deletionTimestamp !== undefined;
 }
 
 type OnEnd = (uid: string, ended: () => void) => () => void;
 
-/** What one pass wrote and read, as far as the loop has caches of it. */
+/** The objects that one pass wrote or read, for kinds that have a cache. */
 export class PassWrites {
   readonly #kinds: KnownKinds;
-  /** Events of a kind come in order: the last write of each is enough. */
+  /** Last write of each cache. Events of a kind arrive in order, so that one is enough. */
   readonly #newest = new Map<Cache<ApiObject>, ApiObject>();
   readonly #deleted = new Map<string, { readonly cache: Cache<ApiObject>; readonly object: ApiObject }>();
-  /** What the caches had seen when the pass began. */
+  /** Newest resourceVersion of each cache when the pass began. */
   readonly #seenBefore: readonly (string | undefined)[];
 
   constructor(kinds: KnownKinds) {
@@ -100,7 +109,7 @@ export class PassWrites {
     this.#seenBefore = kinds.caches.map((cache) => cache.resourceVersion);
   }
 
-  /** Whether the write made something new; one that changes nothing answers a version that was there before. */
+  /** True when the write changed something. An unchanged object returns a version from before the pass. */
   isNew({ type, object, outcome }: Written): boolean {
     if (outcome === "deleted") return true;
     const cache = this.#kinds.findCacheOf(type, object);
@@ -173,7 +182,10 @@ function isSeenIn(cache: Cache<ApiObject>, object: ApiObject): boolean {
   return order === "same" || order === "newer";
 }
 
-/** One that is marked for deletion still is: whoever took the last finalizer off it would find that again. */
+/**
+ * True also for an object that is only marked for deletion: a pass that removed its last finalizer must not see it
+ * again.
+ */
 function isThere(cache: Cache<ApiObject>, object: ApiObject, uid: string): boolean {
   return findSame(cache, object)?.metadata.uid === uid;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { WriteWindow } from "./write-window.ts";
 
-/** Writes that end when they are told to. */
+/** Writes that a test ends one by one. */
 class Writes {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
@@ -21,7 +21,7 @@ class Writes {
 }
 
 describe("a window of writes", () => {
-  test("lets in as many as it may, and the next when one has ended", async () => {
+  test("a window of writes starts writes up to its limit, and the next when one ends", async () => {
     const [window, writes] = [new WriteWindow<string>(2), new Writes()];
     for (const subject of ["a", "b", "c"]) window.send(subject, writes.of(subject));
     const before = [...writes.begun];
@@ -32,7 +32,7 @@ describe("a window of writes", () => {
     expect(writes.begun).toEqual(["a", "b", "c"]);
   });
 
-  test("makes only the last of several writes that wait for one subject", async () => {
+  test("a window of writes keeps only the last of several waiting writes of one subject", async () => {
     const [window, writes] = [new WriteWindow<string>(1), new Writes()];
     window.send("a", writes.of("a"));
     window.send("b", writes.of("b, first"));
@@ -43,7 +43,7 @@ describe("a window of writes", () => {
     expect(writes.begun).toEqual(["a", "b, last"]);
   });
 
-  test("refuses a second write of a subject while one is under way", async () => {
+  test("a window of writes refuses a second write of a subject while one is in flight", async () => {
     const [window, writes] = [new WriteWindow<string>(), new Writes()];
     window.send("a", writes.of("a"));
     expect(window.send("a", writes.of("a again"))).toBe(false);

@@ -1,6 +1,9 @@
-/** Writes that are under way at once: so many and no more, one for each subject; for a subject that waits only the last one counts. */
+/**
+ * Limits concurrent writes: one in flight per subject, and a fixed number in all. Of several waiting writes of one
+ * subject, only the last is kept.
+ */
 
-/** Enough that many share a commit, few enough that nobody else waits long behind them. */
+/** Enough for many writes to share a commit, few enough that other writers do not wait long. */
 const WRITES_MAX = 128;
 
 type Write = () => Promise<void>;
@@ -15,7 +18,10 @@ export class WriteWindow<Subject> {
     this.#limit = limit;
   }
 
-  /** The write must not reject. False when one of the same subject is under way: then this one is not made, and has to be decided anew. */
+  /**
+   * The write must not reject. Returns false when a write of the subject is in flight: the caller must decide again
+   * later.
+   */
   send(subject: Subject, write: Write): boolean {
     if (this.#busy.has(subject)) return false;
     if (this.#busy.size >= this.#limit) this.#waiting.set(subject, write);
@@ -23,7 +29,7 @@ export class WriteWindow<Subject> {
     return true;
   }
 
-  /** Resolves when nothing is under way; what waits then is not sent any more. */
+  /** Drops the waiting writes and resolves when none is in flight. */
   async quiet(): Promise<void> {
     this.#waiting.clear();
     if (this.#busy.size === 0) return;

@@ -1,9 +1,10 @@
 /**
- * One of several instances leads: whoever holds a Lease and keeps renewing it. Others take over when they have not seen it renewed for its whole
- * duration, by their own clocks: what is written in the Lease as a time is for people and compared with nothing.
+ * Leader election: of several instances, the one that holds and renews a Lease leads. The others take over once they
+ * have not seen a renewal for the whole lease duration. Each instance measures that by its own clock: the times
+ * written in the Lease are for people and are never compared.
  *
- * The leader stops by itself, `renewDeadlineMs` after the last renewal it began, which is before anybody else may begin. That is as
- * much as a lease can give: a request that is already at the server may still be carried out.
+ * The leader stops `renewDeadlineMs` after it began its last successful renewal, before another instance may start. A
+ * request that has already reached the server may still take effect; no lease can prevent that.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
@@ -15,17 +16,27 @@ import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 
+/** Settings of the leader election of a manager. */
 export interface LeaderElectionOptions {
-  /** Of the Lease. */
+  /** Name of the Lease. */
   readonly name: string;
+  /** Namespace of the Lease. */
   readonly namespace: string;
-  /** Of this instance; no two may have the same. */
+  /** Name of this instance. Two instances must never have the same. */
   readonly identity: string;
-  /** 15 s unless given. */
+  /**
+   * Time without a renewal after which another instance may take the lease, in milliseconds. At least 1,000. Default:
+   * 15,000.
+   */
   readonly leaseDurationMs?: number;
-  /** 10 s unless given; less than the lease's duration. */
+  /**
+   * Time without a successful renewal after which the leader stops, in milliseconds. Less than `leaseDurationMs`.
+   * Default: 10,000.
+   */
   readonly renewDeadlineMs?: number;
-  /** 2 s unless given; less than the deadline. */
+  /**
+   * Pause between attempts to take or renew the lease, in milliseconds. Less than `renewDeadlineMs`. Default: 2,000.
+   */
   readonly retryPeriodMs?: number;
 }
 
@@ -36,19 +47,19 @@ export interface LeaderElectionParts {
   readonly recorder: EventSink;
 }
 
-/** Why work ended that only a leader does. */
+/** The abort reason of the work that only the leader does, once the lead is lost. */
 export class LeadLostError extends Error {
   override readonly name = "LeadLostError";
 }
 
-/** Others begin at different times, so that they do not all ask at once. */
+/** Share of the retry period that is added at random, so that instances do not retry at the same moment. */
 const JITTER = 0.2;
-/** Left behind by a leader that ends: whoever comes need not wait. */
+/** Duration in a released Lease, so that the next leader need not wait. */
 const RELEASED_SECONDS = 1;
 
 type Attempt =
   | { readonly type: "held" }
-  /** By somebody else; they may lose it in so many milliseconds. */
+  /** Another instance holds the lease, which expires in `expiresInMs` unless renewed. */
   | { readonly type: "refused"; readonly expiresInMs: number };
 
 export class LeaderElection {
@@ -57,7 +68,7 @@ export class LeaderElection {
   readonly #log: Log;
   readonly #leases: ResourceClient<Lease>;
   readonly #recorder: EventSink;
-  /** The newest Lease that was read or written, and when this instance first saw it like that. */
+  /** The newest Lease that was read or written, and when this instance first saw that revision (elapsed time). */
   #observed: { readonly lease: Lease; readonly at: number } | undefined;
   #state: "waiting" | "leading" = "waiting";
 
@@ -80,14 +91,15 @@ export class LeaderElection {
     return this.#state === "leading";
   }
 
-  /** Who was last seen to hold the lease; undefined when nobody was. */
+  /** The last known holder of the lease; undefined when it has none. */
   get leader(): string | undefined {
     return this.#observed?.lease.spec.holderIdentity || undefined;
   }
 
   /**
-   * Waits for the lead and calls `work` with a signal that is aborted when the lead is lost; then waits for it again. Ends when the signal is
-   * aborted and the work has ended, with the lease given back; rejects when the work does.
+   * Waits for the lead, then calls `work` with a signal that is aborted when the lead is lost. Afterwards it waits
+   * for the lead again. Resolves when the signal is aborted, the work has ended and the lease is released; rejects
+   * when the work does.
    */
   async run(signal: AbortSignal, work: (lead: AbortSignal) => Promise<void>): Promise<void> {
     while (!signal.aborted) {
@@ -96,7 +108,7 @@ export class LeaderElection {
     }
   }
 
-  /** False when the signal was aborted first. */
+  /** False when the signal is aborted first. */
   async #acquire(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted) {
       const { retryPeriodMs } = this.#options;
@@ -132,7 +144,7 @@ export class LeaderElection {
     }
   }
 
-  /** Until the lead has ended, or ends it because the lease could not be renewed in time. */
+  /** Renews until the lead ends. Ends the lead itself when the lease cannot be renewed before the deadline. */
   async #renew(lead: AbortController): Promise<void> {
     const { renewDeadlineMs, retryPeriodMs } = this.#options;
     let deadline = this.#loop.elapsed() + renewDeadlineMs;
@@ -142,7 +154,7 @@ export class LeaderElection {
       const begunAt = this.#loop.elapsed();
       const attempt = lead.signal.aborted ? undefined : await this.#attempt(deadline, lead.signal);
       if (attempt?.type === "refused")
-        lead.abort(new LeadLostError(`${this.leader ?? "nobody"} holds the lease`));
+        lead.abort(new LeadLostError(`${this.leader ?? "no instance"} holds the lease`));
       if (attempt?.type !== "held") continue;
       deadline = begunAt + renewDeadlineMs;
       guard.cancel();
@@ -154,18 +166,21 @@ export class LeaderElection {
   #guard(lead: AbortController, deadline: number): Timer {
     const at = this.#loop.now() + (deadline - this.#loop.elapsed());
     return this.#loop.timer(at, "periodic", () => {
-      this.#log.error("the lease could not be renewed in time; the lead is given up");
+      this.#log.error("the lease could not be renewed in time; this instance stops leading");
       lead.abort(new LeadLostError("the lease could not be renewed in time"));
     });
   }
 
-  /** Takes or renews the lease if nobody else holds it. Undefined when that could not be found out before the deadline. */
+  /**
+   * Takes or renews the lease unless another instance holds it. Undefined when the request fails or misses the
+   * deadline.
+   */
   async #attempt(deadline: number, signal: AbortSignal): Promise<Attempt | undefined> {
     const limit = new AbortController();
     const end = (): void => limit.abort(signal.reason);
     signal.addEventListener("abort", end, { once: true });
     const at = this.#loop.now() + Math.max(0, deadline - this.#loop.elapsed());
-    const timer = this.#loop.timer(at, "periodic", () => limit.abort(new Error("no answer in time")));
+    const timer = this.#loop.timer(at, "periodic", () => limit.abort(new Error("no response in time")));
     try {
       return await this.#tryToHold(limit.signal);
     } catch (error) {
@@ -177,7 +192,7 @@ export class LeaderElection {
     }
   }
 
-  /** Undefined when somebody else was faster, whoever that was. */
+  /** Undefined when another instance wrote first. */
   async #tryToHold(signal: AbortSignal): Promise<Attempt | undefined> {
     const { name, namespace } = this.#options;
     const own = this.isLeading ? this.#observed?.lease : undefined;
@@ -190,7 +205,10 @@ export class LeaderElection {
     return (await this.#tryWrite(lease, signal)) ? { type: "held" } : undefined;
   }
 
-  /** When this instance may take the lease; what it holds itself, or nobody, it may take at once. A leader never takes what it has lost. */
+  /**
+   * Milliseconds until this instance may take the lease; 0 when it holds the lease or the lease has no holder. A
+   * leader never retakes a lease it has lost.
+   */
   #expiresInMs({ spec }: Lease): number {
     const { holderIdentity = "", leaseDurationSeconds = 0 } = spec;
     if (holderIdentity === this.#options.identity) return 0;
@@ -211,7 +229,7 @@ export class LeaderElection {
     }
   }
 
-  /** False when somebody else was faster. */
+  /** False when another instance wrote first. */
   async #tryWrite(lease: Lease, signal: AbortSignal): Promise<boolean> {
     try {
       const next = { ...lease, spec: { ...lease.spec, ...this.#nextSpec(lease.spec) } };
@@ -241,14 +259,14 @@ export class LeaderElection {
     this.#observed = { lease, at: this.#loop.elapsed() };
   }
 
-  /** So that nobody has to wait for the lease to run out. Best effort: when it fails, they do. */
+  /** Releases the lease, so that the next leader does not have to wait until it expires. Best effort. */
   async #release(): Promise<void> {
     const lease = this.#observed?.lease;
     if (lease?.spec.holderIdentity !== this.#options.identity) return;
     const now = this.#timeText();
     const limit = new AbortController();
     const at = this.#loop.now() + this.#options.retryPeriodMs;
-    const timer = this.#loop.timer(at, "periodic", () => limit.abort(new Error("no answer in time")));
+    const timer = this.#loop.timer(at, "periodic", () => limit.abort(new Error("no response in time")));
     const spec = {
       ...lease.spec,
       holderIdentity: "",
@@ -259,18 +277,18 @@ export class LeaderElection {
     try {
       this.#observe(await this.#leases.update({ ...lease, spec }, { signal: limit.signal }));
     } catch (error) {
-      this.#log.info("the lease could not be given back and has to run out", { error });
+      this.#log.info("the lease could not be released; it expires on its own", { error });
     } finally {
       timer.cancel();
     }
   }
 
-  #announce(what: "became leader" | "stopped leading"): void {
+  #announce(change: "became leader" | "stopped leading"): void {
     const { identity } = this.#options;
-    this.#log.info(what);
+    this.#log.info(change);
     const about = this.#observed?.lease;
     if (about === undefined) return;
-    const message = `${identity} ${what}`;
+    const message = `${identity} ${change}`;
     this.#recorder.record({
       component: "leader-election",
       about,
@@ -282,7 +300,7 @@ export class LeaderElection {
     return formatMicroTime(BigInt(Math.floor(this.#loop.now())) * 1000n);
   }
 
-  /** Ends early, without an error, when the signal is aborted. */
+  /** Resolves at `at`, or early when the signal is aborted. Never rejects. */
   #pauseUntil(at: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Runs controllers and routines on shared caches, one of several instances at a time when it elects. Everything it starts has ended when
- * `run` does. Managers of one process know nothing of each other.
+ * Runs controllers and routines on shared caches. With leader election only one of several instances runs them at a
+ * time. When `run` settles, everything it started has ended. Managers of one process share no state.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { silentLog, type Log } from "../../base/log/log.ts";
@@ -22,64 +22,79 @@ import { LeaderElection, type LeaderElectionOptions } from "./leader-election.ts
 import type { Routine, RoutineParts } from "./routine.ts";
 import { runAll } from "./run-all.ts";
 
+/** Options of `createManager`: its settings, and either a transport for caches of its own or caches to share. */
 export type ManagerOptions = ManagerSettings & (OwnCaches | SharedCaches);
 
 export interface ManagerSettings {
-  /** A real one of its own unless given. */
+  /** Source of time, timers and randomness. Default: the real clock. */
   readonly loop?: Loop;
+  /** Default: no log. */
   readonly log?: Log;
-  /** Of its own unless given. */
+  /** Registry that receives the metrics. Default: a new one, which is `Manager.metrics`. */
   readonly metrics?: Metrics;
+  /** Controllers to run, made by `defineController`. Default: none. */
   readonly controllers?: readonly Controller[];
+  /** Routines to run beside the controllers. Default: none. */
   readonly routines?: readonly Routine[];
-  /** Without it everything runs at once, on every instance. */
+  /** Default: no election. Then controllers and routines start at once, on every instance. */
   readonly leaderElection?: Omit<LeaderElectionOptions, "identity"> & { readonly identity?: string };
-  /** Which of several instances this is; drawn by chance unless given. */
+  /** Name of this instance in Events, and in the Lease unless the election names another. Default: a random name. */
   readonly identity?: string;
-  /** Only objects of this namespace are looked at, and those that have none; all of them unless given. */
+  /** Namespace of the objects that are read; cluster-scoped objects are read as well. Default: all namespaces. */
   readonly namespace?: string;
-  /** In whose name a loop works, by what it is called; all with the manager's own client unless given. */
+  /**
+   * Client of the controller or routine of that name, for example one with a user of its own. Default: the manager's
+   * client.
+   */
   readonly clientAs?: (actor: string) => Client;
-  /** Told of each pass of a controller when it has ended. */
+  /** Called after each pass of a controller. */
   readonly onPass?: (pass: PassRecord) => void;
 }
 
 interface OwnCaches {
+  /** Connection to the API server. */
   readonly transport: Transport;
-  /** Over the same transport unless given. */
+  /** Default: a client over `transport`. */
   readonly client?: Client;
 }
 
 interface SharedCaches {
-  /** Whoever made them runs them. */
+  /** Shared with others. The manager does not run them: the owner does. */
   readonly caches: CacheSet;
+  /** Client for all requests. */
   readonly client: Client;
 }
 
 export interface Manager {
   /**
-   * Each controller and routine begins when its own kinds are in memory, and, with an election, when this instance leads. Resolves when the signal
-   * is aborted and all have ended; rejects, with all of them ended, when one of them broke.
+   * Runs until the signal is aborted and everything has ended. A controller or routine starts once the caches of its
+   * kinds have synced and, with an election, this instance leads. When one fails, the others are stopped and the
+   * promise rejects with its error.
    */
   run(signal: AbortSignal): Promise<void>;
-  /** Why it is not well; undefined when it is. A manager whose watches hear nothing works on old facts and should be restarted. */
+  /**
+   * Reason why the manager is unhealthy; undefined when it is healthy. A manager whose watches receive nothing acts
+   * on stale data; restart it.
+   */
   health(): string | undefined;
-  /** Whether the controllers and routines of this instance may act. */
+  /** Whether the controllers and routines of this instance may act. Without an election: whether the manager runs. */
   readonly isLeading: boolean;
-  /** What it measures. */
+  /** Registry with the metrics of the manager, its controllers and its caches. */
   readonly metrics: Metrics;
 }
 
+/** Makes a manager. It does nothing until `run` is called. */
 export function createManager(options: ManagerOptions): Manager {
   return new RuntimeManager(options);
 }
 
+/** The parts of one call of `run`. */
 interface Run {
   readonly recorder: EventRecorder;
   readonly election: LeaderElection | undefined;
 }
 
-/** A controller or routine and the kinds it needs in memory. */
+/** A controller or routine, and the kinds that must be cached before it starts. */
 interface Member {
   readonly name: string;
   readonly kinds: KnownKinds;
@@ -134,7 +149,7 @@ class RuntimeManager implements Manager {
         services.abort(new Error("the work of the manager has ended"));
       }
     };
-    // What the work stands on ends after it, so that its last events are still written.
+    // Caches and event recorder end after the controllers, so that the last Events are still written.
     const service = (task: (each: AbortSignal) => Promise<void>) => () => task(services.signal);
     try {
       await runAll(signal, [
@@ -255,7 +270,7 @@ function clientOf(options: ManagerOptions, loop: Loop): Client {
   return options.client ?? createClient(options.transport, { loop: loop.child("client") });
 }
 
-/** Two loops of one name would write as one owner and undo each other's work. */
+/** Two controllers or routines of one name would write as one field manager and undo each other's work. */
 function refuseDuplicateNames(members: readonly Member[]): void {
   const names = new Set<string>();
   for (const { name } of members) {

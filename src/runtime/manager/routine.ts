@@ -1,6 +1,6 @@
 /**
- * A loop that does not go key by key: the scheduler, the garbage collector, a node agent. It runs under the same manager as controllers,
- * on the same caches, and ends with the same lead.
+ * A control loop that does not work key by key: the scheduler, the garbage collector, a node agent. A manager runs it
+ * beside controllers, on the same caches, and stops it when the lead is lost.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -12,36 +12,48 @@ import type { ObjectChange } from "../cache/object-change.ts";
 import type { CacheReader, IndexDefinition } from "../controller/controller.ts";
 import type { EventForm, RecordedEvent } from "../events/recorded-event.ts";
 
+/** Definition of a control loop that does not work key by key. */
 export interface Routine {
-  /** Names the loop in logs, metrics, events and as owner of the fields it writes. */
+  /** Name in logs, metrics and Events, and field manager of its writes. */
   readonly name: string;
-  /** In memory and complete before `run` is called. */
+  /** Kinds whose caches are complete before `run` is called. */
   readonly reads: readonly ResourceType[];
+  /** Indexes for the caches of `reads`; made by `indexing`. Default: none. */
   readonly indexes?: readonly IndexDefinition[];
-  /** `counted` unless given. */
+  /** Form of its Events. Default: `counted`. */
   readonly events?: EventForm;
-  /** Resolves when the signal is aborted and everything it started has ended; rejects when it broke. */
+  /** Resolves when the signal is aborted and everything it started has ended. A rejection stops the manager. */
   run(parts: RoutineParts, signal: AbortSignal): Promise<void>;
 }
 
+/** Services that the manager passes to `Routine.run`. */
 export interface RoutineParts {
-  /** A child of its own. */
+  /** The routine's own child of the manager's loop. */
   readonly loop: Loop;
+  /** Adds the routine's name to each line. */
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Writes in the routine's name; aborted with the lead. */
+  /** Client whose field manager is the routine's name. Its requests are aborted when the lead is lost. */
   readonly client: Client;
-  /** The same in the name of somebody for whom the routine speaks, where it may speak for several; else its own. */
+  /** Like `client`, with the client that `ManagerOptions.clientAs` returns for `actor`. */
   readonly clientAs: (actor: string) => Client;
+  /** Cache of a kind that is named in `reads`. */
   readonly cache: CacheReader;
-  /** Told of each change after the cache has it, in order, from now on; until the function that comes back is called. */
+  /**
+   * Calls the listener after the cache has applied a change, in order, from now on. Returns the function that
+   * unsubscribes.
+   */
   readonly subscribe: <T extends ApiObject>(
     type: ResourceType<T>,
     listener: (change: ObjectChange<T>) => void,
   ) => () => void;
-  /** For how long nothing could be heard of a kind that it names in `reads`. A watch that is open tells by its silence that there is nothing new. */
+  /**
+   * Milliseconds for which the server could not be reached for a kind in `reads`. An open watch without events counts
+   * as reached.
+   */
   readonly silenceMs: (type: ResourceType) => number;
-  /** For kinds that are found while the routine runs; `cache` and `subscribe` are for those that it names in `reads`. */
+  /** Cache of a kind that is found while the routine runs. Use `cache` and `subscribe` for the kinds in `reads`. */
   readonly hold: (type: ResourceType) => HeldCache;
+  /** Records an Event about the object. Never fails and never waits. */
   readonly event: (about: ApiObject, event: RecordedEvent) => void;
 }

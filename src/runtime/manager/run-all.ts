@@ -1,17 +1,17 @@
-/** Long-running things that stand and fall together. */
+/** Long-running tasks that end together. */
 import { setMaxListeners } from "node:events";
 import { endableSignal } from "../../client/call-signal.ts";
 
 export type Task = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Resolves when all have ended. When one breaks, the others are aborted, and its error comes out once all have ended. A task that ends
- * because the signal was aborted has not broken.
+ * Resolves when all tasks have ended. When one fails, the others are aborted; it rejects with the first error once
+ * all have ended. A task that rejects with the signal's abort reason has not failed.
  */
 export async function runAll(signal: AbortSignal, tasks: readonly Task[]): Promise<void> {
   const together = endableSignal([signal]);
   const { signal: shared } = together;
-  // Every task listens to it, and so does what the task starts.
+  // Each task, and each thing it starts, adds a listener.
   setMaxListeners(0, shared);
   const broken: unknown[] = [];
   const guarded = async (task: Task): Promise<void> => {
