@@ -1,6 +1,6 @@
 /**
- * What a cache holds, and all ways to find it. Lists that are handed out never change: a change makes new ones, and only of what it
- * touches. An update costs logarithmic time, for each index that is in use.
+ * Content of a cache, with its indexes. Returned lists never change: a change replaces only the lists it touches. An
+ * update takes logarithmic time for each index in use.
  */
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
 import { compileLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
@@ -14,22 +14,23 @@ import type { ObjectChange } from "./object-change.ts";
 import { ObjectIndex, objectsOf } from "./object-index.ts";
 import type { Held } from "./object-index.ts";
 
-/** Labels by which objects were asked for get an index. No more than these few, since each costs memory. */
+/** Upper bound of label indexes. They are created for the labels used in queries; each costs memory. */
 const MAX_LABEL_INDEXES = 4;
-/** So few are looked through faster than an index is made. */
+/** Up to this many objects are scanned, which is faster than building an index. */
 const SMALL_SIZE = 64;
 
 export class CacheContent<T extends ApiObject> implements CacheView<T> {
   #order = SortedMap.empty<Held<T>>();
-  /** Of the whole and of single namespaces, made when asked for. */
+  /** List of all objects; created on demand. */
   #all: readonly T[] | undefined;
+  /** Lists of single namespaces; created on demand. */
   readonly #lists = new Map<string, readonly T[]>();
-  /** Made when first asked for. */
+  /** Created on demand, like `#controllers`. */
   #owners: ObjectIndex<T> | undefined;
   #controllers: ObjectIndex<T> | undefined;
   readonly #labels = new Map<string, ObjectIndex<T>>();
   readonly #indexes = new Map<string, NamedIndex<T>>();
-  /** All of the above. */
+  /** All indexes above that exist. */
   readonly #usedIndexes: ObjectIndex<T>[] = [];
   readonly #log: Log;
 
@@ -63,7 +64,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   }
 
   uncontrolled(namespace: string): readonly T[] {
-    return this.#byController(NOBODY + namespace);
+    return this.#byController(UNCONTROLLED + namespace);
   }
 
   dependentsOf(uid: string): readonly T[] {
@@ -83,7 +84,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     return named.index.find(value);
   }
 
-  /** A name means one function. One that fails for an object gives no values for it. */
+  /** A name stands for one function. A function that throws for an object adds no values for it. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     const known = this.#indexes.get(name);
     if (known !== undefined && known.valuesOf !== valuesOf)
@@ -93,7 +94,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     this.#indexes.set(name, { valuesOf, index });
   }
 
-  /** Nothing happens for a state that is already here. An object of the same name with another uid is another object. */
+  /** No-op for a state that is already cached. An object of the same name with another uid is another object. */
   put(object: T): readonly ObjectChange<T>[] {
     const key = keyOfObject(object);
     const held = this.#order.get(key);
@@ -104,7 +105,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     return [{ before: undefined, after: object }];
   }
 
-  /** Nothing happens for an object that is not here any more. */
+  /** No-op for an object that is not cached. */
   remove(object: T): readonly ObjectChange<T>[] {
     const key = keyOfObject(object);
     const held = this.#order.get(key);
@@ -113,7 +114,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     return this.#remove(held);
   }
 
-  /** Makes the content be exactly these. The changes that lead there are told in order of namespace and name. */
+  /** Replaces the content with these objects. Returns the changes in order of namespace and name. */
   replace(objects: readonly T[]): readonly ObjectChange<T>[] {
     const { order, differences } = merge(this.#order, sorted(objects));
     this.#order = order;
@@ -126,21 +127,21 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   }
 
   #add(held: Held<T>): void {
-    this.#outdate(held);
+    this.#dropLists(held);
     for (const index of this.#usedIndexes) index.add(held);
   }
 
   #remove(held: Held<T>): readonly ObjectChange<T>[] {
-    this.#outdate(held);
+    this.#dropLists(held);
     for (const index of this.#usedIndexes) index.remove(held);
     return [{ before: held.object, after: undefined }];
   }
 
-  /** One object gone and another of its name come are two changes. */
+  /** Another object under the same name makes two changes: a deletion and a creation. */
   #replace(held: Held<T>, after: T): readonly ObjectChange<T>[] {
     const before = held.object;
     held.object = after;
-    this.#outdate(held);
+    this.#dropLists(held);
     for (const index of this.#usedIndexes) index.replace(before, held);
     if (isSameObject(before, after)) return [{ before, after }];
     return [
@@ -149,8 +150,8 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     ];
   }
 
-  /** Lists that were handed out stay as they are, but are handed out no more. */
-  #outdate({ key }: Held<T>): void {
+  /** Drops the lists that contain the object. Callers that hold them keep them unchanged. */
+  #dropLists({ key }: Held<T>): void {
     this.#all = undefined;
     if (this.#lists.size > 0) this.#lists.delete(namespaceOfKey(key));
   }
@@ -184,7 +185,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     return list;
   }
 
-  /** The shortest list at hand that has all objects of the namespace that the selector can match. */
+  /** The shortest available list that contains all objects of the namespace that the selector can match. */
   #selectable(namespace: string | undefined, { requirements }: LabelSelector): readonly T[] {
     let fewest = namespace === undefined ? this.size : this.#order.count(...keysWithin(namespace));
     let shortest: (() => readonly T[]) | undefined;
@@ -221,11 +222,11 @@ function ownerUids({ metadata: { ownerReferences = [] } }: ApiObject): readonly 
   return ownerReferences.map(({ uid }) => uid);
 }
 
-/** Before the namespace of objects that nobody controls. No uid begins with it. */
-const NOBODY = "\0";
+/** Prefix of the index value of objects without a controller; the namespace follows. No uid begins with it. */
+const UNCONTROLLED = "\0";
 
 function controllerValue(object: ApiObject): readonly string[] {
-  return [controllerOf(object)?.uid ?? NOBODY + (object.metadata.namespace ?? "")];
+  return [controllerOf(object)?.uid ?? UNCONTROLLED + (object.metadata.namespace ?? "")];
 }
 
 function isSameObject(left: ApiObject, right: ApiObject): boolean {
@@ -236,7 +237,7 @@ function isSameState(left: ApiObject, right: ApiObject): boolean {
   return isSameObject(left, right) && left.metadata.resourceVersion === right.metadata.resourceVersion;
 }
 
-/** By key; of several with one key the last. */
+/** In order of keys; of several objects with one key, the last. */
 function sorted<T extends ApiObject>(objects: readonly T[]): readonly Held<T>[] {
   const held = objects.map((object) => ({ key: keyOfObject(object), object }));
   held.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
@@ -244,13 +245,13 @@ function sorted<T extends ApiObject>(objects: readonly T[]): readonly Held<T>[] 
 }
 
 interface Difference<T extends ApiObject> {
-  /** The place, as it was before; a new one has its object already. */
+  /** The entry with its previous object; a new entry has its object already. */
   readonly held: Held<T>;
-  /** What comes into it; undefined when nothing does. */
+  /** The new object of the entry; undefined when it is removed. */
   readonly after: T | undefined;
 }
 
-/** Walks both in order. What is here already keeps its place. */
+/** Walks both in order. Objects that are cached already keep their entry. */
 function merge<T extends ApiObject>(
   old: SortedMap<Held<T>>,
   incoming: readonly Held<T>[],

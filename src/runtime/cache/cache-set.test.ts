@@ -19,7 +19,9 @@ function configMap(name: string, resourceVersion: string): Record<string, unknow
   return { metadata, data: { kept: "1", other: "2" } };
 }
 
-/** As an older Kubernetes: refuses streaming lists, sends no bookmarks, and its items do not name their kind. */
+/**
+ * Behaves like an older Kubernetes: refuses streaming lists, sends no bookmarks, and omits the kind of list items.
+ */
 class OlderServer implements Transport {
   readonly sharesValues: boolean;
   readonly requests: TransportRequest[] = [];
@@ -49,7 +51,7 @@ class OlderServer implements Transport {
   }
 
   read(): Promise<never> {
-    return Promise.reject(new Error("there are no logs here"));
+    return Promise.reject(new Error("this server has no logs"));
   }
 
   close(): Promise<void> {
@@ -95,7 +97,7 @@ function start({ sharesValues = false } = {}) {
 }
 
 describe("a set of caches", () => {
-  test("has one cache and one watcher for each kind, form and selector", async () => {
+  test("a set of caches has one cache and one watcher for each kind, form and selector", async () => {
     const { loop, server, caches, run } = start();
     const project = (map: ConfigMap): ConfigMap => map;
 
@@ -116,7 +118,7 @@ describe("a set of caches", () => {
     expect(server.requests.filter(({ query }) => query?.["limit"] !== undefined)).toHaveLength(6);
   });
 
-  test("fills caches that are asked for while it runs", async () => {
+  test("a set of caches fills caches that are requested while it runs", async () => {
     const { loop, caches, run } = start();
     void run();
 
@@ -128,7 +130,7 @@ describe("a set of caches", () => {
     expect(cache.size).toBe(1);
   });
 
-  test("tells its caches of changes in the step that brings them", async () => {
+  test("a cache has applied a change in the step that delivers it", async () => {
     const { loop, server, caches, run } = start();
     const cache = caches.use(ConfigMap);
     void run();
@@ -143,7 +145,7 @@ describe("a set of caches", () => {
     expect(loop.trace.steps).toBe(steps);
   });
 
-  test("names items and leaves managedFields out where objects came over a network", async () => {
+  test("objects from a network get their kind and lose managedFields", async () => {
     const { loop, caches, run } = start();
     const cache = caches.use(ConfigMap);
     void run();
@@ -153,7 +155,7 @@ describe("a set of caches", () => {
     expect(cache.list()[0]?.metadata).not.toHaveProperty("managedFields");
   });
 
-  test("keeps the server's own objects as they are", async () => {
+  test("objects of a server in the same process are cached unchanged", async () => {
     const { loop, server, caches, run } = start({ sharesValues: true });
     const own = { ...configMap("a", "3"), apiVersion: "v1", kind: "ConfigMap" };
     server.items = [own];
@@ -164,7 +166,7 @@ describe("a set of caches", () => {
     expect(cache.list()[0]).toBe(own);
   });
 
-  test("keeps what a projection leaves, and what identifies the object", async () => {
+  test("a projection keeps its part and the identity of the object", async () => {
     const { loop, caches, run } = start();
     const cache = caches.use(ConfigMap, {
       project: ({ data }) => ({ data: { kept: data?.["kept"] ?? "" } }) as unknown as ConfigMap,
@@ -188,7 +190,7 @@ describe("a set of caches", () => {
     expect(failing.list()).toMatchObject([{ data: { kept: "1", other: "2" } }]);
   });
 
-  test("is unhealthy when a watcher has heard nothing for three minutes", async () => {
+  test("a set of caches is unhealthy when a watcher has received nothing for three minutes", async () => {
     const { loop, server, caches, run } = start();
     caches.use(ConfigMap);
     void run();
@@ -203,11 +205,11 @@ describe("a set of caches", () => {
     await loop.advance(60_000);
 
     expect(early).toBeUndefined();
-    expect(late).toMatch(/^nothing was heard from the server about v1 ConfigMap \(\d+ s\)$/);
+    expect(late).toMatch(/^the server sent nothing for v1 ConfigMap \(\d+ s\)$/);
     expect(caches.health()).toBeUndefined();
   });
 
-  test("stays healthy with a server that sends nothing while nothing changes", async () => {
+  test("a set of caches stays healthy when the server only sends nothing new", async () => {
     const { loop, caches, run } = start();
     caches.use(ConfigMap);
     void run();
@@ -221,7 +223,7 @@ describe("a set of caches", () => {
     expect(reasons.every((reason) => reason === undefined)).toBe(true);
   });
 
-  test("counts objects and silence by kind", async () => {
+  test("metrics count objects and silence by kind", async () => {
     const { loop, metrics, caches, run } = start();
     caches.use(ConfigMap);
     caches.use(ConfigMap, { form: "metadata" });
@@ -235,7 +237,7 @@ describe("a set of caches", () => {
     expect(exposed).toContain('setpoint_watcher_states_total{kind="ConfigMap",state="watching"} 2');
   });
 
-  test("holds the cache that is there anyway, else one of metadata, until nobody needs it", async () => {
+  test("hold shares an existing cache, else makes one of metadata that lasts until its release", async () => {
     const { loop, server, metrics, caches, run } = start();
     const whole = caches.use(ConfigMap);
     void run();
@@ -263,7 +265,7 @@ describe("a set of caches", () => {
     expect(caches.hold(Secret).cache).not.toBe(second.cache);
   });
 
-  test("leaves nothing behind when it ends, and can run again", async () => {
+  test("a set of caches stops all watchers when it ends, and can run again", async () => {
     const { loop, caches, ending } = start();
     const cache = caches.use(ConfigMap);
     const running = caches.run(ending.signal);

@@ -1,6 +1,6 @@
 /**
- * The caches of a process: whoever asks for the same objects in the same form gets the same cache, with one watcher behind it. Watchers
- * run while the set does, those of caches that are asked for later too.
+ * The caches of a process. Requests for the same objects in the same form share one cache with one watcher. Watchers
+ * run while the set runs, also those of caches that are requested later.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { PartialObjectMetadata } from "../../api/generated/types/meta-v1.ts";
@@ -17,26 +17,28 @@ import { shapeOf } from "./cache-shape.ts";
 import type { Projection } from "./cache-shape.ts";
 import { Cache } from "./cache.ts";
 
+/** Services that a `CacheSet` needs. */
 export interface CacheSetOptions {
+  /** Connection to the API server. */
   readonly transport: Transport;
   readonly loop: Loop;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Which objects a cache holds: all of the kind unless restricted. */
+/** Restricts a cache; by default it holds all objects of the kind. */
 export interface CacheScope<T extends ApiObject> extends Omit<WatcherScope, "type"> {
-  /** Keeps less of each object. The same function means the same cache. */
+  /** Reduces each object to save memory. Requests with the same function share a cache. */
   readonly project?: Projection<T>;
 }
 
-/** Beyond what a server that is updated takes to come back, and beyond the watchers' own patience. */
-const BLIND_MS = 180_000;
+/** More than a server needs to restart, and more than the watchers' own timeouts. */
+const STALE_MS = 180_000;
 
-/** A cache that somebody needs for a while. */
+/** A cache that exists until it is released. */
 export interface HeldCache {
   readonly cache: Cache<ApiObject>;
-  /** Once. When nobody holds it any more, its watcher ends and it goes. */
+  /** Call once. After the last release the watcher stops and the cache is dropped. */
   readonly release: () => void;
 }
 
@@ -46,8 +48,8 @@ interface Member {
   readonly project: Projection<ApiObject> | undefined;
   readonly cache: Cache<ApiObject>;
   readonly watcher: Watcher<ApiObject>;
-  /** Aborted when nobody holds it any more; never for what was asked for with `use`. */
-  readonly leaving: AbortController;
+  /** Aborted after the last release; never for a cache requested with `use`. */
+  readonly released: AbortController;
   holders: number;
   isUsed: boolean;
 }
@@ -61,8 +63,8 @@ export class CacheSet {
   readonly #options: CacheSetOptions;
   readonly #loop: Loop;
   readonly #members: Member[] = [];
-  /** By kind: ends what is measured of it. */
-  readonly #measures = new Map<string, () => void>();
+  /** By kind: ends the metrics of the kind. */
+  readonly #metricEnds = new Map<string, () => void>();
   #run: Run | undefined;
 
   constructor(options: CacheSetOptions) {
@@ -70,6 +72,7 @@ export class CacheSet {
     this.#loop = options.loop;
   }
 
+  /** The cache of a kind, restricted by `scope`. The same arguments return the same cache. */
   use<T extends ApiObject>(
     type: ResourceType<T>,
     scope: CacheScope<T> & { readonly form: "metadata" },
@@ -85,8 +88,8 @@ export class CacheSet {
   }
 
   /**
-   * All objects of a kind for as long as they are held: whole where there is a cache of them anyway, else their metadata only. For whoever
-   * follows kinds that come and go.
+   * Caches all objects of a kind until the result is released. Uses a cache of whole objects if one exists, else one
+   * of their metadata. For callers that follow kinds as they appear and disappear.
    */
   hold(type: ResourceType): HeldCache {
     const textOf = (scope: WatcherScope): string => `${type.apiVersion} ${scopeText(scope)}`;
@@ -103,13 +106,16 @@ export class CacheSet {
     member.holders--;
     if (member.holders > 0 || member.isUsed) return;
     this.#members.splice(this.#members.indexOf(member), 1);
-    member.leaving.abort(new Error("nobody needs the cache any more"));
+    member.released.abort(new Error("the cache was released"));
     if (this.#members.some(({ kind }) => kind === member.kind)) return;
-    this.#measures.get(member.kind)?.();
-    this.#measures.delete(member.kind);
+    this.#metricEnds.get(member.kind)?.();
+    this.#metricEnds.delete(member.kind);
   }
 
-  /** Until the signal is aborted and all watchers have stopped. Rejects, with all of them stopped, when one of them is broken. */
+  /**
+   * Runs the watchers until the signal is aborted and all have stopped. When one fails, it stops the others and
+   * rejects with its error.
+   */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#run !== undefined) throw new Error("the caches are running already");
     const ending = new AbortController();
@@ -126,23 +132,26 @@ export class CacheSet {
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
-  /** Resolves when the caches of these kinds, as `use` without restrictions gives them, have been filled. Rejects with the signal's reason. */
+  /** Resolves when the unrestricted caches of these kinds have synced. Rejects with the signal's reason. */
   async synced(types: readonly ResourceType[], signal: AbortSignal): Promise<void> {
     for (const type of types) await this.use(type).synced(signal);
   }
 
-  /** Why what the caches show cannot be trusted to be recent; undefined when it can. */
+  /** Reason why the caches may be stale; undefined when they are current. */
   health(): string | undefined {
     if (this.#run === undefined) return undefined;
-    const blind = this.#members.filter(({ watcher }) => this.#silenceMs(watcher) > BLIND_MS);
-    if (blind.length === 0) return undefined;
-    const names = blind.map(
+    const stale = this.#members.filter(({ watcher }) => this.#silenceMs(watcher) > STALE_MS);
+    if (stale.length === 0) return undefined;
+    const names = stale.map(
       ({ text, watcher }) => `${text} (${String(seconds(this.#silenceMs(watcher)))} s)`,
     );
-    return `nothing was heard from the server about ${names.join(", ")}`;
+    return `the server sent nothing for ${names.join(", ")}`;
   }
 
-  /** Since when nothing could be heard of a kind; of several caches the longest time. None while a watch is open, however silent. */
+  /**
+   * Milliseconds for which the server could not be reached for a kind; the longest of its caches. 0 while the watch
+   * is open.
+   */
   silenceMs(type: ResourceType): number {
     const kind = kindText(type);
     const ofKind = this.#members.filter((member) => member.kind === kind);
@@ -155,7 +164,7 @@ export class CacheSet {
     const cacheLog = log.with({ cache: text });
     const states = metrics.counter({
       name: "setpoint_watcher_states_total",
-      help: "How often watchers entered a state; waiting means that something failed.",
+      help: "Changes of watchers to a state; waiting means that a request failed.",
       labels: ["kind", "state"],
     });
     const shape = shapeOf({
@@ -169,7 +178,7 @@ export class CacheSet {
       kind,
       text,
       project,
-      leaving: new AbortController(),
+      released: new AbortController(),
       holders: 0,
       isUsed: false,
       cache: new Cache(cacheLog),
@@ -182,14 +191,14 @@ export class CacheSet {
         onState: (state) => states.add(1, { kind, state }),
       }),
     };
-    if (!this.#measures.has(kind)) this.#measures.set(kind, this.#measure(kind));
+    if (!this.#metricEnds.has(kind)) this.#metricEnds.set(kind, this.#publishMetrics(kind));
     this.#members.push(member);
     if (this.#run !== undefined) this.#start(member, this.#run);
     return member;
   }
 
-  /** Several caches of one kind are measured together. */
-  #measure(kind: string): () => void {
+  /** Publishes metrics of all caches of a kind together. */
+  #publishMetrics(kind: string): () => void {
     const { metrics } = this.#options;
     const ofKind = (): readonly Member[] => this.#members.filter((member) => member.kind === kind);
     const objects = metrics.gauge({
@@ -200,7 +209,7 @@ export class CacheSet {
     const endObjects = objects.read(() => sum(ofKind().map(({ cache }) => cache.size)), { kind });
     const silence = metrics.gauge({
       name: "setpoint_watcher_silence_seconds",
-      help: "Time since a watcher last heard from its server. Bookmarks come each minute.",
+      help: "Time since a watcher last received anything. Bookmarks arrive each minute.",
       labels: ["kind"],
     });
     const longest = (): number => Math.max(0, ...ofKind().map(({ watcher }) => this.#silenceMs(watcher)));
@@ -211,20 +220,20 @@ export class CacheSet {
     };
   }
 
-  #start({ cache, watcher, leaving }: Member, { ending, watchers }: Run): void {
-    const call = endableSignal([ending.signal, leaving.signal]);
+  #start({ cache, watcher, released }: Member, { ending, watchers }: Run): void {
+    const call = endableSignal([ending.signal, released.signal]);
     const ended = (): void => {
       call.release();
-      // What was released has ended well; it is not waited for at the end of the run.
-      if (leaving.signal.aborted) watchers.delete(running);
+      // A released watcher ends normally; the end of the run does not wait for it.
+      if (released.signal.aborted) watchers.delete(running);
     };
     const running = watcher.run((event) => cache.apply(event), call.signal).finally(ended);
     watchers.add(running);
     running.catch((error: unknown) => ending.abort(error));
   }
 
-  #silenceMs({ heardAt }: Watcher<ApiObject>): number {
-    return this.#loop.elapsed() - heardAt;
+  #silenceMs({ lastContactAt }: Watcher<ApiObject>): number {
+    return this.#loop.elapsed() - lastContactAt;
   }
 }
 

@@ -1,14 +1,17 @@
-/** How objects are kept in a cache: whole, without managedFields, or as a projection. */
+/** Form of cached objects: whole, without managedFields, or as a projection. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
 
-/** Part of an object. Kind and identity, labels and owners are kept whatever it leaves out. */
+/** Returns the part of an object to be cached. Kind, identity, labels and owner references are kept in any case. */
 export type Projection<T extends ApiObject> = (object: T) => T;
 
 export interface ShapeOptions {
   readonly type: ResourceType;
   readonly form: "object" | "metadata";
-  /** Costs memory where objects came over a network; where they are the server's own, leaving a part out would. */
+  /**
+   * False saves memory for objects from a network. True shares the objects of a server in the same process; a copy
+   * without the fields would cost memory.
+   */
   readonly keepsManagedFields: boolean;
   readonly project: Projection<ApiObject> | undefined;
   readonly log: Log;
@@ -31,7 +34,7 @@ export function shapeOf({
   return (object) => projected(kept(object), project, log);
 }
 
-/** Items of a list come without their kind. */
+/** Adds apiVersion and kind, which the items of a list lack. */
 function namedShape({ apiVersion, kind }: Pick<ResourceType, "apiVersion" | "kind">): Projection<ApiObject> {
   return (object) => {
     const isNamed = (object as Partial<ApiObject>).kind !== undefined;
@@ -45,7 +48,7 @@ function withoutManagedFields(object: ApiObject): ApiObject {
   return { ...object, metadata };
 }
 
-/** A projection that fails keeps the whole object: a cache with a gap would be worse than a larger one. */
+/** A projection that throws keeps the whole object: a missing object would be worse than a large one. */
 function projected(object: ApiObject, project: Projection<ApiObject>, log: Log): ApiObject {
   try {
     const { apiVersion, kind, metadata: whole } = object;
@@ -56,7 +59,12 @@ function projected(object: ApiObject, project: Projection<ApiObject>, log: Log):
     return { ...part, apiVersion, kind, metadata: { ...part.metadata, ...metadata } };
   } catch (error) {
     const { namespace, name } = object.metadata;
-    log.error("a projection failed, the whole object is kept", { kind: object.kind, namespace, name, error });
+    log.error("a projection failed; the cache keeps the whole object", {
+      kind: object.kind,
+      namespace,
+      name,
+      error,
+    });
     return object;
   }
 }

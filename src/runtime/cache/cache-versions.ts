@@ -1,14 +1,17 @@
-/** Which resource versions a cache has seen. */
+/** Tracks which resource versions a cache has seen. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isNumber, orderOfVersions } from "../refs/resource-version.ts";
 import type { WatcherEvent } from "../watch/watcher-event.ts";
 
-/** Versions without order can only be remembered: as many as may come between a write's event and its answer. */
+/**
+ * Upper bound of remembered versions without order: as many as may arrive between the event of a write and its
+ * response.
+ */
 const REMEMBERED_MAX = 1024;
 
 export class SeenVersions {
   #newest: string | undefined;
-  /** Those without order, oldest first. */
+  /** Versions without order, oldest first. */
   readonly #remembered = new Set<string>();
 
   get newest(): string | undefined {
@@ -24,7 +27,7 @@ export class SeenVersions {
     this.#remember(event.resourceVersion);
   }
 
-  /** A later one counts too. */
+  /** True also when a later version was seen. */
   has(version: string): boolean {
     if (this.#newest === undefined) return false;
     const order = orderOfVersions(this.#newest, version);

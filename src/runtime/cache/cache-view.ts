@@ -1,29 +1,43 @@
-/** What loops read: the newest state that the watch of a kind has brought, always in memory, never waiting. */
+/**
+ * The read-only view of a cache: the newest state that the watch of a kind has delivered. Reads are from memory and
+ * never wait.
+ */
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 
+/** Restricts `CacheView.list`. Default: all objects. */
 export interface CacheFilter {
+  /** Namespace of the objects. */
   readonly namespace?: string;
+  /** Label selector that the objects match. */
   readonly labels?: LabelSelector;
 }
 
 /**
- * Objects are shared and deeply readonly. Lists are in order of namespace and name, so that the same state gives the same list. What
- * is read in one step of the loop belongs together: a cache changes only between steps.
+ * A read-only view of the cached objects of a kind.
+ *
+ * Objects are shared and deeply readonly. Lists are in order of namespace and name, so that the same state gives the
+ * same list. The cache changes only between steps of the event loop: reads within one step are consistent.
  */
 export interface CacheView<T extends ApiObject> {
+  /** The object of that key; undefined when it is not cached. */
   find(key: ObjectKey): T | undefined;
+  /** All objects that match the filter. */
   list(filter?: CacheFilter): readonly T[];
-  /** Those whose controlling owner is this very object (by uid). */
+  /** Objects whose controller is exactly this object (compared by uid). */
   ownedBy(owner: ApiObject): readonly T[];
-  /** Those of a namespace that no object controls; of kinds without namespaces, those of "". */
+  /** Objects of a namespace without a controller. Use "" for cluster-scoped kinds. */
   uncontrolled(namespace: string): readonly T[];
-  /** Those with any owner reference to this uid. */
+  /** Objects with an owner reference to this uid, controlling or not. */
   dependentsOf(uid: string): readonly T[];
-  /** By a user-defined index (`ControllerDefinition.indexes`). */
+  /**
+   * Objects for which the index function returned `value` (see `ControllerDefinition.indexes`). Throws for an unknown
+   * index.
+   */
   indexed(index: string, value: string): readonly T[];
+  /** Number of cached objects. */
   readonly size: number;
 }
 
-/** Under which values an object is found; for instance the node a pod runs on. */
+/** Returns the values under which an object is found, for example the node that a pod runs on. */
 export type IndexFunction<T extends ApiObject> = (object: T) => readonly string[];

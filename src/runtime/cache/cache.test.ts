@@ -9,7 +9,7 @@ import type { ObjectChange } from "./object-change.ts";
 
 const NEVER = new AbortController().signal;
 
-/** `default/a`, with its name as uid unless told. */
+/** `default/a`; its uid is the place unless `metadata` sets one. */
 function object(place: string, resourceVersion: string, metadata: ObjectMeta = {}): ApiObject {
   const [namespace = "", name = ""] = place.split("/");
   return {
@@ -43,7 +43,7 @@ function places(objects: readonly ApiObject[]): readonly string[] {
   return objects.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name ?? ""}`);
 }
 
-/** `+a` came, `-a` went, `a 1 2` changed. */
+/** `+a` for an addition, `-a` for a removal, `a 1 2` for an update. */
 function brief({ before, after }: ObjectChange<ApiObject>): string {
   if (before === undefined) return `+${after?.metadata.name ?? ""}`;
   if (after === undefined) return `-${before.metadata.name ?? ""}`;
@@ -68,7 +68,7 @@ function owner(uid: string, controller: boolean): OwnerReference {
   return { apiVersion: "v1", kind: "X", name: uid, uid, controller };
 }
 
-describe("what a cache holds", () => {
+describe("the content of a cache", () => {
   test("is found by namespace and name", () => {
     const a = object("x/a", "1");
     const cache = cacheOf(reset("1", a, object("y/a", "1")));
@@ -88,7 +88,7 @@ describe("what a cache holds", () => {
     expect(cache.list({ namespace: "b" })).toEqual([]);
   });
 
-  test("is the same list until it changes, and then another", () => {
+  test("is the same list until it changes, and then another list", () => {
     const cache = cacheOf(reset("1", object("x/a", "1"), object("y/b", "1")));
     const all = cache.list();
     const inX = cache.list({ namespace: "x" });
@@ -114,7 +114,7 @@ describe("what a cache holds", () => {
     expect(cache.dependentsOf("o")).toEqual([]);
   });
 
-  test("is found as nobody's until somebody controls it", () => {
+  test("is found as uncontrolled until an object controls it", () => {
     const cache = cacheOf(reset("1", object("x/a", "1"), object("x/b", "1"), object("y/a", "1")));
     expect(places(cache.uncontrolled("x"))).toEqual(["x/a", "x/b"]);
 
@@ -125,7 +125,7 @@ describe("what a cache holds", () => {
     expect(places(cache.ownedBy(object("x/o", "1", { uid: "o" })))).toEqual(["x/a"]);
   });
 
-  test("is found by indexes that users define, also when they come late", () => {
+  test("is found by user-defined indexes, also by those added late", () => {
     const cache = cacheOf(reset("1", object("x/a", "1", { generation: 1 }), object("x/b", "1")));
     const valuesOf = ({ metadata }: ApiObject) => [String(metadata.generation ?? 0)];
 
@@ -138,7 +138,7 @@ describe("what a cache holds", () => {
     expect(() => cache.addIndex("generation", () => [])).toThrow('another index "generation"');
   });
 
-  test("is in no index whose function fails for it", () => {
+  test("is in no index whose function throws for it", () => {
     const cache = cacheOf(reset("1", object("x/a", "1"), object("x/b", "1", { generation: 2 })));
 
     cache.addIndex("generation", ({ metadata }) => {
@@ -181,8 +181,8 @@ describe("a list by labels", () => {
   });
 });
 
-describe("a whole new state", () => {
-  test("tells of what came, went and changed, and of nothing else", () => {
+describe("a reset of a cache", () => {
+  test("reports additions, removals and updates only", () => {
     const cache = cacheOf(reset("3", object("x/a", "1"), object("x/b", "2"), object("x/c", "3")));
     const kept = cache.find({ namespace: "x", name: "b" });
     const told = changesOf(cache);
@@ -194,7 +194,7 @@ describe("a whole new state", () => {
     expect(places(cache.list())).toEqual(["x/b", "x/c", "x/d"]);
   });
 
-  test("tells of another object under the same name as one that went and one that came", () => {
+  test("reports another object under the same name as a removal and an addition", () => {
     const cache = cacheOf(reset("1", object("x/a", "1")));
     const told = changesOf(cache);
 
@@ -204,15 +204,15 @@ describe("a whole new state", () => {
     expect(told).toEqual(["-a", "+a", "-a", "+a"]);
   });
 
-  test("with several of one name holds the last", () => {
+  test("keeps the last of several objects of one name", () => {
     const cache = cacheOf(reset("2", object("x/a", "1"), object("x/a", "2")));
 
     expect(cache.list().map(({ metadata }) => metadata.resourceVersion)).toEqual(["2"]);
   });
 });
 
-describe("changes", () => {
-  test("are told after the cache has all of a batch", () => {
+describe("changes of a cache", () => {
+  test("are reported after the cache has applied the whole batch", () => {
     const cache = cacheOf(reset("1"));
     const sizes: number[] = [];
     cache.subscribe(() => sizes.push(cache.size));
@@ -229,7 +229,7 @@ describe("changes", () => {
     expect(sizes).toEqual([2, 2]);
   });
 
-  test("of an object that was deleted and made anew are both told", () => {
+  test("of an object that was deleted and created again are both reported", () => {
     const cache = cacheOf(reset("1", object("x/a", "1")));
     const told = changesOf(cache);
 
@@ -245,7 +245,7 @@ describe("changes", () => {
     expect(told).toEqual(["-a", "+a"]);
   });
 
-  test("that are here already, or of objects that are not, are nothing", () => {
+  test("that are applied already, or that delete unknown objects, are no-ops", () => {
     const cache = cacheOf(reset("5", object("x/a", "5")));
     const told = changesOf(cache);
 
@@ -257,7 +257,7 @@ describe("changes", () => {
     expect(cache.size).toBe(1);
   });
 
-  test("reach every listener, whatever another one throws", () => {
+  test("reach every listener even if another one throws", () => {
     const errors: string[] = [];
     const log: Log = { ...silentLog, error: (message) => errors.push(message) };
     const cache = new Cache<ApiObject>(log);
@@ -273,7 +273,7 @@ describe("changes", () => {
     expect(errors).toEqual(["a listener of the cache failed"]);
   });
 
-  test("are told to a listener from its subscription to its end", () => {
+  test("reach a listener from its subscription until it unsubscribes", () => {
     const cache = cacheOf(reset("1", object("x/a", "1")));
     const told: string[] = [];
 
@@ -285,7 +285,7 @@ describe("changes", () => {
     expect(told).toEqual(["+b"]);
   });
 
-  test("of the batch under way are not told to whoever subscribes within it", () => {
+  test("of the current batch do not reach a listener that subscribes within it", () => {
     const cache = cacheOf();
     const told: string[] = [];
     let isFirst = true;
@@ -302,7 +302,7 @@ describe("changes", () => {
 });
 
 describe("waiting for a cache", () => {
-  test("ends with the first whole state", async () => {
+  test("ends with the first reset", async () => {
     const cache = cacheOf();
     const waiting = cache.synced(NEVER);
 
@@ -316,7 +316,7 @@ describe("waiting for a cache", () => {
   });
 
   test.each([put(object("x/a", "7")), reset("9"), { type: "progress", resourceVersion: "10" } as const])(
-    "for a version ends with that or a later one: $type $resourceVersion",
+    "for a version ends with that version or a later one: $type $resourceVersion",
     async (event) => {
       const cache = cacheOf(reset("5"));
       const waiting = cache.waitFor("7", NEVER);
@@ -341,7 +341,7 @@ describe("waiting for a cache", () => {
     await expect(cache.waitFor("7", ending.signal)).rejects.toThrow("enough");
   });
 
-  test("for a version without order ends with that very one, also when it came before, and with a new state", async () => {
+  test("for a version without order ends with that version, also when it was seen before, and with a reset", async () => {
     const cache = cacheOf(reset("s1", object("x/z", "held")));
     const later = cache.waitFor("b", NEVER);
 

@@ -1,6 +1,7 @@
 /**
- * The newest state that the watch of a kind has brought. It changes only when the watcher delivers, all of a batch at once; whoever
- * subscribed is told afterwards, so that what a listener reads is never older than what it is told of.
+ * The newest state that the watch of a kind has delivered. It changes only when the watcher delivers a batch, which
+ * it applies as a whole. Listeners run afterwards, so that they never read a state older than the change they
+ * receive.
  */
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -12,6 +13,7 @@ import { SeenVersions } from "./cache-versions.ts";
 import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
 import type { ObjectChange } from "./object-change.ts";
 
+/** Receives one change of a cached object. Must not throw; an error is logged. */
 export type CacheListener<T extends ApiObject> = (change: ObjectChange<T>) => void;
 
 interface Subscription<T extends ApiObject> {
@@ -24,11 +26,12 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
+/** Cache of one kind, kept current by a watch. */
 export class Cache<T extends ApiObject> implements CacheView<T> {
   readonly #log: Log;
   readonly #content: CacheContent<T>;
   readonly #seen = new SeenVersions();
-  /** Never changed in place: who is told of a change goes through the list as it was. */
+  /** Replaced, never mutated: a notification iterates over the list as it was. */
   #subscriptions: readonly Subscription<T>[] = [];
   readonly #waiters = new Set<Waiter>();
 
@@ -37,12 +40,12 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     this.#content = new CacheContent(log);
   }
 
-  /** Whether a whole state has been here: before that, what is not found may exist all the same. */
+  /** True once the cache has received a complete state. Before that, a missing object may exist nevertheless. */
   get hasSynced(): boolean {
     return this.#seen.newest !== undefined;
   }
 
-  /** The newest that has been seen of this kind; undefined before the first state. */
+  /** The newest resourceVersion seen of this kind; undefined before the first state. */
   get resourceVersion(): string | undefined {
     return this.#seen.newest;
   }
@@ -75,12 +78,12 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     return this.#content.indexed(index, value);
   }
 
-  /** May come at any time; the same function under its name again changes nothing. */
+  /** Adds an index at any time. Adding the same function under the same name again is a no-op. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     this.#content.addIndex(name, valuesOf);
   }
 
-  /** Told of each change from now on, in order, until the function that comes back is called. */
+  /** Calls the listener for each change from now on, in order. Returns the function that unsubscribes. */
   subscribe(listener: CacheListener<T>): () => void {
     const own = { listener, hasLeft: false };
     this.#subscriptions = [...this.#subscriptions, own];
@@ -91,24 +94,24 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
   }
 
   /**
-   * Resolves when this resource version, or a later one, has been seen. The version of a write to this kind is seen as soon as its own event
-   * arrives; one of another kind only with the next event or bookmark. Rejects with the signal's reason.
+   * Resolves when the cache has seen this resourceVersion or a later one. A write to this kind is seen when its event
+   * arrives. A version of another kind is seen with the next event or bookmark. Rejects with the signal's reason.
    */
   waitFor(version: string, signal: AbortSignal): Promise<void> {
     const isSeen = this.#seen.has(version) || (!isNumber(version) && this.#holds(version));
     return isSeen ? Promise.resolve() : this.#wait(version, signal);
   }
 
-  /** Resolves once `hasSynced`. Rejects with the signal's reason. */
+  /** Resolves once `hasSynced` is true. Rejects with the signal's reason. */
   synced(signal: AbortSignal): Promise<void> {
     return this.hasSynced ? Promise.resolve() : this.#wait(undefined, signal);
   }
 
-  /** What a watcher delivers. */
+  /** Applies an event of the watcher. */
   apply(event: WatcherEvent<T>): void {
     const changes = this.#changes(event);
     this.#seen.note(event);
-    if (changes.length > 0) this.#tell(changes);
+    if (changes.length > 0) this.#notify(changes);
     if (this.#waiters.size > 0) this.#wake(event);
   }
 
@@ -125,8 +128,11 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     }
   }
 
-  /** One listener after the other, each of all changes: the same work many times in a row takes less time. Who subscribes meanwhile has seen these changes already. */
-  #tell(changes: readonly ObjectChange<T>[]): void {
+  /**
+   * Each listener receives all changes before the next one does: that is faster. A listener added meanwhile is
+   * skipped: its reads already include them.
+   */
+  #notify(changes: readonly ObjectChange<T>[]): void {
     for (const subscription of this.#subscriptions) {
       for (const change of changes) if (!subscription.hasLeft) this.#call(subscription, change);
     }
@@ -141,7 +147,7 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     }
   }
 
-  /** A whole new state is later than every version without order that was waited for before it. */
+  /** A reset is later than every version without order that was awaited before it. */
   #wake({ type }: WatcherEvent<T>): void {
     for (const waiter of this.#waiters) {
       const { version } = waiter;

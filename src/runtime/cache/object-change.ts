@@ -1,9 +1,9 @@
 import type { ApiObject } from "../../api/api-object.ts";
 
-/** One object's change in a cache. */
+/** Change of one object in a cache. */
 export interface ObjectChange<T extends ApiObject> {
-  /** Undefined when it is new to the cache. */
+  /** Previous state; undefined when the object is new. */
   readonly before: T | undefined;
-  /** Undefined when it is gone. */
+  /** New state; undefined when the object is deleted. */
   readonly after: T | undefined;
 }

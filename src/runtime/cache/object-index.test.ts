@@ -6,13 +6,13 @@ import { keyOfObject } from "../refs/cache-key.ts";
 import { ObjectIndex } from "./object-index.ts";
 import type { Held } from "./object-index.ts";
 
-/** Found by the words of its annotation. */
+/** An entry that the index finds by the words of its annotation. */
 function held(name: string, words: string): Held<ApiObject> {
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, annotations: { words } } };
   return { key: keyOfObject(object), object };
 }
 
-/** A newer state of the object comes into its place. */
+/** Puts a newer state of the object into its entry. */
 function replace(index: ObjectIndex<ApiObject>, place: Held<ApiObject>, words: string): void {
   const before = place.object;
   place.object = held(before.metadata.name ?? "", words).object;
@@ -38,7 +38,7 @@ describe("ObjectIndex", () => {
     expect([index.count("x"), index.count("z")]).toEqual([2, 0]);
   });
 
-  test("follows an object to its new values", () => {
+  test("follows an object from its old values to its new ones", () => {
     const index = new ObjectIndex(wordsOf);
     const place = held("a", "x y");
     index.add(place);
@@ -48,7 +48,7 @@ describe("ObjectIndex", () => {
     expect(["x", "y", "z"].map((value) => index.count(value))).toEqual([0, 1, 1]);
   });
 
-  test("follows an object with very many values in one look at each", () => {
+  test("replaces an object with 20,000 values in linear time", () => {
     const loop = createRealLoop({ name: "test" });
     const words = Array.from({ length: 20_000 }, (_, at) => `word-${String(at)}`);
     const index = new ObjectIndex(wordsOf);
@@ -62,7 +62,7 @@ describe("ObjectIndex", () => {
     expect(["word-0", "word-1", "other"].map((value) => index.count(value))).toEqual([0, 1, 1]);
   });
 
-  test("keeps the list it handed out as it was", () => {
+  test("leaves a returned list unchanged", () => {
     const index = new ObjectIndex(wordsOf);
     const place = held("a", "x");
     index.add(place);
@@ -75,7 +75,7 @@ describe("ObjectIndex", () => {
     expect(names(index.find("x"))).toEqual(["b"]);
   });
 
-  test("hands out the newest state of an object that keeps its values, in a list of its own", () => {
+  test("returns a new list with the newest state of an object whose values stay", () => {
     const index = new ObjectIndex(wordsOf);
     const place = held("a", "x");
     index.add(place);
@@ -88,7 +88,7 @@ describe("ObjectIndex", () => {
     expect(old).not.toBe(place.object);
   });
 
-  test("agrees with a search through all objects after any changes", () => {
+  test("agrees with a scan of all objects after any changes", () => {
     const random = seededRandom(5, "", "");
     const index = new ObjectIndex(wordsOf);
     const all = new Map<string, Held<ApiObject>>();

@@ -1,24 +1,24 @@
-/** Objects by a value that is found in them, such as the uid of an owner, each list in order of namespace and name. */
+/** Index of objects by a value, for example the uid of an owner. Each list is in order of namespace and name. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { SortedMap } from "../../base/collections/sorted-map.ts";
 import type { IndexFunction } from "./cache-view.ts";
 
 /**
- * The place of an object; one for each key, shared by everything that finds it. A newer state of the object takes the place of the older one
- * in it, so that most changes move nothing.
+ * Entry of an object. Each key has one entry, which all indexes share. A newer state replaces the object in the
+ * entry, so that most changes touch no index.
  */
 export interface Held<T extends ApiObject> {
-  /** See cache-key.ts. */
+  /** Text of namespace and name; see cache-key.ts. */
   readonly key: string;
   object: T;
 }
 
-/** Most values have one object: that is kept without a tree of its own, which would cost more than the object's place. */
-type Bucket<T extends ApiObject> = Held<T> | Shelf<T>;
+/** Most values have a single object. It is kept without a tree, which would cost more than the entry. */
+type Bucket<T extends ApiObject> = Held<T> | SharedBucket<T>;
 
-interface Shelf<T extends ApiObject> {
+interface SharedBucket<T extends ApiObject> {
   order: SortedMap<Held<T>>;
-  /** Made when first asked for. */
+  /** Created on demand. */
   list: readonly T[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export class ObjectIndex<T extends ApiObject> {
   readonly #valuesOf: IndexFunction<T>;
   readonly #buckets = new Map<string, Bucket<T>>();
 
-  /** The function always gives the same values for an object. */
+  /** The function must return the same values for the same object each time. */
   constructor(valuesOf: IndexFunction<T>) {
     this.#valuesOf = valuesOf;
   }
@@ -39,13 +39,13 @@ export class ObjectIndex<T extends ApiObject> {
     for (const value of this.#valuesOf(held.object)) this.#remove(value, held);
   }
 
-  /** Another object, or another state of it, is in the place where `before` was. */
+  /** Updates the index after the entry's object changed from `before`. */
   replace(before: T, held: Held<T>): void {
     const [old, values] = [this.#valuesOf(before), this.#valuesOf(held.object)];
     const [isOld, isNew] = [membership(old), membership(values)];
     for (const value of old) if (!isNew(value)) this.#remove(value, held);
     for (const value of values) {
-      if (isOld(value)) this.#outdate(value);
+      if (isOld(value)) this.#dropList(value);
       else this.#add(value, held);
     }
   }
@@ -53,7 +53,7 @@ export class ObjectIndex<T extends ApiObject> {
   find(value: string): readonly T[] {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return [];
-    if (!isShelf(bucket)) return [bucket.object];
+    if (!isShared(bucket)) return [bucket.object];
     bucket.list ??= objectsOf(bucket.order);
     return bucket.list;
   }
@@ -61,19 +61,19 @@ export class ObjectIndex<T extends ApiObject> {
   count(value: string): number {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return 0;
-    return isShelf(bucket) ? bucket.order.size : 1;
+    return isShared(bucket) ? bucket.order.size : 1;
   }
 
-  /** A list that was handed out stays as it is; whoever asks next gets another one. */
-  #outdate(value: string): void {
+  /** Drops the cached list of a value. Callers that hold it keep it unchanged. */
+  #dropList(value: string): void {
     const bucket = this.#buckets.get(value);
-    if (bucket !== undefined && isShelf(bucket)) bucket.list = undefined;
+    if (bucket !== undefined && isShared(bucket)) bucket.list = undefined;
   }
 
   #add(value: string, held: Held<T>): void {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) this.#buckets.set(value, held);
-    else if (isShelf(bucket)) {
+    else if (isShared(bucket)) {
       bucket.order = bucket.order.set(held);
       bucket.list = undefined;
     } else if (bucket !== held) {
@@ -84,7 +84,7 @@ export class ObjectIndex<T extends ApiObject> {
   #remove(value: string, { key }: Held<T>): void {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return;
-    if (!isShelf(bucket)) {
+    if (!isShared(bucket)) {
       if (bucket.key === key) this.#buckets.delete(value);
       return;
     }
@@ -94,7 +94,7 @@ export class ObjectIndex<T extends ApiObject> {
   }
 }
 
-/** More values are not looked through for each value: whoever writes an object says how many owners it has. */
+/** Above this a set replaces the scan: the writer of an object decides how many owners it has. */
 const FEW = 16;
 
 function membership(values: readonly string[]): (value: string) => boolean {
@@ -103,11 +103,11 @@ function membership(values: readonly string[]): (value: string) => boolean {
   return (value) => all.has(value);
 }
 
-function isShelf<T extends ApiObject>(bucket: Bucket<T>): bucket is Shelf<T> {
+function isShared<T extends ApiObject>(bucket: Bucket<T>): bucket is SharedBucket<T> {
   return "order" in bucket;
 }
 
-/** Above every key. */
+/** Sorts after every key. */
 const LAST = "\uffff";
 
 export function objectsOf<T extends ApiObject>(

@@ -1,7 +1,11 @@
-/** Why a key is looked at: a bounded set, kept for people who ask why something happened. A reconcile itself never sees it. */
+/**
+ * Reasons why a key was queued: a bounded set, for people who ask why something happened. A reconcile never sees
+ * them.
+ */
 
+/** A reason why a key was queued. */
 export type Cause =
-  /** An object has changed, or is there at the start. */
+  /** An object changed, or existed at the start. */
   | {
       readonly type: "object";
       readonly kind: string;
@@ -9,18 +13,20 @@ export type Cause =
       readonly name: string;
       readonly resourceVersion: string;
     }
-  /** The pass before asked for it (`recheckAfterMs`). */
+  /** The previous pass asked for it (`recheckAfterMs`). */
   | { readonly type: "timer" }
   | { readonly type: "resync" }
-  /** The pass before failed. */
+  /** The previous pass failed. */
   | { readonly type: "retry"; readonly attempt: number };
 
-/** Enough to see what is going on; a key that a thousand pods concern must not remember all of them. */
+/** Enough to explain a pass; a key that a thousand pods concern must not keep all of them. */
 const KEPT_MAX = 8;
 
+/** The reasons of one pass. */
 export interface Causes {
+  /** The newest cause of each object, at most eight. */
   readonly kept: readonly Cause[];
-  /** How many there were in all. */
+  /** Number of all causes, including those not kept. */
   readonly count: number;
 }
 
@@ -28,7 +34,7 @@ export class CauseSet implements Causes {
   readonly kept: Cause[] = [];
   count = 0;
 
-  /** A newer revision of an object takes the place of the older one. */
+  /** A newer revision of an object replaces the older one. */
   add(cause: Cause): void {
     this.count++;
     for (let at = 0; at < this.kept.length; at++) {

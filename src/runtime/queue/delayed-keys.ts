@@ -1,4 +1,4 @@
-/** Keys that are due later. One timer for the earliest, however many there are. */
+/** Keys that become ready later. One timer serves all of them. */
 import { TimerHeap } from "../../base/loop/loop-timers.ts";
 import type { Loop, Timer, TimerKind } from "../../base/loop/loop.ts";
 import { SteadyTime } from "../../base/loop/steady-clock.ts";
@@ -7,7 +7,7 @@ import type { Cause } from "./cause.ts";
 interface DelayedKey {
   readonly key: string;
   readonly cause: Cause;
-  /** In steady time. */
+  /** Time on the steady clock. */
   readonly at: number;
   readonly tie: number;
   index: number;
@@ -36,7 +36,7 @@ export class DelayedKeys {
     return this.#byKey.size;
   }
 
-  /** Of two times for one key the earlier one counts. */
+  /** The earlier of two times for one key counts. */
   add(key: string, due: number, cause: Cause): void {
     const at = this.#time.of(due);
     const known = this.#byKey.get(key);
@@ -72,7 +72,7 @@ export class DelayedKeys {
     else this.#timer = { at, timer: loop.timer(this.#time.toLoop(at), kind, () => this.#fire(at)) };
   }
 
-  /** All that is due at the time of the timer, should that be early. */
+  /** Fires all keys due at the timer's time, even if the timer is early. */
   #fire(at: number): void {
     this.#timer = undefined;
     const now = Math.max(at, this.#time.now);

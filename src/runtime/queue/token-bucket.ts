@@ -1,4 +1,4 @@
-/** Lets `burst` through at once and `perSecond` in the long run. Times are of `Loop.elapsed`. */
+/** Token bucket: allows `burst` at once and `perSecond` in the long run. All times are elapsed times of the loop. */
 
 export interface Rate {
   readonly perSecond: number;
@@ -16,7 +16,7 @@ export class TokenBucket {
     this.#refilledAt = nowMs;
   }
 
-  /** Takes a token if there is one. */
+  /** Takes a token if one is available. */
   tryTake(nowMs: number): boolean {
     this.#refill(nowMs);
     if (this.#tokens < 1) return false;
@@ -24,7 +24,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes a token, of the future if need be, and says in how many milliseconds it is there. */
+  /** Takes a token, in advance if necessary. Returns the milliseconds until it is available. */
   reserve(nowMs: number): number {
     this.#refill(nowMs);
     this.#tokens--;

@@ -1,7 +1,7 @@
 /** Keys of objects as text, for queues and for people. */
 import type { ObjectKey } from "../../api/api-object.ts";
 
-/** `namespace/name`; what has no namespace begins with the slash. */
+/** `namespace/name`; the key of a cluster-scoped object begins with the slash. */
 export function keyOf({ namespace = "", name = "" }: Partial<ObjectKey>): string {
   return `${namespace}/${name}`;
 }
@@ -13,7 +13,7 @@ export function objectKeyOf(key: string): ObjectKey {
   return slash === 0 ? { name } : { namespace: key.slice(0, slash), name };
 }
 
-/** As people write it. */
+/** The key in the form that people write. */
 export function keyLabel(key: string): string {
   return key.startsWith("/") ? key.slice(1) : key;
 }

@@ -38,14 +38,14 @@ describe("WorkQueue", () => {
     expect(queue.take()).toBeUndefined();
   });
 
-  test("keys are taken in the order they were added", () => {
+  test("keys are taken in the order in which they were added", () => {
     const queue = queueOn(new VirtualLoop({ seed: 1 }));
     for (const key of ["c", "a", "b"]) queue.add(key, RESYNC);
 
     expect(takeAll(queue)).toEqual(["c", "a", "b"]);
   });
 
-  test("a key that is added while in work comes again after it is done, not before", () => {
+  test("a key that is added while in work is taken again after it is done, not before", () => {
     const queue = queueOn(new VirtualLoop({ seed: 1 }));
     queue.add("a", changed("x", "1"));
     mustTake(queue);
@@ -66,7 +66,7 @@ describe("WorkQueue", () => {
     expect(takeAll(queue)).toEqual(["new", "moved", "old"]);
   });
 
-  test("changes without end do not starve resyncs", () => {
+  test("endless changes do not starve resyncs", () => {
     const queue = queueOn(new VirtualLoop({ seed: 1 }));
     queue.add("old", RESYNC, "resync");
     for (let n = 0; n < 100; n++) queue.add(`new-${n}`, changed("x"));
@@ -84,7 +84,7 @@ describe("WorkQueue", () => {
     expect(causes.kept).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((n) => changed(`pod-${n}`, String(90 + n))));
   });
 
-  test("of two delays the earlier counts", async () => {
+  test("of two delays of a key the earlier one counts", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const queue = queueOn(loop);
     queue.addAfter("a", 1000);
@@ -99,7 +99,7 @@ describe("WorkQueue", () => {
     expect(queue.delayed).toBe(0);
   });
 
-  test("a key that is taken forgets its delays", async () => {
+  test("taking a key cancels its delays", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const queue = queueOn(loop);
     queue.addAfter("a", 1000);
@@ -112,7 +112,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(0);
   });
 
-  test("two thousand delayed keys need one timer and keep the world busy until they are due", async () => {
+  test("two thousand delayed keys need one timer and keep the virtual clock busy until they are due", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const queue = queueOn(loop);
     for (let n = 0; n < 2000; n++) queue.addAfter(`key-${n}`, 2000 - n);
@@ -123,7 +123,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(2000);
   });
 
-  test("delays go on when the clock is set back", async () => {
+  test("delays continue when the clock is set back", async () => {
     const world = new VirtualLoop({ seed: 1 });
     const loop = settableLoop(world);
     const queue = new WorkQueue({ loop, onReady: () => undefined });
@@ -142,7 +142,7 @@ describe("WorkQueue", () => {
     ]);
   });
 
-  test("a periodic delay does not keep the world busy", async () => {
+  test("a periodic delay does not keep the virtual clock busy", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const queue = queueOn(loop);
     queue.addAfter("a", 1000, "periodic");
@@ -154,7 +154,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  test("a key that keeps failing waits ever longer, up to the maximum, and starts anew once forgotten", () => {
+  test("a key that keeps failing backs off up to the maximum, and starts over once forgotten", () => {
     const loop = new VirtualLoop({ seed: 1 });
     const queue = queueOn(loop, { retryRate: { perSecond: 1e9, burst: 1e9 } });
 
@@ -168,7 +168,7 @@ describe("WorkQueue", () => {
     expect(queue.retry("a")).toBeLessThanOrEqual(5);
   });
 
-  test("all retries together are limited in rate", () => {
+  test("the rate of all retries together is limited", () => {
     const queue = queueOn(new VirtualLoop({ seed: 1 }), { retryRate: { perSecond: 10, burst: 5 } });
 
     const waits = Array.from({ length: 25 }, (_, n) => queue.retry(`key-${n}`));
@@ -177,7 +177,7 @@ describe("WorkQueue", () => {
     expect(waits[24]).toBeCloseTo(2000, 0);
   });
 
-  test("depth, age and work in hand are known", async () => {
+  test("the queue reports its depth, its age and the keys in work", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const queue = queueOn(loop);
     queue.add("a", RESYNC);

@@ -1,6 +1,6 @@
 /**
- * The keys that a loop has to look at. A key is in here once, however often it is added, and in work once: added while in work it comes
- * again afterwards. What has changed goes before what is only looked at for safety's sake (resyncs), but cannot starve it.
+ * The keys that a control loop must process. A key is queued once, however often it is added, and in work once: added
+ * while in work, it is queued again afterwards. Changed keys go before resyncs but cannot starve them.
  */
 import { backoffMs, type Backoff } from "../../base/loop/backoff.ts";
 import type { Loop, TimerKind } from "../../base/loop/loop.ts";
@@ -8,32 +8,39 @@ import { CauseSet, type Cause, type Causes } from "./cause.ts";
 import { DelayedKeys } from "./delayed-keys.ts";
 import { TokenBucket, type Rate } from "./token-bucket.ts";
 
+/** `fresh`: the object changed. `resync`: a routine check without a change. */
 export type Urgency = "fresh" | "resync";
 
+/** A key taken from the queue. */
 export interface WorkItem {
+  /** `namespace/name`, or `/name` of a cluster-scoped object. */
   readonly key: string;
+  /** Why the key was queued. */
   readonly causes: Causes;
+  /** Time in the queue, in milliseconds. */
   readonly waitedMs: number;
 }
 
+/** Settings of a `WorkQueue`. */
 export interface WorkQueueOptions {
   readonly loop: Loop;
-  /** Of one key that keeps failing; 5 ms to 5 minutes unless given. */
+  /** Back-off of one failing key, in milliseconds. Default: 5 ms to 5 minutes. */
   readonly retry?: Backoff;
-  /** Of all retries together; 100 a second after a burst of 1,000 unless given. */
+  /** Rate of all retries together. Default: 100 a second after a burst of 1,000. */
   readonly retryRate?: Rate;
-  /** Called whenever a key has become ready to be taken. Must not take it at once. */
+  /** Called when a key has become ready. Must not call `take` itself. */
   readonly onReady?: () => void;
 }
 
 const RETRY: Backoff = { baseMs: 5, maxMs: 300_000 };
-/** A failing world is asked gently, however many keys fail; a few thousand conflicts are over within seconds all the same. */
+/** Spares a failing server, however many keys fail. A few thousand conflicts are still retried within seconds. */
 const RETRY_RATE: Rate = { perSecond: 100, burst: 1000 };
-/** So many fresh keys go before a waiting resync, then one of those is let through. */
+/** Number of fresh keys that may go before a waiting resync. */
 const FRESH_IN_A_ROW = 15;
-/** Beyond this the wait has long reached its maximum. */
+/** Above this the back-off has long reached its maximum. */
 const FAILURES_MAX = 64;
 
+/** Queue of keys with deduplication, delays, retries with back-off, and two urgencies. */
 export class WorkQueue {
   readonly #loop: Loop;
   readonly #retry: Backoff;
@@ -45,7 +52,7 @@ export class WorkQueue {
     resync: new EntryList(),
   };
   readonly #delayed: Readonly<Record<TimerKind, DelayedKeys>>;
-  /** Consecutive failures; only keys that failed last time. */
+  /** Consecutive failures of keys whose last pass failed. */
   readonly #failures = new Map<string, number>();
   #freshInARow = 0;
   #inWork = 0;
@@ -67,26 +74,27 @@ export class WorkQueue {
     return this.#waiting.fresh.length + this.#waiting.resync.length;
   }
 
+  /** Keys that were taken and are not done. */
   get inWork(): number {
     return this.#inWork;
   }
 
-  /** How often a key was added. */
+  /** Number of `add` calls, including those for queued keys. */
   get added(): number {
     return this.#added;
   }
 
-  /** How often a key had failed and was added for that. */
+  /** Number of retries. */
   get retried(): number {
     return this.#retried;
   }
 
-  /** Keys that are due later. */
+  /** Keys that become ready later. */
   get delayed(): number {
     return this.#delayed.progress.size + this.#delayed.periodic.size;
   }
 
-  /** How long the next key has been waiting. */
+  /** Milliseconds for which the oldest ready key has waited; 0 when none is ready. */
   oldestAgeMs(): number {
     const oldest = Math.min(
       this.#waiting.fresh.head?.queuedAt ?? Infinity,
@@ -95,6 +103,7 @@ export class WorkQueue {
     return oldest === Infinity ? 0 : this.#loop.elapsed() - oldest;
   }
 
+  /** Queues a key, or adds the cause to a queued one. */
   add(key: string, cause: Cause, urgency: Urgency = "fresh"): void {
     this.#added++;
     const known = this.#entries.get(key);
@@ -108,12 +117,15 @@ export class WorkQueue {
     this.#enqueue(entry, urgency);
   }
 
-  /** Of several delays of one key and kind the earliest counts; it does not hold up what is added meanwhile. */
+  /**
+   * Queues the key after a delay. Of several delays of one key and kind the earliest counts. The key may be added
+   * earlier by `add`.
+   */
   addAfter(key: string, delayMs: number, kind: TimerKind = "progress"): void {
     this.#delayed[kind].add(key, this.#loop.now() + delayMs, { type: "timer" });
   }
 
-  /** Adds the key again after its back-off, and says how long that is. */
+  /** Queues the key after its back-off. Returns the back-off in milliseconds. */
   retry(key: string): number {
     this.#retried++;
     const failures = this.#failures.get(key) ?? 0;
@@ -124,14 +136,14 @@ export class WorkQueue {
     return delayMs;
   }
 
-  /** The key is well again: its next failure is its first. */
+  /** Resets the back-off of a key. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
   /**
-   * Undefined when nothing is ready. Whoever takes a key says `done` when it is. Delays of the key end here: the pass that begins knows better
-   * when to look again.
+   * Takes the next key; undefined when none is ready. The caller must call `done` afterwards. Pending delays of the
+   * key are cancelled: the new pass decides when to run again.
    */
   take(): WorkItem | undefined {
     const entry = this.#chosenList().shift();
@@ -145,6 +157,7 @@ export class WorkQueue {
     return { key, causes, waitedMs: this.#loop.elapsed() - entry.queuedAt };
   }
 
+  /** Ends the work on a key; queues it again if it was added meanwhile. */
   done(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined || entry.state === "waiting") return;
@@ -153,7 +166,7 @@ export class WorkQueue {
     else this.#entries.delete(key);
   }
 
-  /** Forgets everything that waits, now or later. Keys in work may still be said to be done. */
+  /** Drops all queued and delayed keys. `done` may still be called for keys in work. */
   clear(): void {
     this.#delayed.progress.clear();
     this.#delayed.periodic.clear();
@@ -203,7 +216,7 @@ class Entry {
   state: "waiting" | "working" | "working again" = "waiting";
   urgency: Urgency = "fresh";
   queuedAt = 0;
-  /** Since it was last taken. */
+  /** Causes since the key was last taken. */
   causes = new CauseSet();
   /** Neighbours in the list while it waits. */
   previous: Entry | undefined;
@@ -214,7 +227,7 @@ class Entry {
   }
 }
 
-/** First in, first out, with removal from the middle in constant time. */
+/** First in, first out; removes from the middle in constant time. */
 class EntryList {
   head: Entry | undefined;
   length = 0;

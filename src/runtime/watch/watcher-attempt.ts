@@ -1,4 +1,7 @@
-/** One request of a watcher, with a deadline that moves on whenever something is heard. Past it, the request is aborted. */
+/**
+ * One request of a watcher, with a timeout that restarts whenever the server sends something. After the timeout the
+ * request is aborted.
+ */
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { EndableSignal } from "../../client/call-signal.ts";
@@ -7,14 +10,14 @@ export class WatcherAttempt {
   readonly #loop: Loop;
   readonly #call: EndableSignal;
   #timer: Timer | undefined;
-  /** By `Loop.elapsed`. */
+  /** Elapsed time of the loop. */
   #deadline: number;
   #isSilent = false;
 
-  constructor(loop: Loop, parent: AbortSignal, patienceMs: number) {
+  constructor(loop: Loop, parent: AbortSignal, timeoutMs: number) {
     this.#loop = loop;
     this.#call = endableSignal([parent]);
-    this.#deadline = loop.elapsed() + patienceMs;
+    this.#deadline = loop.elapsed() + timeoutMs;
     this.#arm();
   }
 
@@ -22,26 +25,30 @@ export class WatcherAttempt {
     return this.#call.signal;
   }
 
-  /** The deadline passed. */
+  /** True when the request was aborted by its timeout. */
   get isSilent(): boolean {
     return this.#isSilent;
   }
 
-  heard(patienceMs: number): void {
-    const deadline = this.#loop.elapsed() + patienceMs;
+  /** Restarts the timeout. */
+  extend(timeoutMs: number): void {
+    const deadline = this.#loop.elapsed() + timeoutMs;
     const isSooner = deadline < this.#deadline;
     this.#deadline = deadline;
     if (isSooner) this.#arm();
   }
 
-  /** Aborts what is still under way. */
+  /** Ends the timeout and aborts the request if it is still in flight. */
   end(): void {
     this.#timer?.cancel();
     this.#call.release();
-    this.#call.abort(new Error("the watcher needs no more of this"));
+    this.#call.abort(new Error("the watcher has ended this request"));
   }
 
-  /** Armed for the deadline as it is now; when that has moved on meanwhile, armed again. Hearing something costs no timer. */
+  /**
+   * Arms the timer for the current deadline. When the deadline has moved by then, the timer is armed again. So
+   * restarting the timeout costs no timer.
+   */
   #arm(): void {
     this.#timer?.cancel();
     const at = this.#loop.now() + (this.#deadline - this.#loop.elapsed());
@@ -52,7 +59,7 @@ export class WatcherAttempt {
         return;
       }
       this.#isSilent = true;
-      this.#call.abort(new Error("nothing was heard for too long"));
+      this.#call.abort(new Error("the server sent nothing in time"));
     });
   }
 }

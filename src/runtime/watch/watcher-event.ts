@@ -1,19 +1,19 @@
-/** What a watcher tells of a kind, in an order in which nothing is lost and nothing comes twice. */
+/** Events that a watcher delivers, in order. None is lost and none comes twice. */
 
 export type WatcherEvent<T> =
-  /** The whole of a new state: what is not in it is gone. */
+  /** A complete new state: objects that it lacks are deleted. */
   | { readonly type: "reset"; readonly objects: readonly T[]; readonly resourceVersion: string }
-  /** What came together, in the order of the server. */
+  /** Changes that arrived together, in the server's order. */
   | {
       readonly type: "changes";
       readonly changes: readonly WatcherChange<T>[];
       readonly resourceVersion: string;
     }
-  /** Nothing changed up to here. */
+  /** Nothing else changed up to this version. */
   | { readonly type: "progress"; readonly resourceVersion: string };
 
 export interface WatcherChange<T> {
-  /** A deletion comes with the last state of the object. */
+  /** A deletion carries the last state of the object. */
   readonly type: "put" | "delete";
   readonly object: T;
 }

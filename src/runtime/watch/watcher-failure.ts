@@ -1,4 +1,4 @@
-/** What a watcher does when something failed: wait, longer each time, and then try again or begin anew. */
+/** Reactions of a watcher to a failure: it backs off, then retries the request or starts over. */
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { newestVersion } from "./watcher-position.ts";
 import type { Position } from "./watcher-position.ts";
@@ -13,19 +13,21 @@ import type {
   WatcherStep,
 } from "./watcher-state.ts";
 
-/** The first retry comes soon, since most breaks are short; the longest wait is that of other clients of Kubernetes. */
+/** The first retry comes soon, since most failures are short. The maximum equals client-go's. */
 const BACKOFF = { baseMs: 100, maxMs: 30_000 };
-/** A server may ask for more patience than our own, but not for ever. */
+/** Upper bound of the wait that a server may ask for. */
 const MAX_RETRY_AFTER_MS = 120_000;
-/** After so many failures in a row a streaming list is not tried again: pages get through where long answers do not. */
+/**
+ * After this many failures in a row the watcher lists in pages: short responses may succeed where a long one fails.
+ */
 const MAX_STREAM_TRIES = 3;
 
-/** Tries again later, and then asks for the newest state, whatever its resource version: only that can be trusted to be no old one. */
+/** Backs off, then asks for the newest state without a resourceVersion: only that state is certain to be current. */
 export function behind(state: BusyState, why: string, context: StepContext): WatcherStep {
   const memory = { ...state.memory, behind: state.memory.behind ?? { since: context.at, answers: 0 } };
   const { position } = state;
-  const known = position === undefined ? "" : `, ${newestVersion(position)} was delivered before`;
-  return failed(state, { why: why + known, next: relisted({ ...state, memory }) }, context);
+  const known = position === undefined ? "" : `, ${newestVersion(position)} was delivered already`;
+  return failed(state, { why: why + known, next: relistingOf({ ...state, memory }) }, context);
 }
 
 interface Failure {
@@ -39,7 +41,7 @@ export function failed({ memory }: BusyState, failure: Failure, { random }: Step
   const { retries } = memory;
   const askedMs = Math.min(retryAfterSeconds * 1000, MAX_RETRY_AFTER_MS);
   const isPolling = BACKOFF.baseMs * 2 ** retries >= BACKOFF.maxMs;
-  return quietly({
+  return withoutDelivery({
     name: "waiting",
     waitMs: Math.max(backoffMs(retries, BACKOFF, random), askedMs),
     timer: isPolling ? "periodic" : "progress",
@@ -48,7 +50,7 @@ export function failed({ memory }: BusyState, failure: Failure, { random }: Step
   });
 }
 
-export function quietly(state: WatcherState): WatcherStep {
+export function withoutDelivery(state: WatcherState): WatcherStep {
   return { state, deliver: [] };
 }
 
@@ -56,27 +58,27 @@ export function retried<S extends BusyState>(state: S): S {
   return { ...state, memory: { ...state.memory, retries: state.memory.retries + 1 } };
 }
 
-/** The same again, or in pages after several tries. */
+/** Tries the streaming list again, or lists in pages after several failures. */
 export function initialAgain(state: InitialState): BusyState {
   return state.memory.retries + 1 < MAX_STREAM_TRIES ? initialOf(state) : listingOf(state);
 }
 
-export function relisted(state: BusyState): ListingState | InitialState {
+export function relistingOf(state: BusyState): ListingState | InitialState {
   return state.memory.streams && state.memory.retries < MAX_STREAM_TRIES
     ? initialOf(state)
     : listingOf(state);
 }
 
-interface Begun {
+interface Resumable {
   readonly memory: WatcherMemory;
   readonly position: Position | undefined;
 }
 
-function initialOf({ memory, position }: Begun): InitialState {
+function initialOf({ memory, position }: Resumable): InitialState {
   return { name: "initial", memory, position, objects: new Map(), openedAt: undefined };
 }
 
-export function listingOf({ memory, position }: Begun): ListingState {
+export function listingOf({ memory, position }: Resumable): ListingState {
   return { name: "listing", memory, position, objects: [], token: undefined, isWhole: false };
 }
 

@@ -25,8 +25,8 @@ function read(...events: readonly TransportEvent[]): unknown {
 
 async function* none(): AsyncGenerator<never> {}
 
-describe("events", () => {
-  test("are changes, bookmarks and refusals", () => {
+describe("input of events", () => {
+  test("consists of changes, bookmarks and refusals", () => {
     const end = { metadata: { resourceVersion: "9", annotations: { "k8s.io/initial-events-end": "true" } } };
 
     const events = read(
@@ -63,7 +63,7 @@ describe("events", () => {
     ]);
   });
 
-  test("come in the shape in which they are kept", () => {
+  test("has objects in the shape in which they are kept", () => {
     const input = eventsInput([{ type: "ADDED", object: A }], ({ apiVersion, kind, metadata }) => ({
       apiVersion,
       kind,
@@ -74,7 +74,7 @@ describe("events", () => {
   });
 });
 
-describe("a page", () => {
+describe("input of a page", () => {
   test("has objects, a version, and a token unless it is the last", () => {
     const value = { metadata: { resourceVersion: "7", continue: "t" }, items: [A, { metadata: {} }, null] };
     const last = { metadata: { resourceVersion: "7", continue: "" }, items: null };
@@ -93,11 +93,11 @@ describe("a page", () => {
     });
   });
 
-  test.each([undefined, "text", {}, { metadata: {} }])("is not %j", (value) => {
+  test.each([undefined, "text", {}, { metadata: {} }])("is broken for %j", (value) => {
     expect(pageInput({ code: 200, value, warnings: [] }, SAME)).toMatchObject({ type: "broken" });
   });
 
-  test("may be refused, in words that are understood or not", () => {
+  test("is a refusal, with or without a Status", () => {
     const status = toStatus(tooManyRequests("later", 4));
 
     expect(pageInput({ code: 429, value: status, warnings: [] }, SAME)).toMatchObject({
@@ -111,8 +111,8 @@ describe("a page", () => {
   });
 });
 
-describe("an opening", () => {
-  test("is accepted or refused", () => {
+describe("input of an opened stream", () => {
+  test("is an acceptance or a refusal", () => {
     const refusal = toStatus(tooLargeResourceVersion(9, 5));
 
     expect(openingInput({ code: 200, refusal: undefined, items: none() })).toEqual({ type: "opened" });
@@ -122,8 +122,8 @@ describe("an opening", () => {
   });
 });
 
-describe("a failure", () => {
-  test("is a broken connection, or a refusal where somebody made an error of it", () => {
+describe("input of a failure", () => {
+  test("is a broken connection, or a refusal if the client threw the API error", () => {
     const refused = conflict({ group: "", resource: "pods" }, "a");
 
     expect(failureInput(new Error("reset"))).toEqual({ type: "broken", why: "reset" });

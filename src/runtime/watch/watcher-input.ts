@@ -1,4 +1,4 @@
-/** Reads what a transport brings: from here on everything is what its type says. */
+/** Parses responses of a transport into typed input of the watcher. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Status } from "../../api/errors/api-error.ts";
@@ -7,7 +7,7 @@ import type { TransportEvent, TransportResponse, TransportStream } from "../../c
 import { keyOfObject } from "../refs/cache-key.ts";
 import type { IncomingEvent, Refusal, WatcherInput } from "./watcher-state.ts";
 
-/** How an object is kept, for instance without parts that nobody reads. Must keep what identifies it. */
+/** Returns the form in which an object is kept, for example without unread parts. Must keep the object's identity. */
 export type Shape = (object: ApiObject) => ApiObject;
 
 const INITIAL_END = "k8s.io/initial-events-end";
@@ -33,7 +33,7 @@ function malformed(type: string): IncomingEvent {
   return { type: "malformed", why: `the server sent an event ${type} without name or resourceVersion` };
 }
 
-/** Items without a name are left out: nobody could ask for them. */
+/** Skips items without a name: no request could address them. */
 export function pageInput({ code, value, retryAfterSeconds }: TransportResponse, shape: Shape): WatcherInput {
   if (code < 200 || code > 299)
     return { type: "refused", refusal: refusalOf(value, { code, retryAfterSeconds }) };
@@ -48,7 +48,7 @@ export function pageInput({ code, value, retryAfterSeconds }: TransportResponse,
 
 const NO_LIST: WatcherInput = {
   type: "broken",
-  why: "the server answered with something that is no list",
+  why: "the server's response is not a list",
 };
 
 interface Page {
@@ -63,7 +63,7 @@ export function openingInput(stream: TransportStream<unknown>): WatcherInput {
   return { type: "refused", refusal: refusalOf(refusal, { code, retryAfterSeconds }) };
 }
 
-/** Transports reject where there is no answer; some clients reject for a refusal too. */
+/** Transports reject when there is no response. Some clients also reject for an error response. */
 export function failureInput(error: unknown): WatcherInput {
   if (isApiError(error) && error.reason !== "ServiceUnavailable") {
     const { code, message, details } = error;

@@ -4,7 +4,7 @@ import type { Position } from "./watcher-position.ts";
 
 const AT_5: Position = { complete: "5" };
 
-/** Takes all changes, and says which of them were new. */
+/** Applies all changes and returns which of them were new. */
 function taken(start: Position, ...changes: readonly (readonly [version: string, key: string])[]) {
   let position = start;
   const isNew = changes.map(([version, key]) => {
@@ -16,26 +16,26 @@ function taken(start: Position, ...changes: readonly (readonly [version: string,
 }
 
 describe("a position", () => {
-  test("resumes before the revision of its last change, which may not be whole", () => {
+  test("resumes before the revision of its last change, which may be incomplete", () => {
     const { position } = taken(AT_5, ["7", "a"], ["9", "b"]);
 
     expect(position.complete).toBe("7");
     expect(newestVersion(position)).toBe("9");
   });
 
-  test("recognises what a resumed watch brings again, and takes the rest of a revision", () => {
+  test("skips changes that a resumed watch repeats, and accepts the rest of a revision", () => {
     const { isNew } = taken(AT_5, ["7", "a"], ["7", "b"], ["7", "a"], ["7", "b"], ["7", "c"], ["8", "a"]);
 
     expect(isNew).toEqual([true, true, false, false, true, true]);
   });
 
-  test("never takes what is older than it", () => {
+  test("never accepts a change older than itself", () => {
     expect(taken(AT_5, ["4", "a"], ["5", "a"]).isNew).toEqual([false, false]);
     expect(taken(AT_5, ["9", "a"], ["7", "b"], ["8", "b"]).isNew).toEqual([true, false, false]);
     expect(taken(AT_5, ["9", "a"], ["10", "a"], ["9", "a"]).isNew).toEqual([true, true, false]);
   });
 
-  test("tells versions without order apart by equality", () => {
+  test("compares versions without order by equality", () => {
     const { isNew, position } = taken(
       { complete: "x" },
       ["x", "a"],
@@ -57,13 +57,13 @@ describe("a position", () => {
     expect(afterBookmark({ complete: "x" }, "y")).toEqual({ complete: "y" });
   });
 
-  test("stays where it is at the bookmark of a server that has not reached its last change", () => {
+  test("stays the same at a bookmark of a server that has not reached its last change", () => {
     const { position } = taken(AT_5, ["7", "a"]);
 
     expect(afterBookmark(position, "6")).toBe(position);
   });
 
-  test("knows a server that is behind by its bookmark", () => {
+  test("detects by a bookmark that a server is behind", () => {
     expect(afterBookmark(AT_5, "4")).toBeUndefined();
   });
 });

@@ -1,26 +1,26 @@
 /**
- * How far a watch has come. Two objects may change at one revision (keys that expire together do), and a connection may break between
- * their events; so a revision counts as complete only once something later came, and a watch resumes after the last complete one.
- * What it is then told again is recognised and left out: no event is lost, none delivered twice.
+ * Position of a watch. Two objects may change at one revision (keys that expire together do), and a connection may
+ * break between their events. So a revision is complete only once a later event arrives, and a watch resumes after
+ * the last complete one. Repeated changes are recognised and skipped: no event is lost or delivered twice.
  *
- * Example: events at 5 (a), 7 (b), and the connection breaks: complete is 5, partial 7 with b. The watch after 5 brings 7 (b), which is
- * known, and 7 (c), which is new.
+ * Example: events at 5 (a) and 7 (b), then the connection breaks: complete is 5, partial is 7 with b. The resumed
+ * watch sends 7 (b), which is skipped, and 7 (c), which is new.
  */
 import { orderOfVersions } from "../refs/resource-version.ts";
 
 export interface Position {
-  /** Every change up to here was delivered. */
+  /** Every change up to this version was delivered. */
   readonly complete: string;
-  /** The newest revision of which a change was delivered, and of which objects. */
+  /** The newest revision of which changes were delivered, and the objects they concern. */
   readonly partial?: { readonly version: string; readonly keys: ReadonlySet<string> };
 }
 
-/** The newest resource version that was seen. */
+/** The newest resourceVersion delivered. */
 export function newestVersion({ complete, partial }: Position): string {
   return partial?.version ?? complete;
 }
 
-/** The position after a change, or undefined when that was delivered before. */
+/** The position after a change; undefined when the change was delivered already. */
 export function afterChange(position: Position, version: string, key: string): Position | undefined {
   const { complete, partial } = position;
   const order = orderOfVersions(version, complete);
@@ -39,8 +39,8 @@ export function afterChange(position: Position, version: string, key: string): P
 }
 
 /**
- * The position after a bookmark, which promises that everything up to it was sent. One that is older than what was delivered changes
- * nothing; one that is older than where the watch began shows a server that is behind: undefined.
+ * The position after a bookmark, which promises that everything up to it was sent. A bookmark older than the last
+ * delivery changes nothing. One older than the start of the watch shows a server that is behind: undefined.
  */
 export function afterBookmark(position: Position, version: string): Position | undefined {
   if (orderOfVersions(version, position.complete) === "older") return undefined;

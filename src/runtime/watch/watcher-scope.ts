@@ -1,4 +1,4 @@
-/** Which objects a watcher follows, and the requests that ask for them. */
+/** The objects that a watcher follows, and the requests for them. */
 import { collectionPath } from "../../api/api-object.ts";
 import type { ResourceType } from "../../api/api-object.ts";
 import type { Random } from "../../base/loop/loop.ts";
@@ -6,19 +6,25 @@ import type { TransportRequest } from "../../client/transport.ts";
 import { newestVersion } from "./watcher-position.ts";
 import type { InitialState, ListingState, WatchingState } from "./watcher-state.ts";
 
+/** Objects to watch. */
 export interface WatcherScope {
   readonly type: ResourceType;
-  /** `metadata` follows PartialObjectMetadata in place of whole objects. */
+  /** `metadata` watches PartialObjectMetadata instead of whole objects. Default: `object`. */
   readonly form?: "object" | "metadata";
-  /** All of them unless given. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
+  /** Label selector that the objects match. Default: all objects. */
   readonly labelSelector?: string;
+  /** Field selector that the objects match. Default: all objects. */
   readonly fieldSelector?: string;
 }
 
-/** As other clients of Kubernetes: servers expect no more at once. */
+/** Equal to client-go's page size. */
 const PAGE_LIMIT = 500;
-/** A watch ends after this and up to as much again, so that load spreads over servers that came later, and not all come back at once. */
+/**
+ * A watch lasts between this and twice this. The spread moves load to servers added later and avoids simultaneous
+ * reconnects.
+ */
 const MIN_WATCH_SECONDS = 300;
 
 export function listRequest(scope: WatcherScope, state: ListingState, signal: AbortSignal): TransportRequest {
@@ -44,7 +50,7 @@ export function watchRequest(
   });
 }
 
-/** The newest state unless something was delivered before: then any that is not older. */
+/** Asks for the newest state at first. After a delivery, any state that is not older will do. */
 function notOlderThan({ position, memory }: ListingState | InitialState): Record<string, string> {
   if (position === undefined || memory.behind !== undefined) return {};
   return { resourceVersion: newestVersion(position), resourceVersionMatch: "NotOlderThan" };
@@ -68,7 +74,7 @@ function request(
   };
 }
 
-/** For people and as a key: `Pod`, `Deployment.apps metadata app=web`. */
+/** Text for people that is also a key: `Pod`, `Deployment.apps metadata app=web`. */
 export function scopeText({ type, form, namespace, labelSelector, fieldSelector }: WatcherScope): string {
   const restrictions = [
     form === "metadata" ? "metadata" : undefined,

@@ -1,15 +1,15 @@
 /**
- * The states of a watcher and what can happen to it, as data. `watcher-step.ts` says what follows from what, `watcher.ts` carries it out.
+ * The states of a watcher and its input, as data. `watcher-step.ts` has the transitions, `watcher.ts` executes them.
  *
  *            refused: no streaming list
  *    initial ───────────────────────────► listing ◄─┐ next page
  *       │                                    │ ─────┘
- *       │ all of the state is here           │
+ *       │ complete                           │ complete
  *       └──────────────► watching ◄──────────┘
  *                        │      ▲
- *       410: list again ◄┘      │ the server ended it after a healthy time: resumes at once
+ *       410: list again ◄┘      │ ended by the server after a healthy time: resumes at once
  *                        └──────┘
- *    from each of them, when it fails ─► waiting ─► back, or to where the failure sends it
+ *    every state, on a failure ─► waiting ─► the same state, or the one that the failure demands
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { Random, TimerKind } from "../../base/loop/loop.ts";
@@ -18,7 +18,7 @@ import type { Position } from "./watcher-position.ts";
 
 export type WatcherState = BusyState | WaitingState;
 
-/** States in which a request is under way. */
+/** States with a request in flight. */
 export type BusyState = ListingState | InitialState | WatchingState;
 
 /** Reads the state in pages. */
@@ -26,20 +26,20 @@ export interface ListingState {
   readonly name: "listing";
   readonly memory: WatcherMemory;
   readonly position: Position | undefined;
-  /** From the pages so far. Handed on from step to step, by which it grows. */
+  /** Objects of the pages so far. Mutable: each step passes it on to the next. */
   readonly objects: ApiObject[];
-  /** Where the next page begins; undefined for the first. */
+  /** Continue token of the next page; undefined for the first page. */
   readonly token: string | undefined;
-  /** Asks for all at once: a token expired before the last page was read. */
+  /** Asks for the whole list at once, because a token expired before the last page. */
   readonly isWhole: boolean;
 }
 
-/** Reads the state as the beginning of a watch. */
+/** Reads the state as the initial events of a watch. */
 export interface InitialState {
   readonly name: "initial";
   readonly memory: WatcherMemory;
   readonly position: Position | undefined;
-  /** What came so far, by key. Handed on from step to step, by which it grows. */
+  /** Objects received so far, by key. Mutable: each step passes it on to the next. */
   readonly objects: Map<string, ApiObject>;
   readonly openedAt: number | undefined;
 }
@@ -49,32 +49,32 @@ export interface WatchingState {
   readonly name: "watching";
   readonly memory: WatcherMemory;
   readonly position: Position;
-  /** Undefined until the server has accepted the watch. */
+  /** Elapsed time; undefined until the server has accepted the watch. */
   readonly openedAt: number | undefined;
 }
 
 export interface WaitingState {
   readonly name: "waiting";
   readonly waitMs: number;
-  /** A watcher that has failed for long looks again from time to time: no quiet world waits for that. */
+  /** `periodic` after many failures: a virtual clock then does not wait for the watcher. */
   readonly timer: TimerKind;
   readonly why: string;
   readonly next: BusyState;
 }
 
 export interface WatcherMemory {
-  /** Failures since the last watch that lived for long. */
+  /** Failures since the last healthy watch. */
   readonly retries: number;
-  /** Whether streaming lists are worth asking for. */
+  /** False once the server refused a streaming list. */
   readonly streams: boolean;
-  /** Set while servers know less than was delivered. */
+  /** Set while the server's state is older than the delivered one. */
   readonly behind: Behind | undefined;
 }
 
 export interface Behind {
-  /** By `Loop.elapsed`. */
+  /** Elapsed time of the loop. */
   readonly since: number;
-  /** How many states were answered meanwhile that were older. */
+  /** Number of older states received since. */
   readonly answers: number;
 }
 
@@ -88,11 +88,11 @@ export type WatcherInput =
     }
   | { readonly type: "events"; readonly events: readonly IncomingEvent[] }
   | { readonly type: "refused"; readonly refusal: Refusal }
-  /** In good order, by the server. */
+  /** The server ended the response normally. */
   | { readonly type: "ended" }
-  /** No answer, or the connection broke. */
+  /** No response, or the connection broke. */
   | { readonly type: "broken"; readonly why: string }
-  /** Nothing came for longer than a living server keeps silent. */
+  /** Nothing arrived within the timeout. */
   | { readonly type: "silent" }
   | { readonly type: "woken" };
 
@@ -105,26 +105,26 @@ export type IncomingEvent =
     }
   | { readonly type: "bookmark"; readonly version: string; readonly isInitialEnd: boolean }
   | { readonly type: "error"; readonly refusal: Refusal }
-  /** Something that is no event of the API. */
+  /** An item that is not a valid watch event. */
   | { readonly type: "malformed"; readonly why: string };
 
 export interface Refusal {
   readonly code: number;
   readonly message: string;
-  /** The server has not reached the revision that was asked for. */
+  /** The server has not reached the requested revision yet. */
   readonly isAhead: boolean;
   readonly retryAfterSeconds: number | undefined;
 }
 
 export interface StepContext {
-  /** `Loop.elapsed`. */
+  /** Elapsed time of the loop. */
   readonly at: number;
   readonly random: Random;
 }
 
 export interface WatcherStep {
   readonly state: WatcherState;
-  /** To be delivered in this order before the new state counts. */
+  /** Events to be delivered in this order before the new state takes effect. */
   readonly deliver: readonly WatcherEvent<ApiObject>[];
 }
 

@@ -40,7 +40,7 @@ const BROKEN: WatcherInput = { type: "broken", why: "cut" };
 const SILENT: WatcherInput = { type: "silent" };
 const WOKEN: WatcherInput = { type: "woken" };
 
-/** One input after another, a millisecond apart unless times are given. */
+/** Applies inputs one millisecond apart; a number among them advances the time by that many milliseconds. */
 function steps(start: WatcherState, ...inputs: readonly (WatcherInput | number)[]): WatcherStep {
   let at = 0;
   let last: WatcherStep = { state: start, deliver: [] };
@@ -60,15 +60,15 @@ function watchingFrom(version: string): WatcherState {
   return steps(firstState(), OPENED, events(bookmark(version, true))).state;
 }
 
-/** Without streaming lists. */
+/** A watcher whose server refuses streaming lists. */
 function listing(): WatcherState {
   return steps(firstState(), refused(422)).state;
 }
 
 const WAITS = { name: "waiting" };
 
-describe("reading the state as the beginning of a watch", () => {
-  test("delivers all at its end, and goes on with the same watch", () => {
+describe("the initial events of a watch", () => {
+  test("are delivered together at their end, and the same watch continues", () => {
     const { state, deliver } = steps(
       firstState(),
       OPENED,
@@ -83,44 +83,44 @@ describe("reading the state as the beginning of a watch", () => {
     expect(state).toMatchObject({ name: "watching", position: { complete: "6" } });
   });
 
-  test("delivers nothing of a state that was cut, and begins anew", () => {
+  test("are not delivered when the stream breaks, and are requested again", () => {
     const { state, deliver } = steps(firstState(), OPENED, events(put("a", "3")), BROKEN, WOKEN);
 
     expect(deliver).toEqual([]);
     expect(state).toMatchObject({ name: "initial", objects: new Map() });
   });
 
-  test.each([400, 405, 422])("becomes a list when it is refused with %i", (code) => {
+  test.each([400, 405, 422])("are replaced by a list when the server refuses them with %i", (code) => {
     expect(steps(firstState(), refused(code)).state).toMatchObject({
       name: "listing",
       memory: { streams: false },
     });
   });
 
-  test("becomes a list when the server does not tell the end of it", () => {
+  test("are replaced by a list when the server does not mark their end", () => {
     const { state } = steps(firstState(), OPENED, events(put("a", "3")), SILENT);
 
     expect(state).toMatchObject({ name: "listing", objects: [], memory: { streams: false } });
   });
 
-  test("becomes a list after three failures", () => {
+  test("are replaced by a list after three failures", () => {
     const { state } = steps(firstState(), BROKEN, WOKEN, ENDED, WOKEN, refused(500), WOKEN);
 
     expect(state).toMatchObject({ name: "listing", memory: { streams: true } });
   });
 
-  test.each([401, 403, 404, 429, 500, 503])("is tried again after a %i", (code) => {
+  test.each([401, 403, 404, 429, 500, 503])("are requested again after a %i", (code) => {
     const { state } = steps(firstState(), refused(code));
 
     expect(state).toMatchObject({ ...WAITS, next: { name: "initial" } });
   });
 });
 
-describe("reading the state in pages", () => {
+describe("a list in pages", () => {
   const FIRST: WatcherInput = { type: "page", objects: [object("a", "1")], version: "7", token: "t" };
   const LAST: WatcherInput = { type: "page", objects: [object("b", "2")], version: "7", token: undefined };
 
-  test("delivers all of them together", () => {
+  test("is delivered as a whole", () => {
     const { state, deliver } = steps(listing(), FIRST, LAST);
 
     expect(deliver).toEqual([
@@ -129,19 +129,19 @@ describe("reading the state in pages", () => {
     expect(state).toMatchObject({ name: "watching", position: { complete: "7" } });
   });
 
-  test("goes on with the page that failed", () => {
+  test("continues with the page that failed", () => {
     const { deliver } = steps(listing(), FIRST, BROKEN, WOKEN, refused(429), WOKEN, LAST);
 
     expect(deliver).toMatchObject([{ objects: [{ metadata: { name: "a" } }, { metadata: { name: "b" } }] }]);
   });
 
-  test.each([400, 404, 422])("begins anew when its token means nothing to the server (%i)", (code) => {
+  test.each([400, 404, 422])("starts over when the server does not know its token (%i)", (code) => {
     const { state } = steps(listing(), FIRST, refused(code));
 
     expect(state).toMatchObject({ ...WAITS, next: { name: "listing", objects: [], token: undefined } });
   });
 
-  test("asks for the whole when a token expired, and waits when that does not help", () => {
+  test("asks for the whole list when a token expired, and backs off when that fails too", () => {
     const anew = steps(listing(), FIRST, refused(410));
     const again = steps(listing(), FIRST, refused(410), FIRST, refused(410));
 
@@ -150,8 +150,8 @@ describe("reading the state in pages", () => {
   });
 });
 
-describe("following changes", () => {
-  test("delivers what came together in one piece", () => {
+describe("a watch", () => {
+  test("delivers changes that arrived together as one batch", () => {
     const { deliver } = steps(watchingFrom("5"), events(put("a", "6"), gone("a", "7"), put("a", "8")));
 
     expect(deliver).toMatchObject([
@@ -180,14 +180,14 @@ describe("following changes", () => {
     ]);
   });
 
-  test("tells of a bookmark that moves it on", () => {
+  test("delivers the progress of a bookmark that is newer", () => {
     const { deliver } = steps(watchingFrom("5"), events(bookmark("9")), events(put("a", "9")));
 
     expect(deliver).toEqual([{ type: "progress", resourceVersion: "9" }]);
   });
 
   test.each([BROKEN, SILENT, ENDED, refused(500), refused(401), refused(403), refused(429)])(
-    "resumes at its place after $type",
+    "resumes at its position after $type",
     (input) => {
       const { state } = steps(watchingFrom("5"), events(put("a", "6")), input, WOKEN);
 
@@ -199,7 +199,7 @@ describe("following changes", () => {
     expect(steps(watchingFrom("5"), 20_000, ENDED).state).toMatchObject({ name: "watching" });
   });
 
-  test("lists again at once when its place is gone, as an answer or as an event", () => {
+  test("lists again at once when its position expired, as a response or as an event", () => {
     const asAnswer = steps(watchingFrom("5"), refused(410));
     const asEvent = steps(watchingFrom("5"), events(put("a", "6"), { type: "error", refusal: refusal(410) }));
 
@@ -208,7 +208,7 @@ describe("following changes", () => {
     expect(asEvent.deliver).toMatchObject([{ type: "changes" }]);
   });
 
-  test("waits before it lists again for a second time in a row", () => {
+  test("backs off before it lists again for a second time in a row", () => {
     const { state } = steps(
       watchingFrom("5"),
       refused(410),
@@ -220,14 +220,14 @@ describe("following changes", () => {
     expect(state).toMatchObject({ ...WAITS, next: { name: "initial" } });
   });
 
-  test.each([400, 404, 422])("lists again when its place means nothing to the server (%i)", (code) => {
+  test.each([400, 404, 422])("lists again when the server does not know its position (%i)", (code) => {
     expect(steps(watchingFrom("5"), refused(code)).state).toMatchObject({
       ...WAITS,
       next: { name: "initial" },
     });
   });
 
-  test("lists again after something that is no event", () => {
+  test("lists again after an invalid event", () => {
     const { state, deliver } = steps(
       watchingFrom("5"),
       events(put("a", "6"), { type: "malformed", why: "?" }),
@@ -242,14 +242,14 @@ describe("a server that is behind", () => {
   const OLD_STATE = events(bookmark("4", true));
   const OLD_PAGE: WatcherInput = { type: "page", objects: [], version: "4", token: undefined };
 
-  test("is not followed back", () => {
+  test("does not reset the watcher to an older state", () => {
     const { state, deliver } = steps(watchingFrom("5"), refused(410), OPENED, OLD_STATE);
 
     expect(deliver).toEqual([]);
     expect(state).toMatchObject({ ...WAITS, next: { name: "initial", position: { complete: "5" } } });
   });
 
-  test("is known by its bookmark, and by what it says itself", () => {
+  test("is detected by its bookmark or its error", () => {
     const byBookmark = steps(watchingFrom("5"), events(bookmark("4")));
     const byWord = steps(watchingFrom("5"), refused(410), refused(504, { isAhead: true }));
 
@@ -260,7 +260,7 @@ describe("a server that is behind", () => {
     expect(byWord.state).toMatchObject({ ...WAITS, next: { memory: { behind: { since: 1, answers: 0 } } } });
   });
 
-  test("is forgotten when a state comes that is not older", () => {
+  test("is no longer behind once it returns a state that is not older", () => {
     const { state, deliver } = steps(
       watchingFrom("5"),
       refused(410),
@@ -274,8 +274,8 @@ describe("a server that is behind", () => {
     expect(state).toMatchObject({ name: "watching", memory: { behind: undefined } });
   });
 
-  test("is believed after a minute and several answers: then its store was set back", () => {
-    // As events or as a page: each state takes what it asked for.
+  test("is trusted after a minute and several responses: its store was restored from a backup", () => {
+    // As events or as a page: each state reads the one it asked for.
     const again = [OLD_STATE, OLD_PAGE, WOKEN];
     const many = [...again, ...again, ...again, ...again];
 
@@ -289,19 +289,19 @@ describe("a server that is behind", () => {
   });
 });
 
-describe("waiting", () => {
+describe("the back-off of a watcher", () => {
   function waitsOf(count: number): readonly { waitMs: number; timer: string }[] {
     let state: WatcherState = watchingFrom("5");
     return Array.from({ length: count }, () => {
       state = steps(state, BROKEN).state;
-      if (state.name !== "waiting") throw new Error("it does not wait");
+      if (state.name !== "waiting") throw new Error("the watcher does not wait");
       const { waitMs, timer } = state;
       state = steps(state, WOKEN).state;
       return { waitMs, timer };
     });
   }
 
-  test("grows to half a minute, of which chance takes up to a half", () => {
+  test("grows to 30 s with up to 50 % jitter", () => {
     const waits = waitsOf(12).map(({ waitMs }) => waitMs);
 
     for (const [index, waitMs] of waits.entries()) {
@@ -311,7 +311,7 @@ describe("waiting", () => {
     }
   });
 
-  test("is nothing a quiet world waits for once it has grown to its longest", () => {
+  test("keeps a virtual clock waiting only until it has reached its maximum", () => {
     expect(waitsOf(11).map(({ timer }) => timer)).toEqual([
       ...Array.from({ length: 9 }, () => "progress"),
       "periodic",
@@ -319,13 +319,13 @@ describe("waiting", () => {
     ]);
   });
 
-  test("begins anew after a healthy time", () => {
+  test("starts over after a healthy time", () => {
     const { state } = steps(watchingFrom("5"), BROKEN, WOKEN, BROKEN, WOKEN, OPENED, 10_000, BROKEN);
 
     expect(state).toMatchObject({ ...WAITS, next: { memory: { retries: 1 } } });
   });
 
-  test("stays short where connections break again and again, but bring something", () => {
+  test("stays short when connections break repeatedly but deliver something", () => {
     const failures = Array.from({ length: 10 }, () => [BROKEN, WOKEN]).flat();
 
     const { state } = steps(watchingFrom("5"), ...failures, OPENED, events(put("a", "6")), BROKEN);
@@ -339,7 +339,7 @@ describe("waiting", () => {
     expect(inVain.state).toMatchObject({ ...WAITS, next: { memory: { retries: 11 } } });
   });
 
-  test("takes as long as the server asks for, within bounds", () => {
+  test("lasts as long as the server asks for, within bounds", () => {
     const asked = steps(watchingFrom("5"), refused(429, { retryAfterSeconds: 7 })).state;
     const absurd = steps(watchingFrom("5"), refused(429, { retryAfterSeconds: 1e9 })).state;
 

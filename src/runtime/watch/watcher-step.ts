@@ -1,4 +1,4 @@
-/** What follows when something happens to a watcher: pure, but for the collections that a state hands on to the next. */
+/** Transition function of a watcher. Pure, except for the collections that a state passes on to the next one. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";
 import type { WatcherChange, WatcherEvent } from "./watcher-event.ts";
@@ -7,9 +7,9 @@ import {
   failed,
   initialAgain,
   listingOf,
-  quietly,
+  withoutDelivery,
   reasonOf,
-  relisted,
+  relistingOf,
   retried,
 } from "./watcher-failure.ts";
 import { afterBookmark, afterChange, newestVersion } from "./watcher-position.ts";
@@ -28,25 +28,28 @@ import type {
   WatchingState,
 } from "./watcher-state.ts";
 
-/** A watch that lived this long shows a server in order: the next failure is a first one again. */
+/** A watch that lived this long is healthy: the failure count starts over. */
 const HEALTHY_MS = 10_000;
 /**
- * So many failures count at most before one that has brought something, which makes a wait of three seconds: where connections are short but lead somewhere, loops must not know less and
- * less. Going on from a known place costs a server little.
+ * Upper bound of the failure count after a watch that delivered something; the back-off is then about 3 s. Where
+ * connections are short but useful, caches must not grow stale. Resuming at a known position costs the server little.
  */
-const FRUITFUL_RETRIES = 5;
+const RETRIES_AFTER_DELIVERY_MAX = 5;
 /**
- * A server that for this long, and so many times, answers even a read of the newest state with less than was delivered is not behind: its
- * store was set back to an earlier state, and that is the truth now.
+ * When a server returns older states for this long and this often, its store was restored from a backup. The watcher
+ * then accepts the older state.
  */
-const BEHIND_PATIENCE_MS = 60_000;
+const BEHIND_MAX_MS = 60_000;
 const BEHIND_ANSWERS = 5;
 
 const NOT_FOUND = 404;
 const GONE = 410;
-/** How servers refuse parameters that they do not know or do not offer. */
+/** Codes with which servers refuse unknown or unsupported parameters. */
 const UNSUPPORTED: ReadonlySet<number> = new Set([400, 405, 406, 415, 422, 501]);
-/** Nothing to go on from: the kind went away, or the resource version or token means nothing to this server. */
+/**
+ * Codes that leave no position to resume from: the kind is gone, or the server does not know the resourceVersion or
+ * token.
+ */
 const LIST_AGAIN: ReadonlySet<number> = new Set([400, NOT_FOUND, 422]);
 
 export function step(state: WatcherState, input: WatcherInput, context: StepContext): WatcherStep {
@@ -58,7 +61,7 @@ export function step(state: WatcherState, input: WatcherInput, context: StepCont
     case "watching":
       return watchingStep(state, input, context);
     case "waiting":
-      return quietly(input.type === "woken" ? state.next : state);
+      return withoutDelivery(input.type === "woken" ? state.next : state);
   }
 }
 
@@ -66,14 +69,14 @@ function listingStep(state: ListingState, input: WatcherInput, context: StepCont
   switch (input.type) {
     case "page":
       for (const object of input.objects) state.objects.push(object);
-      if (input.token !== undefined) return quietly({ ...state, token: input.token });
+      if (input.token !== undefined) return withoutDelivery({ ...state, token: input.token });
       return synced(state, { objects: state.objects, version: input.version, openedAt: undefined }, context);
     case "refused":
       return listingRefused(state, input.refusal, context);
     case "opened":
     case "events":
     case "woken":
-      return quietly(state);
+      return withoutDelivery(state);
     case "ended":
     case "broken":
     case "silent":
@@ -85,7 +88,7 @@ function listingRefused(state: ListingState, refusal: Refusal, context: StepCont
   const { code, isAhead } = refusal;
   const { token, isWhole, position } = state;
   if (token !== undefined && code === GONE && !isWhole)
-    return quietly({ ...state, objects: [], token: undefined, isWhole: true });
+    return withoutDelivery({ ...state, objects: [], token: undefined, isWhole: true });
   const isUnknownPlace = code === GONE || LIST_AGAIN.has(code);
   if (token !== undefined && isUnknownPlace)
     return failed(state, { ...reasonOf(refusal), next: listingOf(state) }, context);
@@ -97,21 +100,21 @@ function listingRefused(state: ListingState, refusal: Refusal, context: StepCont
 function initialStep(state: InitialState, input: WatcherInput, context: StepContext): WatcherStep {
   switch (input.type) {
     case "opened":
-      return quietly({ ...state, openedAt: context.at });
+      return withoutDelivery({ ...state, openedAt: context.at });
     case "events":
       return initialEvents(state, input.events, context);
     case "refused":
       return initialRefused(state, input.refusal, context);
     case "silent":
-      // It took the request and has sent all it will: a server that does not know of the end of initial events.
-      if (state.openedAt !== undefined) return quietly(listingOf(withoutStreams(state)));
+      // The server accepted the request but never marked the end of the initial events: it does not support them.
+      if (state.openedAt !== undefined) return withoutDelivery(listingOf(withoutStreams(state)));
       return failed(state, { why: whyOf(input), next: initialAgain(state) }, context);
     case "ended":
     case "broken":
       return failed(state, { why: whyOf(input), next: initialAgain(state) }, context);
     case "page":
     case "woken":
-      return quietly(state);
+      return withoutDelivery(state);
   }
 }
 
@@ -138,19 +141,19 @@ function initialEvents(
       return { state: rest.state, deliver: [...first.deliver, ...rest.deliver] };
     }
   }
-  return quietly(state);
+  return withoutDelivery(state);
 }
 
 function initialRefused(state: InitialState, refusal: Refusal, context: StepContext): WatcherStep {
   if (refusal.isAhead || refusal.code === GONE) return behind(state, refusal.message, context);
-  if (UNSUPPORTED.has(refusal.code)) return quietly(listingOf(withoutStreams(state)));
+  if (UNSUPPORTED.has(refusal.code)) return withoutDelivery(listingOf(withoutStreams(state)));
   return failed(state, { ...reasonOf(refusal), next: initialAgain(state) }, context);
 }
 
 function watchingStep(state: WatchingState, input: WatcherInput, context: StepContext): WatcherStep {
   switch (input.type) {
     case "opened":
-      return quietly({ ...state, openedAt: context.at });
+      return withoutDelivery({ ...state, openedAt: context.at });
     case "events":
       return watchingEvents(state, input.events, context);
     case "refused":
@@ -158,14 +161,14 @@ function watchingStep(state: WatchingState, input: WatcherInput, context: StepCo
     case "ended":
     case "broken":
     case "silent":
-      return watchingOver(rested(state, context), input, context);
+      return watchingOver(withRetriesReset(state, context), input, context);
     case "page":
     case "woken":
-      return quietly(state);
+      return withoutDelivery(state);
   }
 }
 
-/** All changes up to the first thing that ends the watch are delivered together. */
+/** Delivers all changes before the event that ends the watch together. */
 function watchingEvents(
   state: WatchingState,
   events: readonly IncomingEvent[],
@@ -188,12 +191,16 @@ function watchingEvents(
     else isBookmarked = true;
   }
   const deliver = delivery(changes, position, isBookmarked && position !== state.position);
-  const reached = { ...state, memory: deliver.length > 0 ? eased(state.memory) : state.memory, position };
+  const reached = {
+    ...state,
+    memory: deliver.length > 0 ? withCappedRetries(state.memory) : state.memory,
+    position,
+  };
   if (over === undefined) return { state: reached, deliver };
   return { state: watchingBroken(reached, over, context).state, deliver };
 }
 
-/** Undefined when the event says nothing new. */
+/** Undefined when the event is not new. */
 function positionAfter(position: Position, event: IncomingEvent): Position | undefined | "over" {
   if (event.type === "error" || event.type === "malformed") return "over";
   if (event.type === "bookmark") return afterBookmark(position, event.version) ?? "over";
@@ -213,22 +220,23 @@ function delivery(
 function watchingBroken(state: WatchingState, event: IncomingEvent, context: StepContext): WatcherStep {
   if (event.type === "error") return watchingRefused(state, event.refusal, context);
   if (event.type === "bookmark")
-    return behind(rested(state, context), `the server is at ${event.version}`, context);
+    return behind(withRetriesReset(state, context), `the server is at ${event.version}`, context);
   const why = event.type === "malformed" ? event.why : "";
-  return failed(state, { why, next: relisted(state) }, context);
+  return failed(state, { why, next: relistingOf(state) }, context);
 }
 
 function watchingRefused(refused: WatchingState, refusal: Refusal, context: StepContext): WatcherStep {
-  const state = rested(refused, context);
+  const state = withRetriesReset(refused, context);
   if (refusal.isAhead) return behind(state, refusal.message, context);
-  if (refusal.code === GONE && state.memory.retries === 0) return quietly(retried(relisted(state)));
-  const next = refusal.code === GONE || LIST_AGAIN.has(refusal.code) ? relisted(state) : state;
+  if (refusal.code === GONE && state.memory.retries === 0)
+    return withoutDelivery(retried(relistingOf(state)));
+  const next = refusal.code === GONE || LIST_AGAIN.has(refusal.code) ? relistingOf(state) : state;
   return failed(state, { ...reasonOf(refusal), next: reopened(next) }, context);
 }
 
 function watchingOver(state: WatchingState, input: WatcherInput, context: StepContext): WatcherStep {
   const next = reopened(state);
-  if (input.type === "ended" && isHealthy(state, context.at)) return quietly(next);
+  if (input.type === "ended" && isHealthy(state, context.at)) return withoutDelivery(next);
   return failed(state, { why: whyOf(input), next }, context);
 }
 
@@ -238,7 +246,7 @@ interface Synced {
   readonly openedAt: number | undefined;
 }
 
-/** A whole state is here. It counts unless it is older than what was delivered before. */
+/** Handles a complete state. It is ignored when it is older than the delivered one. */
 function synced(
   state: ListingState | InitialState,
   { objects, version, openedAt }: Synced,
@@ -248,9 +256,9 @@ function synced(
   const isOlder = position !== undefined && orderOfVersions(version, newestVersion(position)) === "older";
   if (isOlder) {
     const { since, answers } = memory.behind ?? { since: context.at, answers: 0 };
-    const isSetBack = answers + 1 >= BEHIND_ANSWERS && context.at - since >= BEHIND_PATIENCE_MS;
+    const isRestored = answers + 1 >= BEHIND_ANSWERS && context.at - since >= BEHIND_MAX_MS;
     const answered = { ...state, memory: { ...memory, behind: { since, answers: answers + 1 } } };
-    if (!isSetBack) return behind(answered, `the server is at ${version}`, context);
+    if (!isRestored) return behind(answered, `the server is at ${version}`, context);
   }
   return {
     state: {
@@ -263,16 +271,18 @@ function synced(
   };
 }
 
-function eased(memory: WatcherMemory): WatcherMemory {
-  return memory.retries > FRUITFUL_RETRIES ? { ...memory, retries: FRUITFUL_RETRIES } : memory;
+function withCappedRetries(memory: WatcherMemory): WatcherMemory {
+  return memory.retries > RETRIES_AFTER_DELIVERY_MAX
+    ? { ...memory, retries: RETRIES_AFTER_DELIVERY_MAX }
+    : memory;
 }
 
-/** After a healthy time the failures before it are forgotten. */
-function rested(state: WatchingState, context: StepContext): WatchingState {
+/** Resets the failure count if the watch was healthy. */
+function withRetriesReset(state: WatchingState, context: StepContext): WatchingState {
   return isHealthy(state, context.at) ? { ...state, memory: { ...state.memory, retries: 0 } } : state;
 }
 
-/** A watch that was accepted and has lived for long enough to trust its server. */
+/** True for a watch that was accepted and has lived long enough. */
 export function isHealthy({ openedAt }: WatchingState, at: number): boolean {
   return openedAt !== undefined && at - openedAt >= HEALTHY_MS;
 }
@@ -288,9 +298,9 @@ function withoutStreams(state: InitialState): InitialState {
 function whyOf(input: WatcherInput): string {
   switch (input.type) {
     case "ended":
-      return "the server ended the connection early";
+      return "the server ended the watch early";
     case "silent":
-      return "the server is silent";
+      return "the server sent nothing in time";
     case "broken":
       return input.why;
     case "opened":

@@ -1,7 +1,7 @@
 /**
- * Follows all objects of a kind, for ever: reads the state, follows the changes, resumes where it was cut, reads the state again when
- * the server no longer knows that place. What it delivers never goes back in time, misses nothing and repeats nothing, whatever the
- * connection does. Its rules are in `watcher-step.ts`; here they are carried out.
+ * Watches all objects of a kind until stopped: reads the state, follows the changes, resumes after a break, and reads
+ * the state again when the server no longer knows its position. The delivered events never go back in time, miss
+ * nothing and repeat nothing. `watcher-step.ts` has the rules; this file executes them.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -28,21 +28,24 @@ import type {
 } from "./watcher-state.ts";
 import { isHealthy, step } from "./watcher-step.ts";
 
-/** Servers answer requests within this or not at all. */
-const ANSWER_PATIENCE_MS = 60_000;
-/** The next of the initial events, or their end. */
-const INITIAL_PATIENCE_MS = 30_000;
-/** Servers send a bookmark each minute: one and a half of that without anything is a connection that leads nowhere. */
-const PROGRESS_PATIENCE_MS = 90_000;
+/** Upper bound of the wait for a response. */
+const RESPONSE_TIMEOUT_MS = 60_000;
+/** Upper bound of the wait for the next initial event, or for their end. */
+const INITIAL_TIMEOUT_MS = 30_000;
+/**
+ * Upper bound of the wait for an event: servers send a bookmark each minute, so 90 s of silence mean a dead
+ * connection.
+ */
+const PROGRESS_TIMEOUT_MS = 90_000;
 
 export interface WatcherOptions extends WatcherScope {
   readonly transport: Transport;
-  /** A child of its own. */
+  /** The watcher's own child of a loop. */
   readonly loop: Loop;
   readonly log: Log;
-  /** How objects are kept; as they come unless given. */
+  /** Form in which objects are kept. Default: unchanged. */
   readonly shape?: Shape;
-  /** Told of each new state, after what led to it was delivered. */
+  /** Called with each new state, after the events that led to it were delivered. */
   readonly onState?: (state: WatcherState["name"]) => void;
 }
 
@@ -55,8 +58,8 @@ export class Watcher<T extends ApiObject> {
   readonly #shape: Shape;
   #deliver: (event: WatcherEvent<T>) => void = () => undefined;
   #signal = AbortSignal.abort();
-  #heardAt: number;
-  /** That of the last run is where another one goes on from. */
+  #lastContactAt: number;
+  /** Kept between runs: the next run resumes at its position. */
   #state: WatcherState = firstState();
 
   constructor(options: WatcherOptions) {
@@ -64,24 +67,24 @@ export class Watcher<T extends ApiObject> {
     this.#loop = options.loop;
     this.#log = options.log.with({ watcher: scopeText(options) });
     this.#shape = options.shape ?? ((object) => object);
-    this.#heardAt = options.loop.elapsed();
+    this.#lastContactAt = options.loop.elapsed();
   }
 
-  /** When the server was last known to be there (`Loop.elapsed`): it sent something, or opened a watch that lived for a while. */
-  get heardAt(): number {
-    return Math.max(this.#heardAt, livelyAt(this.#state, this.#loop.elapsed()));
+  /** Elapsed time of the last sign of life: the server sent something, or opened a watch that is healthy by now. */
+  get lastContactAt(): number {
+    return Math.max(this.#lastContactAt, healthySince(this.#state, this.#loop.elapsed()));
   }
 
-  /** Whether it follows: there is nothing new of which it is not told. */
+  /** True while a healthy watch is open: every change arrives. */
   get isOpen(): boolean {
     return isOpenAt(this.#state, this.#loop.elapsed());
   }
 
-  /** Until the signal is aborted. Never rejects for anything a server or a network does. */
+  /** Watches until the signal is aborted. Errors of the server or the network never reject. */
   async run(deliver: (event: WatcherEvent<T>) => void, signal: AbortSignal): Promise<void> {
     this.#deliver = deliver;
     this.#signal = signal;
-    this.#heardAt = this.#loop.elapsed();
+    this.#lastContactAt = this.#loop.elapsed();
     this.#state = firstState(positionOf(this.#state));
     this.#options.onState?.(this.#state.name);
     while (!signal.aborted) await this.#perform(this.#state);
@@ -100,7 +103,7 @@ export class Watcher<T extends ApiObject> {
   }
 
   async #list(state: ListingState): Promise<void> {
-    const attempt = new WatcherAttempt(this.#loop, this.#signal, ANSWER_PATIENCE_MS);
+    const attempt = new WatcherAttempt(this.#loop, this.#signal, RESPONSE_TIMEOUT_MS);
     try {
       const request = listRequest(this.#options, state, attempt.signal);
       const input = await this.#options.transport.send(request).then(
@@ -114,7 +117,7 @@ export class Watcher<T extends ApiObject> {
   }
 
   async #follow(state: FollowingState): Promise<void> {
-    const attempt = new WatcherAttempt(this.#loop, this.#signal, ANSWER_PATIENCE_MS);
+    const attempt = new WatcherAttempt(this.#loop, this.#signal, RESPONSE_TIMEOUT_MS);
     try {
       const random = this.#loop.random("watch-duration");
       const request = watchRequest(this.#options, state, { signal: attempt.signal, random });
@@ -128,7 +131,7 @@ export class Watcher<T extends ApiObject> {
     }
   }
 
-  /** Until the stream ends, or the state has no more use for it. */
+  /** Reads until the stream ends or the state no longer needs it. */
   async #read(
     opened: FollowingState,
     stream: TransportStream<readonly TransportEvent[]>,
@@ -137,13 +140,13 @@ export class Watcher<T extends ApiObject> {
     const batches = stream.items[Symbol.asyncIterator]();
     let state: FollowingState = opened;
     for (;;) {
-      attempt.heard(state.name === "initial" ? INITIAL_PATIENCE_MS : PROGRESS_PATIENCE_MS);
+      attempt.extend(state.name === "initial" ? INITIAL_TIMEOUT_MS : PROGRESS_TIMEOUT_MS);
       const input = await this.#next(batches, attempt);
       const next = this.#step(state, input);
       if (input.type !== "events") return;
       if (!isFollowing(next) || this.#signal.aborted) {
         attempt.end();
-        await left(batches);
+        await closeStream(batches);
         return;
       }
       state = next;
@@ -174,30 +177,30 @@ export class Watcher<T extends ApiObject> {
     });
   }
 
-  /** What follows is delivered before the new state counts. Nothing happens any more once the signal is aborted. */
+  /** Delivers the events of a step, then takes over the new state. No-op once the signal is aborted. */
   #step(state: WatcherState, input: WatcherInput): WatcherState {
     if (this.#signal.aborted) return state;
     const at = this.#loop.elapsed();
     const { state: next, deliver } = step(state, input, { at, random: this.#loop.random("backoff") });
-    if (input.type === "page" || input.type === "events") this.#heardAt = at;
-    else this.#heardAt = Math.max(this.#heardAt, livelyAt(state, at));
+    if (input.type === "page" || input.type === "events") this.#lastContactAt = at;
+    else this.#lastContactAt = Math.max(this.#lastContactAt, healthySince(state, at));
     for (const event of deliver) {
-      this.#reportSetBack(state, event);
+      this.#reportRestore(state, event);
       this.#deliver(event as WatcherEvent<T>);
     }
     if (next.name === "waiting" && next !== state)
-      this.#log.warn("watch failed, tries again", { why: next.why, waitMs: Math.round(next.waitMs) });
+      this.#log.warn("the watch failed and is retried", { why: next.why, waitMs: Math.round(next.waitMs) });
     if (next.name !== state.name) this.#options.onState?.(next.name);
     this.#state = next;
     return next;
   }
 
-  #reportSetBack(state: WatcherState, { type, resourceVersion: version }: WatcherEvent<ApiObject>): void {
+  #reportRestore(state: WatcherState, { type, resourceVersion: version }: WatcherEvent<ApiObject>): void {
     const position = positionOf(state);
     if (type !== "reset" || position === undefined) return;
     const before = newestVersion(position);
     if (orderOfVersions(version, before) === "older")
-      this.#log.error("the server's store was set back: its state is taken as it is", {
+      this.#log.error("the server's store was set back; the cache takes over its older state", {
         before,
         now: version,
       });
@@ -212,8 +215,11 @@ function isFollowing(state: WatcherState): state is FollowingState {
   return state.name === "initial" || state.name === "watching";
 }
 
-/** When a watch was opened that has lived for a while by now: servers that send no bookmarks give no other sign of life. */
-function livelyAt(state: WatcherState, at: number): number {
+/**
+ * When the current healthy watch was opened; 0 without one. Servers that send no bookmarks give no other sign of
+ * life.
+ */
+function healthySince(state: WatcherState, at: number): number {
   return isOpenAt(state, at) ? state.openedAt : 0;
 }
 
@@ -225,7 +231,7 @@ function inputOf(error: unknown, attempt: WatcherAttempt): WatcherInput {
   return attempt.isSilent ? { type: "silent" } : failureInput(error);
 }
 
-/** A stream that cannot be closed in order is closed all the same. */
-async function left(batches: AsyncIterator<unknown>): Promise<void> {
+/** Closes the stream and ignores errors of closing. */
+async function closeStream(batches: AsyncIterator<unknown>): Promise<void> {
   await batches.return?.().catch(() => undefined);
 }
