@@ -100,6 +100,6 @@ test.each(SEEDS)(
     }
     const uids = new Set(parents.map(({ metadata }) => metadata.uid));
     expect(secrets.filter(({ metadata }) => !uids.has(metadata.ownerReferences?.[0]?.uid ?? ""))).toEqual([]);
-    expect(lines.filter(({ message }) => message.includes("does not come to rest"))).toEqual([]);
+    expect(lines.filter(({ message }) => message.includes("does not settle"))).toEqual([]);
   },
 );

@@ -172,7 +172,7 @@ describe("a stopped cluster", () => {
       await using cluster = await startCluster({ clock, loops: "none", controllers: [failing] });
       await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
       const told =
-        /last warnings: a reconcile failed and is tried again \(controller=failing, key=default\/x, .*error=no such shop\)/;
+        /last warnings: a reconcile failed and is retried \(controller=failing, key=default\/x, .*error=no such shop\)/;
 
       if (clock === "virtual") await expect(cluster.settle()).rejects.toThrow(told);
       await first;

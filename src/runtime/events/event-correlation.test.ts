@@ -16,7 +16,7 @@ function messageOf(correlation: Correlation): string | undefined {
 }
 
 describe("EventCorrelation", () => {
-  test("the same event has the same key, another message another one", () => {
+  test("the same event has the same key, and one with another message has another key", () => {
     const correlation = new EventCorrelation();
 
     const [one, same, other] = ["a", "a", "b"].map((message) => correlation.correlate(observed(message), 0));
@@ -25,7 +25,7 @@ describe("EventCorrelation", () => {
     expect(other).not.toEqual(one);
   });
 
-  test("from the tenth different message on, similar events become one", () => {
+  test("from the tenth message on, similar events share one key", () => {
     const correlation = new EventCorrelation();
 
     const all = Array.from({ length: 14 }, (_, n) => correlation.correlate(observed(`message ${n}`), n));
@@ -44,7 +44,7 @@ describe("EventCorrelation", () => {
     expect(messageOf(correlation.correlate(observed("late"), 700_000))).toBe("late");
   });
 
-  test("an object that makes too many events is cut off, others are not", () => {
+  test("an object with too many events is limited, others are not", () => {
     const correlation = new EventCorrelation();
 
     const all = Array.from({ length: 30 }, () => correlation.correlate(observed("again"), 0));
@@ -54,7 +54,7 @@ describe("EventCorrelation", () => {
     expect(correlation.correlate(observed("again"), 300_000).type).toBe("kept");
   });
 
-  test("a message is cut to what the API takes, at a whole character", () => {
+  test("a message is cut to the API's limit at a whole character", () => {
     const message = messageOf(new EventCorrelation().correlate(observed("ä".repeat(600)), 0)) ?? "";
 
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(1024);

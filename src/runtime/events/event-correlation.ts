@@ -1,40 +1,40 @@
 /**
- * Decides what becomes of an event: one of its own, one more of a kind that is there already, one of many similar ones that are shown as one,
- * or none at all because its object makes too many. The numbers are upstream's, so that `kubectl describe` looks as people know it.
+ * Decides the fate of an Event: a new one, a repetition of a known one, part of a combined one for similar events, or
+ * dropped because its object has too many. The limits equal upstream's, so that `kubectl describe` looks familiar.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import { TokenBucket } from "../queue/token-bucket.ts";
 import { RecentMap } from "../refs/recent-map.ts";
 import type { EventForm, RecordedEvent } from "./recorded-event.ts";
 
-/** So many different messages of one reason about one object are shown one by one. */
+/** From this many different messages of one reason and object on, similar events are combined. */
 const SIMILAR_MAX = 10;
-/** Similar events further apart than this have nothing to do with each other. */
+/** Similar events further apart than this are not combined. */
 const SIMILAR_MS = 600_000;
-/** Of one component about one object: 25 at once, then one in five minutes. */
+/** Per component and object: 25 at once, then one in five minutes. */
 const SPAM_RATE = { perSecond: 1 / 300, burst: 25 };
 const REMEMBERED_MAX = 4096;
-/** Bytes of UTF-8 that the API takes in a message. */
+/** The API's limit of a message, in bytes of UTF-8. */
 const MESSAGE_MAX = 1024;
 const CUT_OFF = " ...";
 
 export interface ObservedEvent {
-  /** `counted` unless given. */
+  /** Default: `counted`. */
   readonly form?: EventForm;
-  /** Who says so. */
+  /** Component that reports the event. */
   readonly component: string;
   readonly about: ApiObject;
   readonly event: RecordedEvent;
 }
 
-/** Takes events without waiting and without failing. */
+/** Accepts events without waiting and without failing. */
 export interface EventSink {
   record(observed: ObservedEvent): void;
 }
 
 export type Correlation =
   | { readonly type: "dropped" }
-  /** Events of the same key are the same event, seen again. */
+  /** Events with the same key are repetitions of one Event. */
   | { readonly type: "kept"; readonly key: string; readonly message: string };
 
 interface SimilarEvents {
@@ -46,7 +46,7 @@ export class EventCorrelation {
   readonly #similar = new RecentMap<SimilarEvents>(REMEMBERED_MAX);
   readonly #buckets = new RecentMap<TokenBucket>(REMEMBERED_MAX);
 
-  /** `nowMs` is of `Loop.elapsed`. */
+  /** `nowMs` is the elapsed time of the loop. */
   correlate(observed: ObservedEvent, nowMs: number): Correlation {
     const { component, about, event } = observed;
     if (observed.form === "series") return inSeries(observed);
@@ -86,8 +86,8 @@ export class EventCorrelation {
 }
 
 /**
- * Two of a series are about the same version of the object, whatever they say. So there is no end of what an object can cause, but of what it
- * causes without being written to.
+ * Events of a series share a key when they concern the same version of the object, whatever their messages. So an
+ * object that is not written to causes a bounded number of Events.
  */
 function inSeries({ component, about, event }: ObservedEvent): Correlation {
   const { type, reason, action = "", fieldPath = "", related } = event;
@@ -103,7 +103,7 @@ function objectText(component: string, { apiVersion, kind, metadata }: ApiObject
   return [component, apiVersion, kind, namespace, name, uid].join("\0");
 }
 
-/** What was cut off is shown to be missing. */
+/** Marks a cut message with " ...". */
 function shortened(message: string): string {
   const whole = truncated(message);
   return whole === message ? message : `${firstBytes(message, MESSAGE_MAX - CUT_OFF.length)}${CUT_OFF}`;
@@ -115,7 +115,7 @@ function truncated(message: string): string {
 }
 
 function firstBytes(message: string, count: number): string {
-  // A character that is cut in two becomes a replacement character, which is taken off.
+  // A character cut in two decodes to a replacement character, which is removed.
   return Buffer.from(message)
     .subarray(0, count)
     .toString()

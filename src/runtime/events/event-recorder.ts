@@ -11,6 +11,13 @@ import type { Log } from "../../base/log/log.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
+/**
+ * Writes Events about objects in the background, as `kubectl describe` shows them. Recording an Event neither waits
+ * nor fails.
+ * A new Event is one create. Repeated before it is written, it is still one create; repeated later, it is a patch of
+ * its count. For a series only the first repetition is written at once, and the final count when the series has
+ * ended.
+ */
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Counter, Metrics } from "../../base/metrics/metrics.ts";
 import { endableSignal } from "../../client/call-signal.ts";
@@ -20,22 +27,22 @@ import { RecentMap } from "../refs/recent-map.ts";
 import { EventCorrelation, type EventSink, type ObservedEvent } from "./event-correlation.ts";
 import type { EventForm, RecordedEvent } from "./recorded-event.ts";
 
-/** Events that wait to be written; beyond it they are dropped, which is counted. Some megabytes at most. */
+/** Upper bound of queued Events, some megabytes. Further ones are dropped and counted. */
 const QUEUE_MAX = 8192;
-/** So many writes are under way at once. */
+/** Upper bound of concurrent writes. */
 const WRITERS = 8;
 const REMEMBERED_MAX = 4096;
-/** No writer waits longer for an answer. */
+/** Timeout of a write. */
 const ANSWER_MS = 30_000;
 const TRIES_MAX = 5;
 const RETRY = { baseMs: 1000, maxMs: 30_000 };
-/** A series has ended when nothing came for so long; this often it is looked for. */
+/** A series has ended after this time without a repetition. Also the interval of the check. */
 const SERIES_QUIET_MS = 360_000;
-/** What a series that goes on has come to is written this often, before its Event expires. */
+/** Interval at which the count of a running series is written, so that its Event does not expire. */
 const SERIES_REFRESH_MS = 1_800_000;
-/** Characters that the API takes in a reporting instance. */
+/** The API's limit of a reporting instance, in characters. */
 const INSTANCE_MAX = 128;
-/** Of an object's name, so that the name of the event keeps within its limit. */
+/** Limit of the object's name within the Event's name; 17 characters are for the dot and the stamp. */
 const NAME_MAX = 253 - 17;
 
 export interface EventRecorderOptions {
@@ -43,11 +50,11 @@ export interface EventRecorderOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly client: Client;
-  /** Which of several instances of the program this is; Events that begin a series say so. */
+  /** Name of this instance of the program; Events of a series carry it. */
   readonly instance: string;
 }
 
-/** One Event object and how often it was seen. */
+/** One Event object and its count. */
 interface Series {
   readonly form: EventForm;
   readonly component: string;
@@ -59,7 +66,7 @@ interface Series {
   message: string;
   lastAt: number;
   count: number;
-  /** What the server was last told, and when. */
+  /** The count last written, and when. */
   written: { readonly count: number; readonly at: number };
   state: "queued" | "writing" | "seen while writing" | "stored";
   isCreated: boolean;
@@ -77,7 +84,7 @@ export class EventRecorder implements EventSink {
   readonly #series = new RecentMap<Series>(REMEMBERED_MAX);
   readonly #queue = new Fifo<Series>();
   readonly #retries = new Set<Timer>();
-  /** Ends what is under way, and with it everything that is recorded later. */
+  /** Aborts writes in flight; nothing is recorded afterwards. */
   readonly #ending = new AbortController();
   #writing = 0;
   #lastStamp = 0n;
@@ -92,7 +99,7 @@ export class EventRecorder implements EventSink {
     this.#seriesEvents = client(SeriesEvent);
     this.#results = metrics.counter({
       name: "setpoint_events_total",
-      help: "Events that were recorded, by what became of them.",
+      help: "Recorded Events, by result.",
       labels: ["result"],
     });
   }
@@ -112,7 +119,7 @@ export class EventRecorder implements EventSink {
     else this.#begin(key, observed, message);
   }
 
-  /** Ends when the signal is aborted and nothing is being written any more. What waits then is dropped. */
+  /** Resolves when the signal is aborted and no write is in flight. Queued Events are dropped. */
   async run(signal: AbortSignal): Promise<void> {
     await untilAborted(signal);
     this.#ending.abort(signal.reason);
@@ -153,7 +160,7 @@ export class EventRecorder implements EventSink {
   #again(series: Series, message: string): void {
     series.count++;
     series.lastAt = this.#loop.now();
-    // What is said of a series is what was said first.
+    // A series keeps the message of its first Event.
     if (series.form === "counted") series.message = message;
     else if (series.count > 2) return;
     if (series.state === "writing") series.state = "seen while writing";
@@ -168,7 +175,7 @@ export class EventRecorder implements EventSink {
     });
   }
 
-  /** Writes what series that have ended came to, and forgets them: what comes later is another one. */
+  /** Writes the final counts of ended series and forgets them. A later repetition starts a new series. */
   #endSeries(now: number): void {
     let isAny = false;
     for (const [key, series] of [...this.#series]) {
@@ -182,7 +189,7 @@ export class EventRecorder implements EventSink {
     if (isAny) this.#sweepLater();
   }
 
-  /** Nanoseconds as upstream has them, the last digits by chance: no two are equal. */
+  /** Nanoseconds in hexadecimal, as upstream names Events. The last digits are random; no two stamps are equal. */
   #stamp(now: number): string {
     const drawn =
       BigInt(Math.floor(now)) * 1_000_000n + BigInt(this.#loop.random("event-names").below(1_000_000));
@@ -198,12 +205,15 @@ export class EventRecorder implements EventSink {
     this.#writeLater();
   }
 
-  /** Each write waits until nothing else is to be done, or for the little that is left of a busy time: there are more Events than anything else, and nobody waits for one. */
+  /**
+   * Posts the write to the `spare` lane: it runs when the loop is idle, or in the rest of a busy turn. Events are the
+   * most frequent writes, and nothing waits for them.
+   */
   #writeLater(): void {
     this.#loop.post("spare", () => this.#writeNext());
   }
 
-  /** One of the writers: ends when nothing waits any more. */
+  /** One of the writers; it ends when the queue is empty. */
   async #writeNext(): Promise<void> {
     const series = this.#ending.signal.aborted ? undefined : this.#queue.shift();
     if (series === undefined) {
@@ -221,7 +231,7 @@ export class EventRecorder implements EventSink {
     series.state = "writing";
     const writing = endableSignal([this.#ending.signal]);
     const limit = this.#loop.timer(this.#loop.now() + ANSWER_MS, "progress", () =>
-      writing.abort(serviceUnavailable("no answer in time")),
+      writing.abort(serviceUnavailable("no response in time")),
     );
     try {
       await this.#store(series, writing.signal);
@@ -234,7 +244,7 @@ export class EventRecorder implements EventSink {
       limit.cancel();
       writing.release();
     }
-    // Asked again: it may have been seen during the write.
+    // Checked again: the Event may have been repeated during the write.
     if ((series.state as Series["state"]) === "seen while writing") this.#enqueue(series);
     else series.state = "stored";
   }
@@ -264,13 +274,13 @@ export class EventRecorder implements EventSink {
         await this.#events.patch({ name, namespace }, { type: "merge", changes }, { signal });
       }
     } catch (error) {
-      // Events do not live long: this one has expired meanwhile.
+      // The Event has expired in the meantime.
       if (!isApiError(error, "NotFound")) throw error;
       await this.#create(series, signal);
     }
   }
 
-  /** What the server refuses is not tried again; what it could not take now is, a few times. */
+  /** Retries a transient failure a few times; drops an Event that the server rejects. */
   #failed(series: Series, error: unknown): void {
     series.tries++;
     series.state = "stored";

@@ -27,7 +27,7 @@ const Thermostat = defineResource({
 type Thermostat = ObjectOf<typeof Thermostat>;
 
 describe("defineResource", () => {
-  test("names the kind to clients", () => {
+  test("gives the names that clients need", () => {
     expect(Thermostat).toMatchObject({
       apiVersion: "example.com/v1",
       kind: "Thermostat",
@@ -36,7 +36,7 @@ describe("defineResource", () => {
     });
   });
 
-  test("gives the CustomResourceDefinition", () => {
+  test("generates the CustomResourceDefinition", () => {
     const { metadata, spec } = Thermostat.definition;
     const [version] = spec.versions;
 
@@ -83,7 +83,7 @@ describe("defineResource", () => {
     });
   });
 
-  test("gives the TypeScript type", () => {
+  test("infers the TypeScript type", () => {
     expectTypeOf<Thermostat["spec"]["target"]>().toEqualTypeOf<number>();
     expectTypeOf<Thermostat["spec"]["mode"]>().toEqualTypeOf<"heat" | "cool" | "off">();
     expectTypeOf<Thermostat["spec"]["note"]>().toEqualTypeOf<string | undefined>();
@@ -94,7 +94,7 @@ describe("defineResource", () => {
     expectTypeOf<Thermostat["metadata"]["uid"]>().toEqualTypeOf<string>();
   });
 
-  test("without status there is no status subresource, without columns the usual ones", () => {
+  test("omits the status subresource and columns that are not given", () => {
     const { spec } = defineResource({
       group: "g.io",
       version: "v1",

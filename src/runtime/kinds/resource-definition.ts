@@ -1,4 +1,7 @@
-/** One's own kind: from one definition come the value that names it, its TypeScript type and its CustomResourceDefinition. */
+/**
+ * Custom kinds: one definition gives the value that identifies the kind, its TypeScript type and its
+ * CustomResourceDefinition.
+ */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type {
   CustomResourceColumnDefinition,
@@ -10,46 +13,57 @@ import type { StoredMeta } from "../../api/generated/types/meta-v1.ts";
 import { t } from "./schema-part.ts";
 import type { AnyPart, ObjectType, SchemaPart, TypeOf } from "./schema-part.ts";
 
+/** Definition of a custom kind for `defineResource`. */
 export interface ResourceOptions<Spec extends AnyPart, Status extends AnyPart> {
-  /** `example.com`. */
+  /** API group, for example `example.com`. */
   readonly group: string;
+  /** API version, for example `v1`. */
   readonly version: string;
-  /** In the singular, `Thermostat`. */
+  /** Kind in the singular, for example `Thermostat`. */
   readonly kind: string;
-  /** The kind in lower case with an `s`, unless given. */
+  /** Plural in the URL. Default: the kind in lower case with an `s`. */
   readonly plural?: string;
+  /** Short names for `kubectl get`. Default: none. */
   readonly shortNames?: readonly string[];
+  /** Categories such as `all` for `kubectl get`. Default: none. */
   readonly categories?: readonly string[];
+  /** Default: `Namespaced`. */
   readonly scope?: "Namespaced" | "Cluster";
+  /** Description that `kubectl explain` shows. Default: none. */
   readonly description?: string;
+  /** Schema of `spec`. */
   readonly spec: Spec;
-  /** With a status of its own, spec and status are written apart from each other. */
+  /** Schema of `status`. With it, spec and status are written separately (status subresource). Default: no status. */
   readonly status?: Status;
-  /** What `kubectl get` shows, besides the name. */
+  /** Columns of `kubectl get` besides the name; Age is added. Default: the server's. */
   readonly columns?: readonly Column[];
-  /** Where `kubectl scale` and autoscalers find their numbers. */
+  /** Fields that `kubectl scale` and autoscalers read and write. Default: no scale subresource. */
   readonly scale?: CustomResourceSubresourceScale;
 }
 
+/** A column of `kubectl get`. */
 export interface Column extends Omit<CustomResourceColumnDefinition, "jsonPath" | "type"> {
-  /** `.spec.target`. */
+  /** JSONPath of the value, for example `.spec.target`. */
   readonly path: string;
+  /** Default: `string`. */
   readonly type?: "string" | "integer" | "number" | "boolean" | "date";
 }
 
-/** Objects of the kind as the server gives them. */
+/** An object of a custom kind as the server returns it. */
 export interface CustomObject<Spec, Status> extends ApiObject {
   readonly metadata: StoredMeta;
   readonly spec: Spec;
-  /** Missing until somebody writes it. */
+  /** Missing until it is first written. */
   readonly status?: Status;
 }
 
+/** A custom kind: pass it to clients, caches and controllers. */
 export interface DefinedResource<T extends ApiObject> extends ResourceType<T> {
-  /** To be applied before the first object is made; `setpoint crd` prints it. */
+  /** Manifest to be applied before the first object is created; `setpoint crd` prints it. */
   readonly definition: CustomResourceManifest;
 }
 
+/** Manifest of a CustomResourceDefinition. */
 export type CustomResourceManifest = Pick<CustomResourceDefinition, "apiVersion" | "kind"> & {
   readonly metadata: { readonly name: string };
   readonly spec: Omit<CustomResourceDefinition["spec"], "names"> & {
@@ -60,6 +74,7 @@ export type CustomResourceManifest = Pick<CustomResourceDefinition, "apiVersion"
 /** The TypeScript type of a kind: `type Thermostat = ObjectOf<typeof Thermostat>`. */
 export type ObjectOf<R> = R extends ResourceType<infer T> ? T : never;
 
+/** Defines a custom kind from its schema. The result identifies the kind and carries its CustomResourceDefinition. */
 export function defineResource<
   Spec extends AnyPart,
   Status extends AnyPart = SchemaPart<ObjectType<Record<never, never>>>,
@@ -114,7 +129,7 @@ function schemaOf({ spec, status, description }: ResourceOptions<AnyPart, AnyPar
   return { ...whole.schema, ...(description !== undefined && { description }) };
 }
 
-/** Named columns replace the ones that every kind has, of which people miss this one. */
+/** Given columns replace the default Age column, so it is added again. */
 const AGE: CustomResourceColumnDefinition = {
   name: "Age",
   type: "date",

@@ -1,18 +1,18 @@
 /**
- * Schemas of one's own kinds, written once in TypeScript: `t.object({ target: t.number({ maximum: 30 }).default(20) })`. The same text
- * gives the structural schema that the server checks objects against and the TypeScript type of what passed.
+ * Schemas of custom kinds, written once in TypeScript: `t.object({ target: t.number({ maximum: 30 }).default(20) })`.
+ * They yield the structural schema that the server validates against, and the TypeScript type of valid objects.
  */
 import type { JSONSchemaProps, ValidationRule } from "../../api/generated/types/apiextensions-v1.ts";
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
 
 type Presence = "required" | "optional";
 
-/** What an object looks like that the server has taken: defaults are filled in, and only what is optional may be missing. */
+/** Type of a value that the server has accepted: defaults are filled in, and only optional fields may be missing. */
 export type TypeOf<P> = P extends SchemaPart<infer T, Presence> ? T : never;
 
-/** Immutable: each method answers a new part. */
+/** Part of a schema, made by `t`. Immutable: each method returns a new part. */
 export class SchemaPart<T, P extends Presence = "required"> {
-  /** Ties the TypeScript type to the part; never set. */
+  /** Carries the TypeScript type; never set at run time. */
   declare readonly type: T;
   readonly schema: JSONSchemaProps;
   readonly presence: P;
@@ -22,26 +22,29 @@ export class SchemaPart<T, P extends Presence = "required"> {
     this.presence = presence;
   }
 
-  /** May be missing. */
+  /** The field may be missing. */
   optional(): SchemaPart<T, "optional"> {
     return new SchemaPart<T, "optional">(this.schema, "optional");
   }
 
-  /** May be left out by whoever writes it; is always there for whoever reads it. */
+  /** Writers may omit the field. Readers always find it: the server fills in the default. */
   default(value: T): SchemaPart<T> {
     return new SchemaPart<T>({ ...this.schema, default: value }, "required");
   }
 
+  /** The value may be null. */
   nullable(): SchemaPart<T | null, P> {
     return new SchemaPart<T | null, P>({ ...this.schema, nullable: true }, this.presence);
   }
 
-  /** Shown by `kubectl explain`. */
+  /** Description that `kubectl explain` shows. */
   describe(description: string): SchemaPart<T, P> {
     return new SchemaPart<T, P>({ ...this.schema, description }, this.presence);
   }
 
-  /** A rule in CEL over `self` and, for changes, `oldSelf`. */
+  /**
+   * Adds a CEL rule over `self` and, for updates, `oldSelf`. The server returns `message` when the rule is violated.
+   */
   rule(rule: string, message?: string): SchemaPart<T, P> {
     const rules: readonly ValidationRule[] = [
       ...(this.schema["x-kubernetes-validations"] ?? []),
@@ -58,7 +61,7 @@ type OptionalNames<F extends Fields> = {
   [Name in keyof F]: F[Name] extends SchemaPart<unknown, "optional"> ? Name : never;
 }[keyof F];
 
-/** Spelled out, so that editors show the fields and not how they came about. */
+/** Flattens the type, so that editors show the fields and not how they were computed. */
 type Shown<T> = { readonly [Name in keyof T]: T[Name] } & {};
 
 export type ObjectType<F extends Fields> = Shown<
@@ -67,15 +70,17 @@ export type ObjectType<F extends Fields> = Shown<
   }
 >;
 
+/** Constraints of `t.string`. Default: none. */
 export interface TextOptions {
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** RE2. */
+  /** Regular expression in RE2 syntax. */
   readonly pattern?: string;
-  /** `date-time`, `duration`, `ipv4`, `uuid` … */
+  /** Format of the text: `date-time`, `duration`, `ipv4`, `uuid` … */
   readonly format?: string;
 }
 
+/** Constraints of `t.number` and `t.integer`. Default: none. */
 export interface NumberOptions {
   readonly minimum?: number;
   readonly maximum?: number;
@@ -84,24 +89,29 @@ export interface NumberOptions {
   readonly multipleOf?: number;
 }
 
+/** Constraints of `t.array`. Default: none, and the list is replaced as a whole. */
 export interface ArrayOptions {
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** What items are to each other when several writers apply the list: `set` of values, or `map` by these keys. Else one value. */
+  /** Server-side apply merges the list as a set of values. */
   readonly set?: boolean;
+  /** Server-side apply merges the items by these fields. Takes precedence over `set`. */
   readonly keys?: readonly string[];
 }
 
+/** Constraints of `t.record`. Default: none. */
 export interface RecordOptions {
   readonly minProperties?: number;
   readonly maxProperties?: number;
 }
 
+/** Settings of `t.object`. */
 export interface ObjectOptions {
-  /** Fields that are not named are kept instead of dropped. */
+  /** Keeps fields without a schema instead of dropping them. Default: false. */
   readonly keepsUnknown?: boolean;
 }
 
+/** Builds schemas of custom kinds. */
 export const t = {
   string: (options: TextOptions = {}) => part<string>({ type: "string", ...options }),
   integer: (options: NumberOptions = {}) => part<number>({ type: "integer", ...options }),
@@ -112,7 +122,7 @@ export const t = {
     part<V[number]>({ type: "string", enum: values }),
   /** A number, or a text such as `25%`. */
   intOrString: () => part<number | string>({ "x-kubernetes-int-or-string": true }),
-  /** Any JSON value, kept as it is. */
+  /** Any JSON value, stored unchanged. */
   any: () => part<unknown>({ "x-kubernetes-preserve-unknown-fields": true }),
   array: <P extends AnyPart>(items: P, options: ArrayOptions = {}) =>
     part<readonly TypeOf<P>[]>({ type: "array", items: items.schema, ...listMarkers(options) }),
@@ -124,7 +134,7 @@ export const t = {
     }),
   object: <F extends Fields>(fields: F, options: ObjectOptions = {}) =>
     part<ObjectType<F>>(objectSchema(fields, options)),
-  /** The conditions that status of most kinds has, told apart by their type. */
+  /** Optional list of status conditions, merged by their type. */
   conditions: () => part<readonly Condition[]>(t.array(condition(), { keys: ["type"] }).schema).optional(),
 } as const;
 
@@ -134,7 +144,7 @@ function part<T>(schema: JSONSchemaProps): SchemaPart<T> {
 
 function objectSchema(fields: Fields, { keepsUnknown }: ObjectOptions): JSONSchemaProps {
   const named = Object.entries(fields);
-  // What has a default is there by the time it is looked for.
+  // A field with a default is present whenever it is read.
   const required = named
     .filter(([, { presence, schema }]) => presence === "required" && schema.default === undefined)
     .map(([name]) => name);
@@ -153,7 +163,7 @@ function listMarkers({ set, keys, ...bounds }: ArrayOptions): JSONSchemaProps {
   return set === true ? { ...bounds, "x-kubernetes-list-type": "set" } : bounds;
 }
 
-/** As the API conventions have it. */
+/** By the conventions of the Kubernetes API. */
 function condition() {
   return t.object({
     type: t.string({ maxLength: 316 }),

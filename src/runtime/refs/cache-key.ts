@@ -1,7 +1,7 @@
-/** Where an object lies, as one string whose order is that of namespace and name. */
+/** Cache keys: one string per object, in the order of namespace and name. */
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
 
-/** Sorts before everything that names may contain. */
+/** Sorts before every character that names may contain. */
 const SEPARATOR = "\0";
 
 export function keyText({ namespace = "", name }: ObjectKey): string {
@@ -16,7 +16,7 @@ export function namespaceOfKey(key: string): string {
   return key.slice(0, key.indexOf(SEPARATOR));
 }
 
-/** From the first, up to but without the second, lie the keys of a namespace. */
+/** Bounds of the keys of a namespace: `from` is included, `to` is not. */
 export function keysWithin(namespace: string): readonly [from: string, to: string] {
   return [namespace + SEPARATOR, namespace + "\u0001"];
 }

@@ -1,4 +1,4 @@
-/** Where two states of an object differ, for people: paths such as `spec.replicas`. */
+/** Fields in which two states of an object differ, as paths for people such as `spec.replicas`. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
@@ -9,9 +9,9 @@ export interface ChangedField {
   readonly after: unknown;
 }
 
-/** Change with every write, whoever makes it. */
+/** Metadata that changes with every write. */
 const BOOKKEEPING = new Set(["resourceVersion", "managedFields", "generation"]);
-/** Whoever changes more than this changes everything. */
+/** Upper bound of reported fields. */
 const FIELDS_MAX = 16;
 
 export function changedFields(before: ApiObject, after: ApiObject): readonly ChangedField[] {
@@ -42,13 +42,13 @@ function collect(place: ChangedField, found: ChangedField[]): void {
   }
 }
 
-/** Items of a list by their place. */
+/** Members of an object, or items of a list by their index. */
 function membersOf(value: unknown): JsonObject | undefined {
   if (Array.isArray(value)) return Object.fromEntries(value.entries());
   return isJsonObject(value) ? value : undefined;
 }
 
-/** Who else owns the field, as far as the server recorded it; else who else wrote last. */
+/** The other manager that owns the field by the managed fields; else the other manager that wrote last. */
 export function otherWriter(object: ApiObject, path: readonly string[], own: string): string | undefined {
   const entries = (object.metadata.managedFields ?? []).filter(({ manager }) => manager !== own);
   const owner = entries.find(({ fieldsV1 }) => isOwned(fieldsV1, path));
@@ -61,7 +61,7 @@ function isOwned(fields: unknown, path: readonly string[]): boolean {
   for (const name of path) {
     if (!isJsonObject(below)) return false;
     const next: unknown = below[`f:${name}`];
-    // Items of lists have names of their own; who owns some of the list is good enough.
+    // List items have keys instead of indexes; ownership of some item of the list is enough.
     if (next === undefined) return /^\d+$/.test(name);
     below = next;
   }

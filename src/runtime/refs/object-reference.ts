@@ -1,4 +1,4 @@
-/** How an Event names the object that it is about. */
+/** Reference of an Event to its object. */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
 

@@ -1,4 +1,4 @@
-/** A map of bounded size: what was not used for longest goes first. */
+/** A map of bounded size that evicts the least recently used entry. */
 export class RecentMap<V> {
   readonly #max: number;
   readonly #entries = new Map<string, V>();

@@ -19,7 +19,7 @@ describe("orderOfVersions", () => {
 });
 
 describe("isNumber", () => {
-  test("takes decimal numbers without sign and leading zeros", () => {
+  test("accepts decimal numbers without sign and leading zeros", () => {
     expect(["0", "7", "120"].every(isNumber)).toBe(true);
     expect(["", "007", "+1", "1.0", "1e3", " 1"].some(isNumber)).toBe(false);
   });

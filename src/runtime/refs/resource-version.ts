@@ -1,14 +1,14 @@
 /**
- * Resource versions as clients may compare them: those that are decimal numbers have an order, as Kubernetes promises for what it
- * stores itself; all others (some aggregated servers) are only equal or not.
+ * Comparison of resource versions. Decimal numbers are ordered, as Kubernetes promises for its own storage. Others,
+ * from some aggregated servers, can only be compared for equality.
  */
 
-/** Without leading zeros, so that the longer one is the greater. */
+/** Without leading zeros, so that the longer number is the greater one. */
 const NUMBER = /^(?:0|[1-9][0-9]*)$/;
 
 export type VersionOrder = "older" | "same" | "newer" | "unknown";
 
-/** How `left` stands to `right`. */
+/** Order of `left` relative to `right`. */
 export function orderOfVersions(left: string, right: string): VersionOrder {
   if (left === right) return "same";
   if (!isNumber(left) || !isNumber(right)) return "unknown";

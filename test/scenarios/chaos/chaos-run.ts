@@ -63,7 +63,7 @@ export async function runChaos({ seed, deeds, restMs }: ChaosOptions): Promise<V
     ...brokenDeletions(history.changes),
     ...wrongAtRest(history.left()),
     ...new Set(late.map(({ key }) => `${key} is still written`)),
-    ...complaints.filter((line) => line.includes(" ended: ") || /^\w.* does not come to rest/.test(line)),
+    ...complaints.filter((line) => line.includes(" ended: ") || /^\w.* does not settle/.test(line)),
   ];
   return { broken, log, complaints, changes: history.changes, started };
 }
