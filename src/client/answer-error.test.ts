@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { refusalError } from "./answer-error.ts";
 
 describe("refusalError", () => {
-  test("says what the Status says", () => {
+  test("carries the reason, message and details of the Status", () => {
     const details = { name: "a", kind: "pods", causes: [{ field: "spec" }] };
     const value = {
       kind: "Status",
@@ -36,7 +36,7 @@ describe("refusalError", () => {
     expect(refusalError({ code, value: { kind: "Status", reason: "Invented" } })).toMatchObject({ reason });
   });
 
-  test("shows the beginning of what is no Status", () => {
+  test("shows the beginning of a body that is not a Status", () => {
     expect(refusalError({ code: 502, value: `  bad gateway ${"x".repeat(1000)}` }).message).toMatch(
       /^bad gateway x+$/,
     );
@@ -44,7 +44,7 @@ describe("refusalError", () => {
     expect(refusalError({ code: 503, value: undefined }).message).toBe("the server answered with code 503");
   });
 
-  test("tells when to come back", () => {
+  test("carries the time after which to retry", () => {
     expect(refusalError({ code: 429, value: undefined, retryAfterSeconds: 3 }).details).toEqual({
       retryAfterSeconds: 3,
     });

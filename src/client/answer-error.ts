@@ -1,10 +1,10 @@
-/** Refusals of a server, of whatever make, as ApiErrors. */
+/** Converts error responses of any server into ApiErrors. */
 import { ApiError, findReason } from "../api/errors/api-error.ts";
 import type { ApiErrorReason, StatusDetails } from "../api/errors/api-error.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
 import type { JsonObject } from "../api/json/json-object.ts";
 
-/** What a refusal without a reason of the closed set means. */
+/** Reason for a code when the response has no known reason. */
 const REASONS: Readonly<Record<number, ApiErrorReason>> = {
   400: "BadRequest",
   401: "Unauthorized",
@@ -23,12 +23,12 @@ const REASONS: Readonly<Record<number, ApiErrorReason>> = {
   504: "Timeout",
 };
 
-/** Of a body that is no Status, such as a page of a proxy. */
+/** Upper bound of the characters shown of a body that is not a Status, for example a proxy's page. */
 const SHOWN_CHARACTERS_MAX = 200;
 
 export interface Refusal {
   readonly code: number;
-  /** A Status where the answer comes from a Kubernetes server; anything where it comes from a proxy. */
+  /** A Status from a Kubernetes server; any value from a proxy. */
   readonly value: unknown;
   readonly retryAfterSeconds?: number | undefined;
 }
@@ -44,7 +44,7 @@ export function refusalError({ code, value, retryAfterSeconds }: Refusal): ApiEr
   });
 }
 
-/** Seconds after which to come back, from the header or the Status. */
+/** Seconds after which to retry, from the header or the Status. */
 export function retryAfterOf({ value, retryAfterSeconds }: Refusal): number | undefined {
   if (retryAfterSeconds !== undefined) return retryAfterSeconds;
   const details = isStatus(value) ? value["details"] : undefined;

@@ -22,7 +22,7 @@ function world(answers: readonly ScriptedAnswer[] = [{ value: OBJECT }]): World 
   return { loop, transport, client: createClient(transport, { loop, userAgent: "test/1" }) };
 }
 
-/** The request that the call makes. */
+/** The request that `make` sends. */
 async function requestOf(make: (client: Client) => Promise<unknown>): Promise<unknown> {
   const { loop, transport, client } = world();
   await settled(loop, make(client));
@@ -184,7 +184,7 @@ describe("a client's requests", () => {
       { method: "GET", path: "/version", query: { a: "b" } },
     ],
     [
-      "apply of any built-in kind",
+      "apply of a built-in kind without its type",
       (c) => c.apply({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" } }),
       { method: "PATCH", path: "/apis/apps/v1/namespaces/default/deployments/a" },
     ],
@@ -192,13 +192,13 @@ describe("a client's requests", () => {
     expect(await requestOf(make)).toMatchObject(expected);
   });
 
-  test("names are encoded", async () => {
+  test("names in paths are encoded", async () => {
     expect(await requestOf((c) => c(Node).get({ name: "a/b?c" }))).toMatchObject({
       path: "/api/v1/nodes/a%2Fb%3Fc",
     });
   });
 
-  test.each(["", ".", ".."])("an object named %j is refused before anything is sent", async (name) => {
+  test.each(["", ".", ".."])("an object named %j is rejected before a request is sent", async (name) => {
     const { transport, client } = world();
 
     await expect(client(ConfigMap).delete({ name })).rejects.toMatchObject({ reason: "BadRequest" });
@@ -226,14 +226,14 @@ describe("a client's requests", () => {
     expect(empty.items).toEqual([]);
   });
 
-  test("find answers undefined for what is not there, and only for that", async () => {
+  test("find returns undefined only for NotFound", async () => {
     const { loop, client } = world([{ code: 404 }, { code: 403 }]);
 
     expect(await settled(loop, client(ConfigMap).find(META))).toBeUndefined();
     await expect(settled(loop, client(ConfigMap).find(META))).rejects.toMatchObject({ reason: "Forbidden" });
   });
 
-  test("warnings are told to whoever wants them", async () => {
+  test("onWarning receives the server's warnings", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const heard: string[] = [];
     const transport = scripted([{ value: OBJECT, warnings: ["old", "older"] }]);
@@ -262,7 +262,7 @@ const updateStatus = (client: Client): Promise<unknown> =>
   client(ConfigMap).subresource("status").update(OBJECT, OBJECT);
 
 describe("client.with", () => {
-  test("writes in the name of its identity; what is left out stays as it is", async () => {
+  test("sets the given identity and keeps the rest of the previous one", async () => {
     const { loop, transport, client } = world();
     const mine = client.with({ fieldManager: "me", cause: "first" }).with({ cause: "second" });
 
@@ -282,7 +282,7 @@ describe("client.with", () => {
     );
   });
 
-  test("ends with any of its signals, and with those of the clients it was made from", async () => {
+  test("aborts calls with any of its signals, including those of its parent clients", async () => {
     const { loop, transport, client } = world();
     const [lead, pass] = [new AbortController(), new AbortController()];
     const inner = client.with({ signal: lead.signal }).with({ signal: pass.signal });
@@ -300,9 +300,9 @@ describe("client.with", () => {
     { what: "an apply of any kind", write: (c) => c.apply(OBJECT), value: OBJECT, outcome: "stored" },
     { what: "the removal of the last finalizer", write: update, value: marked({}), outcome: "deleted" },
     { what: "a write to a marked object", write: update, value: HELD, outcome: "stored" },
-    { what: "a deletion that has to wait", write: remove, value: HELD, outcome: "marked" },
-    { what: "a deletion with grace", write: remove, value: GRACED, outcome: "marked" },
-    { what: "a deletion that answers with the object", write: remove, value: OBJECT, outcome: "deleted" },
+    { what: "a deletion that finalizers delay", write: remove, value: HELD, outcome: "marked" },
+    { what: "a deletion with a grace period", write: remove, value: GRACED, outcome: "marked" },
+    { what: "a deletion whose response is the object", write: remove, value: OBJECT, outcome: "deleted" },
   ])("is told what came of $what", async ({ write, value, outcome }) => {
     const { loop, client } = world([{ value }]);
     const written: Written[] = [];
@@ -312,7 +312,7 @@ describe("client.with", () => {
     expect(written).toMatchObject([{ object: value, outcome, type: { kind: "ConfigMap" } }]);
   });
 
-  test("is told the last state of what is gone, or where it was", async () => {
+  test("reports the last known state of a deleted object", async () => {
     const value = { kind: "Status", status: "Success", details: { name: "a", uid: "u2" } };
     const { loop, client } = world([{ value }]);
     const written: Written[] = [];
@@ -330,7 +330,7 @@ describe("client.with", () => {
     ]);
   });
 
-  test("is told of each of many that are deleted", async () => {
+  test("reports each object of a deleted collection", async () => {
     const items = [OBJECT, { ...OBJECT, metadata: { ...META, finalizers: ["x"] } }];
     const { loop, client } = world([{ value: { kind: "ConfigMapList", items } }]);
     const written: Written[] = [];
@@ -345,7 +345,7 @@ describe("client.with", () => {
     expect(written.map(({ outcome }) => outcome)).toEqual(["deleted", "marked"]);
   });
 
-  test("is told what was read, and that what was known is not there any more", async () => {
+  test("reports objects that were read, and known objects that are gone", async () => {
     const found = world([{ value: OBJECT }]);
     const status = { kind: "Status", code: 404, reason: "NotFound", details: { name: "a" } };
     const missing = world([{ code: 404, value: status }]);
@@ -362,7 +362,7 @@ describe("client.with", () => {
     ]);
   });
 
-  test("is not told of what was only tried", async () => {
+  test("does not report dry runs", async () => {
     const { loop, client } = world();
     const written: Written[] = [];
     const mine = client.with({ onWrite: (one) => written.push(one) });
@@ -384,7 +384,7 @@ describe("client.findType", () => {
     ],
   };
 
-  test("asks once for a group version, and again for a kind that it did not have", async () => {
+  test("requests a group version once, and again for a kind that it lacked", async () => {
     const { loop, transport, client } = world([{ value: { resources: [] } }, { value: document }]);
     const find = (kind: string): Promise<unknown> => settled(loop, client.findType("example.com/v1", kind));
 
@@ -402,7 +402,7 @@ describe("client.findType", () => {
     ]);
   });
 
-  test("answers undefined where there is no such group version, and asks nothing for what is none", async () => {
+  test("returns undefined for an unknown group version, without a request for an invalid one", async () => {
     const { loop, transport, client } = world([{ code: 404 }]);
 
     expect(await settled(loop, client.findType("none.example.com/v1", "Backup"))).toBeUndefined();
@@ -411,7 +411,7 @@ describe("client.findType", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("finds what apply needs; a kind that nobody serves is NotFound", async () => {
+  test("serves apply; an unknown kind is NotFound", async () => {
     const { loop, transport, client } = world([{ value: document }, { value: OBJECT }, { code: 404 }]);
     const manifest = { apiVersion: "example.com/v1", kind: "Backup", metadata: { name: "a" } };
 
@@ -422,7 +422,7 @@ describe("client.findType", () => {
     expect(transport.requests[1]?.path).toBe("/apis/example.com/v1/namespaces/default/backups/a");
   });
 
-  test("looks again after a kind was gone", async () => {
+  test("requests the group version again after a kind was gone", async () => {
     const { loop, transport, client } = world([{ value: document }, { code: 404 }, { code: 404 }]);
     const manifest = { apiVersion: "example.com/v1", kind: "Backup", metadata: { name: "a" } };
 

@@ -1,4 +1,4 @@
-/** The client over any transport. */
+/** The client, over any transport. */
 import type { ApiObject, Manifest, ResourceType } from "../api/api-object.ts";
 import { ApiError, isApiError } from "../api/errors/api-error.ts";
 import { Caller } from "./caller.ts";
@@ -17,13 +17,18 @@ import { findBuiltInType, ServedTypes } from "./served-types.ts";
 import type { KindName } from "./served-types.ts";
 import type { Transport } from "./transport.ts";
 
+/** Options of `createClient`. */
 export interface ClientOptions extends CallerOptions {
-  /** Of namespaced objects that are named without one; `default` unless given. Lists and watches are of all namespaces. */
+  /**
+   * Namespace of namespaced objects that name none. Default: `default`. Lists and watches without a namespace read
+   * all namespaces.
+   */
   readonly namespace?: string;
-  /** Under which name servers know the program, such as `my-operator/1.2`. */
+  /** `User-Agent` header, for example `my-operator/1.2`. Default: `setpoint`. */
   readonly userAgent?: string;
 }
 
+/** Makes a client over a transport. */
 export function createClient(transport: Transport, options: ClientOptions): Client {
   const { namespace = "default", userAgent = "setpoint", ...callerOptions } = options;
   const caller = new Caller(transport, callerOptions);
@@ -61,7 +66,7 @@ async function applyAny(
   try {
     return await new TypedClient(type, caller).apply(manifest, options);
   } catch (error) {
-    // An apply creates what is not there: it is the kind that is gone, or lies elsewhere by now.
+    // Apply creates a missing object, so NotFound concerns the kind: it is gone or served elsewhere.
     if (isApiError(error, "NotFound") && builtIn === undefined) types.forget(manifest.apiVersion);
     throw error;
   }

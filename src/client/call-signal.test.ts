@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { callSignal, endableSignal, follow, unfollow } from "./call-signal.ts";
 
 describe("callSignal", () => {
-  test("is aborted by any of its signals, with that one's reason", () => {
+  test("is aborted by any of its signals, with the reason of that signal", () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const { signal } = callSignal([first.signal, second.signal]);
 
@@ -13,23 +13,23 @@ describe("callSignal", () => {
     expect(first.signal.aborted).toBe(false);
   });
 
-  test("is aborted from the start when one of them is", () => {
+  test("is aborted from the start when one of its signals is", () => {
     expect(callSignal([AbortSignal.abort(new Error("before"))]).signal?.reason).toEqual(new Error("before"));
   });
 
-  test("is the signal itself where there is one", () => {
+  test("is the signal itself when there is only one", () => {
     const { signal } = new AbortController();
 
     expect(callSignal([signal]).signal).toBe(signal);
   });
 
-  test("costs nothing without signals", () => {
+  test("is undefined without signals", () => {
     expect(callSignal([]).signal).toBeUndefined();
   });
 });
 
 describe("endableSignal", () => {
-  test("a thousand calls have one listener on a signal, and none when they are over", () => {
+  test("a thousand calls share one listener on a signal, which is removed when they end", () => {
     const ending = new AbortController();
     const calls = Array.from({ length: 1000 }, () => endableSignal([ending.signal]));
     const during = getEventListeners(ending.signal, "abort").length;
@@ -40,7 +40,7 @@ describe("endableSignal", () => {
     expect(getEventListeners(ending.signal, "abort")).toHaveLength(0);
   });
 
-  test("a call that is over is not aborted any more, its neighbour is", () => {
+  test("a released call is not aborted, another one is", () => {
     const ending = new AbortController();
     const [over, open] = [endableSignal([ending.signal]), endableSignal([ending.signal])];
 
@@ -50,7 +50,7 @@ describe("endableSignal", () => {
     expect([over.signal.aborted, open.signal.aborted]).toEqual([false, true]);
   });
 
-  test("ends one call alone, and says once that it is over", () => {
+  test("abort ends a single call, and its release callback runs once", () => {
     const ending = new AbortController();
     const [left, other] = [endableSignal([ending.signal]), endableSignal([ending.signal])];
     let releases = 0;
@@ -64,8 +64,8 @@ describe("endableSignal", () => {
   });
 });
 
-describe("followers of a signal", () => {
-  test("a thousand have one listener on it, and none when they have left", () => {
+describe("follow", () => {
+  test("a thousand followers share one listener, which is removed when they leave", () => {
     const { signal } = new AbortController();
     const followers = Array.from({ length: 1000 }, () => ({ abort: () => undefined }));
     const followings = followers.map((follower) => follow(signal, follower));
@@ -77,7 +77,7 @@ describe("followers of a signal", () => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  test("are told why, once, at once where it is over already; who has left is not", () => {
+  test("a follower receives the reason once, immediately if already aborted, never after it left", () => {
     const ending = new AbortController();
     const told: unknown[] = [];
     const [stays, leaves, late] = ["stays", "leaves", "late"].map((who) => ({

@@ -1,36 +1,40 @@
 /**
- * A call ends with any of several signals: the caller's own and those of the clients it was made from. Such a signal lives as long as a
- * whole program and has thousands of calls; so they share one listener on it, and leave nothing behind when they are done.
+ * Signals of calls. A call ends with any of several signals: the caller's own, and those of the clients it was made
+ * from. Such a signal may live as long as the program and serve thousands of calls. So all calls share one listener
+ * on it and remove themselves when done.
  */
 import { Chain, type Link } from "../base/loop/chain.ts";
 
 export interface CallSignal {
-  /** Undefined when nothing can end the call. */
+  /** Undefined when nothing can abort the call. */
   readonly signal: AbortSignal | undefined;
-  /** The call is over: nothing is held for it any more. */
+  /** Must be called when the call is over: detaches it from its signals. */
   readonly release: () => void;
 }
 
-/** Of a call that is also ended by whoever made it, such as a stream that is left. */
+/** Signal of a call that its owner can abort too, for example a stream that is closed early. */
 export interface EndableSignal extends CallSignal {
   readonly signal: AbortSignal;
   readonly abort: (reason: Error) => void;
-  /** Called once, when the call is over. */
+  /** The callback runs once, when the call is over. */
   readonly onRelease: (act: () => void) => void;
 }
 
-/** Told once when the signal that it follows is aborted. */
+/** `abort` is called once, when the followed signal is aborted. */
 export interface Follower {
   abort(reason: unknown): void;
 }
 
-/** What somebody who follows a signal leaves it with. */
+/** Handle that `unfollow` takes. */
 export type Following = Link<Follower>;
 
 const nothing = (): void => undefined;
 const NEVER_ENDED: CallSignal = { signal: undefined, release: nothing };
 
-/** Of a call that only its signals can end. Most have one, which is the call's own then: whoever hears it has to leave it. */
+/**
+ * Signal of a call that only its signals can abort. A single signal is returned itself: remove every listener added
+ * to it.
+ */
 export function callSignal(signals: readonly AbortSignal[]): CallSignal {
   if (signals.length > 1) return endableSignal(signals);
   const [signal] = signals;
@@ -52,14 +56,17 @@ export function endableSignal(signals: readonly AbortSignal[]): EndableSignal {
   };
 }
 
-/** Until `unfollow`. When the signal is aborted already, the follower is told at once, and nothing comes back. */
+/**
+ * Follows the signal until `unfollow`. When it is aborted already, the follower is called at once and the result is
+ * undefined.
+ */
 export function follow(signal: AbortSignal, follower: Follower): Following | undefined {
   if (!signal.aborted) return followersOf(signal).add(follower);
   follower.abort(signal.reason);
   return undefined;
 }
 
-/** Harmless for one that does not follow the signal any more. */
+/** No-op for a follower that has been removed. */
 export function unfollow(signal: AbortSignal, following: Following | undefined): void {
   if (following !== undefined) FOLLOWERS.get(signal)?.remove(following);
 }
@@ -89,7 +96,7 @@ class Followers {
   };
 }
 
-/** Kept by the signals themselves: what nobody holds any more is forgotten. */
+/** Weak, so that entries disappear with their signals. */
 const FOLLOWERS = new WeakMap<AbortSignal, Followers>();
 
 function followersOf(signal: AbortSignal): Followers {

@@ -1,4 +1,7 @@
-/** Makes calls through a transport: in turn, again where that is safe, and with refusals as ApiErrors. */
+/**
+ * Makes calls through a transport: throttles them, retries them where that is safe, and turns error responses into
+ * ApiErrors.
+ */
 import { copyAsJson } from "../api/json/json-copy.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { refusalError, retryAfterOf } from "./answer-error.ts";
@@ -16,21 +19,24 @@ import type {
   TransportStream,
 } from "./transport.ts";
 
+/** Options of a client's calls. */
 export interface CallerOptions {
+  /** Source of time, timers and randomness. */
   readonly loop: Loop;
+  /** Retries after transient failures. Default: see `RetryOptions`. */
   readonly retry?: RetryOptions | "none";
-  /** How often the server may be asked; as often as anybody likes unless given. */
+  /** Limit of the request rate. Default: unlimited. */
   readonly throttle?: ThrottleOptions;
-  /** Called with what the server warns of. */
+  /** Called with each warning of the server. */
   readonly onWarning?: (warning: string) => void;
 }
 
 export interface CallRequest extends Omit<TransportRequest, "signal"> {
-  /** Any of them ends the call. */
+  /** Each of them aborts the call. */
   readonly signals: readonly AbortSignal[];
 }
 
-/** What all answers have in common, streams included. */
+/** Common part of all responses, streams included. */
 interface Answered {
   readonly code: number;
   readonly retryAfterSeconds?: number | undefined;
@@ -48,7 +54,7 @@ export class Caller {
       options.throttle === undefined ? undefined : new Throttle(options.throttle, options.loop);
   }
 
-  /** The value that the server answers with. */
+  /** Returns the value of the response. Rejects with an ApiError for an error response. */
   async send(request: CallRequest): Promise<unknown> {
     const call = callSignal(request.signals);
     try {
@@ -69,7 +75,7 @@ export class Caller {
     return this.#open(request, (made) => this.#transport.read(made));
   }
 
-  /** The call lasts until the stream ends or is left. */
+  /** The call lasts until the stream ends or is closed. */
   async #open<T>(
     request: CallRequest,
     make: (request: TransportRequest) => Promise<TransportStream<T>>,
@@ -108,8 +114,8 @@ export class Caller {
   }
 
   /**
-   * A body that may have to wait is copied at once: the caller may change it as soon as the call returns. Members one by one, because every
-   * call comes by here and a spread that adds members is slow.
+   * Copies a body that may have to wait: the caller may change it after the call. Assigns members one by one: this
+   * runs for every call, and a spread is slower.
    */
   #prepared(request: CallRequest, signal: AbortSignal | undefined): TransportRequest {
     const { retry, throttle } = this.#options;
@@ -155,7 +161,7 @@ function resultOf<R>(tried: Tried<R>): R {
   return tried.answer;
 }
 
-/** Redirects are no answer to anybody's question, and credentials are not carried elsewhere. */
+/** A redirect counts as a failure: credentials must not go to another server. */
 function isSuccess({ code }: Answered): boolean {
   return code >= 200 && code < 300;
 }

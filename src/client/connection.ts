@@ -1,4 +1,4 @@
-/** A client for a cluster that a kubeconfig names. */
+/** Connects a client to the cluster that a kubeconfig names. */
 import type { Loop } from "../base/loop/loop.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { createClient } from "./api-client.ts";
@@ -12,29 +12,34 @@ import { resolveContext } from "./kubeconfig.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import type { Transport } from "./transport.ts";
 
+/** Options of `connect`. */
 export interface ConnectOptions
   extends
     Omit<KubeconfigSearch, "loop">,
     Omit<ClientOptions, "loop">,
     Pick<HttpTransportOptions, "timeoutMs" | "maxAnswerBytes"> {
-  /** One of its own unless given. */
+  /** Source of time, timers and randomness. Default: the real clock. */
   readonly loop?: Loop;
-  /** One that was loaded; looked for unless given. */
+  /** A loaded kubeconfig. Default: the files that kubectl would read. */
   readonly kubeconfig?: Kubeconfig;
-  /** The kubeconfig's current one unless given. */
+  /** Default: the current context of the kubeconfig. */
   readonly context?: string;
 }
 
+/** A connected client with its transport. */
 export interface Connection extends AsyncDisposable {
   readonly client: Client;
   readonly transport: Transport;
-  /** Of the context; where objects lie that name none. */
+  /** Namespace of objects that name none: from the options, the context, or `default`. */
   readonly namespace: string;
-  /** Ends what is under way, and all sockets. */
+  /** Aborts calls in flight and closes all sockets. */
   close(): Promise<void>;
 }
 
-/** No request is made yet: whether the server is there shows with the first one. */
+/**
+ * Makes a client for the cluster of a kubeconfig. It sends no request: the first call shows whether the server is
+ * reachable.
+ */
 export async function connect(options: ConnectOptions = {}): Promise<Connection> {
   const {
     loop = createRealLoop({ name: "client" }),

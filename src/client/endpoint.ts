@@ -1,45 +1,53 @@
-/** Where a server is, how to know it, and how to prove to it who one is. */
+/** Address of a server, how to verify it, and how to authenticate to it. */
 
-/** Text that is given, or that lies in a file and may change there. */
+/** A text, or a file that contains it and may change. */
 export type TextSource = { readonly text: string } | { readonly file: string };
 
+/** Server and credentials of an HTTP transport. */
 export interface Endpoint {
-  /** Such as `https://127.0.0.1:6443`. With a path, the API lies below it. */
+  /** URL such as `https://127.0.0.1:6443`. A path becomes the prefix of all API paths. */
   readonly server: string;
-  /** In PEM. Those that this machine trusts anyway, unless given. */
+  /** Certificate authority in PEM. Default: the authorities that this machine trusts. */
   readonly ca?: TextSource;
-  /** The name on the server's certificate, where it is not the host of the URL. */
+  /** Name in the server's certificate. Default: the host of the URL. */
   readonly tlsServerName?: string;
-  /** `none` talks to anybody who answers, and tells them all secrets. */
+  /** `none` accepts every certificate: any machine in between can read all secrets. Default: `full`. */
   readonly verification?: "full" | "none";
+  /** Credentials. Default: anonymous. */
   readonly user?: EndpointUser;
 }
 
+/** Credentials of a user. */
 export interface EndpointUser {
-  /** A bearer token. */
+  /** Bearer token. */
   readonly token?: TextSource;
-  /** Gives the token that is good at the moment, and another one than that which the server has just refused. */
+  /**
+   * Returns the current bearer token. Gets the token that the server has just rejected, and must then return another.
+   */
   readonly tokenSource?: (refused: string | undefined) => Promise<string>;
-  /** Both in PEM. */
+  /** Client certificate and key, both in PEM. */
   readonly certificate?: TextSource;
   readonly key?: TextSource;
-  /** A program that is asked for a token or a certificate. */
+  /** Program that returns a token or a certificate. */
   readonly exec?: ExecPlugin;
-  /** In whose name to act, where that is somebody else. */
+  /** User to act as, instead of the authenticated one. */
   readonly impersonation?: Impersonation;
 }
 
+/** Credential plugin of a kubeconfig. */
 export interface ExecPlugin {
   readonly apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
   readonly command: string;
   readonly args: readonly string[];
-  /** Besides this process's own. */
+  /** Variables added to those of this process. */
   readonly env: Readonly<Record<string, string>>;
+  /** Passes server and certificate authority to the program. */
   readonly provideClusterInfo: boolean;
-  /** Told to people who do not have the program. */
+  /** Hint that an error shows when the program is missing. */
   readonly installHint?: string;
 }
 
+/** User to act as, by the `Impersonate-*` headers. */
 export interface Impersonation {
   readonly user: string;
   readonly groups: readonly string[];

@@ -1,4 +1,4 @@
-/** A transport whose answers a test writes down, and a loop that runs until a promise has settled. */
+/** A transport with scripted responses, and a function that runs a loop until a promise settles. */
 import type { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import type {
   Transport,
@@ -11,11 +11,11 @@ import type {
 export type ScriptedAnswer = Partial<TransportResponse> | Error;
 
 export interface ScriptedTransport extends Transport {
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly requests: readonly TransportRequest[];
 }
 
-/** The answers in their order; after the last one, that one again. */
+/** Returns the responses in order, and then the last one again and again. */
 export function scripted(
   answers: readonly ScriptedAnswer[],
   events: readonly (readonly TransportEvent[])[] = [],
@@ -41,7 +41,7 @@ export function scripted(
   };
 }
 
-/** Lets the world run until the promise has settled. */
+/** Runs the loop until the promise settles. */
 export function settled<T>(loop: VirtualLoop, promise: Promise<T>): Promise<T> {
   return loop.finish(promise);
 }

@@ -1,4 +1,4 @@
-/** Requests to any Kubernetes, over HTTP/1.1 and TLS. */
+/** Transport to any Kubernetes API server, over HTTP/1.1 and TLS. */
 import { Agent as HttpAgent } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
@@ -30,28 +30,34 @@ import type {
   TransportStream,
 } from "./transport.ts";
 
+/** Server, credentials and limits of an HTTP transport. */
 export interface HttpTransportOptions extends Endpoint {
+  /** Source of time and timers. */
   readonly loop: Loop;
-  /** Until the whole answer is there, or its head where it is a stream; 60 s unless given. */
+  /** Timeout until the whole response has arrived, or the headers of a stream. In milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;
-  /** Of an answer that is no stream; 512 MiB unless given. */
+  /** Upper bound of a response that is not a stream, in bytes. Default: 512 MiB. */
   readonly maxAnswerBytes?: number;
 }
 
-/** Sockets for requests; more than a server answers at a time to one client. Streams have sockets of their own. */
+/** Sockets for requests; more than a server serves one client concurrently. Each stream has a socket of its own. */
 const SOCKETS_MAX = 32;
 const IDLE_SOCKETS_MAX = 8;
-/** Servers keep a connection for longer: it is we who close it, and not they while we write. */
+/**
+ * Less than the servers' idle timeout: the client closes the connection, so that the server does not close it during
+ * a write.
+ */
 const IDLE_MS = 60_000;
 const STREAMS_MAX = 1000;
-/** Finds out in the end that nobody is there any more. */
+/** Detects a server that is gone without closing the connection. */
 const KEEP_ALIVE_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** As long as a string can be. */
+/** The longest possible string in Node. */
 const DEFAULT_ANSWER_BYTES = 512 * 1024 * 1024;
-/** A refusal is a few lines. */
+/** An error response has a few lines. */
 const REFUSAL_BYTES_MAX = 1024 * 1024;
 
+/** Makes a transport over HTTP. It connects with the first request. */
 export function httpTransport(options: HttpTransportOptions): Transport {
   return new HttpTransport(options);
 }
@@ -138,17 +144,17 @@ class HttpTransport implements Transport {
     return { code, refusal, retryAfterSeconds, items: none() };
   }
 
-  /** Streams end when their users say; so their number is what is bounded. */
+  /** Streams last until their reader ends them, so their number is bounded instead of their time. */
   #counted(asked: Asked): Asked {
     if (this.#streams >= STREAMS_MAX) {
-      throw tooManyRequests(`this client has ${STREAMS_MAX} streams open already`, 1);
+      throw tooManyRequests(`this client already has ${STREAMS_MAX} open streams`, 1);
     }
     this.#streams++;
     asked.call.onRelease(() => this.#streams--);
     return asked;
   }
 
-  /** The body is put into bytes at once: the caller may change it as soon as the call returns. */
+  /** Serializes the body at once: the caller may change it after the call. */
   #asked(request: TransportRequest, reading: Reading): Asked {
     const { signal, body } = request;
     const signals = [...(signal === undefined ? [] : [signal]), this.#closing.signal];
@@ -156,7 +162,7 @@ class HttpTransport implements Transport {
     return { request, reading, bytes, call: endableSignal(signals) };
   }
 
-  /** Shows other credentials once when the first are refused: nothing was done then. */
+  /** On 401 it retries once with renewed credentials: the server has not carried out the request. */
   async #ask(asked: Asked): Promise<Exchange> {
     const { loop } = this.#options;
     const { signal } = asked.call;
@@ -214,7 +220,7 @@ class HttpTransport implements Transport {
     if (isApiError(error)) return error;
     const { message, code } = error as Error & { readonly code?: unknown };
     const why = message === "" ? String(code) : message;
-    return serviceUnavailable(`no answer from ${this.#url.origin}: ${why}`, { cause: error });
+    return serviceUnavailable(`no response from ${this.#url.origin}: ${why}`, { cause: error });
   }
 }
 
@@ -240,7 +246,9 @@ type TlsOptions = Pick<
 function serverUrl(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol === "https:" || url?.protocol === "http:") return url;
-  throw new TypeError(`a server is a URL such as https://127.0.0.1:6443, found ${JSON.stringify(server)}`);
+  throw new TypeError(
+    `the server must be a URL such as https://127.0.0.1:6443, found ${JSON.stringify(server)}`,
+  );
 }
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,13 +1,13 @@
-/** Calls in somebody's name. */
+/** A caller with an identity: user agent, field manager, cause and signals. */
 import type { Caller, CallRequest } from "./caller.ts";
 import type { CallOptions, ClientIdentity, Written } from "./client.ts";
 import type { TransportEvent } from "./transport.ts";
 
 export interface CallerIdentity extends Omit<ClientIdentity, "signal"> {
-  /** Of the client and of those it was made from: what ends them ends it. */
+  /** Signals of the client and its parents. Each of them aborts the calls. */
   readonly signals: readonly AbortSignal[];
   readonly userAgent: string;
-  /** Where objects lie that name no namespace. */
+  /** Namespace of objects that name none. */
   readonly namespace: string;
 }
 
@@ -22,7 +22,7 @@ export class IdentifiedCaller {
     this.#identity = identity;
   }
 
-  /** The same caller in another name; what is left out stays as it is. */
+  /** The same caller with another identity; omitted fields keep their values. */
   with({ signal, ...others }: ClientIdentity): IdentifiedCaller {
     const { signals } = this.#identity;
     const more = signal === undefined ? signals : [...signals, signal];
@@ -37,7 +37,7 @@ export class IdentifiedCaller {
     return this.#identity.fieldManager;
   }
 
-  /** Apply needs one; without a name of its own it is the one under which servers know the program. */
+  /** Field manager of an apply, which requires one. Default: the program's name in the user agent. */
   get applyManager(): string {
     const { fieldManager, userAgent } = this.#identity;
     return fieldManager ?? userAgent.split("/", 1)[0] ?? userAgent;
@@ -59,7 +59,7 @@ export class IdentifiedCaller {
     this.#identity.onWrite?.(written);
   }
 
-  /** What was read by its name. */
+  /** Reports an object that was read by name. */
   saw(read: Written): void {
     this.#identity.onRead?.(read);
   }

@@ -1,4 +1,4 @@
-/** What a pod is told of the cluster it runs in. */
+/** The kubeconfig of a pod, from its environment and its service account. */
 import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
@@ -7,16 +7,19 @@ import type { Kubeconfig } from "./kubeconfig.ts";
 
 const SERVICE_ACCOUNT_DIR = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Of the context, the cluster and the user. */
+/** Name of the context, the cluster and the user. */
 const NAME = "in-cluster";
 
 export interface PodSurroundings {
+  /** Source of time; runs the file reads. */
   readonly loop: Loop;
+  /** Environment variables. Default: those of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Folder of the service account. Default: the path in every pod. */
   readonly serviceAccountDir?: string;
 }
 
-/** Undefined outside of a pod. The token is read again as it is exchanged. */
+/** Undefined outside of a pod. The token stays a file, so that a rotated token is picked up. */
 export async function findInClusterKubeconfig(pod: PodSurroundings): Promise<Kubeconfig | undefined> {
   const { loop, env = process.env, serviceAccountDir: dir = SERVICE_ACCOUNT_DIR } = pod;
   const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "" } = env;
@@ -33,7 +36,7 @@ export async function findInClusterKubeconfig(pod: PodSurroundings): Promise<Kub
   };
 }
 
-/** A pod without it takes the namespace `default`. */
+/** A pod without the file uses the namespace `default`. */
 function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code === "ENOENT") return undefined;
   throw error;

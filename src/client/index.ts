@@ -1,4 +1,4 @@
-/** `setpoint/client`: a typed client for this control plane and any other Kubernetes. */
+/** `setpoint/client`: a typed client for Setpoint and any other Kubernetes. */
 export { ApiError, isApiError } from "../api/errors/api-error.ts";
 export type { ApiErrorReason, Status, StatusCause, StatusDetails } from "../api/errors/api-error.ts";
 export type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";

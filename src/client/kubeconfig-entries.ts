@@ -1,4 +1,7 @@
-/** A cluster and a user of a kubeconfig. What cannot be done is refused: a client that does something else is worse than none. */
+/**
+ * Reads a cluster and a user of a kubeconfig. Unsupported settings are errors: ignoring them would connect in another
+ * way than asked.
+ */
 import type { Endpoint, EndpointUser, ExecPlugin, Impersonation } from "./endpoint.ts";
 import type { KubeconfigFields } from "./kubeconfig-fields.ts";
 
@@ -19,7 +22,7 @@ export function readCluster(fields: KubeconfigFields): Omit<Endpoint, "user"> {
   if (isUnverified && ca !== undefined) {
     throw fields.wrong(
       "insecure-skip-tls-verify",
-      "makes no sense beside a certificate-authority: leave one out",
+      "makes no sense beside a certificate-authority: remove one of them",
     );
   }
   return {
@@ -40,7 +43,7 @@ export function readUser(fields: KubeconfigFields): EndpointUser {
   if (key !== undefined && certificate === undefined) {
     throw fields.wrong("client-certificate", "is missing beside client-key");
   }
-  // As for kubectl, a file that is exchanged wins over a text that is not.
+  // Like kubectl: a token file wins over a literal token, since the file may be rotated.
   const given = fields.findText("token");
   const token = fields.findFile("tokenFile") ?? (given === undefined ? undefined : { text: given });
   const exec = fields.findWithin("exec");
@@ -62,7 +65,7 @@ function refuseOldWays(fields: KubeconfigFields): void {
     );
   }
   if (fields.findWithin("auth-provider") !== undefined) {
-    throw fields.wrong("auth-provider", "is not supported, nor by Kubernetes any more: use an exec plugin");
+    throw fields.wrong("auth-provider", "is not supported; Kubernetes removed it too: use an exec plugin");
   }
 }
 
@@ -77,7 +80,7 @@ function readExec(fields: KubeconfigFields): ExecPlugin {
   if (fields.findText("interactiveMode") === "Always") {
     throw fields.wrong(
       "interactiveMode",
-      "must not be Always: nobody is there to answer the plugin's questions",
+      "must not be Always: this client cannot answer the plugin's prompts",
     );
   }
   const command = fields.text("command");
@@ -85,7 +88,7 @@ function readExec(fields: KubeconfigFields): ExecPlugin {
   const variables = fields.listOf("env").map((entry) => [entry.text("name"), entry.findText("value") ?? ""]);
   return {
     apiVersion,
-    // A name is looked for on the search path, a path lies relative to the kubeconfig.
+    // A bare name is searched on PATH; a path is relative to the kubeconfig.
     command: /[/\\]/.test(command) ? fields.resolved(command) : command,
     args: fields.texts("args"),
     env: Object.fromEntries(variables) as Record<string, string>,

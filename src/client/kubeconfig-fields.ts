@@ -1,19 +1,19 @@
-/** Reads the fields of a kubeconfig, and says of each that is wrong which one it is, in which file. */
+/** Reads the fields of a kubeconfig. Errors name the file and the field. */
 import { isAbsolute, resolve } from "node:path";
 import { isJsonObject } from "../api/json/json-object.ts";
 import type { JsonObject } from "../api/json/json-object.ts";
 import type { TextSource } from "./endpoint.ts";
 
-/** One line that says what to correct, and where. */
+/** An invalid kubeconfig. The message is one line that names the file, the field and the remedy. */
 export class KubeconfigError extends Error {
   override readonly name = "KubeconfigError";
 }
 
 export interface FieldsPlace {
   readonly file: string;
-  /** Of the object in the file, such as `users[0].user`. */
+  /** Path of the object in the file, for example `users[0].user`. */
   readonly path: string;
-  /** Of the file. */
+  /** Folder of the file. */
   readonly dir: string;
 }
 
@@ -26,7 +26,7 @@ export class KubeconfigFields {
     this.#place = place;
   }
 
-  /** An empty text is as good as none. */
+  /** An empty text counts as missing. */
   findText(name: string): string | undefined {
     const value = this.#value[name];
     if (value === undefined || value === null || value === "") return undefined;
@@ -57,7 +57,7 @@ export class KubeconfigFields {
     return this.#list(name).map((item, index) => this.#below(`${name}[${index}]`, item));
   }
 
-  /** Undefined when it is not there. */
+  /** Undefined when the field is missing. */
   findWithin(name: string): KubeconfigFields | undefined {
     const value = this.#value[name] ?? undefined;
     return value === undefined ? undefined : this.#below(name, value);
@@ -71,7 +71,7 @@ export class KubeconfigFields {
     return Object.keys(this.#value);
   }
 
-  /** Text in base64 under `<name>-data`, or in a file under `<name>`; the data wins. */
+  /** The base64 text of `<name>-data`, or else the file of `<name>`. */
   findSource(name: string): TextSource | undefined {
     const data = this.findText(`${name}-data`);
     if (data !== undefined) return { text: this.#decoded(`${name}-data`, data) };
@@ -83,14 +83,14 @@ export class KubeconfigFields {
     return file === undefined ? undefined : { file: this.resolved(file) };
   }
 
-  /** Relative to the folder of the kubeconfig. */
+  /** Relative paths start at the folder of the kubeconfig. */
   resolved(file: string): string {
     return isAbsolute(file) ? file : resolve(this.#place.dir, file);
   }
 
-  wrong(name: string, what: string): KubeconfigError {
+  wrong(name: string, problem: string): KubeconfigError {
     const { file, path } = this.#place;
-    return new KubeconfigError(`${file}: ${path === "" ? name : `${path}.${name}`} ${what}`);
+    return new KubeconfigError(`${file}: ${path === "" ? name : `${path}.${name}`} ${problem}`);
   }
 
   #decoded(name: string, data: string): string {

@@ -1,4 +1,4 @@
-/** Finds the kubeconfig of whoever runs the program. */
+/** Finds the kubeconfig of the user, or of the pod, that runs the program. */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
@@ -8,21 +8,24 @@ import { KubeconfigError } from "./kubeconfig-fields.ts";
 import { mergeKubeconfigs, parseKubeconfig } from "./kubeconfig.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 
+/** Where to look for a kubeconfig. */
 export interface KubeconfigSearch {
+  /** Source of time; runs the file reads. */
   readonly loop: Loop;
-  /** The kubeconfig itself. */
+  /** The text of a kubeconfig; no file is read. */
   readonly text?: string;
-  /** The only file to look into. */
+  /** Path of the kubeconfig; no other file is read. */
   readonly file?: string;
-  /** Where `KUBECONFIG`, `HOME` and what a pod is told are found; this process's unless given. */
+  /** Environment variables: `KUBECONFIG`, `HOME` and those of a pod. Default: those of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where a pod finds its service account, if not where every pod does. */
+  /** Folder of the pod's service account. Default: `/var/run/secrets/kubernetes.io/serviceaccount`. */
   readonly serviceAccountDir?: string;
 }
 
 /**
- * What is given; else the files that `KUBECONFIG` lists, merged; else `~/.kube/config`; else what a pod is told of its cluster.
- * Rejects with a KubeconfigError of one line that says what to do.
+ * Loads `text` or `file` if given. Otherwise it merges the files of `KUBECONFIG`; else it reads `~/.kube/config`;
+ * else it uses the pod's service account.
+ * Rejects with a KubeconfigError whose message says what to do.
  */
 export async function loadKubeconfig(search: KubeconfigSearch): Promise<Kubeconfig> {
   const { loop, text, file, env = process.env } = search;
@@ -36,12 +39,12 @@ export async function loadKubeconfig(search: KubeconfigSearch): Promise<Kubeconf
   throw new KubeconfigError(`no cluster is known: set KUBECONFIG to a kubeconfig, or put one at ${usual}`);
 }
 
-/** Files that are not there are passed over, as by kubectl, but not all of them. */
+/** Like kubectl, skips missing files, but requires one that exists. */
 async function readListed(paths: readonly string[], loop: Loop): Promise<Kubeconfig> {
   const found = await Promise.all(paths.map((path) => readIfThere(resolve(path), loop)));
   const configs = found.filter((config) => config !== undefined);
   if (configs.length > 0) return mergeKubeconfigs(configs);
-  throw new KubeconfigError(`KUBECONFIG names no file that is there: ${paths.join(", ")}`);
+  throw new KubeconfigError(`KUBECONFIG names no file that exists: ${paths.join(", ")}`);
 }
 
 async function readRequired(path: string, loop: Loop): Promise<Kubeconfig> {

@@ -37,7 +37,7 @@ function folder(files: Readonly<Record<string, string>>): string {
 }
 
 describe("a kubeconfig", () => {
-  test("gives certificates as data or as files beside it; data wins", () => {
+  test("reads certificates from data or from relative files; data wins", () => {
     const data = Buffer.from("PEM").toString("base64");
 
     const { endpoint, namespace } = resolved({
@@ -55,14 +55,14 @@ describe("a kubeconfig", () => {
     });
   });
 
-  test("gives tokens; a file wins over a text", () => {
+  test("reads tokens; a file wins over a text", () => {
     expect(resolved({ user: { token: "t" } }).endpoint.user).toEqual({ token: { text: "t" } });
     expect(resolved({ user: { token: "t", tokenFile: "token" } }).endpoint.user).toEqual({
       token: { file: "/etc/kube/token" },
     });
   });
 
-  test("gives exec plugins; a path lies beside it, a name on the search path", () => {
+  test("reads exec plugins; a path is relative to the kubeconfig, a name is searched on PATH", () => {
     const exec = {
       apiVersion: "client.authentication.k8s.io/v1beta1",
       command: "./login",
@@ -86,7 +86,7 @@ describe("a kubeconfig", () => {
     );
   });
 
-  test("gives whom to act for", () => {
+  test("reads the impersonated user", () => {
     const user = { as: "jane", "as-groups": ["dev"], "as-uid": "7", "as-user-extra": { reason: ["x"] } };
 
     expect(resolved({ user }).endpoint.user?.impersonation).toEqual({
@@ -97,7 +97,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  test("is read as YAML", () => {
+  test("is parsed as YAML", () => {
     const text =
       "clusters:\n- name: a\n  cluster: {server: 'http://x'}\ncontexts:\n- {name: a, context: {cluster: a}}\n";
 
@@ -111,12 +111,12 @@ describe("a kubeconfig", () => {
     ["a server that is no URL", { cluster: { server: "host" } }, "clusters[0].cluster.server must be a URL"],
     ["a proxy", { cluster: { "proxy-url": "http://p" } }, "clusters[0].cluster.proxy-url is not supported"],
     [
-      "trust in anybody beside an authority",
+      "insecure-skip-tls-verify beside an authority",
       { cluster: { "insecure-skip-tls-verify": true, "certificate-authority": "ca" } },
       "clusters[0].cluster.insecure-skip-tls-verify makes no sense",
     ],
     [
-      "no base64",
+      "data that is not base64",
       { cluster: { "certificate-authority-data": "%%" } },
       "certificate-authority-data must be base64",
     ],
@@ -139,7 +139,7 @@ describe("a kubeconfig", () => {
       "exec.apiVersion must be",
     ],
     [
-      "a plugin that asks questions",
+      "an interactive plugin",
       {
         user: {
           exec: { apiVersion: "client.authentication.k8s.io/v1", command: "a", interactiveMode: "Always" },
@@ -147,15 +147,15 @@ describe("a kubeconfig", () => {
       },
       "exec.interactiveMode must not be Always",
     ],
-  ])("with %s is refused with one line that names file and field", (_, entries, message) => {
+  ])("with %s is rejected by one line that names file and field", (_, entries, message) => {
     expect(() => resolved(entries)).toThrow(KubeconfigError);
     expect(() => resolved(entries)).toThrow(message);
     expect(() => resolved(entries)).toThrow(/^\/etc\/kube\/config: [^\n]*$/);
   });
 
   test.each([
-    ["a: [", "is no kubeconfig"],
-    ["just text", "is no kubeconfig: expected"],
+    ["a: [", "is not a kubeconfig"],
+    ["just text", "is not a kubeconfig: expected"],
     ["clusters: {}", "clusters must be a list"],
     ["clusters: [{cluster: {}}]", "clusters[0].name is missing"],
     ["users: [7]", "users[0] must be an object"],
@@ -163,22 +163,24 @@ describe("a kubeconfig", () => {
     expect(() => parseKubeconfig(text, { file: "/x" })).toThrow(message);
   });
 
-  test("a wrong entry that nobody uses does no harm", () => {
+  test("ignores an invalid entry that no context uses", () => {
     const text = textOf({}).replace('"users":[', '"users":[{"name":"other","user":{"token":7}},');
 
     expect(resolveContext(parseKubeconfig(text, { file: "/x" })).endpoint.server).toBe("https://host:6443");
   });
 
-  test("names that lead nowhere are answered with those there are", () => {
+  test("lists the existing names when a name is unknown", () => {
     const config = parseKubeconfig(textOf({}), { file: "/x" });
 
     expect(() => resolveContext(config, "b")).toThrow('there is no context named "b", only "a"');
-    expect(() => resolveContext(parseKubeconfig("{}", { file: "/x" }))).toThrow("no context is chosen");
+    expect(() => resolveContext(parseKubeconfig("{}", { file: "/x" }))).toThrow(
+      "the kubeconfig has no contexts",
+    );
   });
 });
 
 describe("loadKubeconfig", () => {
-  test("merges the files that KUBECONFIG lists: the first that names something wins", async () => {
+  test("merges the files of KUBECONFIG: the first file that defines a name wins", async () => {
     const dir = folder({
       one: textOf({ cluster: { server: "https://one" } }, "a"),
       two: JSON.stringify({
@@ -201,7 +203,7 @@ describe("loadKubeconfig", () => {
     });
   });
 
-  test("takes the text or the file that is given", async () => {
+  test("reads the text or the file that is given", async () => {
     const dir = folder({ config: textOf({ user: { tokenFile: "token" } }) });
 
     const config = await loadKubeconfig({ loop, file: join(dir, "config") });
@@ -211,7 +213,7 @@ describe("loadKubeconfig", () => {
     expect(resolveContext(given).endpoint.server).toBe("https://host:6443");
   });
 
-  test("looks at home, then at what a pod is told", async () => {
+  test("reads the home folder, then the pod's service account", async () => {
     const dir = folder({ namespace: "mine\n" });
     const env = { HOME: dir, KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
 
@@ -232,7 +234,7 @@ describe("loadKubeconfig", () => {
     ["the file is not there", (dir) => ({ file: join(dir, "x") }), "there is no kubeconfig at"],
     ["the file is a folder", (dir) => ({ file: dir }), "cannot be read"],
     [
-      "none of the listed is there",
+      "none of the listed files exists",
       (dir) => ({ env: { KUBECONFIG: join(dir, "x") } }),
       "KUBECONFIG names no file",
     ],

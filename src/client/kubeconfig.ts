@@ -1,4 +1,4 @@
-/** What a kubeconfig says: clusters, users, and contexts that bring them together. */
+/** Contents of a kubeconfig: clusters, users, and contexts that combine them. */
 import { dirname } from "node:path";
 import { isJsonObject } from "../api/json/json-object.ts";
 import type { JsonObject } from "../api/json/json-object.ts";
@@ -7,6 +7,7 @@ import type { Endpoint, EndpointUser } from "./endpoint.ts";
 import { readCluster, readUser } from "./kubeconfig-entries.ts";
 import { KubeconfigError, KubeconfigFields } from "./kubeconfig-fields.ts";
 
+/** A parsed kubeconfig. */
 export interface Kubeconfig {
   readonly currentContext: string | undefined;
   readonly contexts: ReadonlyMap<string, KubeconfigContext>;
@@ -14,27 +15,31 @@ export interface Kubeconfig {
   readonly users: ReadonlyMap<string, KubeconfigUser>;
 }
 
+/** Names of a cluster and a user, and a default namespace. */
 export interface KubeconfigContext {
   readonly cluster: string;
   readonly user: string | undefined;
   readonly namespace: string | undefined;
 }
 
-/** Entries nobody uses may be wrong: each is read when it is asked for, and throws then. */
+/** Reads the entry when called, and throws if it is invalid. So unused invalid entries do no harm. */
 export type KubeconfigCluster = () => Omit<Endpoint, "user">;
 export type KubeconfigUser = () => EndpointUser;
 
-/** A kubeconfig with some hundred clusters and their certificates. */
+/** Enough for some hundred clusters with their certificates. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
 const ALIASES_MAX = 1000;
 
 export interface KubeconfigOrigin {
-  /** Named in errors. */
+  /** Path of the file, for error messages and relative paths. */
   readonly file: string;
 }
 
-/** Files that it names lie relative to its own folder. Throws a KubeconfigError that names file and field. */
+/**
+ * Parses the YAML of a kubeconfig. Relative paths in it start at its folder. Throws a KubeconfigError that names file
+ * and field.
+ */
 export function parseKubeconfig(text: string, { file }: KubeconfigOrigin): Kubeconfig {
   const value = parsed(text, file);
   const root = new KubeconfigFields(value, { file, path: "", dir: dirname(file) });
@@ -46,7 +51,7 @@ export function parseKubeconfig(text: string, { file }: KubeconfigOrigin): Kubec
   };
 }
 
-/** As kubectl: the first file that names something wins. */
+/** Like kubectl: the first file that defines a name wins. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const firstOf = <T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> =>
     new Map(maps.toReversed().flatMap((map) => [...map]));
@@ -58,18 +63,19 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
+/** Server and default namespace of a context. */
 export interface ResolvedContext {
   readonly endpoint: Endpoint;
   readonly namespace: string | undefined;
 }
 
-/** Where the context leads to; the current one unless another is named. */
+/** Resolves a context to its server and credentials. Default: the current context. */
 export function resolveContext(config: Kubeconfig, name = config.currentContext): ResolvedContext {
   if (name === undefined) {
     throw new KubeconfigError(
       config.contexts.size === 0
-        ? "no context is chosen: the kubeconfig has none, and so leads to no cluster"
-        : `no context is chosen: set current-context or name one of ${listed(config.contexts)}`,
+        ? "the kubeconfig has no contexts"
+        : `no context is selected: set current-context or name one of ${listed(config.contexts)}`,
     );
   }
   const context = found(config.contexts, name, "context");
@@ -84,14 +90,14 @@ function parsed(text: string, file: string): JsonObject {
     ({ value } = parseYaml(Buffer.from(text), { maxAliases: ALIASES_MAX, maxBytes: BYTES_MAX }));
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error;
-    throw new KubeconfigError(`${file} is no kubeconfig: ${error.message}`);
+    throw new KubeconfigError(`${file} is not a kubeconfig: ${error.message}`);
   }
   if (value === null) return {};
   if (isJsonObject(value)) return value;
-  throw new KubeconfigError(`${file} is no kubeconfig: expected clusters, users and contexts`);
+  throw new KubeconfigError(`${file} is not a kubeconfig: expected clusters, users and contexts`);
 }
 
-/** A name given twice means the first, as for kubectl. */
+/** Like kubectl, uses the first of several entries with one name. */
 function entriesOf<T>(
   root: KubeconfigFields,
   list: "contexts" | "clusters" | "users",
@@ -113,13 +119,13 @@ function readContext(fields: KubeconfigFields): KubeconfigContext {
   };
 }
 
-function found<T>(entries: ReadonlyMap<string, T>, name: string, what: string): T {
+function found<T>(entries: ReadonlyMap<string, T>, name: string, role: string): T {
   const entry = entries.get(name);
   if (entry !== undefined) return entry;
-  throw new KubeconfigError(`there is no ${what} named ${JSON.stringify(name)}, only ${listed(entries)}`);
+  throw new KubeconfigError(`there is no ${role} named ${JSON.stringify(name)}, only ${listed(entries)}`);
 }
 
-/** Names people may have meant. */
+/** Up to ten names, as a hint in an error. */
 function listed(entries: ReadonlyMap<string, unknown>): string {
   const names = [...entries.keys()].slice(0, 10);
   return names.length === 0 ? "none" : names.map((name) => JSON.stringify(name)).join(", ");

@@ -26,7 +26,7 @@ async function read(
 }
 
 describe("listPages", () => {
-  test("follows the tokens to the end", async () => {
+  test("follows the continue tokens to the end", async () => {
     const { asked, items } = await read({ labelSelector: "a=b", resourceVersion: "7" }, [
       page(["a"], "t1"),
       page(["b"]),
@@ -39,26 +39,26 @@ describe("listPages", () => {
     ]);
   });
 
-  test("goes on with the token that comes with the refusal of an expired one", async () => {
+  test("continues with the token in the error for an expired one", async () => {
     const { asked, items } = await read({ limit: 1 }, [page(["a"], "t1"), expired("old", "t2"), page(["b"])]);
 
     expect(items).toEqual(["a", "b"]);
     expect(asked.map(({ continue: token }) => token)).toEqual([undefined, "t1", "t2"]);
   });
 
-  test("begins anew without one", async () => {
+  test("starts over when the error has no token", async () => {
     const { asked } = await read({ limit: 1 }, [page(["a"], "t1"), expired("old"), page(["a"])]);
 
     expect(asked.map(({ continue: token }) => token)).toEqual([undefined, "t1", undefined]);
   });
 
-  test("gives up on a server that forgets every token", async () => {
+  test("gives up on a server where every token expires", async () => {
     await expect(read({}, [page(["a"], "t1"), expired("old", "t2")])).rejects.toMatchObject({
       reason: "Expired",
     });
   });
 
-  test("a list that is refused at once is refused", async () => {
+  test("rejects when the first page is rejected", async () => {
     await expect(read({ resourceVersion: "1" }, [expired("old")])).rejects.toMatchObject({
       reason: "Expired",
     });

@@ -1,16 +1,16 @@
-/** Long lists, read piece by piece. */
+/** Reads long lists in pages. */
 import { ApiError, isApiError } from "../api/errors/api-error.ts";
 import type { ListOptions, ObjectList } from "./client.ts";
 
-/** As upstream's clients: small enough that nobody waits long, large enough that few requests are needed. */
+/** Equal to client-go's page size: small enough for short responses, large enough for few requests. */
 const PAGE_ITEMS = 500;
 
-/** A server that cannot keep a token for the time of one page is not read to the end by trying more often. */
+/** Upper bound of restarts: a server that cannot keep a token for one page will not do so later. */
 const RESTARTS_MAX = 10;
 
 /**
- * All pages are of one revision, which each of them names. When the server has forgotten it, reading goes on where it was, at the newest
- * revision, if the server offers that; else from the start. Either way a page with another revision says so.
+ * Yields pages of one revision, which each page names. When a token expires, reading continues at the newest revision
+ * if the server offers a token for it, else it starts over. The pages then name another revision.
  */
 export async function* listPages<T>(
   options: ListOptions,
@@ -31,7 +31,7 @@ export async function* listPages<T>(
   }
 }
 
-/** The error of a token that is no longer good is an answer like another. */
+/** Returns the error of an expired token instead of throwing it. */
 async function readPage<T>(
   options: ListOptions,
   read: (options: ListOptions) => Promise<ObjectList<T>>,
@@ -45,7 +45,7 @@ async function readPage<T>(
   }
 }
 
-/** The token stands for revision and place; the server refuses to be told them twice. */
+/** The token fixes the revision; the server rejects a resourceVersion beside it. */
 function continued(first: ListOptions, token: string | undefined): ListOptions | undefined {
   if (token === undefined || token === "") return undefined;
   const { resourceVersion: _, resourceVersionMatch: __, ...options } = first;

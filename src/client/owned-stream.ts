@@ -1,19 +1,19 @@
-/** The items of a stream, and its end: by the server, by a signal, or because it is left. */
+/** A stream that ends exactly once: by the server, by a signal, or because the reader closes it. */
 import type { EndableSignal } from "./call-signal.ts";
 
 export interface StreamCall extends EndableSignal {
-  /** What the reader is told of an error. */
+  /** Turns an error into the one that the reader gets. */
   readonly explain?: (error: unknown) => Error;
 }
 
 /**
- * Read once. Rejects with the signal's reason when that ended it. Left with `return`, everything below is torn down at once, also while
- * an item is being waited for; who waits for it is told that the stream is over.
+ * Can be read once. Rejects with the signal's reason when the signal ended it. `return` tears down the source at
+ * once, even while `next` is pending; the pending `next` then reports the end.
  */
 export class OwnedStream<T> implements AsyncIterable<T>, AsyncIterator<T, undefined> {
   readonly #source: AsyncIterator<T>;
   readonly #call: StreamCall;
-  #state: "open" | "left" | "over" = "open";
+  #state: "open" | "closed" | "over" = "open";
 
   constructor(items: AsyncIterable<T>, call: StreamCall) {
     this.#source = items[Symbol.asyncIterator]();
@@ -37,8 +37,8 @@ export class OwnedStream<T> implements AsyncIterable<T>, AsyncIterator<T, undefi
 
   async return(): Promise<IteratorResult<T, undefined>> {
     if (this.#state !== "open") return OVER;
-    this.#end("left");
-    this.#call.abort(new Error("the stream was left"));
+    this.#end("closed");
+    this.#call.abort(new Error("the reader closed the stream"));
     await this.#source.return?.();
     return OVER;
   }
@@ -56,14 +56,14 @@ export class OwnedStream<T> implements AsyncIterable<T>, AsyncIterator<T, undefi
     return this.#state === "open";
   }
 
-  #end(state: "left" | "over"): void {
+  #end(state: "closed" | "over"): void {
     if (!this.#isOpen()) return;
     this.#state = state;
     this.#call.release();
   }
 }
 
-/** An item, or the end of them and what broke, if anything did. */
+/** An item, or the end with its error, if any. */
 type Taken<T> = { readonly value: T } | { readonly broken: Error | undefined };
 
 const OVER = { done: true, value: undefined } as const;

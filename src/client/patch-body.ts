@@ -1,4 +1,4 @@
-/** Patches as servers take them. */
+/** Media types and bodies of patches. */
 import type { Patch } from "./client.ts";
 
 const MEDIA_TYPES: Readonly<Record<Patch["type"], string>> = {

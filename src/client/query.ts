@@ -1,9 +1,9 @@
-/** Options of calls as query parameters. */
+/** Turns options of calls into query parameters. */
 import type { GetOptions, ListOptions, LogOptions, WatchOptions, WriteOptions } from "./client.ts";
 
 export type Query = Readonly<Record<string, string>>;
 
-/** What is undefined is left out. */
+/** Omits undefined parameters. */
 function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): Query {
   const query: Record<string, string> = {};
   for (const [name, value] of Object.entries(parameters)) {
@@ -18,7 +18,8 @@ export function readQuery({ resourceVersion, resourceVersionMatch }: GetOptions)
 
 export function listQuery(options: ListOptions): Query {
   const { labelSelector, fieldSelector, limit, continue: token, resourceVersion } = options;
-  // Without a word of it, a limit asks for that very revision. Of a token, which stands for one, no word is allowed.
+  // `limit` without `resourceVersionMatch` means Exact. A continue token fixes the revision, so the match is rejected
+  // beside it.
   const isFirstPage = limit !== undefined && resourceVersion !== undefined && token === undefined;
   return {
     ...(isFirstPage && { resourceVersionMatch: "NotOlderThan" }),
@@ -29,7 +30,7 @@ export function listQuery(options: ListOptions): Query {
 
 export function watchQuery(options: WatchOptions): Query {
   const { allowBookmarks, sendInitialEvents, timeoutSeconds } = options;
-  // The server insists on being told so.
+  // The server requires the match together with `sendInitialEvents`.
   const match = sendInitialEvents === undefined ? {} : { resourceVersionMatch: "NotOlderThan" };
   return {
     ...match,
@@ -38,7 +39,7 @@ export function watchQuery(options: WatchOptions): Query {
   };
 }
 
-/** Every write comes by here. In the name of `manager` unless the options have another. */
+/** Query of every write. `manager` is used unless the options name a field manager. */
 export function writeQuery(
   { dryRun, fieldManager, fieldValidation }: WriteOptions,
   manager?: string,

@@ -1,6 +1,7 @@
 /** Everything that can be done with the objects of one kind. */
 import { collectionPath, objectPath } from "../api/api-object.ts";
 import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
+/** Operations on the objects of one kind. */
 import { badRequest, isApiError } from "../api/errors/api-error.ts";
 import type { Scale } from "../api/generated/types/autoscaling-v1.ts";
 import type {
@@ -28,7 +29,7 @@ import type { Method } from "./transport.ts";
 import { WatchEvents } from "./watch-events.ts";
 import { findAbsent, findRead, findWritten, writtenByDelete, writtenByDeleteCollection } from "./written.ts";
 
-/** JSON is YAML too. */
+/** JSON is valid YAML. */
 const APPLY_TYPE = "application/apply-patch+yaml";
 
 export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
@@ -188,7 +189,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     return value as T;
   }
 
-  /** Whoever is told that an object is gone has learned something of it. */
+  /** An error that says an object is gone counts as an observation of it. */
   #noteAbsent(known: T | undefined, error: unknown): void {
     const absent = findAbsent(this.type, known, error);
     if (absent !== undefined) this.#caller.wrote(absent);
@@ -199,7 +200,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     return { name, namespace: this.#namespaceOf({ namespace }) };
   }
 
-  /** Rejected here, because a path that lacks its last part means all objects. */
+  /** An empty name is rejected here: the path without it addresses the whole collection. */
   #pathOf(reference: Reference<T>, subresource?: string): string {
     const key = this.#keyOf(reference);
     if (!isPathPart(key.name)) {
@@ -213,7 +214,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     if (!this.type.namespaced) return "";
     if (namespace === "") return this.#caller.namespace;
     if (isPathPart(namespace)) return namespace;
-    throw badRequest(`${JSON.stringify(namespace)} is no name of a namespace`);
+    throw badRequest(`${JSON.stringify(namespace)} is not a valid namespace`);
   }
 
   #complete(manifest: object): object {
@@ -221,7 +222,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     return { ...manifest, apiVersion, kind };
   }
 
-  /** Servers leave the kind out of the items of lists. */
+  /** Servers omit the kind of list items. */
   #named({ metadata, items }: ServedList<T>): ObjectList<T> {
     const [first] = items ?? [];
     if (items === null || first === undefined || "kind" in first) return { metadata, items: items ?? [] };
@@ -234,7 +235,7 @@ function knownObject<T extends ApiObject>(reference: Reference<T>): T | undefine
   return "metadata" in reference ? reference : undefined;
 }
 
-/** Servers written in Go may answer null for an empty list. */
+/** Servers written in Go may return null for an empty list. */
 interface ServedList<T> extends Omit<ObjectList<T>, "items"> {
   readonly items: readonly T[] | null;
 }
@@ -251,7 +252,7 @@ function formOf({ form }: GetOptions): { readonly form?: "metadata" } {
   return form === undefined ? {} : { form };
 }
 
-/** Dots would be taken for a place in the path. */
+/** `.` and `..` would change the path. */
 function isPathPart(text: string): boolean {
   return text !== "" && text !== "." && text !== "..";
 }

@@ -1,6 +1,9 @@
 import type { ApiObject, ResourceType } from "../api/api-object.ts";
 
-/** Names a kind whose type is written by hand: `const Backup = resourceType<Backup>({ apiVersion: "example.com/v1", … })`. */
+/**
+ * Identifies a kind whose TypeScript type is written by hand: `const Backup = resourceType<Backup>({ apiVersion:
+ * "example.com/v1", … })`.
+ */
 export function resourceType<T extends ApiObject>({
   apiVersion,
   kind,

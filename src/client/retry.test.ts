@@ -25,7 +25,7 @@ function world(answers: readonly ScriptedAnswer[], options: Partial<ClientOption
 }
 
 describe("retries", () => {
-  test.each([429, 500, 502, 503, 504])("a read is made again after %d", async (code) => {
+  test.each([429, 500, 502, 503, 504])("a read is retried after %d", async (code) => {
     const { loop, transport, client } = world([{ code }, { code }, { value: OBJECT }]);
 
     const object = await settled(loop, client(ConfigMap).get(KEY));
@@ -35,7 +35,7 @@ describe("retries", () => {
     expect(loop.elapsed()).toBeGreaterThan(100);
   });
 
-  test.each([400, 403, 404, 409, 410, 422, 501])("nothing is made again after %d", async (code) => {
+  test.each([400, 403, 404, 409, 410, 422, 501])("nothing is retried after %d", async (code) => {
     const { loop, transport, client } = world([{ code }]);
 
     await expect(settled(loop, client(ConfigMap).get(KEY))).rejects.toBeInstanceOf(ApiError);
@@ -43,7 +43,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("a read without an answer is made again", async () => {
+  test("a read without a response is retried", async () => {
     const { loop, transport, client } = world([RESET, { value: OBJECT }]);
 
     await settled(loop, client(ConfigMap).get(KEY));
@@ -51,7 +51,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(2);
   });
 
-  test("a read over a transport that was closed is not made again", async () => {
+  test("a read over a closed transport is not retried", async () => {
     const { loop, transport, client } = world([serviceUnavailable("the client was closed")]);
 
     await expect(settled(loop, client(ConfigMap).get(KEY))).rejects.toThrow("the client was closed");
@@ -59,7 +59,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("a write without an answer is not made again", async () => {
+  test("a write without a response is not retried", async () => {
     const { loop, transport, client } = world([RESET, { value: OBJECT }]);
 
     const writing = settled(loop, client(ConfigMap).create({ metadata: KEY }));
@@ -68,7 +68,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test.each([500, 503, 504])("a write answered with %d is not made again", async (code) => {
+  test.each([500, 503, 504])("a write that fails with %d is not retried", async (code) => {
     const { loop, transport, client } = world([{ code, retryAfterSeconds: 1 }]);
 
     const writing = settled(loop, client(ConfigMap).create({ metadata: KEY }));
@@ -77,7 +77,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("a write that was not taken is made again, as it was when it was handed in", async () => {
+  test("a write that the server did not accept is retried with the body it had at the call", async () => {
     const { loop, transport, client } = world([{ code: 429, retryAfterSeconds: 3 }, { value: OBJECT }]);
     const labels: Record<string, string> = { a: "b" };
 
@@ -89,7 +89,7 @@ describe("retries", () => {
     expect(transport.requests[1]?.body).toMatchObject({ metadata: { labels: { a: "b" } } });
   });
 
-  test("a refusal that names no time, as of an eviction, is final for a write", async () => {
+  test("a write fails at once on a 429 without a time, for example of an eviction", async () => {
     const { loop, transport, client } = world([{ code: 429 }]);
 
     const evicting = client(ConfigMap).subresource("eviction").create(KEY, {});
@@ -98,7 +98,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("the server is not asked before the time it names, in a header or in its Status", async () => {
+  test("a retry waits for the time that the server names, in a header or in its Status", async () => {
     const value = { kind: "Status", details: { retryAfterSeconds: 7 } };
     const { loop, client } = world([{ code: 503, retryAfterSeconds: 5 }, { code: 503, value }, {}]);
 
@@ -107,7 +107,7 @@ describe("retries", () => {
     expect(loop.elapsed()).toBe(12_000);
   });
 
-  test("tries end after their number, and the last answer counts", async () => {
+  test("the tries are limited in number, and the last response counts", async () => {
     const { loop, transport, client } = world([{ code: 503 }], { retry: { tries: 3 } });
 
     await expect(settled(loop, client(ConfigMap).get(KEY))).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(3);
   });
 
-  test("nobody waits for longer than the total time", async () => {
+  test("no call is retried after the total time", async () => {
     const { loop, transport, client } = world([{ code: 503, retryAfterSeconds: 31 }]);
 
     await expect(settled(loop, client(ConfigMap).get(KEY))).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe("retries", () => {
     expect(loop.elapsed()).toBe(0);
   });
 
-  test("they can be turned off", async () => {
+  test("retries can be turned off", async () => {
     const { loop, transport, client } = world([{ code: 503 }], { retry: "none" });
 
     await expect(settled(loop, client(ConfigMap).get(KEY))).rejects.toBeInstanceOf(ApiError);
@@ -136,7 +136,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("the start of a watch is made again too", async () => {
+  test("the start of a watch is retried", async () => {
     const { loop, transport, client } = world([{ code: 503 }, RESET, {}]);
 
     await settled(loop, client(ConfigMap).watch());
@@ -144,7 +144,7 @@ describe("retries", () => {
     expect(transport.requests).toHaveLength(3);
   });
 
-  test("an abort ends the wait, and leaves no timer", async () => {
+  test("an abort ends the wait and leaves no timer", async () => {
     const { loop, transport, client } = world([{ code: 503, retryAfterSeconds: 20 }]);
     const ending = new AbortController();
 

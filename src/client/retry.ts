@@ -1,32 +1,37 @@
-/** Which calls are made again after a failure, and when. */
+/** Decides which calls are retried after a failure, and when. */
 import { isApiError } from "../api/errors/api-error.ts";
 import { backoffMs } from "../base/loop/backoff.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { follow, unfollow, type Follower } from "./call-signal.ts";
 import type { Method } from "./transport.ts";
 
+/**
+ * Retries of a client's calls. Reads are retried after transient failures, writes only after a 429 with
+ * `Retry-After`.
+ */
 export interface RetryOptions {
-  /** How often a call is made at most, the first time included; 5 unless given. */
+  /** Upper bound of attempts, the first one included. Default: 5. */
   readonly tries?: number;
-  /** No try begins later than this after the first; 30 s unless given. */
+  /** Time after the first attempt in which retries may start, in milliseconds. Default: 30,000. */
   readonly totalMs?: number;
-  /** The wait before the second try, doubled for each further one; 100 ms unless given. */
+  /** Back-off before the second attempt, in milliseconds; it doubles for each further one. Default: 100. */
   readonly baseMs?: number;
-  /** No wait is longer, unless the server asks for it; 5 s unless given. */
+  /** Upper bound of the back-off, in milliseconds, unless the server asks for more. Default: 5,000. */
   readonly maxMs?: number;
 }
 
-/** What came of one try: an answer, or none (`error`). */
+/** The result of a failed attempt: an error response, or none (`error`). */
 export type Failure =
   | { readonly code: number; readonly retryAfterSeconds: number | undefined }
   | { readonly error: unknown };
 
-/** A server or a proxy before it that is not itself at the moment. Others, such as 501, do not pass by themselves. */
+/** Codes of a server or proxy in temporary trouble. Others, for example 501, are permanent. */
 const PASSING_CODES: readonly number[] = [500, 502, 503, 504];
 
 /**
- * Reads may be made again after any failure that passes. A write only when the server says that it took none (429) and names a time:
- * whether a write that got another answer, or none, was done is unknown. (A refused eviction is a 429 too, but one without a time.)
+ * Reads are retried after any transient failure. A write is retried only after a 429 with a time: then the server has
+ * not accepted it. After any other response, or none, the write may have happened. (A 429 for an eviction has no
+ * time.)
  */
 export function mayRetry(method: Method, failure: Failure): boolean {
   const isRead = method === "GET";
@@ -35,12 +40,12 @@ export function mayRetry(method: Method, failure: Failure): boolean {
   return isRead && PASSING_CODES.includes(failure.code);
 }
 
-/** Something broke, which is the cause. A transport that was closed has none, and is not there again later. */
+/** True when the connection broke, which is the cause. A closed transport has no cause and stays closed. */
 function isBroken(error: unknown): boolean {
   return isApiError(error, "ServiceUnavailable") && error.cause !== undefined;
 }
 
-/** The tries of one call, which began at `startedAt` (`Loop.elapsed`). */
+/** The attempts of one call, which began at the elapsed time `startedAt`. */
 export class Tries {
   readonly #options: Required<RetryOptions>;
   readonly #loop: Loop;
@@ -54,7 +59,7 @@ export class Tries {
     this.#startedAt = startedAt;
   }
 
-  /** How long to wait before the next one; undefined when there is none. A server that names a time is not asked before. */
+  /** Back-off before the next attempt, at least the time that the server names; undefined when no attempt is left. */
   findWaitMs(failure: Failure): number | undefined {
     const { tries, totalMs, baseMs, maxMs } = this.#options;
     if (++this.#count >= tries) return undefined;
@@ -65,7 +70,7 @@ export class Tries {
   }
 }
 
-/** Rejects with the signal's reason when that is aborted meanwhile. */
+/** Resolves after `ms`. Rejects with the signal's reason when it is aborted first. */
 export function pause(loop: Loop, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const follower: Follower = {

@@ -1,13 +1,13 @@
-/** Which kinds a server serves, by its discovery documents: one small document for each group version that anybody asks about. */
+/** Kinds that a server serves, from its discovery documents. Reads one small document per requested group version. */
 import type { ResourceType } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
 import { apiVersionOf, groupVersions } from "../api/schema/resource-facts.ts";
 
-/** Of group versions that are remembered; a large cluster has some hundred. */
+/** Upper bound of remembered group versions; a large cluster has some hundred. */
 const KNOWN_MAX = 1000;
 
-/** `v1`, `apps/v1`. */
+/** For example `v1` or `apps/v1`. */
 const API_VERSION = /^(?:[a-z0-9][a-z0-9.-]*\/)?[a-z0-9]+$/;
 
 type Kinds = ReadonlyMap<string, ResourceType>;
@@ -20,7 +20,7 @@ export interface KindName {
 export class ServedTypes {
   readonly #known = new Map<string, Kinds>();
 
-  /** What was found once is remembered; what was not is looked for again. `read` answers with the document at a path. */
+  /** Remembers kinds that were found, and looks again for others. `read` returns the document at a path. */
   async find(name: KindName, read: (path: string) => Promise<unknown>): Promise<ResourceType | undefined> {
     const { apiVersion, kind } = name;
     const known = this.#known.get(apiVersion)?.get(kind);
@@ -30,7 +30,7 @@ export class ServedTypes {
     return kinds.get(kind);
   }
 
-  /** What is known of the group version may no longer be so. */
+  /** Forgets a group version whose kinds may have changed. */
   forget(apiVersion: string): void {
     this.#known.delete(apiVersion);
   }
@@ -43,7 +43,7 @@ export class ServedTypes {
   }
 }
 
-/** Kinds of the published API; they need not be looked for. */
+/** Finds a kind of the published API, which needs no discovery. */
 export function findBuiltInType({ apiVersion, kind }: KindName): ResourceType | undefined {
   const facts = groupVersions()
     .find((groupVersion) => apiVersionOf(groupVersion) === apiVersion)
@@ -51,7 +51,7 @@ export function findBuiltInType({ apiVersion, kind }: KindName): ResourceType | 
   return facts && { apiVersion, kind, plural: facts.name, namespaced: facts.namespaced };
 }
 
-/** Empty when there is no such group version. */
+/** Empty when the server does not serve the group version. */
 async function readKinds(apiVersion: string, read: (path: string) => Promise<unknown>): Promise<Kinds> {
   const path = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   try {

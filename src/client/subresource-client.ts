@@ -1,4 +1,4 @@
-/** What can be done with a subresource that has objects of its own. */
+/** Operations on a subresource that has a body of its own. */
 import type { ApiObject } from "../api/api-object.ts";
 import type { CallOptions, Patch, Reference, SubresourceClient, WriteOptions } from "./client.ts";
 import { patchBody, patchMediaType } from "./patch-body.ts";

@@ -6,7 +6,7 @@ import { scripted, settled } from "./fixture.ts";
 import { Throttle } from "./throttle.ts";
 
 describe("a throttle", () => {
-  test("lets a burst through at once, and the others at its rate, in order", async () => {
+  test("starts a burst at once and later calls at its rate, in order", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const throttle = new Throttle({ qps: 10, burst: 3 }, loop);
     const started: [number, number][] = [];
@@ -26,7 +26,7 @@ describe("a throttle", () => {
     ]);
   });
 
-  test("saves no more than a burst", async () => {
+  test("saves up at most one burst", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const throttle = new Throttle({ qps: 10, burst: 2 }, loop);
     await loop.advance(60_000);
@@ -37,7 +37,7 @@ describe("a throttle", () => {
     await loop.settle();
   });
 
-  test("a call that is aborted while it waits costs the others nothing", async () => {
+  test("a waiting call that is aborted does not delay the others", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const throttle = new Throttle({ qps: 1, burst: 1 }, loop);
     const ending = new AbortController();
@@ -52,7 +52,7 @@ describe("a throttle", () => {
     expect(loop.elapsed()).toBe(1000);
   });
 
-  test("leaves no timer when nobody waits any more", async () => {
+  test("leaves no timer when no call waits", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const throttle = new Throttle({ qps: 0.001, burst: 1 }, loop);
     const ending = new AbortController();
@@ -74,7 +74,7 @@ describe("a throttle", () => {
     expect(() => new Throttle(options, new VirtualLoop({ seed: 1 }))).toThrow(RangeError);
   });
 
-  test("a client has none unless told", async () => {
+  test("a client has no throttle by default", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const [free, bound] = [scripted([{}]), scripted([{}])];
     const options = { loop, throttle: { qps: 2, burst: 1 } };

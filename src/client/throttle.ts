@@ -1,24 +1,25 @@
-/** Keeps a client from asking more often than agreed: a bucket of tokens that fills at a steady rate. */
+/** Limits the request rate of a client with a token bucket. */
 import { tooManyRequests } from "../api/errors/api-error.ts";
 import { Chain } from "../base/loop/chain.ts";
 import type { Loop, Timer } from "../base/loop/loop.ts";
 import { follow, unfollow } from "./call-signal.ts";
 
+/** Limits of a client's request rate. */
 export interface ThrottleOptions {
-  /** Calls a second in the long run. */
+  /** Calls per second in the long run. */
   readonly qps: number;
-  /** Calls at once after a rest. */
+  /** Calls that may start at once after a pause. */
   readonly burst: number;
 }
 
-/** Of calls that wait. More than this many are a caller without any bound of its own. */
+/** Upper bound of waiting calls. A caller with more has no bound of its own. */
 const WAITING_MAX = 10_000;
 
-/** Calls begin in the order in which they came. */
+/** Starts calls in the order in which they arrived. */
 export class Throttle {
   readonly #options: ThrottleOptions;
   readonly #loop: Loop;
-  /** What begins them. */
+  /** Callbacks that start the waiting calls. */
   readonly #waiting = new Chain<() => void>();
   #tokens: number;
   #filledAt: number;
@@ -36,7 +37,7 @@ export class Throttle {
     this.#filledAt = loop.elapsed();
   }
 
-  /** Resolves when it is the caller's turn; undefined when that is now. */
+  /** Resolves when the call may start; undefined when it may start now. */
   take(signal: AbortSignal | undefined): Promise<void> | undefined {
     this.#fill();
     if (this.#waiting.length === 0 && this.#tokens >= 1) {
@@ -44,7 +45,7 @@ export class Throttle {
       return undefined;
     }
     if (this.#waiting.length >= WAITING_MAX) {
-      const message = `more than ${WAITING_MAX} calls of this client wait for their turn`;
+      const message = `more than ${WAITING_MAX} calls of this client wait for the throttle`;
       return Promise.reject(tooManyRequests(message, 1));
     }
     return this.#wait(signal);
@@ -73,7 +74,7 @@ export class Throttle {
     this.#filledAt = now;
   }
 
-  /** One timer, as long as anybody waits. */
+  /** Keeps one timer while calls wait. */
   #wakeLater(): void {
     if (this.#waiting.length === 0) {
       this.#timer?.cancel();

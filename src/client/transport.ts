@@ -1,74 +1,90 @@
 /**
- * How requests reach a server: over HTTP to any Kubernetes, or within this process, where nothing is put into bytes. A client stands on
- * nothing else.
+ * The way of requests to a server: over HTTP to any Kubernetes, or within this process without serialization. A
+ * client needs nothing else.
  *
- * Values that come back are shared: with the server itself when it runs in this process. They are deeply readonly by type and never
- * changed by anybody. Values handed in belong to the caller again as soon as the call returns; they are taken as JSON takes them
- * (members that are undefined are not there).
+ * Returned values are shared, in this process with the server itself: they are deeply readonly by type and must not
+ * be changed. The caller may change passed values after the call; the transport reads them as JSON does (members that
+ * are undefined are absent).
  */
 import type { Status } from "../api/errors/api-error.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** A request to the API server. */
 export interface TransportRequest {
   readonly method: Method;
-  /** Without query, each part of it encoded, such as `/api/v1/namespaces/default/pods`. */
+  /** Path without query, its parts percent-encoded, for example `/api/v1/namespaces/default/pods`. */
   readonly path: string;
-  /** A list means the parameter several times. */
+  /** A list repeats the parameter. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
-  /** A JSON value. */
+  /** Body as a JSON value. */
   readonly body?: unknown;
-  /** Of the body; JSON unless given (patches have types of their own). */
+  /** Media type of the body. Default: JSON; patches have types of their own. */
   readonly contentType?: string;
-  /** `metadata` asks for PartialObjectMetadata in place of whole objects. */
+  /** `metadata` asks for PartialObjectMetadata instead of whole objects. Default: `object`. */
   readonly form?: "object" | "metadata";
-  /** Under which name the caller is known to the server's logs and, without fieldManager, owns what it writes. */
+  /**
+   * `User-Agent` header. The server logs it and, without a field manager, derives the owner of written fields from
+   * it.
+   */
   readonly userAgent?: string;
-  /** The reconcile that makes this request (DESIGN: every write knows its cause). */
+  /** Id of the reconcile that makes the request, so that every write names its cause. */
   readonly cause?: string;
-  /** Ends the call, and perhaps many others: whoever listens to it leaves it when the call is over. */
+  /** Aborts the call. It may be shared by many calls: remove each listener when the call is over. */
   readonly signal?: AbortSignal;
 }
 
+/** A complete response. */
 export interface TransportResponse {
+  /** HTTP status code. */
   readonly code: number;
-  /** The body as a JSON value; undefined when there is none. */
+  /** Body as a JSON value; undefined without a body. */
   readonly value: unknown;
-  /** What the server warns of, as plain text. */
+  /** Warnings of the server, as plain text. */
   readonly warnings: readonly string[];
-  /** Seconds after which to come back (`Retry-After`). */
+  /** Seconds after which to retry (`Retry-After`). */
   readonly retryAfterSeconds?: number | undefined;
 }
 
 export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
 
+/** An event of a watch. */
 export interface TransportEvent {
   readonly type: WatchEventType;
-  /** An object, or a Status when the type is ERROR. */
+  /** The object, or a Status for an ERROR. */
   readonly object: unknown;
 }
 
+/** A streamed response. */
 export interface TransportStream<T> {
   readonly code: number;
-  /** The refusal, when the code is not 2xx: then there are no items. */
+  /** The error, when the code is not 2xx; there are no items then. */
   readonly refusal: Status | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** In the order the server sent them. Ends when the server ends it; rejects when the connection breaks. Left early, it is closed. */
+  /**
+   * Items in the server's order. Ends when the server ends it; rejects when the connection breaks. Leaving the loop
+   * early closes it.
+   */
   readonly items: AsyncIterable<T>;
 }
 
+/** Connection to an API server. */
 export interface Transport {
-  /** True where values that come back are the server's own: whoever keeps them should keep them as they are, since a copy would cost memory. */
+  /**
+   * True where returned values are the server's own objects: caches should keep them unchanged, since a copy costs
+   * memory.
+   */
   readonly sharesValues?: boolean;
   /**
-   * Resolves with the answer, whatever its code. Rejects when there is none: with the signal's reason when that was aborted, else with an
-   * ApiError `ServiceUnavailable` whose cause says what broke; whether the server did what was asked is then unknown.
+   * Resolves with the response, whatever its code. Without a response it rejects: with the signal's reason if
+   * aborted, else with an ApiError `ServiceUnavailable` whose cause is the failure. The server may have carried out
+   * the request then.
    */
   send(request: TransportRequest): Promise<TransportResponse>;
-  /** A watch; events that came together are handed out together. Never synchronously. */
+  /** Opens a watch. Events that arrive together form one item. Never emits synchronously. */
   watch(request: TransportRequest): Promise<TransportStream<readonly TransportEvent[]>>;
-  /** Bytes as they come (logs). */
+  /** Opens a stream of bytes, for example a log. */
   read(request: TransportRequest): Promise<TransportStream<Uint8Array>>;
-  /** Ends what is kept open between requests. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ async function watched(
 }
 
 describe("a watch", () => {
-  test("tells objects, and bookmarks as what they say", async () => {
+  test("reports objects, and the content of bookmarks", async () => {
     const bookmark = (annotations: object): TransportEvent => ({
       type: "BOOKMARK",
       object: { metadata: { resourceVersion: "9", annotations } },
@@ -43,7 +43,7 @@ describe("a watch", () => {
     ]);
   });
 
-  test("hands out what came before an ERROR, then rejects with it, and with nothing after", async () => {
+  test("delivers events before an ERROR, then rejects with it, then ends", async () => {
     const status = { kind: "Status", code: 410, reason: "Expired", message: "too old" };
 
     const { seen, error } = await watched([
@@ -59,7 +59,7 @@ describe("a watch", () => {
     expect(error).toMatchObject({ reason: "Expired", message: "too old" });
   });
 
-  test("that is refused rejects as other calls do", async () => {
+  test("rejects like other calls when the server rejects it", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const client = createClient(scripted([{ code: 410, value: { kind: "Status", reason: "Gone" } }]), {
       loop,
@@ -70,7 +70,7 @@ describe("a watch", () => {
 });
 
 describe("OwnedStream", () => {
-  test("rejects with the reason of the signal, however the source ends", async () => {
+  test("rejects with the reason of the signal however the source ends", async () => {
     const ending = new AbortController();
     const stream = new OwnedStream(untilAborted(ending.signal), endableSignal([ending.signal]));
 
@@ -81,7 +81,7 @@ describe("OwnedStream", () => {
     expect(await stream.next()).toMatchObject({ done: true });
   });
 
-  test("left while an item is waited for, it ends the source and whoever waits", async () => {
+  test("ends the source and the pending read when it is closed", async () => {
     const call = endableSignal([]);
     const stream = new OwnedStream(untilAborted(call.signal), call);
 
@@ -92,7 +92,7 @@ describe("OwnedStream", () => {
     expect(call.signal.aborted).toBe(true);
   });
 
-  test("a signal that is aborted after the end is of no concern", async () => {
+  test("ignores a signal that is aborted after the end", async () => {
     const ending = new AbortController();
     const call = endableSignal([ending.signal]);
     const stream = new OwnedStream(nothing(), call);
@@ -104,7 +104,7 @@ describe("OwnedStream", () => {
   });
 });
 
-/** Ends, as if there was nothing more, when the signal is aborted. */
+/** Ends without an item when the signal is aborted. */
 function untilAborted(signal: AbortSignal): AsyncIterable<number> {
   const over = new Promise<IteratorResult<number>>((resolve) => {
     signal.addEventListener("abort", () => resolve({ done: true, value: undefined }));

@@ -1,14 +1,14 @@
-/** The events of a watch as programs see them. */
+/** The events of a watch in the form that programs see. */
 import type { ApiObject } from "../api/api-object.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
 import { refusalError } from "./answer-error.ts";
 import type { WatchEvent } from "./client.ts";
 import type { TransportEvent } from "./transport.ts";
 
-/** On the bookmark that says that all objects there were have been sent. */
+/** Annotation of the bookmark after the initial objects. */
 const INITIAL_END = "k8s.io/initial-events-end";
 
-/** What came before an ERROR event is handed out before the watch rejects with it. */
+/** Delivers the events before an ERROR event, then rejects with its error. */
 export class WatchEvents<T extends ApiObject> implements AsyncIterable<readonly WatchEvent<T>[]> {
   readonly #source: AsyncIterator<readonly TransportEvent[]>;
   #failure: Error | undefined;

@@ -1,28 +1,34 @@
-/** What a write came to, as far as its answer tells. */
+/** Derives from a response what a write, or a read of one object, did. */
 import type { ApiObject, ObjectKey, ResourceType } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
 import type { DeleteOptions, Written } from "./client.ts";
 
-/** Undefined when the answer is no object of the kind: a Status, a Scale. */
+/** Undefined when the response is not an object of the kind, for example a Status or a Scale. */
 export function findWritten(type: ResourceType, value: unknown): Written | undefined {
   if (!isObjectOf(type, value)) return undefined;
   return { type, object: value, outcome: isFinished(value) ? "deleted" : "stored" };
 }
 
-/** Undefined when the answer is no object of the kind: its metadata alone. */
+/** Undefined when the response is not an object of the kind, for example its metadata alone. */
 export function findRead(type: ResourceType, value: unknown): Written | undefined {
   return isObjectOf(type, value) ? { type, object: value, outcome: "stored" } : undefined;
 }
 
-/** Servers answer with a Status once the object is gone; with the object when it stays for a while, and some kinds also when it is gone. */
+/**
+ * A server returns a Status once the object is gone, and the object while it still exists. For some kinds it returns
+ * the object even when it is gone.
+ */
 export function writtenByDelete(type: ResourceType, place: DeletedPlace, value: unknown): Written {
   if (!isObjectOf(type, value)) return { type, object: lastState(type, place, value), outcome: "deleted" };
   const isGone = value.metadata.deletionTimestamp === undefined || isFinished(value);
   return { type, object: value, outcome: isGone ? "deleted" : "marked" };
 }
 
-/** Undefined when it is not known to be about this very object: the kind may be gone, or the object be known by its name alone. */
+/**
+ * Undefined unless the error certainly concerns this object: the kind may be gone, or only the object's name may be
+ * known.
+ */
 export function findAbsent(
   type: ResourceType,
   known: ApiObject | undefined,
@@ -32,7 +38,10 @@ export function findAbsent(
   return error.details?.name === known.metadata.name ? { type, object: known, outcome: "absent" } : undefined;
 }
 
-/** The objects of an answer to the deletion of many are as they were before. Pods stay for their grace period, owners for what the policy says. */
+/**
+ * The response has the objects as they were before the deletion. Pods stay for their grace period; owners stay if the
+ * policy says so.
+ */
 export function writtenByDeleteCollection(
   type: ResourceType,
   items: readonly ApiObject[],
@@ -45,7 +54,7 @@ export function writtenByDeleteCollection(
 
 export interface DeletedPlace {
   readonly key: ObjectKey;
-  /** The object, where the caller had it. */
+  /** The object, if the caller passed it. */
   readonly known: ApiObject | undefined;
 }
 
@@ -65,7 +74,7 @@ function lastState(type: ResourceType, { key, known }: DeletedPlace, status: unk
   };
 }
 
-/** A write that takes away the last thing that held an object is its end. */
+/** True for a write that removed the last reason to keep a deleted object, which ends it. */
 function isFinished(object: ApiObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
   return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !hasFinalizer(object);

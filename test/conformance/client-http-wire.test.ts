@@ -647,7 +647,7 @@ describe("sockets", () => {
 
     await expect(transport.send(GET)).rejects.toMatchObject({
       reason: "ServiceUnavailable",
-      message: expect.stringContaining("no answer from http://127.0.0.1:1: ") as string,
+      message: expect.stringContaining("no response from http://127.0.0.1:1: ") as string,
     });
   });
 

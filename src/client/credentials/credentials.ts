@@ -1,4 +1,7 @@
-/** How a client knows the server and proves who it is, at the moment: any of it may change while the program runs. */
+/**
+ * Current credentials of a client: how it verifies the server and authenticates. All of them may change while the
+ * program runs.
+ */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Endpoint, EndpointUser, TextSource } from "../endpoint.ts";
 import { ExecRunner } from "./exec-runner.ts";
@@ -22,8 +25,8 @@ export class Credentials {
   constructor(endpoint: Endpoint, loop: Loop) {
     const { ca, user: { certificate, key, token, exec, tokenSource } = {} } = endpoint;
     this.#source = tokenSource;
-    const reader = (source: TextSource | undefined, what: string): TextReader | undefined =>
-      source && new TextReader(source, what, loop);
+    const reader = (source: TextSource | undefined, role: string): TextReader | undefined =>
+      source && new TextReader(source, role, loop);
     this.#ca = reader(ca, "the certificate of the server's authority");
     this.#cert = reader(certificate, "the client's certificate");
     this.#key = reader(key, "the client's key");
@@ -52,7 +55,7 @@ export class Credentials {
     this.#exec?.close();
   }
 
-  /** Looks again after a refusal. Undefined when there is nothing else to show. */
+  /** Reads the credentials again after a 401. Undefined when they have not changed. */
   async renewed(refused: Proof): Promise<Proof | undefined> {
     for (const reader of [this.#cert, this.#key, this.#token]) reader?.expire();
     this.#exec?.refused(refused);

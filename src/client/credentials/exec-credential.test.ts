@@ -10,7 +10,7 @@ function answer(status: object, given: object = {}): string {
 }
 
 describe("exec credentials", () => {
-  test("tells the plugin its cluster when it wants to know", () => {
+  test("the plugin receives its cluster if it asks for it", () => {
     const endpoint = { server: "https://a", tlsServerName: "b", verification: "none" } as const;
 
     expect(JSON.parse(execInfo(PLUGIN, endpoint, "CA"))).toEqual({
@@ -31,7 +31,7 @@ describe("exec credentials", () => {
     });
   });
 
-  test("takes a token, a certificate, and when they expire", () => {
+  test("a credential has a token, a certificate and a time of expiry", () => {
     const status = {
       token: "t",
       clientCertificateData: "c",
@@ -56,6 +56,6 @@ describe("exec credentials", () => {
     ["half a certificate", answer({ token: "t", clientCertificateData: "c" })],
     ["a time that is none", answer({ token: "t", expirationTimestamp: "soon" })],
   ])("refuses %s", (_, text) => {
-    expect(() => parseExecCredential(text, PLUGIN)).toThrow(/^(it|what it|"soon")/);
+    expect(() => parseExecCredential(text, PLUGIN)).toThrow(/^(it|"soon")/);
   });
 });

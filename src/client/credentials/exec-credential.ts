@@ -1,6 +1,6 @@
 /**
- * What an exec plugin is told and what it answers (client.authentication.k8s.io, v1 and v1beta1, which are the same here).
- * It is never given a terminal: a program that asks questions belongs to a person's shell, not to a loop.
+ * Input and output of exec plugins (client.authentication.k8s.io; v1 and v1beta1 are equal here).
+ * A plugin never gets a terminal: a program cannot answer prompts.
  */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
@@ -10,11 +10,11 @@ export interface ExecCredential {
   readonly token?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** Milliseconds since the epoch; undefined when it is good until it is refused. */
+  /** Milliseconds since the epoch; undefined when it is valid until the server rejects it. */
   readonly expiresAt: number | undefined;
 }
 
-/** The value of KUBERNETES_EXEC_INFO. */
+/** Value of the variable KUBERNETES_EXEC_INFO. */
 export function execInfo(plugin: ExecPlugin, endpoint: Endpoint, ca: string | undefined): string {
   const { apiVersion, provideClusterInfo } = plugin;
   const spec = { interactive: false, ...(provideClusterInfo && { cluster: clusterInfo(endpoint, ca) }) };
@@ -30,22 +30,22 @@ function clusterInfo({ server, tlsServerName, verification }: Endpoint, ca: stri
   };
 }
 
-/** Throws an Error that says what is wrong with the answer. */
+/** Throws an Error whose message completes "the plugin failed: …". */
 export function parseExecCredential(text: string, { apiVersion }: ExecPlugin): ExecCredential {
   const answer = parseAnswer(text);
   if (answer["kind"] !== "ExecCredential" || answer["apiVersion"] !== apiVersion) {
     const found = `${String(answer["kind"])} of ${String(answer["apiVersion"])}`;
-    throw new Error(`it must answer with an ExecCredential of ${apiVersion}, found ${found}`);
+    throw new Error(`it must return an ExecCredential of ${apiVersion}, found ${found}`);
   }
   const status = isJsonObject(answer["status"]) ? answer["status"] : {};
   const token = textOf(status["token"]);
   const cert = textOf(status["clientCertificateData"]);
   const key = textOf(status["clientKeyData"]);
   if ((cert === undefined) !== (key === undefined)) {
-    throw new Error("it must answer with both clientCertificateData and clientKeyData, or neither");
+    throw new Error("it must return both clientCertificateData and clientKeyData, or neither");
   }
   if (token === undefined && cert === undefined) {
-    throw new Error("it answered with neither a token nor a certificate");
+    throw new Error("it returned neither a token nor a certificate");
   }
   return {
     ...(token !== undefined && { token }),
@@ -61,7 +61,7 @@ function parseAnswer(text: string): JsonObject {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new Error("what it wrote to its output is no JSON object");
+  throw new Error("its output is not a JSON object");
 }
 
 function textOf(value: unknown): string | undefined {
@@ -71,6 +71,6 @@ function textOf(value: unknown): string | undefined {
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new Error(`${JSON.stringify(text)} is no expirationTimestamp`);
+  if (Number.isNaN(at)) throw new Error(`${JSON.stringify(text)} is not a valid expirationTimestamp`);
   return at;
 }

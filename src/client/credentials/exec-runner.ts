@@ -6,12 +6,12 @@ import type { Endpoint, ExecPlugin } from "../endpoint.ts";
 import { execInfo, parseExecCredential } from "./exec-credential.ts";
 import type { ExecCredential } from "./exec-credential.ts";
 
-/** A plugin asks somebody over the network; after this long nobody will answer any more. */
+/** Timeout of a plugin, which usually makes a request over the network. */
 const TIMEOUT_MS = 60_000;
 
 const OUTPUT_BYTES_MAX = 1024 * 1024;
 
-/** Of what a failed plugin complained of. */
+/** Upper bound of the characters shown of a failed plugin's error output. */
 const SHOWN_CHARACTERS_MAX = 300;
 
 export interface ExecOptions {
@@ -21,7 +21,10 @@ export interface ExecOptions {
   readonly readCa: () => Promise<string | undefined>;
 }
 
-/** Asks a plugin, once for all who need it at a time, and keeps the answer until it expires or is refused. */
+/**
+ * Runs a plugin and caches its credential until it expires or the server rejects it. Concurrent callers share one
+ * run.
+ */
 export class ExecRunner {
   readonly #options: ExecOptions;
   #kept: ExecCredential | undefined;
@@ -38,13 +41,13 @@ export class ExecRunner {
     return (this.#running ??= this.#ask());
   }
 
-  /** Asks again next time, unless that has been done since. */
+  /** Drops the cached credential if it is the one that the server rejected. */
   refused(shown: { readonly token: string | undefined; readonly cert: string | undefined }): void {
     const { token = shown.token, cert = shown.cert } = this.#kept ?? {};
     if (token === shown.token && cert === shown.cert) this.#kept = undefined;
   }
 
-  /** Ends a plugin that runs; another is not begun. */
+  /** Stops a running plugin and starts none afterwards. */
   close(): void {
     this.#closing.abort(new Error("the client was closed"));
   }
@@ -70,7 +73,7 @@ export class ExecRunner {
     const env = { ...process.env, ...plugin.env, KUBERNETES_EXEC_INFO: info };
     const { signal, abort, release } = endableSignal([this.#closing.signal]);
     const late = loop.timer(loop.now() + TIMEOUT_MS, "periodic", () =>
-      abort(new Error(`it did not answer within ${TIMEOUT_MS / 1000} s`)),
+      abort(new Error(`it did not finish within ${TIMEOUT_MS / 1000} s`)),
     );
     const options = { env, maxBuffer: OUTPUT_BYTES_MAX, windowsHide: true, signal };
     return new Promise<string>((resolve, reject) => {
@@ -99,5 +102,5 @@ class PluginError extends Error {
 function reasonOf(error: Error & { readonly code?: unknown }, { command, installHint }: ExecPlugin): string {
   if (error.code !== "ENOENT") return error.message;
   const hint = installHint === undefined ? "" : `; ${installHint.trim()}`;
-  return `there is no program ${JSON.stringify(command)}: install it or correct users[].user.exec.command${hint}`;
+  return `cannot find the program ${JSON.stringify(command)}: install it or correct users[].user.exec.command${hint}`;
 }

@@ -3,20 +3,23 @@ import { unauthorized } from "../../api/errors/api-error.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { TextSource } from "../endpoint.ts";
 
-/** Tokens of service accounts are exchanged long before they expire; a refused one is read again at once. */
+/**
+ * Service account tokens are rotated long before they expire, so a short cache is safe. A rejected token is read
+ * again at once.
+ */
 const FRESH_MS = 10_000;
 
-/** Text that may change where it lies. */
+/** A text, or the current content of a file that may change. */
 export class TextReader {
   readonly #source: TextSource;
-  readonly #what: string;
+  readonly #role: string;
   readonly #loop: Loop;
   #read: { readonly text: string; readonly at: number } | undefined;
 
-  /** `what` is said in errors. */
-  constructor(source: TextSource, what: string, loop: Loop) {
+  /** `role` names the text in errors. */
+  constructor(source: TextSource, role: string, loop: Loop) {
     this.#source = source;
-    this.#what = what;
+    this.#role = role;
     this.#loop = loop;
   }
 
@@ -26,12 +29,12 @@ export class TextReader {
     return this.#readFile(this.#source.file);
   }
 
-  /** The next one to read gets what is there then. */
+  /** Makes the next read go to the file. */
   expire(): void {
     if (this.#read !== undefined) this.#read = { ...this.#read, at: -Infinity };
   }
 
-  /** A file that is just being replaced is no reason to forget what was good a moment ago. */
+  /** Falls back to the last content when the file cannot be read, for example while it is replaced. */
   async #readFile(file: string): Promise<string> {
     try {
       const text = (await this.#loop.outside("file", readFile(file, "utf8"))).trim();
@@ -40,7 +43,7 @@ export class TextReader {
       return text;
     } catch (error) {
       if (this.#read !== undefined) return this.#read.text;
-      throw unauthorized(`${this.#what} cannot be read from ${file}: ${String((error as Error).message)}`);
+      throw unauthorized(`${this.#role} cannot be read from ${file}: ${String((error as Error).message)}`);
     }
   }
 }

@@ -1,7 +1,7 @@
-/** What the headers of an answer say. */
+/** Reads the headers of a response. */
 import type { IncomingHttpHeaders } from "node:http";
 
-/** `299 - "text"`, several with commas between; quotes within are escaped. */
+/** `299 - "text"`; several are separated by commas, and quotes within are escaped. */
 const WARNING = /\d{3} \S+ "((?:[^"\\]|\\.)*)"/g;
 
 export function warningsIn({ warning }: Pick<IncomingHttpHeaders, "warning">): readonly string[] {
@@ -9,7 +9,7 @@ export function warningsIn({ warning }: Pick<IncomingHttpHeaders, "warning">): r
   return [...warning.matchAll(WARNING)].map(([, quoted = ""]) => quoted.replaceAll(/\\(.)/g, "$1"));
 }
 
-/** Undefined also when the server names a date, which none of ours does. */
+/** Undefined for a date too; Kubernetes servers send seconds. */
 export function retryAfterIn(headers: IncomingHttpHeaders): number | undefined {
   const text = headers["retry-after"] ?? "";
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;

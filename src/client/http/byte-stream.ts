@@ -1,13 +1,13 @@
-/** The body of an answer as its bytes come. */
+/** The body of a response as a stream of bytes. */
 import type { IncomingMessage } from "node:http";
 
 /**
- * Read once, by one reader. Nothing is taken from the socket before somebody asks. Rejects when the connection breaks before the body's
- * end. Left with `return`, the connection is closed at once, and whoever waits for bytes is told that there are no more.
+ * Can be read once, by one reader. Reads from the socket only on demand. Rejects when the connection breaks before
+ * the end of the body. `return` closes the connection at once; a pending `next` then reports the end.
  */
 export class ByteStream implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #body: IncomingMessage;
-  #state: "open" | "ended" | "left" | { readonly broken: Error } = "open";
+  #state: "open" | "ended" | "closed" | { readonly broken: Error } = "open";
   #wake: () => void = () => undefined;
 
   constructor(body: IncomingMessage) {
@@ -35,18 +35,18 @@ export class ByteStream implements AsyncIterableIterator<Uint8Array, undefined> 
   }
 
   return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    this.#end("left");
+    this.#end("closed");
     this.#body.destroy();
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** The first end counts. */
-  #end(state: "ended" | "left" | { readonly broken: Error }): void {
+  /** The first end wins. */
+  #end(state: "ended" | "closed" | { readonly broken: Error }): void {
     if (this.#state === "open") this.#state = state;
     this.#wake();
   }
 }
 
 function cut(): Error {
-  return new Error("the connection was closed before the end of the answer");
+  return new Error("the connection was closed before the end of the response");
 }

@@ -31,24 +31,24 @@ async function* each(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, 
 }
 
 describe("EventStream", () => {
-  test("reads the same events however the bytes are cut in two", async () => {
+  test("the events are the same however the bytes are cut in two", async () => {
     for (let at = 0; at <= BYTES.length; at++) {
       const { batches, error } = await read([BYTES.subarray(0, at), BYTES.subarray(at)]);
       expect([batches.flat(), error]).toEqual([TEXTS, undefined]);
     }
   });
 
-  test("reads the same events byte by byte", async () => {
+  test("the events are the same when bytes arrive one by one", async () => {
     const { batches } = await read(Array.from(BYTES, (byte) => Uint8Array.of(byte)));
 
     expect(batches).toEqual(TEXTS.map((text) => [text]));
   });
 
-  test("hands out together what came together", async () => {
+  test("events that arrive together form one batch", async () => {
     expect((await read([BYTES])).batches).toEqual([TEXTS]);
   });
 
-  test("an end anywhere but between events is a broken connection, and half an event is none", async () => {
+  test("an end within an event is a broken connection, and the partial event is dropped", async () => {
     const ends = new Set<number>([0]);
     for (const [at, byte] of BYTES.entries()) if (byte === 0x0a) ends.add(at + 1);
 
@@ -60,12 +60,12 @@ describe("EventStream", () => {
     }
   });
 
-  test.each(["nonsense\n", "{}\n", '{"type":"OTHER"}\n', "[1]\n"])("%j is no event", async (text) => {
+  test.each(["nonsense\n", "{}\n", '{"type":"OTHER"}\n', "[1]\n"])("%j is not an event", async (text) => {
     expect((await read([BYTES, Buffer.from(text)])).error).toBeInstanceOf(SyntaxError);
   });
 
   test.each(['{"type":"OTHER","object":{"data":"c2VjcmV0"}}', '"c2VjcmV0"', '{"data":c2VjcmV0}'])(
-    "says nothing of what is in a line that is no event: %s",
+    "the error for an invalid line does not show its content: %s",
     async (line) => {
       const { error } = await read([Buffer.from(`${line}\n`)]);
 
@@ -84,7 +84,7 @@ describe("EventStream", () => {
 });
 
 describe("LineSplitter", () => {
-  test("refuses a line that does not end", () => {
+  test("a line without end is rejected above the limit", () => {
     const lines = new LineSplitter(10);
     lines.push(Buffer.from("12345\n678901234"));
 

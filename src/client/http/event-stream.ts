@@ -1,15 +1,18 @@
-/** The events of a watch, each a line of JSON. */
+/** Parses the events of a watch: one line of JSON each. */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { TransportEvent, WatchEventType } from "../transport.ts";
 import { jsonValue } from "./json-value.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
-/** Ten times what a server stores. */
+/** Ten times the largest object that a server stores. */
 const LINE_BYTES_MAX = 32 * 1024 * 1024;
 
 const TYPES: readonly WatchEventType[] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"];
 
-/** Events that came together are handed out together. Half an event is none: an end within one is a broken connection. */
+/**
+ * Events that arrive together form one item. An end within an event is a broken connection; the partial event is
+ * dropped.
+ */
 export class EventStream implements AsyncIterableIterator<readonly TransportEvent[], undefined> {
   readonly #bytes: AsyncIterator<Uint8Array, undefined>;
   readonly #lines = new LineSplitter(LINE_BYTES_MAX);
@@ -36,7 +39,7 @@ export class EventStream implements AsyncIterableIterator<readonly TransportEven
     return { done: true, value: undefined };
   }
 
-  /** A stream that cannot be understood is not read any further. */
+  /** Stops reading the stream after an invalid line. */
   async #eventsIn(bytes: Uint8Array): Promise<readonly TransportEvent[]> {
     try {
       return this.#lines.push(bytes).map(eventOf);
@@ -55,7 +58,8 @@ export class EventStream implements AsyncIterableIterator<readonly TransportEven
 function eventOf(line: string): TransportEvent {
   const event = jsonValue(line);
   const type = isJsonObject(event) ? TYPES.find((known) => known === event["type"]) : undefined;
-  // What is in it may be a secret, and errors are logged.
-  if (type === undefined || !isJsonObject(event)) throw new SyntaxError("a line of a watch is no event");
+  // The error must not show the line: it may contain a secret, and errors are logged.
+  if (type === undefined || !isJsonObject(event))
+    throw new SyntaxError("a line of the watch is not an event");
   return { type, object: event["object"] };
 }

@@ -1,4 +1,4 @@
-/** One request on a socket, up to the head of its answer. */
+/** One request on a socket, until the headers of its response. */
 import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -16,11 +16,13 @@ export interface ExchangeStart {
 
 export interface Exchange {
   readonly answer: IncomingMessage;
-  /** From now on it may last as long as it likes. */
+  /** Cancels the timeout, for a stream of unbounded duration. */
   liftDeadline(): void;
 }
 
-/** Rejects when there is no answer. The socket is closed at once when the signal is aborted or the time is over, also while the body is read. */
+/**
+ * Rejects when there is no response. Closes the socket at once on an abort or a timeout, also while the body is read.
+ */
 export function openExchange(start: ExchangeStart): Promise<Exchange> {
   const { loop, isTls, options, body, signal, timeoutMs } = start;
   return new Promise((resolve, reject) => {
@@ -29,13 +31,13 @@ export function openExchange(start: ExchangeStart): Promise<Exchange> {
     let answer: IncomingMessage | undefined;
     const cut = (reason: Error): void => void (answer ?? outgoing).destroy(reason);
     const deadline = loop.timer(loop.now() + timeoutMs, "periodic", () =>
-      cut(new Error(`there was no whole answer within ${timeoutMs / 1000} s`)),
+      cut(new Error(`the response was not complete within ${timeoutMs / 1000} s`)),
     );
     const onAbort = (): void => cut(new Error("aborted"));
     signal.addEventListener("abort", onAbort, { once: true });
     outgoing.on("response", (incoming) => {
       answer = incoming;
-      // Readers of the body hear of what breaks there; without one it is no concern of anybody.
+      // Readers of the body receive its errors themselves. Without a reader the error is irrelevant.
       incoming.on("error", () => undefined);
       resolve({ answer: incoming, liftDeadline: () => deadline.cancel() });
     });
@@ -43,7 +45,7 @@ export function openExchange(start: ExchangeStart): Promise<Exchange> {
     outgoing.on("close", () => {
       deadline.cancel();
       signal.removeEventListener("abort", onAbort);
-      reject(new Error("the connection was closed without an answer"));
+      reject(new Error("the connection was closed without a response"));
     });
     outgoing.end(body);
   });

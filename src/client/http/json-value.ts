@@ -1,11 +1,11 @@
 import { ExactJsonReader } from "../../api/json/json-exact.ts";
 
-/** Where a number may begin that a double cannot hold. In a string it does no harm: the slower reader is as right as the other. */
+/** Finds numbers that a double may not hold. A false match within a string only costs time. */
 const LONG_NUMBER = /[:[,]\s*-?\d{16}/;
 
 /**
- * As JSON.parse, but integers beyond 2^53 come out exact, as bigint. Throws a SyntaxError for what is no JSON, which shows nothing of it: it may be
- * a secret, and errors are logged.
+ * Like JSON.parse, but integers beyond 2^53 stay exact, as bigint. Throws a SyntaxError for invalid JSON; its message
+ * does not show the text, which may be a secret and end up in a log.
  */
 export function jsonValue(text: string): unknown {
   const value = parsed(text);
@@ -16,6 +16,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SyntaxError("what the server sent is no JSON");
+    throw new SyntaxError("the server sent invalid JSON");
   }
 }

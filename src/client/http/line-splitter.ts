@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 
-/** Makes lines of bytes as they come. A line is text once it is whole, so that no character is torn. */
+/** Splits bytes into lines. A line is decoded once it is complete, so that no character is cut. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #rest: Uint8Array[] = [];
@@ -10,7 +10,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that these bytes complete; blank ones are left out. Throws a RangeError when a line is too long. */
+  /** Returns the lines that these bytes complete, without blank ones. Throws a RangeError when a line is too long. */
   push(bytes: Uint8Array): readonly string[] {
     const end = bytes.lastIndexOf(NEWLINE);
     if (end === -1) {
@@ -24,7 +24,7 @@ export class LineSplitter {
     return whole.split("\n").filter((line) => line.trim() !== "");
   }
 
-  /** Half a line is there: the stream must not end here. */
+  /** True while a line is incomplete: the stream must not end now. */
   get isWithinLine(): boolean {
     return this.#restBytes > 0;
   }
@@ -32,7 +32,8 @@ export class LineSplitter {
   #keep(bytes: Uint8Array): void {
     if (bytes.byteLength === 0) return;
     this.#restBytes += bytes.byteLength;
-    if (this.#restBytes > this.#maxBytes) throw new RangeError(`a line of more than ${this.#maxBytes} bytes`);
+    if (this.#restBytes > this.#maxBytes)
+      throw new RangeError(`a line has more than ${this.#maxBytes} bytes`);
     this.#rest.push(bytes);
   }
 }

@@ -1,17 +1,17 @@
-/** A request as HTTP says it: its target and headers. */
+/** Builds the target and the headers of an HTTP request. */
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Proof } from "../credentials/credentials.ts";
 import type { Impersonation } from "../endpoint.ts";
 import { metadataMediaType } from "../metadata-form.ts";
 import type { TransportRequest } from "../transport.ts";
 
-/** What is done with the body of the answer. */
+/** How the body of the response is read. */
 export type Reading = "value" | "events" | "bytes";
 
-/** What a server takes as one; others are left out, because nobody's request fails for want of it. */
+/** Causes that fit in a header. Others are omitted, so that a bad cause never fails a request. */
 const CAUSE = /^[\x21-\x7e]{1,128}$/;
 
-/** Path and query. */
+/** Path and query of a request. */
 export function targetOf({ path, query = {} }: TransportRequest): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query)) {
@@ -32,7 +32,7 @@ export function headersOf(request: TransportRequest, options: HeadOptions): Outg
   const { reading, proof, impersonation, bodyBytes } = options;
   return {
     accept: acceptOf(request, reading),
-    // Events must not wait in a compressor, and bytes are wanted as they are.
+    // Compression would delay events, and bytes are passed on unchanged.
     "accept-encoding": reading === "value" ? "gzip" : "identity",
     ...(userAgent !== undefined && { "user-agent": userAgent }),
     ...(proof.token !== undefined && { authorization: `Bearer ${proof.token}` }),

@@ -1,24 +1,24 @@
-/** The body of an answer as a whole, within a bound. */
+/** Reads the complete body of a response, up to a limit. */
 import type { IncomingMessage } from "node:http";
 import { pipeline } from "node:stream";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { jsonValue } from "./json-value.ts";
 
-/** The body as a value: JSON as what it says, anything else as text, undefined when there is nothing. */
+/** The body as a value: parsed JSON, else text; undefined when it is empty. */
 export async function readValue(answer: IncomingMessage, maxBytes: number): Promise<unknown> {
   const text = (await readWhole(unpacked(answer), maxBytes)).toString("utf8");
   if (text.trim() === "") return undefined;
   return isJson(answer.headers["content-type"]) ? jsonValue(text) : text;
 }
 
-/** What is left unread is closed. */
+/** Closes the stream when it exceeds the limit. */
 async function readWhole(body: Readable, maxBytes: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body as AsyncIterable<Uint8Array>) {
     bytes += piece.byteLength;
-    if (bytes > maxBytes) throw new RangeError(`the answer has more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new RangeError(`the response has more than ${maxBytes} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces, bytes);
@@ -26,7 +26,7 @@ async function readWhole(body: Readable, maxBytes: number): Promise<Buffer> {
 
 function unpacked(answer: IncomingMessage): Readable {
   if (answer.headers["content-encoding"] !== "gzip") return answer;
-  // Whoever reads what comes out hears of what breaks; the pipeline carries it there.
+  // The reader of the output receives the errors; the pipeline forwards them.
   return pipeline(answer, createGunzip(), () => undefined);
 }
 
