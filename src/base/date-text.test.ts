@@ -3,7 +3,7 @@ import { dateTimeText } from "./date-text.ts";
 import { seededRandom } from "./loop/random.ts";
 
 describe("dateTimeText", () => {
-  it("is the beginning of toISOString for any time of a year with four digits", () => {
+  it("equals the start of toISOString for every time in a year of four digits", () => {
     const random = seededRandom(7);
     const [first, last] = [Date.parse("0000-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59.999Z")];
     const some = Array.from({ length: 2000 }, () => first + random.below(last - first));
@@ -12,7 +12,7 @@ describe("dateTimeText", () => {
       expect(dateTimeText(ms)).toBe(new Date(ms).toISOString().slice(0, 19));
   });
 
-  it("leaves other years to toISOString, and refuses what is no date", () => {
+  it("uses toISOString for other years, and rejects an invalid date", () => {
     const far = Date.parse("+012026-01-02T03:04:05Z");
 
     expect(dateTimeText(far)).toBe("+012026-01-02T03:04");

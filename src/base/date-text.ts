@@ -1,13 +1,15 @@
 /**
- * Dates as text without `toISOString`: V8 asks for the name of the machine's time zone there, though it shows none, and with it come a megabyte
- * of locale data into memory.
+ * Dates as text without `toISOString`: V8 looks up the machine's time zone there, although the text shows none. That
+ * loads a megabyte of locale data.
  */
 
-/** Year to second in UTC, `2026-01-02T03:04:05`, rounded down. Of a year without four digits as `toISOString` begins. */
+/**
+ * Year to second in UTC, `2026-01-02T03:04:05`, rounded down. A year without four digits looks as in `toISOString`.
+ */
 export function dateTimeText(ms: number): string {
   const date = new Date(ms);
   const year = date.getUTCFullYear();
-  // What is no date ends here too, and throws.
+  // An invalid date takes this path too, and throws.
   if (!(year >= 0 && year <= 9999)) return date.toISOString().slice(0, 19);
   const day = `${padded(year, 4)}-${padded(date.getUTCMonth() + 1, 2)}-${padded(date.getUTCDate(), 2)}`;
   const hour = padded(date.getUTCHours(), 2);

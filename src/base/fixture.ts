@@ -1,11 +1,14 @@
-/** What tests have in common of those who go by the loop's time. */
+/** A loop for tests whose clock can be set back. */
 import type { Loop } from "./loop/loop.ts";
 
 export interface SettableLoop extends Loop {
   setBack(ms: number): void;
 }
 
-/** A loop whose clock can be set back, as a machine's can. Timers that are set already come when they would have, as those of the real loop do. */
+/**
+ * Wraps a loop so that its clock can be set back. Timers that are already set keep their due time, as on the real
+ * loop.
+ */
 export function settableLoop(loop: Loop): SettableLoop {
   let backMs = 0;
   return {

@@ -1,6 +1,9 @@
-/** The end of a text, looked at from the end: a regular expression like `x+$` starts anew at every x, and stalls on a long row of them. */
+/**
+ * Finds trailing characters by scanning backwards. A regular expression such as `x+$` retries at every x, which is
+ * quadratic on a long run.
+ */
 
-/** Where the repetitions of one character begin that a text ends with; its length when there are none. */
+/** Index at which the trailing repetitions of a character begin; the length of the text when it has none. */
 export function endOfBody(text: string, character: string): number {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end -= 1;

@@ -1,6 +1,6 @@
 /**
  * Nodes of the B+tree under SortedMap, and the functions that change them. A node belongs to the editor whose owner token it
- * carries: that one may change it in place, everybody else copies it first and owns the copy.
+ * carries. That editor changes the node in place; every other user copies it first and owns the copy.
  *
  * Example with nodes of two: an editor that owns nothing puts "c" into
  *
@@ -8,30 +8,33 @@
  *       /     \        =>      /     \
  *    {a b}   {c d}          {a b}   {c' d}*
  *
- * It owns the nodes with a star from then on, so that the next change of "c" or "d" copies nothing; {a b} belongs to both trees.
+ * It then owns the nodes with a star, so that its next change of "c" or "d" copies nothing. Both trees share {a b}.
  */
 
 export interface Keyed {
   readonly key: string;
 }
 
-/** A token that is compared by identity. Without one every change copies. */
+/** Token compared by identity. Without a token every change copies. */
 type Owner = object | undefined;
 
 export interface Node<V extends Keyed> {
-  /** Of a leaf. */
+  /** Set for a leaf. */
   readonly items: V[] | undefined;
-  /** Of a branch. */
+  /** Set for a branch. */
   readonly children: Node<V>[] | undefined;
   lowest: string;
-  /** Values in and below it. */
+  /** Number of values in the node and below it. */
   size: number;
   readonly owner: Owner;
 }
 
-/** Widest node. 32 was the best compromise between copying on update and depth (measured from 8 to 128). */
+/**
+ * Upper bound of a node's width. 32 is the best compromise between copying on update and depth (measured from 8 to
+ * 128).
+ */
 const WIDTH = 32;
-/** A node with fewer children than this is joined with its neighbour. */
+/** A node with fewer children is joined with its neighbour. */
 const NARROW = WIDTH / 4;
 
 export function leaf<V extends Keyed>(items: V[], owner: Owner): Node<V> {
@@ -44,7 +47,7 @@ export function branch<V extends Keyed>(children: Node<V>[], owner: Owner): Node
   return { items: undefined, children, lowest: children[0]?.lowest ?? "", size, owner };
 }
 
-/** Pieces of at most WIDTH, all of nearly the same length. */
+/** Chunks of at most WIDTH values, of nearly equal length. */
 export function chunk<T>(values: readonly T[]): T[][] {
   const pieces = Math.ceil(values.length / WIDTH);
   return Array.from({ length: pieces }, (_, piece) =>
@@ -89,7 +92,7 @@ export function find<V extends Keyed>(root: Node<V> | undefined, key: string): V
   return item?.key === key ? item : undefined;
 }
 
-/** Adds the values in and below the node with `from <= key < to`, ascending. */
+/** Appends the values below the node with `from <= key < to`, ascending. */
 export function collectWithin<V extends Keyed>(
   { items, children }: Node<V>,
   bounds: { readonly from: string; readonly to: string },
@@ -111,14 +114,14 @@ export function collectWithin<V extends Keyed>(
   }
 }
 
-/** The tree with the value in it, in place of the one with its key. */
+/** The tree with the value added, or in place of the value with its key. */
 export function withValue<V extends Keyed>(root: Node<V> | undefined, value: V, owner: Owner): Node<V> {
   if (root === undefined) return leaf([value], owner);
   const next = insert(root, value, owner);
   return widthOf(next) <= WIDTH ? next : branch(split(next, owner), owner);
 }
 
-/** The tree without the key, which is in it; undefined when nothing is left. */
+/** The tree without a key that it contains; undefined when it becomes empty. */
 export function withoutKey<V extends Keyed>(root: Node<V>, key: string, owner: Owner): Node<V> | undefined {
   let node = remove(root, key, owner);
   while (node?.children?.length === 1) node = node.children[0];
@@ -132,7 +135,7 @@ function editable<V extends Keyed>(node: Node<V>, owner: Owner): Node<V> {
   return { items: items?.slice(), children: children?.slice(), lowest, size, owner };
 }
 
-/** The node with the value in it, which may be too wide by one: whoever is above splits it. */
+/** The node with the value added. It may be too wide by one; the caller splits it. */
 function insert<V extends Keyed>(node: Node<V>, value: V, owner: Owner): Node<V> {
   const own = editable(node, owner);
   const { items, children } = own;
@@ -164,7 +167,7 @@ function split<V extends Keyed>(node: Node<V>, owner: Owner): Node<V>[] {
   return chunk(node.items ?? []).map((piece) => leaf(piece, owner));
 }
 
-/** The node without the key, which is in it; undefined when nothing is left. */
+/** The node without a key that it contains; undefined when it becomes empty. */
 function remove<V extends Keyed>(node: Node<V>, key: string, owner: Owner): Node<V> | undefined {
   if (node.size === 1) return undefined;
   const own = editable(node, owner);
@@ -187,7 +190,7 @@ function remove<V extends Keyed>(node: Node<V>, key: string, owner: Owner): Node
   return own;
 }
 
-/** Joins the child with a neighbour when it is narrow, so that trees that shrink become flat again. */
+/** Joins a narrow child with a neighbour, so that shrinking trees become flat again. */
 function joinNarrow<V extends Keyed>(children: Node<V>[], index: number, owner: Owner): void {
   if (children.length < 2 || widthOf(children[index]) >= NARROW) return;
   const start = index === 0 ? 0 : index - 1;
@@ -201,14 +204,17 @@ function widthOf<V extends Keyed>(node: Node<V> | undefined): number {
   return node?.children?.length ?? node?.items?.length ?? 0;
 }
 
-/** Neighbours as one node, perhaps too wide. */
+/** Both neighbours as one node, which may be too wide. */
 function join<V extends Keyed>(left: Node<V>, right: Node<V>): Node<V> {
   if (left.children !== undefined && right.children !== undefined)
     return branch([...left.children, ...right.children], undefined);
   return leaf([...(left.items ?? []), ...(right.items ?? [])], undefined);
 }
 
-/** Values by identity. Subtrees that both trees have are skipped; trees of one origin share all but the paths to what has changed. */
+/**
+ * Compares values by identity and skips shared subtrees. Trees of one origin share all nodes but the paths to
+ * changes.
+ */
 export function differencesOf<V extends Keyed>(
   before: Node<V> | undefined,
   after: Node<V> | undefined,
@@ -216,7 +222,7 @@ export function differencesOf<V extends Keyed>(
   let [old, fresh] = [levelOf(before), levelOf(after)];
   while (old.some(isBranch) || fresh.some(isBranch)) {
     const [oldDepth, freshDepth] = [depthOf(old), depthOf(fresh)];
-    // Nodes are compared at the same height: the taller tree goes down first.
+    // Nodes are compared at equal height: the taller tree descends first.
     const [nextOld, nextFresh] = [
       oldDepth >= freshDepth ? old.flatMap((node) => node.children ?? []) : old,
       freshDepth >= oldDepth ? fresh.flatMap((node) => node.children ?? []) : fresh,
@@ -238,14 +244,14 @@ function isBranch<V extends Keyed>({ children }: Node<V>): boolean {
   return children !== undefined;
 }
 
-/** All leaves of a tree lie equally deep. */
+/** All leaves of a tree have the same depth. */
 function depthOf<V extends Keyed>([first]: readonly Node<V>[]): number {
   let depth = 0;
   for (let node = first; node?.children !== undefined; node = node.children[0]) depth++;
   return depth;
 }
 
-/** What only one of the two has. */
+/** The items that only one of the two lists has. */
 function exclusive<T>(left: readonly T[], right: readonly T[]): [T[], T[]] {
   const [lefts, rights] = [new Set(left), new Set(right)];
   return [left.filter((each) => !rights.has(each)), right.filter((each) => !lefts.has(each))];

@@ -22,7 +22,7 @@ function sorted(model: ReadonlyMap<string, number>, from: string, to: string): I
 }
 
 describe("SortedMap", () => {
-  test("behaves as a plain map whose keys are sorted", () => {
+  test("behaves like a plain map with sorted keys", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 2000, size: "max" }), key, key, (changes, from, to) => {
         const model = new Map<string, number>();
@@ -44,7 +44,7 @@ describe("SortedMap", () => {
     );
   });
 
-  test("an update leaves every older map as it was", () => {
+  test("an update leaves every older map unchanged", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 300, size: "max" }), (changes) => {
         const kept: { map: SortedMap<Item>; items: Item[] }[] = [];
@@ -60,7 +60,7 @@ describe("SortedMap", () => {
     );
   });
 
-  test("an editor gives the same maps as single updates, and leaves every map it gave as it was", () => {
+  test("an editor gives the same maps as single updates, and leaves every returned map unchanged", () => {
     const step = fc.record({ change, isKept: fc.nat(20).map((n) => n === 0) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 1000, size: "max" }), (steps) => {
@@ -115,7 +115,7 @@ describe("SortedMap", () => {
     expect(map.set({ key: "a", value: 1 }).get("a")).toEqual({ key: "a", value: 1 });
   });
 
-  test("two maps of one origin know what only one of them has, whatever happened in between", () => {
+  test("two maps of one origin report the values that only one of them has, after any changes", () => {
     const change = fc.record({ n: fc.integer({ min: 0, max: 3000 }), isRemoval: fc.boolean() });
     fc.assert(
       fc.property(fc.nat(2000), fc.array(change, { maxLength: 400 }), (size, changes) => {

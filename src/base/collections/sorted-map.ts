@@ -1,7 +1,7 @@
 /**
- * An immutable sorted map from strings to values that know their key: a B+tree whose updates copy the path to the changed
- * leaf and share everything else. A kept map is a snapshot; 100,000 keys cost about 0.8 KB for each kept update.
- * Many updates of which only the last map is kept go through an editor, which copies each node once.
+ * An immutable sorted map from strings to values that know their key: a B+tree whose updates copy the path to the
+ * changed leaf and share the rest. A map is thus a snapshot; with 100,000 keys each kept update costs about 0.8 KB.
+ * For many updates of which only the last map is kept, an editor copies each node once.
  */
 import {
   branch,
@@ -29,7 +29,7 @@ export class SortedMap<V extends Keyed> {
     return new SortedMap<V>(undefined);
   }
 
-  /** From values in ascending order of their keys, without duplicates; several times quicker than single updates. */
+  /** Makes a map of values in ascending order of distinct keys. Several times faster than single updates. */
   static fromSorted<V extends Keyed>(values: readonly V[]): SortedMap<V> {
     if (values.length === 0) return SortedMap.empty();
     let level = chunk(values).map((items) => leaf(items, undefined));
@@ -55,7 +55,7 @@ export class SortedMap<V extends Keyed> {
     return new SortedMap(withoutKey(this.#root, key, undefined));
   }
 
-  /** Begins with this map, which stays as it is. */
+  /** An editor that starts with this map and leaves it unchanged. */
   edit(): SortedMapEditor<V> {
     return new SortedMapEditor(this.#root, (root) => new SortedMap(root));
   }
@@ -86,7 +86,7 @@ export class SortedMap<V extends Keyed> {
     }
   }
 
-  /** The same values as `range` has, all at once and several times quicker. */
+  /** Like `range`, but as an array and several times faster. */
   list(from: string, to: string): V[] {
     const found: V[] = [];
     if (this.#root !== undefined) collectWithin(this.#root, { from, to }, found);
@@ -98,7 +98,10 @@ export class SortedMap<V extends Keyed> {
     return Math.max(0, this.#rank(to) - this.#rank(from));
   }
 
-  /** The values that only the earlier map has, and those that only this one has; what the two share is not visited. */
+  /**
+   * Values that only `earlier` has (`removed`), and values that only this map has (`added`). Shared subtrees are
+   * skipped.
+   */
   differences(earlier: SortedMap<V>): { readonly removed: V[]; readonly added: V[] } {
     return differencesOf(earlier.#root, this.#root);
   }
@@ -116,7 +119,7 @@ export class SortedMap<V extends Keyed> {
   }
 }
 
-/** A map under change. What it copied since the last `map()` nobody else has seen, so it is changed in place. */
+/** A map under change. Nodes copied since the last `map()` are still private, so the editor changes them in place. */
 export class SortedMapEditor<V extends Keyed> {
   readonly #mapOf: (root: Node<V> | undefined) => SortedMap<V>;
   #root: Node<V> | undefined;
@@ -140,7 +143,7 @@ export class SortedMapEditor<V extends Keyed> {
       this.#root = withoutKey(this.#root, key, this.#owner);
   }
 
-  /** The map as it is now; later changes leave it alone. */
+  /** The current map; later changes do not affect it. */
   map(): SortedMap<V> {
     this.#owner = {};
     return this.#mapOf(this.#root);

@@ -6,12 +6,12 @@ describe("isSameKey", () => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" });
 
-  test("tells keys apart", () => {
+  test("distinguishes keys", () => {
     expect(isSameKey(publicKey, createPublicKey(pem))).toBe(true);
     expect(isSameKey(publicKey, generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey)).toBe(false);
   });
 
-  test("of different types leaves nothing behind for the next that is read", () => {
+  test("keys of different types leave no error for the next key that is read", () => {
     expect(isSameKey(publicKey, generateKeyPairSync("ed25519").publicKey)).toBe(false);
     expect(() => createPublicKey(pem)).not.toThrow();
   });

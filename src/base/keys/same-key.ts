@@ -1,8 +1,8 @@
 import type { KeyObject } from "node:crypto";
 
 /**
- * Whether two public keys are one. `KeyObject.equals` leaves an error behind when they are of different types, which the next key that anybody
- * reads then meets (seen with Node.js 20).
+ * True when two public keys are equal. `KeyObject.equals` leaves an OpenSSL error behind for keys of different types,
+ * and the next key that is read fails with it (seen in Node.js 20).
  */
 export function isSameKey(a: KeyObject, b: KeyObject): boolean {
   return bytesOf(a).equals(bytesOf(b));

@@ -1,8 +1,8 @@
-/** What it takes to sign certificates: a private key in the form of the platform's cryptography, and numbers for what is signed. */
+/** Keys and serial numbers for signing certificates. */
 import type { KeyObject } from "node:crypto";
 import type { Random } from "../loop/loop.ts";
 
-/** What we make is on P-256; folders made by others have other keys, kubeadm's RSA. */
+/** Setpoint creates P-256 keys. Folders made by other tools have other keys; kubeadm's are RSA. */
 const CURVES: ReadonlyMap<string, string> = new Map([
   ["prime256v1", "P-256"],
   ["secp384r1", "P-384"],
@@ -19,7 +19,7 @@ export async function importSigner(key: KeyObject) {
   return { algorithm, key: await crypto.subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]) };
 }
 
-/** 127 random bits, and positive. */
+/** Serial number of 127 random bits, positive. */
 export function serialNumber(random: Random): string {
   const bytes = random.bytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;

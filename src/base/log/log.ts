@@ -1,19 +1,20 @@
-/** Where the parts of the system say what people should know. Sinks are made by the composition root. */
+/** The log interface of all parts. The composition root creates the sink. */
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** Receives log lines. Text in `fields` is shown as `key=value`. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The same sink with `fields` on every line. */
+  /** A log with `fields` on every line. */
   with(fields: LogFields): Log;
 }
 
-/** For whoever has nobody to tell. */
+/** A log that drops every line. */
 export const silentLog: Log = {
   debug() {},
   info() {},

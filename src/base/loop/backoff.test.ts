@@ -11,7 +11,7 @@ describe("backoffMs", () => {
     expect(waits).toEqual([100, 200, 400, 800, 1000, 1000]);
   });
 
-  test("every wait lies between the part that is not left to chance and the maximum", () => {
+  test("every wait is between its unjittered part and the maximum", () => {
     fc.assert(
       fc.property(
         fc.nat(5000),
@@ -27,7 +27,7 @@ describe("backoffMs", () => {
     );
   });
 
-  test("callers with different streams do not wait equally long", () => {
+  test("callers with different random streams wait for different times", () => {
     const waits = [1, 2, 3, 4].map((seed) =>
       backoffMs(3, { baseMs: 100, maxMs: 10_000 }, seededRandom(seed)),
     );

@@ -1,18 +1,19 @@
 import { assert } from "../assert.ts";
 import type { Random } from "./loop.ts";
 
+/** Growth of the waits between retries. */
 export interface Backoff {
-  /** Wait before the first retry. */
+  /** Wait before the first retry, in milliseconds. */
   readonly baseMs: number;
-  /** No wait is longer. */
+  /** Upper bound of a wait, in milliseconds. */
   readonly maxMs: number;
-  /** Growth from one retry to the next; 2 unless told. */
+  /** Growth from one retry to the next. Default: 2. */
   readonly factor?: number;
-  /** Share of the wait that is left to chance, so that many who failed together do not return together; 0.5 unless told. */
+  /** Share of the wait that is random, so that callers that failed together do not retry together. Default: 0.5. */
   readonly jitter?: number;
 }
 
-/** How long to wait before retry number `retry`, counted from 0: within `(1 - jitter) × wait` and `wait`. */
+/** Milliseconds to wait before retry number `retry`, counted from 0: between `(1 - jitter) × wait` and `wait`. */
 export function backoffMs(retry: number, backoff: Backoff, random: Random): number {
   const { baseMs, maxMs, factor = 2, jitter = 0.5 } = backoff;
   assert(retry >= 0 && baseMs >= 0 && maxMs >= 0, "retries and waits are not negative");

@@ -8,7 +8,7 @@ function items<T>(chain: Chain<T>): (T | undefined)[] {
 }
 
 describe("a chain", () => {
-  test("keeps the order in which things came, whoever leaves", () => {
+  test("keeps the order of its items when others are removed", () => {
     const chain = new Chain<string>();
     const [a, b, c, d] = ["a", "b", "c", "d"].map((item) => chain.add(item));
     if (a === undefined || b === undefined || c === undefined || d === undefined)
@@ -25,7 +25,7 @@ describe("a chain", () => {
     expect(chain.length).toBe(2);
   });
 
-  test("is empty, and takes new ones, when all have left", () => {
+  test("accepts new items after all were removed", () => {
     const chain = new Chain<string>();
     chain.remove(chain.add("a"));
     const whenEmpty = [chain.first, chain.length];
@@ -36,7 +36,7 @@ describe("a chain", () => {
     expect(items(chain)).toEqual(["b"]);
   });
 
-  test("what has left points to nobody, and leaves only once", () => {
+  test("a removed link has no neighbours, and its second removal is a no-op", () => {
     const chain = new Chain<string>();
     const [, middle] = [chain.add("a"), chain.add("b"), chain.add("c")];
 

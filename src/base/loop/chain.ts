@@ -1,13 +1,13 @@
 /**
- * Things in the order in which they came, each of which may leave at any time, all of it in constant time.
+ * A linked list in order of addition, with removal anywhere in constant time.
  *
- * What has left points to nobody here, and nobody to it. A Set or a Map in which things come and go is copied as it grows and shrinks: a copy that has
- * grown old keeps what was in it, and all that this points to, from being collected before everything is.
+ * A removed link points to no other link, and none to it. A Set or Map is copied as it grows and shrinks. A copy in
+ * the old generation keeps its former items alive until a full garbage collection.
  */
 
-/** The place of a thing. */
+/** An item's place in the chain. */
 export interface Link<T> {
-  /** Gone once it has left. */
+  /** Undefined after the removal. */
   item: T | undefined;
   before: Link<T> | undefined;
   after: Link<T> | undefined;
@@ -18,7 +18,7 @@ export class Chain<T> {
   #last: Link<T> | undefined;
   #length = 0;
 
-  /** The oldest. */
+  /** The oldest link. */
   get first(): Link<T> | undefined {
     return this.#first;
   }
@@ -37,7 +37,7 @@ export class Chain<T> {
     return link;
   }
 
-  /** Says what was there; undefined when it has left before. */
+  /** Returns the item; undefined when it was removed before. */
   remove(link: Link<T>): T | undefined {
     const { item, before, after } = link;
     if (item === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Lookout } from "./lookout.ts";
 
-/** Lets the event loop turn so often. */
+/** Waits for so many turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -18,7 +18,7 @@ function createLookout(isMissing: () => boolean = () => true): {
   return { lookout, seen };
 }
 
-test("a lookout looks once in every turn of the event loop, and never at once", async () => {
+test("a lookout polls once in every turn of the event loop, and never synchronously", async () => {
   const { lookout, seen } = createLookout();
   lookout.begin(1);
   lookout.begin(1);
@@ -30,7 +30,7 @@ test("a lookout looks once in every turn of the event loop, and never at once", 
   await turns(2);
 });
 
-test("a lookout ends when what it looks for is there", async () => {
+test("a lookout ends when its result has arrived", async () => {
   const { lookout, seen } = createLookout(() => seen.looks < 3);
   lookout.begin(1);
   await turns(10);
@@ -51,7 +51,7 @@ test("a lookout ends when its time is over", async () => {
   expect(seen.looks).toBe(looks);
 });
 
-test("a lookout of no time looks at nothing", async () => {
+test("a lookout without time does not poll", async () => {
   const { lookout, seen } = createLookout();
   lookout.begin(0);
   await turns(3);

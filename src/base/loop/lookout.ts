@@ -1,6 +1,6 @@
 /**
- * Looks for what another thread shall bring, in every turn of the event loop and for a bounded time. A thread that sleeps has to be
- * woken, which may take longer than what it waits for. Sockets, timers and steps have their turns in between.
+ * Polls for the result of another thread in every turn of the event loop, for a bounded time. Waking a sleeping
+ * thread may take longer than its work. Sockets, timers and steps run between polls.
  */
 import type { Loop } from "./loop.ts";
 
@@ -10,13 +10,13 @@ export class Lookout {
   #until = 0;
   #isLooking = false;
 
-  /** `look` is called once a turn and answers whether there is still something to look for. */
+  /** `look` runs once a turn and returns whether there is still something to wait for. */
   constructor(clock: Pick<Loop, "elapsed">, look: () => boolean) {
     this.#clock = clock;
     this.#look = look;
   }
 
-  /** Looks for so long from now on, or until nothing is looked for any more. Costs a core meanwhile. */
+  /** Polls for `forMs` from now on, or until nothing is left to wait for. Uses a whole core. */
   begin(forMs: number): void {
     this.#until = this.#clock.elapsed() + forMs;
     if (forMs > 0) this.#goOn();

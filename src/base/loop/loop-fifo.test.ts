@@ -19,7 +19,7 @@ test("a fifo gives back what was pushed, in order, for every mix of push, shift 
   );
 });
 
-test("a fifo works on after a burst", () => {
+test("a fifo continues to work after a burst", () => {
   const fifo = new Fifo<number>();
   for (let i = 0; i < 20_000; i++) fifo.push(i);
   for (let i = 0; i < 20_000; i++) expect(fifo.shift()).toBe(i);

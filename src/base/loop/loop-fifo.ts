@@ -4,7 +4,7 @@
  * Example, capacity 4 after `push` a…d, `shift` twice, `push` e: slots [e, -, c, d], head 2, length 3.
  */
 export class Fifo<T> {
-  /** Its length is a power of two, so that an index wraps with a mask. */
+  /** The length is a power of two, so that a mask wraps an index. */
   #slots: (T | undefined)[] = emptySlots(SMALLEST);
   #head = 0;
   #length = 0;
@@ -60,7 +60,7 @@ export class Fifo<T> {
 }
 
 const SMALLEST = 8;
-/** A burst's memory (here 64 KiB) is given back once the burst is over. */
+/** Capacity (64 KiB here) above which an empty fifo releases its memory after a burst. */
 const KEPT_WHEN_EMPTY = 8192;
 
 function emptySlots(count: number): undefined[] {

@@ -1,8 +1,8 @@
 import { assert } from "../assert.ts";
 
 /**
- * Gives each actor below one parent a path of its own, so that no two of them share a queue or a random stream.
- * The second `store` below `cluster` is `cluster/store#2`: who restarts a part in the same order gets the same paths.
+ * Gives each child of one actor a path of its own, so that no two share a queue or a random stream. The second
+ * `store` below `cluster` is `cluster/store#2`. Parts restarted in the same order get the same paths.
  */
 export class ChildPaths {
   readonly #parent: string;
@@ -23,11 +23,11 @@ export class ChildPaths {
 export function assertActorName(name: string): void {
   assert(
     /^[^/#]+$/.test(name),
-    `an actor's name is not empty and has no "/" or "#", found ${JSON.stringify(name)}`,
+    `an actor's name must not be empty or contain "/" or "#", found ${JSON.stringify(name)}`,
   );
 }
 
-/** The path without the numbers of repeated actors: a bounded set, fit for a metric's label. */
+/** The path without the numbers of repeated actors: a bounded set, suitable for a metric label. */
 export function boundedPath(path: string): string {
   return path.replaceAll(/#\d+/g, "");
 }

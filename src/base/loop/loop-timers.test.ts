@@ -6,7 +6,7 @@ function entry(at: number, tie: number): TimerEntry {
   return { at, tie, actor: "a", kind: "progress", step: undefined, index: -1 };
 }
 
-test("entries come out by time, then by tie, without those removed", () => {
+test("entries come out by time, then by tie, without the removed ones", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(20), fc.boolean()), { maxLength: 100 }), (drawn) => {
       const heap = new TimerHeap();

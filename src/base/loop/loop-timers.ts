@@ -1,22 +1,22 @@
 import type { Step, TimerKind } from "./loop.ts";
 
-/** Anything with a due time. */
+/** An entry with a due time. */
 export interface DueEntry {
   readonly at: number;
-  /** Orders entries of the same time; smaller first. */
+  /** Order of entries with the same time; smaller first. */
   readonly tie: number;
-  /** Place in the heap, or -1 when not in one. Only the heap writes it. */
+  /** Index in the heap; -1 outside of it. Only the heap writes it. */
   index: number;
 }
 
 export interface TimerEntry extends DueEntry {
   readonly actor: string;
   readonly kind: TimerKind;
-  /** Gone once it ran or was cancelled. */
+  /** Undefined after the timer ran or was cancelled. */
   step: Step | undefined;
 }
 
-/** Timers by due time: a binary heap in which each entry knows its place, so that cancelling needs no search. */
+/** Timers by due time: a binary heap whose entries know their index, so that cancelling needs no search. */
 export class TimerHeap<Entry extends DueEntry = TimerEntry> {
   readonly #entries: Entry[] = [];
 
@@ -29,7 +29,7 @@ export class TimerHeap<Entry extends DueEntry = TimerEntry> {
     this.#rise(entry, this.#entries.length - 1);
   }
 
-  /** Harmless for an entry that is not in the heap. */
+  /** No-op for an entry that is not in the heap. */
   remove(entry: Entry): void {
     const { index } = entry;
     if (index < 0) return;
@@ -40,7 +40,7 @@ export class TimerHeap<Entry extends DueEntry = TimerEntry> {
     this.#sink(last, last.index);
   }
 
-  /** Takes the next entry out if it is due at `now`. */
+  /** Removes and returns the next entry if it is due at `now`. */
   takeDue(now: number): Entry | undefined {
     const entry = this.#entries[0];
     if (entry === undefined || entry.at > now) return undefined;

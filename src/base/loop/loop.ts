@@ -1,78 +1,84 @@
 /**
- * The one seam through which time, randomness and order enter (docs/concepts/loop.md).
+ * The single source of time, randomness and order (docs/concepts/loop.md).
  *
- * Every actor (server, store, each controller, each client) gets a named child. On the real
- * loop steps run as soon as the machine allows; on the virtual loop a seed decides which
- * step runs next, so that a whole cluster gives the same result for the same seed.
- *
- * Between two steps code runs to completion with ordinary `await`; anything that ends on a
- * thread or in the operating system is announced with `outside`.
+ * Each actor (server, store, controller, client) has a named child. The real loop runs steps as soon as possible. The
+ * virtual loop picks the next step by a seed, so that a whole cluster behaves the same for the same seed.
+ * Within a step, code runs to completion with ordinary `await`. Work that ends on a thread or in the operating system
+ * is announced with `outside`.
  */
 
-/** In the order in which the real loop prefers them. Nobody waits for what is in the last one: it gets the time that is left over, and a little of a busy time. */
+/**
+ * In the real loop's order of preference. Nothing waits for steps in `spare`: they run when the loop is idle, plus a
+ * small share of busy time.
+ */
 export const LANES = ["health", "request", "loop", "background", "spare"] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
- * `progress` timers are work that is still to be done: the world is not quiet before they fired.
- * `periodic` timers (resync, lease renewal, expiry) come again for ever and keep nothing from being quiet.
+ * `progress` timers are work that remains: the virtual loop is not settled until they have fired. `periodic` timers
+ * (resync, lease renewal, expiry) repeat forever and do not count.
  */
 export type TimerKind = "progress" | "periodic";
 
-/** A step that fails, at once or through the promise it returns, is reported to the loop's owner. */
+/** A step that throws or rejects is reported to the loop's owner. */
 export type Step = () => void | Promise<void>;
 
 export interface Timer {
-  /** After this the step does not run any more. Harmless when it already ran. */
+  /** Prevents the step from running. No-op after it ran. */
   cancel(): void;
 }
 
+/** Source of time, timers, randomness and order of one actor. */
 export interface Loop {
-  /** Path of actor names from the root, such as `cluster/store`. */
+  /** Path of actor names from the root, for example `cluster/store`. */
   readonly actor: string;
 
   /**
-   * Of the step that runs now, or that released what runs now; `request` when there is none. Who posts what follows from a step in the same lane
-   * has it behind everything that waits there already. The virtual loop, which prefers no lane, always says `request`.
+   * Lane of the running step, or of the step that resumed the running code; `request` when there is none. A step
+   * posted from a step to the same lane runs after everything already queued there. The virtual loop has no lanes and
+   * always returns `request`.
    */
   readonly lane: Lane;
 
-  /** Milliseconds since the epoch. May jump back or forth on a real machine. */
+  /** Milliseconds since the epoch. May jump in both directions on a real machine. */
   now(): number;
 
-  /** Milliseconds from an arbitrary start; never goes back. For measuring durations. */
+  /** Milliseconds from an arbitrary start, for measuring durations. Never goes back. */
   elapsed(): number;
 
-  /** Runs `step` once, not before `at` (by `now`; a clock that is set back meanwhile does not hold it up). */
+  /** Runs `step` once, when `now` has reached `at`. Setting the clock back meanwhile does not delay it. */
   timer(at: number, kind: TimerKind, step: Step): Timer;
 
   /** Runs `step` soon, never synchronously. Steps of one actor in one lane run in the order posted. */
   post(lane: Lane, step: Step): void;
 
   /**
-   * Announces work that ends outside this thread's control; settles as `work` does. On the virtual loop as a step of
-   * this actor, and only for labels declared to it; on the real loop at once.
+   * Announces work that ends outside this thread, and settles as `work` does. On the virtual loop it settles in a
+   * step of this actor, and only for declared labels. On the real loop it settles at once.
    */
   outside<T>(label: string, work: Promise<T>): Promise<T>;
 
   /**
-   * Announces something of this actor that shall end, such as a request or a reconcile; the function that comes back says that it has.
-   * A virtual world in which nothing is left to run while something is in flight has a promise that never settles, and says whose.
+   * Announces work of this actor that must end, for example a request or a reconcile. Call the returned function when
+   * it has ended. When the virtual loop has nothing left to run and work is in flight, some promise never settles;
+   * the loop reports the label.
    */
   inFlight(label: string): () => void;
 
-  /** The same stream object for the same name; on a virtual loop its numbers depend on seed, actor and name only. */
+  /** A random stream; one object per name. On the virtual loop its numbers depend on seed, actor and name only. */
   random(stream: string): Random;
 
-  /** A new actor below this one. A name used before gets a number: `cluster/store#2`. */
+  /** A new actor below this one. A repeated name gets a number: `cluster/store#2`. */
   child(name: string): Loop;
 }
 
+/** Source of random numbers. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
   /** Uniform integer in [0, limit). */
   below(limit: number): number;
+  /** Random bytes. */
   bytes(count: number): Uint8Array;
   /** A version 4 UUID. */
   uuid(): string;

@@ -1,8 +1,9 @@
 import type { Loop, TimerKind } from "./loop.ts";
 
+/** How long a pause lasts, and whether the virtual loop waits for it. */
 export interface Pause {
   readonly ms: number;
-  /** `periodic` for what comes again for ever. */
+  /** `periodic` for pauses that repeat forever. */
   readonly kind: TimerKind;
 }
 

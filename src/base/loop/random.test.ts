@@ -10,7 +10,7 @@ const sources = [
 ];
 
 describe.each(sources)("random ($name)", ({ create }) => {
-  test("next lies in [0, 1) and uses the whole range", () => {
+  test("next is in [0, 1) and uses the whole range", () => {
     const random = create();
     const drawn = Array.from({ length: 10_000 }, () => random.next());
 
@@ -18,7 +18,7 @@ describe.each(sources)("random ($name)", ({ create }) => {
     expect(drawn.reduce((sum, value) => sum + value, 0) / drawn.length).toBeCloseTo(0.5, 1);
   });
 
-  test("below gives integers under any limit", () => {
+  test("below returns integers below any limit", () => {
     const random = create();
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (limit) => {
@@ -28,7 +28,7 @@ describe.each(sources)("random ($name)", ({ create }) => {
     );
   });
 
-  test("below reaches every value about equally often", () => {
+  test("below returns every value about equally often", () => {
     const random = create();
     const counts = [0, 0, 0, 0, 0, 0];
     for (let i = 0; i < 60_000; i++) {
@@ -40,7 +40,7 @@ describe.each(sources)("random ($name)", ({ create }) => {
     expect(Math.max(...counts)).toBeLessThan(11_000);
   });
 
-  test("a limit that is not a positive integer is refused", () => {
+  test("below rejects a limit that is not a positive integer", () => {
     const random = create();
 
     expect(() => random.below(0)).toThrow("positive integer");
@@ -55,7 +55,7 @@ describe.each(sources)("random ($name)", ({ create }) => {
     expect(new Set(uuids).size).toBe(1000);
   });
 
-  test("bytes has the length asked for and is not constant", () => {
+  test("bytes has the requested length and is not constant", () => {
     const bytes = create().bytes(64);
 
     expect(bytes.length).toBe(64);
@@ -64,7 +64,7 @@ describe.each(sources)("random ($name)", ({ create }) => {
 });
 
 describe("seeded random", () => {
-  test("the same parts give the same numbers for ever", () => {
+  test("the same parts give the same numbers forever", () => {
     const random = seededRandom(7, "cluster/store", "names");
 
     expect([random.below(1000), random.below(1000), random.uuid()]).toMatchInlineSnapshot(`
@@ -76,7 +76,7 @@ describe("seeded random", () => {
     `);
   });
 
-  test("streams that differ in one part have nothing in common", () => {
+  test("streams that differ in one part are unrelated", () => {
     const parts = [
       [1, "a", "s"],
       [2, "a", "s"],

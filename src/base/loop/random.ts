@@ -1,4 +1,4 @@
-/** Sources of random numbers: the machine's, and streams that a seed fixes for ever. */
+/** Random numbers from the operating system, or from streams that a seed determines. */
 
 import { randomFillSync, randomUUID } from "node:crypto";
 import { assert } from "../assert.ts";
@@ -6,7 +6,7 @@ import type { Random } from "./loop.ts";
 
 const TWO_TO_32 = 2 ** 32;
 
-/** From the operating system's generator, fit for secrets. */
+/** Random numbers from the operating system, suitable for secrets. */
 export function cryptoRandom(): Random {
   const pool = new Uint32Array(256);
   let used = pool.length;
@@ -23,15 +23,12 @@ export function cryptoRandom(): Random {
   return { ...randomFrom(word), bytes, uuid: () => randomUUID() };
 }
 
-/**
- * The same parts give the same numbers on every machine and in every version of Node.
- * Not fit for secrets.
- */
+/** A stream that its parts determine, on every machine and in every version of Node. Not suitable for secrets. */
 export function seededRandom(...parts: readonly (string | number)[]): Random {
   return randomFrom(sfc32(parts.join("\0")));
 }
 
-/** 32 well-mixed bits of `text`; equal texts give equal bits. */
+/** Hash of `text` with 32 well-mixed bits. */
 export function hash32(text: string, basis = 0): number {
   let hash = basis ^ 0x811c9dc5;
   for (let i = 0; i < text.length; i++) {
@@ -56,7 +53,7 @@ function sfc32(seed: string): () => number {
     c = (((c << 21) | (c >>> 11)) + sum) | 0;
     return sum >>> 0;
   };
-  // Its author's number of rounds until similar seeds have nothing in common.
+  // Number of rounds, by its author, until streams of similar seeds are unrelated.
   for (let round = 0; round < 15; round++) word();
   return word;
 }
@@ -71,7 +68,7 @@ function randomFrom(word: () => number): Random {
   return { next, below: (limit) => below(limit, word, next), bytes, uuid: () => uuidFrom(bytes(16)) };
 }
 
-/** Exactly uniform up to 2^32: numbers of the last, incomplete run are drawn again. */
+/** Exactly uniform up to 2^32: numbers of the last, incomplete range are drawn again. */
 function below(limit: number, word: () => number, next: () => number): number {
   assert(Number.isSafeInteger(limit) && limit > 0, `a limit is a positive integer, found ${limit}`);
   if (limit > TWO_TO_32) return Math.floor(next() * limit);

@@ -1,25 +1,25 @@
 import type { Loop } from "./loop.ts";
 
-/** A difference this large between two looks is a clock that was set, a smaller one is drift. */
+/** A larger difference between two readings means that the clock was set; a smaller one is drift. */
 const CLOCK_WAS_SET_MS = 1000;
 
 /**
- * The wall clock with its steps back taken out, as timers need it: a lease is renewed every ten seconds also in the
- * hour after somebody set the clock back by an hour.
+ * A wall clock for timers that ignores steps back: a lease is renewed every ten seconds even after the clock was set
+ * back by an hour.
  *
- * Example: 12:00 a timer for 12:10 is set. 12:05 the clock is set to 11:05. At 11:10 the steady time is 12:10.
+ * Example: at 12:00 a timer is set for 12:10. At 12:05 the clock is set to 11:05. At 11:10 the steady time is 12:10.
  */
 export class SteadyClock {
-  /** Wall clock minus monotonic clock when last looked at. */
+  /** Wall clock minus monotonic clock at the last reading. */
   #offset: number;
-  /** How far the clock was set back and not forth again. Never negative. */
+  /** Time by which the clock was set back and not forward again. Never negative. */
   #setBackMs = 0;
 
   constructor(now: number, elapsed: number) {
     this.#offset = now - elapsed;
   }
 
-  /** Looks at both clocks; returns what to add to a time of the wall clock to get steady time. */
+  /** Reads both clocks; returns the difference between steady time and wall clock. */
   correction(now: number, elapsed: number): number {
     const changeMs = now - elapsed - this.#offset;
     this.#offset = now - elapsed;
@@ -29,8 +29,8 @@ export class SteadyClock {
 }
 
 /**
- * The same of a loop, for who keeps many times and sets one timer for the next of them: a timer that is set after a step back does not know how
- * far away the time was when it was noted.
+ * Steady time of a loop, for components that keep many due times and set one timer for the earliest. A due time kept
+ * as wall time would be wrong after a step back.
  */
 export class SteadyTime {
   readonly #loop: Loop;
@@ -45,12 +45,12 @@ export class SteadyTime {
     return this.of(this.#loop.now());
   }
 
-  /** Of a time by the loop as it is now. */
+  /** Converts a current time of the loop to steady time. */
   of(at: number): number {
     return at + this.#clock.correction(this.#loop.now(), this.#loop.elapsed());
   }
 
-  /** What the loop will call it, if its clock is not set before. */
+  /** Converts steady time to the loop's time, valid until its clock is set. */
   toLoop(steady: number): number {
     return steady - this.#clock.correction(this.#loop.now(), this.#loop.elapsed());
   }

@@ -1,4 +1,4 @@
-/** Resolves once the signal is aborted, at once if it is already. */
+/** Resolves when the signal is aborted, or at once if it is already. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

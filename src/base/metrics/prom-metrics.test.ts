@@ -15,7 +15,7 @@ describe("createMetrics", () => {
     expect(text).toContain('h_bucket{le="10"} 1');
   });
 
-  test("what is counted under bound labels is exposed as any other, once", async () => {
+  test("counts under bound labels are exposed like others, once", async () => {
     const metrics = createMetrics();
     const counter = metrics.counter({ name: "c_total", help: "c", labels: ["actor"] });
     const bound = counter.bind({ actor: "a" });
@@ -27,7 +27,7 @@ describe("createMetrics", () => {
     expect(await metrics.expose()).toContain('c_total{actor="a"} 4');
   });
 
-  test("a gauge that is read asks its source when somebody looks, until it is told to stop", async () => {
+  test("a gauge with a source reads it when metrics are exposed, until stopped", async () => {
     const metrics = createMetrics();
     let depth = 1;
     const stop = metrics.gauge({ name: "g", help: "g", labels: ["queue"] }).read(() => depth, { queue: "q" });
@@ -40,7 +40,7 @@ describe("createMetrics", () => {
     expect(await metrics.expose()).not.toContain('g{queue="q"}');
   });
 
-  test("a counter that is read asks its source when somebody looks, and stays where it was after that", async () => {
+  test("a counter with a source reads it when metrics are exposed, and keeps the last value once stopped", async () => {
     const metrics = createMetrics();
     let count = 1;
     const stop = metrics.counter({ name: "c_total", help: "c" }).read(() => count);
@@ -55,7 +55,7 @@ describe("createMetrics", () => {
     expect(await metrics.expose()).toContain("c_total 8");
   });
 
-  test("a metric is shown under its other name too, with that one's label", async () => {
+  test("a metric is also exposed under its second name and label", async () => {
     const metrics = createMetrics();
     const alsoAs = { name: "other_seconds", label: "name" };
     const options = { name: "h_seconds", help: "h", labels: ["controller"], buckets: [1], alsoAs };
@@ -69,7 +69,7 @@ describe("createMetrics", () => {
     expect(text).toContain('other_seconds_count{name="a"} 1');
   });
 
-  test("what is observed under bound labels is exposed as any other", async () => {
+  test("values under bound labels are exposed like others", async () => {
     const metrics = createMetrics();
     const histogram = metrics.histogram({ name: "h", help: "h", labels: ["actor"], buckets: [1, 10] });
     const bound = histogram.bind({ actor: "a" });
@@ -86,7 +86,7 @@ describe("createMetrics", () => {
     expect(text).toContain('h_count{actor="a"} 3');
   });
 
-  test("asking twice for one name gives the same metric", async () => {
+  test("requesting a name twice returns the same metric", async () => {
     const metrics = createMetrics();
     metrics.counter({ name: "c_total", help: "c" }).add();
     metrics.counter({ name: "c_total", help: "c" }).add();
@@ -94,7 +94,7 @@ describe("createMetrics", () => {
     expect(await metrics.expose()).toContain("c_total 2");
   });
 
-  test("what would end a text or a line early is escaped", async () => {
+  test("characters that would end a text or a line early are escaped", async () => {
     const metrics = createMetrics();
     metrics.counter({ name: "c_total", help: "a\nb", labels: ["text"] }).add(1, { text: 'a"b\\c\nd' });
 
@@ -104,7 +104,7 @@ describe("createMetrics", () => {
     expect(text).toContain('c_total{text="a\\"b\\\\c\\nd"} 1\n');
   });
 
-  test("a metric without labels is there before anything happened", async () => {
+  test("a metric without labels is exposed before its first use", async () => {
     const metrics = createMetrics();
     metrics.counter({ name: "c_total", help: "c" });
     metrics.counter({ name: "l_total", help: "l", labels: ["actor"] });
@@ -115,21 +115,21 @@ describe("createMetrics", () => {
     expect(text).not.toContain("\nl_total");
   });
 
-  test("labels that were not declared and counts that fall are refused", () => {
+  test("undeclared labels and decreasing counts are rejected", () => {
     const counter = createMetrics().counter({ name: "c_total", help: "c", labels: ["actor"] });
 
     expect(() => counter.add(1, { other: "a" })).toThrow("no other labels than actor");
     expect(() => counter.add(-1, { actor: "a" })).toThrow("only grows");
   });
 
-  test("one name for two types is refused", () => {
+  test("one name for two types is rejected", () => {
     const metrics = createMetrics();
     metrics.counter({ name: "c_total", help: "c" });
 
     expect(() => metrics.gauge({ name: "c_total", help: "c" })).toThrow("of another type");
   });
 
-  test("two sets of metrics do not mix", async () => {
+  test("two registries are independent", async () => {
     createMetrics().counter({ name: "c_total", help: "c" }).add();
 
     expect(await createMetrics().expose()).not.toContain("c_total");

@@ -1,4 +1,7 @@
-/** Metrics in Prometheus' text format. Each set stands for itself, so that two clusters in one process do not mix. */
+/**
+ * Metrics in the Prometheus text format. Each registry is independent, so that two clusters in one process do not
+ * mix.
+ */
 import { assert } from "../assert.ts";
 import type {
   BoundCounter,
@@ -35,7 +38,7 @@ export function createMetrics(): Metrics {
 interface Exposed {
   readonly options: MetricOptions;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Its lines, in the order in which their labels were first seen. */
+  /** Sample lines, in the order in which their labels were first used. */
   samples(): readonly string[];
 }
 
@@ -167,7 +170,7 @@ class KeptHistogram implements Histogram, Exposed {
 
 class Distribution implements BoundHistogram {
   readonly #buckets: readonly number[];
-  /** By bucket, each without those below it. */
+  /** Counts per bucket, without those of lower buckets. */
   readonly #counts: number[];
   sum = 0;
   count = 0;
@@ -184,7 +187,7 @@ class Distribution implements BoundHistogram {
     if (at < this.#counts.length) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
-  /** The first whose bound it does not exceed; every request looks for three. */
+  /** Index of the first bucket that contains the value. Binary search, because every request records three values. */
   #bucketOf(value: number): number {
     let low = 0;
     let high = this.#buckets.length;
@@ -196,7 +199,7 @@ class Distribution implements BoundHistogram {
     return low;
   }
 
-  /** How many were at most so large, for each bound. */
+  /** Cumulative count for each upper bound. */
   upTo(): readonly (readonly [most: number, count: number])[] {
     let below = 0;
     const bounded = this.#buckets.map((most, at) => [most, (below += this.#counts[at] ?? 0)] as const);
@@ -204,13 +207,13 @@ class Distribution implements BoundHistogram {
   }
 }
 
-/** What is kept for each set of labels. A metric without labels has its one value from the beginning. */
+/** Values by set of labels. A metric without labels has its single value from the start. */
 class LabelSets<Kept> {
   readonly #metric: string;
-  /** In alphabetical order, as everybody writes them. */
+  /** In alphabetical order, as is usual. */
   readonly #names: readonly string[];
   readonly #create: () => Kept;
-  /** By the labels as they are written: `code="200",verb="GET"`. */
+  /** By the labels in text form: `code="200",verb="GET"`. */
   readonly #sets = new Map<string, Kept>();
 
   constructor({ name, labels = [] }: MetricOptions, create: () => Kept) {

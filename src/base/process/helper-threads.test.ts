@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const folder = mkdtempSync(join(tmpdir(), "setpoint-threads-"));
 const program = join(folder, "program.mjs");
 
-/** Prints the priority of the main thread, then those of the others that were there. */
+/** Prints the priority of the main thread, then those of the other threads. */
 const SOURCE = `
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("threads of Node.js itself go behind the main thread, which stays as it is", () => {
+test("threads of Node.js get a lower priority than the main thread, which keeps its own", () => {
   const { stdout } = spawnSync(process.execPath, [program], { encoding: "utf8" });
 
   const [main, others] = JSON.parse(stdout) as [number, number[]];

@@ -11,7 +11,7 @@ const launcher = join(folder, "launch.mjs");
 const script = join(folder, "script.cjs");
 const kept = `${script}.cache`;
 
-/** Says what the script gives. Told to stay, it ends when something else is kept than before. */
+/** Prints the result of the script. With `stay` it runs until the cached code changes. */
 const LAUNCH = `
 import { existsSync, statSync } from "node:fs";
 import { runKeptScript } from "${fileURLToPath(new URL("./kept-script.ts", import.meta.url))}";
@@ -50,28 +50,28 @@ beforeEach(() => {
   rmSync(kept, { recursive: true, force: true });
 });
 
-describe("a script whose compiled form is kept", () => {
-  test("is the same with and without it", () => {
+describe("a script with cached code", () => {
+  test("gives the same result with and without the cache", () => {
     const without = run();
     writeFileSync(kept, compiled);
 
     expect([without, run()]).toEqual(["a\n", "a\n"]);
   });
 
-  test("runs as it is now when it has changed since, also to one of the same length", () => {
+  test("runs its new text after a change, also to one of the same length", () => {
     writeFileSync(kept, compiled);
     writeFileSync(script, scriptOf("b"));
 
     expect(run()).toBe("b\n");
   });
 
-  test("runs without what was damaged", () => {
+  test("runs without a damaged cache", () => {
     writeFileSync(kept, Buffer.from(compiled).fill(0xff, compiled.length / 2));
 
     expect(run()).toBe("a\n");
   });
 
-  test("is kept anew when V8 does not take it, as after a change of flags", () => {
+  test("is cached again when V8 rejects the cache, for example after a change of flags", () => {
     writeFileSync(kept, compiled);
     const args = ["--heap-growing-percent=70", launcher, "stay"];
     const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
@@ -80,7 +80,7 @@ describe("a script whose compiled form is kept", () => {
     expect(readFileSync(kept).equals(compiled)).toBe(false);
   });
 
-  test("runs where nothing can be read or written", () => {
+  test("runs when the cache cannot be read or written", () => {
     mkdirSync(kept);
 
     expect(run()).toBe("a\n");

@@ -1,22 +1,26 @@
 /**
- * Runs a script with what V8 made of it before. To compile a large program anew takes a third of its start, and V8 gives out what it compiled: that
- * is kept in a file beside the script.
+ * Runs a script with V8's cached code. Compiling a large program takes a third of its start; V8 can export the
+ * compiled code, which is kept in a file beside the script.
  *
- * V8 itself tells only its own version and the length of the script apart. So the file begins with a digest, and is used only when it was made of this very
- * script by this very Node.js and is intact. Where it cannot be read or written, everything is as without it.
+ * V8 itself checks only its own version and the length of the script. So the file starts with a digest, and is used
+ * only if it is intact and was made from this script by this Node.js. When the file cannot be read or written, the
+ * script runs without it.
  */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Script } from "node:vm";
 
-/** V8 compiles a function when it is first called. By then a server has called all that a start needs, and whatever ends sooner starts quickly anyway. */
+/**
+ * V8 compiles a function on its first call. After this time a server has called everything a start needs; shorter
+ * programs start quickly anyway.
+ */
 const KEEP_AFTER_MS = 2000;
 
 const DIGEST_BYTES = 32;
 
 /**
- * The value of the script in the file. It cannot use `import()`, and must be plain ASCII: then its text takes one byte a character in memory, and none
- * has to be decoded.
+ * Returns the value of the script in the file. The script cannot use `import()` and must be plain ASCII: its text
+ * then takes one byte per character, without decoding.
  */
 export function runKeptScript(file: string): unknown {
   const source = readLarge(file);
@@ -26,7 +30,7 @@ export function runKeptScript(file: string): unknown {
     filename: file,
     ...(kept !== undefined && { cachedData: kept }),
   });
-  // V8 takes nothing that was made with other flags, which a program may also set while it runs.
+  // V8 rejects code that was compiled with other flags; a program may also change them at run time.
   const isUsed = kept !== undefined && script.cachedDataRejected !== true;
   if (!isUsed) setTimeout(() => keep(keptFile, script, source), KEEP_AFTER_MS).unref();
   return script.runInThisContext();
@@ -43,8 +47,9 @@ function readKept(keptFile: string, source: Buffer): Buffer | undefined {
 }
 
 /**
- * The C library takes the size of the largest block up to 32 MB that was freed as a measure of what each thread may keep to itself, and 3 MB for each of ten threads
- * are more than the whole program. A block above that leaves it at its default, and costs nothing where nobody writes to it.
+ * Size of the read buffer. glibc adapts its threshold to the largest freed block of up to 32 MB, and then keeps 3 MB
+ * per thread. For ten threads that is more than the whole program. A larger block leaves the threshold at its
+ * default, and untouched pages cost nothing.
  */
 const LARGE_BYTES = 33 << 20;
 
@@ -58,7 +63,7 @@ function readLarge(file: string): Buffer {
   }
 }
 
-/** Under a name of its own first: others may start at the same time. */
+/** Writes to a temporary name and renames, because other processes may start at the same time. */
 function keep(keptFile: string, script: Script, source: Buffer): void {
   const made = script.createCachedData();
   const unfinished = `${keptFile}.${String(process.pid)}`;

@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 describe("makeFolder", () => {
-  test("makes all that is missing, with the mode", async () => {
+  test("makes all missing folders with the mode", async () => {
     const path = join(root, "a/b/c");
 
     await makeFolder(path, 0o700);
@@ -22,7 +22,7 @@ describe("makeFolder", () => {
     ]);
   });
 
-  test("makes one folder for two who ask at once", async () => {
+  test("makes one folder for two concurrent callers", async () => {
     const path = join(root, "a/b");
 
     await Promise.all([makeFolder(path), makeFolder(path)]);
@@ -30,14 +30,14 @@ describe("makeFolder", () => {
     expect(statSync(path).isDirectory()).toBe(true);
   });
 
-  test("refuses where a file is", async () => {
+  test("rejects when a file has the name", async () => {
     writeFileSync(join(root, "file"), "");
 
     await expect(makeFolder(join(root, "file"))).rejects.toThrow("EEXIST");
     await expect(makeFolder(join(root, "file/below"))).rejects.toThrow("ENOTDIR");
   });
 
-  test.runIf(process.platform === "linux")("refuses where the system makes no folders", async () => {
+  test.runIf(process.platform === "linux")("rejects when the system makes no folders", async () => {
     await expect(makeFolder("/proc/setpoint/data")).rejects.toThrow("ENOENT");
   });
 });

@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder, and those above it that are missing. What Node.js has for that (`recursive`) never ends, on a thread that nothing can stop, where a
- * system says of every new folder that it is not there, as it does below /proc.
+ * Makes a folder and its missing parents. Node's `recursive` option loops forever on a thread, where nothing can stop
+ * it, if the system reports every new folder as missing. /proc does that.
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   try {

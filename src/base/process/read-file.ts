@@ -1,7 +1,7 @@
-/** Reads files that people name: what is wrong with one is told with its path. */
+/** Reads files that users name; errors carry the path. */
 import { readFile } from "node:fs/promises";
 
-/** As `readFile`. Node.js does not say which file it was when a directory is in its place. */
+/** Like `readFile`, but with the path in every error. Node.js omits it when the path is a directory. */
 export async function readNamed(path: string): Promise<Buffer> {
   try {
     return await readFile(path);

@@ -1,29 +1,28 @@
 /**
- * Runs posted steps one after another without keeping sockets waiting.
+ * Runs posted steps one after another without delaying sockets.
  *
- * A turn begins with `setImmediate`, which Node runs after its sockets, and lasts at most SLICE_MS; what is left then waits
- * for the next one. So everything that sockets bring in one go is read first and carried out then, which takes a fifth less
- * time than to change between the two for each request: the processor finds its code in its caches. Between two steps all
- * microtasks run, because a step is started by a tick that a microtask asked for: Node empties the microtask queue before it
- * looks at ticks again.
+ * A turn starts with `setImmediate`, which Node runs after its sockets, and lasts at most SLICE_MS; the rest waits
+ * for the next turn. So all incoming data is read first and processed afterwards. That takes a fifth less time than
+ * alternating per request, because code stays in the processor's caches. Between two steps all microtasks run: a tick
+ * that a microtask requested starts each step, and Node drains the microtask queue before its ticks.
  */
 
 import { performance } from "node:perf_hooks";
 import { Fifo } from "../loop-fifo.ts";
 import { LANES, type Lane, type Step } from "../loop.ts";
 
-/** Steps run this long in one go. Short enough that a request from a socket hardly notices. */
+/** Upper bound of a turn, in milliseconds. A request from a socket hardly notices it. */
 const SLICE_MS = 5;
 
-/** While there is no end of other steps, the spare lane has one so often. */
+/** Interval at which the spare lane gets a step while the other lanes are always busy. */
 const SPARE_EVERY_MS = 50;
 const SPARE = LANES.indexOf("spare");
-/** Where no step runs: what the operating system brings. */
+/** Lane of code that runs outside of a step, called by the operating system. */
 const OUTSIDE_LANE: Lane = "request";
 
 export interface PostedStep {
   readonly actor: string;
-  /** Gone once it ran or was cancelled. */
+  /** Undefined after the step ran or was cancelled. */
   step: Step | undefined;
 }
 
@@ -36,22 +35,22 @@ export class RunQueue {
   readonly #owner: RunQueueOwner;
   readonly #lanes = LANES.map(() => new Fifo<PostedStep>());
   #length = 0;
-  /** While true a tick, a microtask or an immediate will look at the queue again. */
+  /** True while a tick, a microtask or an immediate is due that reads the queue again. */
   #isAwake = false;
   #turnEndsAt = 0;
-  /** Which lanes had a step in this turn, or lately enough, by bit. */
+  /** Bits of the lanes that had a step in this turn. The spare lane also counts if its last step is recent. */
   #served = 0;
   #running: PostedStep | undefined;
   #runningLane: Lane = OUTSIDE_LANE;
   #startedAt = 0;
-  /** When the spare lane last had a step. */
+  /** Time of the last step in the spare lane. */
   #sparedAt = 0;
 
   constructor(owner: RunQueueOwner) {
     this.#owner = owner;
   }
 
-  /** Of the step that runs, with the microtasks that it released. */
+  /** Lane of the running step, and of the microtasks that it released. */
   get lane(): Lane {
     return this.#runningLane;
   }
@@ -93,7 +92,9 @@ export class RunQueue {
     queueMicrotask(this.#askForTick);
   };
 
-  /** The first step of the first lane; once time is up, one step of each lane that had none, so that no lane starves. */
+  /**
+   * The first step of the first lane. After the slice, one step of each lane that had none, so that no lane starves.
+   */
   #take(now: number): PostedStep | undefined {
     const passedOver = now < this.#turnEndsAt ? 0 : this.#served;
     for (let lane = 0; lane < this.#lanes.length; lane++) {

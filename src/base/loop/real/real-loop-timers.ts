@@ -4,16 +4,22 @@ import { TimerHeap, type TimerEntry } from "../loop-timers.ts";
 import type { Step, Timer, TimerKind } from "../loop.ts";
 import { SteadyClock } from "../steady-clock.ts";
 
-/** Longest sleep: a clock that was set forward, or a machine that slept, is noticed this soon. Also below Node's limit of 2^31 ms. */
+/**
+ * Upper bound of a sleep, so that the loop notices a clock set forward or a suspended machine. Also below Node's
+ * limit of 2^31 ms.
+ */
 const MAX_SLEEP_MS = 60_000;
 
-/** Timers over one timer of Node. Progress timers keep the process alive: they are work to be done. Periodic ones do not. */
+/**
+ * Timers on top of a single Node timer. Progress timers keep the process alive, because they are pending work;
+ * periodic timers do not.
+ */
 export class RealTimers {
   readonly #onDue: (entry: TimerEntry) => void;
   readonly #heap = new TimerHeap();
   readonly #clock = new SteadyClock(Date.now(), performance.now());
   #count = 0;
-  /** Progress timers that have not fired. */
+  /** Number of progress timers that have not fired. */
   #progress = 0;
   #sleep: NodeJS.Timeout | undefined;
   #wakesAt = Infinity;
@@ -39,7 +45,7 @@ export class RealTimers {
     };
   }
 
-  /** Sleeps again when Node's timer was early by the wall clock, which it can be by a millisecond. */
+  /** Sleeps again when Node's timer is early by the wall clock; it can be early by a millisecond. */
   readonly #wake = (): void => {
     this.#wakesAt = Infinity;
     const now = Date.now();

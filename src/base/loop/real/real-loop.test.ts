@@ -11,7 +11,7 @@ function busy(ms: number): void {
   while (performance.now() < end);
 }
 
-/** Resolves when all that was posted to the lane before has run. */
+/** Resolves when all steps posted to the lane before have run. */
 function drained(loop: Loop, lane: Lane): Promise<void> {
   return new Promise((resolve) => loop.post(lane, resolve));
 }
@@ -27,7 +27,7 @@ describe("posted steps on the real loop", () => {
     expect(ran).toBe(true);
   });
 
-  test("lanes run in their order, steps of one lane in the order posted", async () => {
+  test("lanes run in their order, and steps of one lane in the order posted", async () => {
     const loop = createRealLoop({ name: "test" });
     const order: string[] = [];
     for (const lane of LANES.toReversed()) {
@@ -38,7 +38,7 @@ describe("posted steps on the real loop", () => {
     expect(order).toEqual(LANES.flatMap((lane) => [`${lane}1`, `${lane}2`]));
   });
 
-  test("a lane that is never empty does not starve those behind it", async () => {
+  test("a lane that is never empty does not starve the lanes behind it", async () => {
     const loop = createRealLoop({ name: "test" });
     let isOver = false;
     const again = (): void => {
@@ -51,7 +51,7 @@ describe("posted steps on the real loop", () => {
     isOver = true;
   });
 
-  test("the spare lane has a step now and then while others never end, and all of the time once they do", async () => {
+  test("the spare lane gets a step at intervals while others are busy, and all time afterwards", async () => {
     const loop = createRealLoop({ name: "test" });
     const sparedAt: number[] = [];
     for (let i = 0; i < 100; i++) loop.post("spare", () => void sparedAt.push(performance.now()));
@@ -67,12 +67,12 @@ describe("posted steps on the real loop", () => {
 
     const [first = 0, second = 0] = sparedAt;
     expect(sparedWhileBusy).toBe(2);
-    // Ten turns of 5 ms, less what a measurement may be off.
+    // Ten turns of 5 ms, minus the error of the measurement.
     expect(second - first).toBeGreaterThan(40);
     expect(sparedAt).toHaveLength(100);
   });
 
-  test("a step, and what it released, is in the lane to which it was posted", async () => {
+  test("a step, and the microtasks it released, have the lane of the step", async () => {
     const loop = createRealLoop({ name: "test" });
     const found: Lane[] = [loop.lane];
     for (const lane of LANES) {
@@ -89,7 +89,7 @@ describe("posted steps on the real loop", () => {
     expect(loop.lane).toBe("request");
   });
 
-  test("immediates and the operating system's answers come in while 50,000 steps wait", async () => {
+  test("immediates and responses of the operating system are handled while 50,000 steps wait", async () => {
     const loop = createRealLoop({ name: "test" });
     let left = 50_000;
     for (let i = 0; i < 50_000; i++) {
@@ -104,13 +104,14 @@ describe("posted steps on the real loop", () => {
     const leftAtAnswer = left;
     await drained(loop, "loop");
 
-    // A slice takes 5 ms and a step no less than 5 µs. Steps are counted, because time passes for other reasons too.
+    // A slice takes 5 ms and a step at least 5 µs. Steps are counted instead of time, which other processes
+    // influence.
     expect(50_000 - leftAtImmediate).toBeLessThanOrEqual(2000);
     expect(leftAtAnswer).toBeGreaterThan(0);
     expect(left).toBe(0);
   });
 
-  test("steps that each post the next one do not keep sockets out", async () => {
+  test("steps that each post the next one do not block sockets", async () => {
     const loop = createRealLoop({ name: "test" });
     let isOver = false;
     const again = async (): Promise<void> => {
@@ -123,7 +124,7 @@ describe("posted steps on the real loop", () => {
     isOver = true;
   });
 
-  test("everything a step released runs before the next step", async () => {
+  test("all microtasks of a step run before the next step", async () => {
     const loop = createRealLoop({ name: "test" });
     const order: string[] = [];
     for (const name of ["a", "b", "c"]) {
@@ -140,7 +141,7 @@ describe("posted steps on the real loop", () => {
 });
 
 describe("failing and long steps on the real loop", () => {
-  test("a step that throws or rejects reaches the handler with its actor, and the rest runs on", async () => {
+  test("a step that throws or rejects reaches the handler with its actor, and the rest continues", async () => {
     const failures: [string, string][] = [];
     const root = createRealLoop({
       name: "test",
@@ -158,7 +159,7 @@ describe("failing and long steps on the real loop", () => {
     ]);
   });
 
-  test("a step above 50 ms is counted and logged with its actor, also when its continuation takes the time", async () => {
+  test("a step above 50 ms is counted and logged with its actor, also for the time of its continuation", async () => {
     const metrics = createMetrics();
     const warnings: unknown[] = [];
     const log = {
@@ -196,7 +197,7 @@ describe("timers on the real loop", () => {
     expect(firedAt).toBeGreaterThanOrEqual(at);
   });
 
-  test("timers fire in the order of their time, whatever the order they were set in", async () => {
+  test("timers fire in the order of their times, whatever the order in which they were set", async () => {
     const loop = createRealLoop({ name: "test" });
     const order: number[] = [];
     const start = loop.now();
@@ -220,7 +221,7 @@ describe("timers on the real loop", () => {
     expect(ran).toEqual([]);
   });
 
-  test("a timer in the far future neither fires at once nor holds up the others", async () => {
+  test("a timer in the far future neither fires at once nor delays the others", async () => {
     const loop = createRealLoop({ name: "test" });
     let hasFired = false;
     const far = loop.timer(loop.now() + 2 ** 40, "periodic", () => void (hasFired = true));
@@ -230,7 +231,7 @@ describe("timers on the real loop", () => {
     far.cancel();
   });
 
-  test("a time that is not a number is refused", () => {
+  test("a time that is not a number is rejected", () => {
     expect(() => createRealLoop({ name: "test" }).timer(Number.NaN, "progress", () => {})).toThrow(
       "finite number",
     );
@@ -238,7 +239,7 @@ describe("timers on the real loop", () => {
 });
 
 describe("steady clock", () => {
-  test("it goes on evenly when the wall clock is set back and forth again", () => {
+  test("steady time advances evenly when the wall clock is set back and forward again", () => {
     const clock = new SteadyClock(1_000_000, 0);
 
     expect(clock.correction(1_060_000, 60_000)).toBe(0);
@@ -247,7 +248,7 @@ describe("steady clock", () => {
     expect(clock.correction(1_090_000, 90_000)).toBe(0);
   });
 
-  test("it follows a wall clock that is set forward, and drift", () => {
+  test("steady time follows drift and a wall clock that is set forward", () => {
     const clock = new SteadyClock(1_000_000, 0);
 
     expect(clock.correction(4_600_000, 10)).toBe(0);
@@ -256,7 +257,7 @@ describe("steady clock", () => {
 });
 
 describe("actors of the real loop", () => {
-  test("paths name every actor, a repeated name gets a number", () => {
+  test("paths name every actor, and a repeated name gets a number", () => {
     const root = createRealLoop({ name: "cluster" });
 
     expect(root.child("store").child("commit").actor).toBe("cluster/store/commit");
@@ -264,7 +265,7 @@ describe("actors of the real loop", () => {
     expect(() => root.child("a/b")).toThrow("an actor's name");
   });
 
-  test("random streams are kept by name and fixed by a seed", () => {
+  test("random streams are kept by name and determined by a seed", () => {
     const draw = (seed?: number): string[] => {
       const root = createRealLoop({ name: "cluster", ...(seed === undefined ? {} : { seed }) });
       return [root.child("a").random("x").uuid(), root.child("a").random("x").uuid()];

@@ -1,4 +1,4 @@
-/** The loop of a running program: the machine's clock, and steps as soon as the machine allows. */
+/** The loop of a running program: the machine's clock, and steps as soon as possible. */
 
 import { performance } from "node:perf_hooks";
 import { silentLog, type Log } from "../../log/log.ts";
@@ -9,27 +9,33 @@ import { cryptoRandom, seededRandom } from "../random.ts";
 import { RunQueue } from "./real-loop-run-queue.ts";
 import { RealTimers } from "./real-loop-timers.ts";
 
-/** Everybody else waits meanwhile; ten slices. */
+/** Steps above this are reported, because they block all others. Ten slices. */
 const LONG_STEP_MS = 50;
 
 /**
- * Due timers run in the first lane: they are late already, and a lease that is not renewed costs more than any request.
- * Their steps are short or post the work into its own lane.
+ * Lane of due timers. They come first because they are late already, and a lease that expires costs more than any
+ * request. Their steps are short, or post the work to its own lane.
  */
 const TIMER_LANE: Lane = "health";
 
+/** Options of `createRealLoop`. */
 export interface RealLoopOptions {
-  /** Of the root actor; all paths begin with it. */
+  /** Name of the root actor; all paths begin with it. */
   readonly name: string;
-  /** Fixes the numbers of all random streams. Without it they come from the operating system. */
+  /** Determines the numbers of all random streams. Default: they come from the operating system. */
   readonly seed?: number;
-  /** Unless given, a failed step is an uncaught exception, which ends the process. */
+  /** Called with the error of a failed step. Default: the error is uncaught and ends the process. */
   readonly onStepFailed?: (error: unknown, actor: string) => void;
+  /** Registry for the counter of long steps. Default: none. */
   readonly metrics?: Metrics;
+  /** Log for long steps. Default: none. */
   readonly log?: Log;
 }
 
-/** The root actor. Posted steps and progress timers keep the process alive; periodic timers do not. */
+/**
+ * Makes the root actor of a real loop. Posted steps and progress timers keep the process alive; periodic timers do
+ * not.
+ */
 export function createRealLoop(options: RealLoopOptions): Loop {
   assertActorName(options.name);
   const queue = new RunQueue({ stepFailed: failureReporter(options), stepEnded: longStepReporter(options) });
@@ -78,12 +84,15 @@ class RealActor implements Loop {
     this.#machine.queue.post(lane, { actor: this.actor, step });
   }
 
-  /** Settles at once and not as a step: the operating system has chosen the order already, and a queue would only add to the wait. */
+  /**
+   * Settles at once instead of in a step: the operating system has chosen the order already, and a queue only adds
+   * latency.
+   */
   outside<T>(_label: string, work: Promise<T>): Promise<T> {
     return work;
   }
 
-  /** A running program has nobody who could tell that nothing is left to run. */
+  /** No-op: a real loop cannot tell that nothing is left to run. */
   inFlight(): () => void {
     return nothing;
   }
@@ -103,7 +112,7 @@ class RealActor implements Loop {
 
 function nothing(): void {}
 
-/** An error that nobody takes is thrown where no caller is left to catch it, also when the handler itself throws. */
+/** Throws an unhandled error in a microtask, where no caller can catch it. So does an error of the handler itself. */
 function failureReporter({ onStepFailed }: RealLoopOptions): (error: unknown, actor: string) => void {
   const throwUncaught = (error: unknown): void =>
     queueMicrotask(() => {
@@ -125,13 +134,13 @@ function longStepReporter({
 }: RealLoopOptions): (actor: string, durationMs: number) => void {
   const longSteps = metrics?.counter({
     name: "setpoint_loop_long_steps_total",
-    help: `Steps that kept everybody else waiting for more than ${LONG_STEP_MS} ms, by actor.`,
+    help: `Steps that blocked the event loop for more than ${LONG_STEP_MS} ms, by actor.`,
     labels: ["actor"],
   });
   return (actor, durationMs) => {
     if (durationMs <= LONG_STEP_MS) return;
     longSteps?.add(1, { actor: boundedPath(actor) });
-    log.warn("a step took long and kept everybody else waiting", {
+    log.warn("a step blocked the event loop", {
       actor,
       durationMs: Math.round(durationMs),
     });

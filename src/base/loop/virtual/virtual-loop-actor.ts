@@ -11,7 +11,7 @@ interface VirtualWorld {
   readonly inFlight: InFlight;
 }
 
-/** One named actor of a virtual world. */
+/** One named actor of a virtual loop. */
 export class VirtualActor implements Loop {
   readonly actor: string;
   readonly lane: Lane = "request";

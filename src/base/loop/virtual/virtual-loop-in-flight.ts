@@ -1,6 +1,6 @@
-/** What the actors of a virtual world have begun and not ended. */
+/** Work that the actors of a virtual loop have begun and not ended. */
 
-/** How many an error names. */
+/** Upper bound of the labels in an error. */
 const NAMED_MAX = 10;
 
 export class InFlight {
@@ -20,7 +20,7 @@ export class InFlight {
     return this.#open.size === 0;
   }
 
-  /** For people, oldest first. */
+  /** Text for an error, oldest first. */
   describe(): string {
     const named = [...this.#open.values()].slice(0, NAMED_MAX).join("; ");
     const more = this.#open.size - NAMED_MAX;

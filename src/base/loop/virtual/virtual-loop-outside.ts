@@ -1,9 +1,11 @@
 import type { Schedule } from "./virtual-loop-schedule.ts";
 
-/** Real time that declared outside work gets before the run gives up on it: far above a slow disk. */
+/** Timeout of declared outside work, in real milliseconds: far more than a slow disk needs. */
 const OUTSIDE_LIMIT_MS = 10_000;
 
-/** Code on a virtual loop did something whose outcome the seed does not fix. */
+/**
+ * Thrown when code on a virtual loop does outside work that was not declared: the seed does not determine its result.
+ */
 class DeterminismViolation extends Error {
   override readonly name = "DeterminismViolation";
   readonly actor: string;
@@ -22,13 +24,13 @@ class DeterminismViolation extends Error {
 interface Held {
   readonly actor: string;
   readonly label: string;
-  /** Settles the promise that the actor waits for. Known once the work has ended. */
+  /** Settles the promise that the actor awaits; set once the work has ended. */
   release: (() => void) | undefined;
 }
 
 /**
- * Work that ends on a thread or in the operating system. When it ends is not ours to say, so nothing runs while any of it
- * is under way; then all of it is released as steps, in the order in which it was started.
+ * Work that ends on a thread or in the operating system, at a time that the seed does not determine. While any is in
+ * flight, no step runs. Afterwards all of it settles in steps, in the order in which it was started.
  */
 export class OutsideWork {
   readonly #schedule: Schedule;
@@ -50,7 +52,7 @@ export class OutsideWork {
   start<T>(announced: { actor: string; label: string; work: Promise<T> }): Promise<T> {
     const { actor, label, work } = announced;
     if (!this.#isAllDeclared && !this.#declared.has(label)) {
-      // Whatever becomes of the work, the violation is what the caller hears of.
+      // The caller gets the violation; the result of the work is ignored.
       work.then(undefined, () => undefined);
       return Promise.reject(new DeterminismViolation(actor, label));
     }
@@ -69,7 +71,7 @@ export class OutsideWork {
     return this.#held.length > 0;
   }
 
-  /** Waits until all of it has ended and makes steps of it. */
+  /** Waits until all work has ended and posts its results as steps. */
   async release(): Promise<void> {
     if (this.#underWay > 0) await this.#allEnded();
     const held = this.#held;
@@ -103,6 +105,6 @@ export class OutsideWork {
   }
 }
 
-/** Kept from before anybody could replace the globals. */
+/** Kept from before a test can replace the globals. */
 const realSetTimeout = setTimeout;
 const realClearTimeout = clearTimeout;

@@ -1,8 +1,8 @@
 /**
- * The state of a virtual world: its clock, what waits to run, and the seeded choice of what runs next.
+ * State of a virtual loop: its clock, the steps that wait, and the seeded choice of the next one.
  *
- * Who may run next are the heads of the queues, one queue per actor and kind; so order within an actor's lane is kept
- * and everything else is left to the seed. Time stands still while anything is ready and then jumps to the next timer.
+ * The choice is among the heads of the queues, one queue per actor and kind. So the order within an actor's lane is
+ * kept, and the seed decides the rest. Time stands still while a step is ready; then it jumps to the next timer.
  */
 
 import { assert } from "../../assert.ts";
@@ -13,11 +13,11 @@ import { seededRandom } from "../random.ts";
 import { stepTag, type StepKind, type TraceRecorder } from "./virtual-loop-trace.ts";
 
 interface QueuedStep {
-  /** Gone once it ran or was cancelled. */
+  /** Undefined after the step ran or was cancelled. */
   step: Step | undefined;
 }
 
-/** Steps of one actor and kind, first in first out. */
+/** Steps of one actor and kind, first in, first out. */
 export interface StepQueue {
   readonly actor: string;
   readonly kind: StepKind;
@@ -25,7 +25,7 @@ export interface StepQueue {
   readonly waiting: Fifo<QueuedStep>;
 }
 
-/** Takes the failure of a step: at once, or when the promise that it returned rejects. */
+/** Receives the failure of a step: when it throws, or when its promise rejects. */
 export type FailureSink = (failure: { error: unknown; actor: string; stepNumber: number }) => void;
 
 interface ScheduleOptions {
@@ -46,7 +46,7 @@ export class Schedule {
   readonly #ready: StepQueue[] = [];
   readonly #timers = new TimerHeap();
   #now: number;
-  /** Steps and timers, ready or not, that are not periodic. */
+  /** Number of steps and timers, ready or not, that are not periodic. */
   #workLeft = 0;
 
   constructor(options: ScheduleOptions) {
@@ -62,12 +62,12 @@ export class Schedule {
     return this.#now;
   }
 
-  /** Something other than a periodic timer is still to be run. */
+  /** True while anything but periodic timers is left to run. */
   get hasWork(): boolean {
     return this.#workLeft > 0;
   }
 
-  /** When the next step runs if nothing is added: now, later, or never (infinity). */
+  /** Time of the next step if nothing is added: now, later, or never (infinity). */
   get nextAt(): number {
     if (this.#ready.length > 0) return this.#now;
     return Math.max(this.#now, this.#timers.next?.at ?? Infinity);
@@ -89,7 +89,7 @@ export class Schedule {
 
   addTimer(timer: { at: number; kind: TimerKind; actor: string; step: Step }): Timer {
     assert(Number.isFinite(timer.at), `a timer's time is a finite number, found ${timer.at}`);
-    // The clock shows whole milliseconds, as the machine's does, and is never before a timer that it lets run.
+    // The clock shows whole milliseconds, like the machine's, and is never earlier than a timer that fires.
     const at = Math.ceil(timer.at);
     const entry: TimerEntry = { ...timer, at, tie: this.#choices.below(2 ** 32), index: -1 };
     if (entry.kind === "progress") this.#workLeft++;
@@ -97,12 +97,12 @@ export class Schedule {
     return { cancel: () => this.#cancel(entry) };
   }
 
-  /** The clock goes to `at`, but never back. */
+  /** Moves the clock to `at`, but never back. */
   advanceClock(at: number): void {
     this.#now = Math.max(this.#now, at);
   }
 
-  /** Runs one step, after moving the clock to it when none is ready. Does nothing when nothing is left. */
+  /** Runs one step. When none is ready, it first moves the clock to the next one. No-op when nothing is left. */
   runNext(): void {
     this.#wakeTimers();
     if (this.#ready.length === 0) return;
@@ -116,12 +116,12 @@ export class Schedule {
     this.#run(step, queue.actor);
   }
 
-  /** What is left, as one text per actor, for people. */
+  /** The remaining work for an error: one text per actor. */
   describeWork(): string[] {
     const counts = new Map<string, Map<string, number>>();
-    const count = (actor: string, what: string): void => {
+    const count = (actor: string, kind: string): void => {
       const ofActor = counts.get(actor) ?? new Map<string, number>();
-      counts.set(actor, ofActor.set(what, (ofActor.get(what) ?? 0) + 1));
+      counts.set(actor, ofActor.set(kind, (ofActor.get(kind) ?? 0) + 1));
     };
     for (const queue of this.#ready) {
       for (const queued of queue.waiting)
@@ -129,7 +129,7 @@ export class Schedule {
     }
     for (const { actor, kind } of this.#timers) if (kind === "progress") count(actor, "progress timer");
     return [...counts].map(
-      ([actor, what]) => `${actor}: ${[...what].map(([name, n]) => `${n} ${name}`).join(", ")}`,
+      ([actor, kinds]) => `${actor}: ${[...kinds].map(([name, n]) => `${n} ${name}`).join(", ")}`,
     );
   }
 
@@ -156,7 +156,7 @@ export class Schedule {
     if (queue.waiting.length === 1) this.#ready.push(queue);
   }
 
-  /** Undefined for a timer that was cancelled after it had become due. */
+  /** Undefined for a timer that was cancelled after it became due. */
   #dequeue(queue: StepQueue, index: number): Step | undefined {
     const queued = queue.waiting.shift();
     assert(queued !== undefined, "a ready queue is not empty");

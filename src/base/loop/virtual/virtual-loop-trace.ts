@@ -3,12 +3,12 @@ import { hash32 } from "../random.ts";
 
 export type StepKind = Lane | TimerKind | "outside";
 
-/** What ran so far. Two runs with the same trace made the same choices. */
+/** The steps so far. Two runs with the same trace made the same choices. */
 export interface Trace {
   readonly steps: number;
-  /** Of actor, kind and virtual time of every step, in order. */
+  /** Hash over actor, kind and virtual time of every step, in order. */
   readonly hash: string;
-  /** The last steps as text, oldest first; as many as the loop was told to record. */
+  /** The last steps as text, oldest first; their number is the `record` option of the loop. */
   readonly recent: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export class TraceRecorder {
     return this.#steps;
   }
 
-  /** `tag` stands for actor and kind. */
+  /** `tag` is the hash of actor and kind. */
   add(step: { actor: string; kind: StepKind; tag: number }, elapsedMs: number): void {
     this.#steps++;
     this.#high = Math.imul((this.#high ^ step.tag) + (this.#low << 5), 0x85ebca6b) ^ (this.#low >>> 7);

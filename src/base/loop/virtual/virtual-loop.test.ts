@@ -6,7 +6,7 @@ import { VirtualLoop, type VirtualLoopOptions } from "./virtual-loop.ts";
 
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });
 
-/** Three actors that use all there is: lanes, both kinds of timers, failures, outside work, random numbers. */
+/** Runs three actors that use everything: lanes, both kinds of timers, failures, outside work, random numbers. */
 async function liveBusily(options: VirtualLoopOptions): Promise<{ world: VirtualLoop; diary: string[] }> {
   const diary: string[] = [];
   const world = new VirtualLoop({
@@ -81,7 +81,7 @@ describe("order on the virtual loop", () => {
     );
   });
 
-  test("all that a step released runs before the next step", async () => {
+  test("all microtasks of a step run before the next step", async () => {
     const world = new VirtualLoop({ seed: 1 });
     const order: string[] = [];
     for (const name of ["a", "b"]) {
@@ -97,7 +97,7 @@ describe("order on the virtual loop", () => {
     expect(order).toEqual(["a1", "a2", "b1", "b2"]);
   });
 
-  test("the clock shows whole milliseconds, and no timer runs before its time", async () => {
+  test("the clock shows whole milliseconds, and no timer fires early", async () => {
     const world = new VirtualLoop({ seed: 1 });
     const at = world.now() + 5.25;
     const seen: number[] = [];
@@ -108,7 +108,7 @@ describe("order on the virtual loop", () => {
     expect(seen).toEqual([Math.ceil(at)]);
   });
 
-  test("timers of the same time run in an order that the seed decides", async () => {
+  test("the seed decides the order of timers with the same time", async () => {
     const orders = new Set<string>();
     for (let seed = 0; seed < 20; seed++) {
       const world = new VirtualLoop({ seed });
@@ -133,8 +133,8 @@ describe("order on the virtual loop", () => {
   });
 });
 
-describe("quiet on the virtual loop", () => {
-  test("settle returns after progress timers and before periodic ones that are not on the way", async () => {
+describe("settling the virtual loop", () => {
+  test("settle runs progress timers, and periodic timers only if due meanwhile", async () => {
     const world = new VirtualLoop({ seed: 1 });
     const order: string[] = [];
     world.timer(world.now() + 1000, "progress", () => void order.push("progress"));
@@ -146,7 +146,7 @@ describe("quiet on the virtual loop", () => {
     expect(world.elapsed()).toBe(1000);
   });
 
-  test("a periodic timer that is due keeps nothing from being quiet", async () => {
+  test("a periodic timer that is due does not prevent quiet", async () => {
     const world = new VirtualLoop({ seed: 1 });
     let ticks = 0;
     const tick = (): void => {
@@ -161,7 +161,7 @@ describe("quiet on the virtual loop", () => {
     expect(ticks).toBe(10);
   });
 
-  test("a cancelled timer is nothing to wait for, not even when it is already due", async () => {
+  test("settle does not wait for a cancelled timer, not even for a due one", async () => {
     const world = new VirtualLoop({ seed: 1 });
     const ran: string[] = [];
     const timers: Timer[] = ["first", "second"].map((name) =>
@@ -179,7 +179,7 @@ describe("quiet on the virtual loop", () => {
     expect(world.elapsed()).toBe(5);
   });
 
-  test("what the code before the call is about to post counts", async () => {
+  test("settle runs what earlier code is about to post", async () => {
     const world = new VirtualLoop({ seed: 1 });
     let ran = false;
     void Promise.resolve().then(() => world.post("loop", () => void (ran = true)));
@@ -188,7 +188,7 @@ describe("quiet on the virtual loop", () => {
     expect(ran).toBe(true);
   });
 
-  test("a world that does not get quiet is refused with what is pending, by actor", async () => {
+  test("settle rejects with the pending work by actor when the loop does not get quiet", async () => {
     const world = new VirtualLoop({ seed: 9, name: "cluster" });
     const retry = (): void => void world.child("gc").timer(world.now() + 1000, "progress", retry);
     retry();
@@ -202,7 +202,7 @@ describe("quiet on the virtual loop", () => {
 });
 
 describe("running the virtual loop", () => {
-  test("advance runs all that is due, periodic timers too, and moves the clock exactly", async () => {
+  test("advance runs everything that is due, periodic timers too, and moves the clock exactly", async () => {
     const world = new VirtualLoop({ seed: 1, startAt: 5000 });
     let ticks = 0;
     const tick = (): void => {
@@ -226,7 +226,7 @@ describe("running the virtual loop", () => {
     expect(count).toBe(4);
   });
 
-  test("until rejects when time is up or nothing is left", async () => {
+  test("until rejects when the time is over or nothing is left", async () => {
     const world = new VirtualLoop({ seed: 1 });
     await expect(world.until(() => false)).rejects.toThrow("after all there is to run");
 
@@ -234,7 +234,7 @@ describe("running the virtual loop", () => {
     await expect(world.until(() => false, { limitMs: 50 })).rejects.toThrow("after the time until +50ms");
   });
 
-  test("a second run beside the first is refused", async () => {
+  test("a second concurrent run is rejected", async () => {
     const world = new VirtualLoop({ seed: 1 });
     const first = world.settle();
 
@@ -245,7 +245,7 @@ describe("running the virtual loop", () => {
 });
 
 describe("failing steps on the virtual loop", () => {
-  test("the run rejects with actor, step, seed and cause, and can go on", async () => {
+  test("the run rejects with actor, step, seed and cause, and can continue", async () => {
     const world = new VirtualLoop({ seed: 3 });
     const cause = new Error("boom");
     const ran: string[] = [];
@@ -262,7 +262,7 @@ describe("failing steps on the virtual loop", () => {
     expect(ran).toEqual(["next"]);
   });
 
-  test("a promise that rejects many steps later is the failure of the step that returned it", async () => {
+  test("a promise that rejects many steps later fails the step that returned it", async () => {
     const world = new VirtualLoop({ seed: 3 });
     world.child("slow").post("loop", async () => {
       await new Promise<void>((resolve) => void world.timer(world.now() + 1000, "progress", resolve));
@@ -272,7 +272,7 @@ describe("failing steps on the virtual loop", () => {
     await expect(world.settle()).rejects.toThrow("step 1 of actor root/slow failed (seed 3): late");
   });
 
-  test("no failure is lost when several come at once", async () => {
+  test("no failure is lost when several occur at once", async () => {
     const world = new VirtualLoop({ seed: 3 });
     const gate = new Promise<void>((resolve) => void world.timer(world.now() + 5, "progress", resolve));
     for (const name of ["a", "b"]) world.post("loop", () => gate.then(() => Promise.reject(new Error(name))));
@@ -302,16 +302,16 @@ describe("failing steps on the virtual loop", () => {
 });
 
 describe("outside work on the virtual loop", () => {
-  test("work that was not declared is refused with actor and label", async () => {
+  test("work that was not declared is rejected with actor and label", async () => {
     const world = new VirtualLoop({ seed: 1, outside: ["disk"] });
-    const refused = world.child("store").outside("dns", Promise.reject(new Error("nobody hears this")));
+    const refused = world.child("store").outside("dns", Promise.reject(new Error("never observed")));
 
     await expect(refused).rejects.toThrow(
       expect.objectContaining({ name: "DeterminismViolation", actor: "root/store", label: "dns" }),
     );
   });
 
-  test("nothing runs while declared work is under way, and settle waits for it", async () => {
+  test("no step runs while declared work is in flight, and settle waits for it", async () => {
     const world = new VirtualLoop({ seed: 1, outside: ["disk"] });
     const order: string[] = [];
     const work = async (): Promise<void> => {
@@ -331,7 +331,7 @@ describe("outside work on the virtual loop", () => {
     expect(order).toContain("heard of it");
   });
 
-  test("completions of one actor come in the order of their start, however the machine orders them", async () => {
+  test("results of one actor arrive in the order in which the work was started", async () => {
     const world = new VirtualLoop({ seed: 1, outside: ["disk"] });
     const heard: string[] = [];
     const slow = immediate().then(() => immediate());
@@ -355,7 +355,7 @@ describe("random streams on the virtual loop", () => {
     );
   });
 
-  test("actors of the same name have streams of their own", () => {
+  test("actors of the same name have different streams", () => {
     const world = new VirtualLoop({ seed: 1 });
     const [first, second] = [world.child("client"), world.child("client")];
 
@@ -365,8 +365,8 @@ describe("random streams on the virtual loop", () => {
   });
 });
 
-describe("what is in flight", () => {
-  test("in a quiet world is a promise that never settles, and is told with its actor", async () => {
+describe("work in flight", () => {
+  test("that is left on a quiet loop makes settle reject with its actor", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const client = loop.child("client");
     client.inFlight("GET /a")();

@@ -1,8 +1,8 @@
 /**
- * A loop on which a whole cluster runs in one thread, without waiting, and the same way for the same seed.
+ * A loop that runs a whole cluster in one thread, without real waiting, and the same way for the same seed.
  *
- * Nothing runs by itself: `settle`, `advance` and `until` run the world as far as asked. After each step all microtasks
- * settle before the seed chooses the next.
+ * Nothing runs by itself: `settle`, `advance` and `until` run steps as far as requested. After each step all
+ * microtasks settle before the seed chooses the next one.
  */
 
 import { errorText } from "../../error-text.ts";
@@ -16,35 +16,40 @@ import { TraceRecorder, type Trace } from "./virtual-loop-trace.ts";
 /** An arbitrary moment, the same in every run. */
 const DEFAULT_START_AT = Date.UTC(2026, 0, 1);
 
-/** Longer than back-off and deadlines of a healthy cluster. */
+/** More than the back-off and deadlines of a healthy cluster; one hour. */
 const DEFAULT_LIMIT_MS = 3_600_000;
 
-/** Some seconds of real time. */
+/** Takes some seconds of real time. */
 const DEFAULT_MAX_STEPS = 1_000_000;
 
-/** How many actors an error names. */
+/** Upper bound of the actors in an error. */
 const NAMED_ACTORS_MAX = 10;
 
+/** Options of a `VirtualLoop`. */
 export interface VirtualLoopOptions {
+  /** Determines the order of steps and all random numbers. */
   readonly seed: number;
-  /** Of the root actor. */
+  /** Name of the root actor. Default: `root`. */
   readonly name?: string;
-  /** Milliseconds since the epoch. */
+  /** Time at the start, in milliseconds since the epoch. Default: 2026-01-01. */
   readonly startAt?: number;
-  /** Labels of outside work that may happen. Its results must not depend on anything but its input. */
+  /**
+   * Labels of permitted outside work, for example `disk`. Its results must depend on its input only. Default: none.
+   */
   readonly outside?: readonly string[];
-  /** Unless given, the running `settle`, `advance` or `until` rejects. */
+  /** Called with the error of a failed step. Default: the running `settle`, `advance` or `until` rejects. */
   readonly onStepFailed?: (error: unknown, actor: string) => void;
-  /** How many of the last steps the trace keeps as text. */
+  /** Number of the last steps that the trace keeps as text. Default: 0. */
   readonly record?: number;
 }
 
-/** A run that needs more than this rejects. */
+/** Bounds of a run; it rejects when it needs more. */
 export interface RunBounds {
-  /** Of virtual time, from the call on. */
+  /** Virtual time from the call on, in milliseconds. Default: one hour. */
   readonly limitMs?: number;
+  /** Upper bound of steps. Default: 1,000,000. */
   readonly maxSteps?: number;
-  /** What else is known of why, for the error. */
+  /** Returns further explanation for the error. Default: none. */
   readonly why?: () => string;
 }
 
@@ -56,6 +61,7 @@ interface Goal {
   readonly why: () => string;
 }
 
+/** A loop on a virtual clock, for tests. A seed determines the order of all steps. */
 export class VirtualLoop extends VirtualActor {
   readonly seed: number;
   readonly #schedule: Schedule;
@@ -82,36 +88,37 @@ export class VirtualLoop extends VirtualActor {
     this.#failures = failures;
   }
 
+  /** The steps so far; equal for two runs of the same seed. */
   get trace(): Trace {
     return this.#trace.read();
   }
 
-  /** Gives up the promise of the same trace: from now on all outside work may happen. */
+  /** Permits all outside work from now on. The trace is then no longer the same for the same seed. */
   declareOutside(): void {
     this.#outside.declareAll();
   }
 
-  /** Nothing is left to run but periodic timers. */
+  /** True when nothing but periodic timers is left to run. */
   get isQuiet(): boolean {
     return !this.#schedule.hasWork;
   }
 
   /**
-   * Runs until the world is quiet: no posted step, no progress timer and no outside work is left. Periodic timers that
-   * come due on the way run too, but the world does not wait for them. Rejects when something is in flight in a quiet world:
-   * it waits for a promise that nobody will settle.
+   * Runs until the loop is quiet: no posted step, progress timer or outside work is left. Periodic timers that become
+   * due meanwhile run too, but `settle` does not wait for them. Rejects when the loop is quiet with work in flight:
+   * that work awaits a promise that will never settle.
    */
   async settle(bounds: RunBounds = {}): Promise<void> {
     await this.#drive({ name: "quiet", isReached: () => this.isQuiet, ...this.#bounds(bounds) });
     if (this.isStuck) throw this.stuckError();
   }
 
-  /** Nothing is left to run, and something waits. */
+  /** True when nothing is left to run but work is in flight. */
   get isStuck(): boolean {
     return !this.#inFlight.isEmpty && this.isQuiet;
   }
 
-  /** Names what waits. */
+  /** An error that names the work in flight. */
   stuckError(): Error {
     return new Error(
       `nothing is left to run, yet something waits for a promise that never settles (seed ${this.seed}, step ` +
@@ -119,7 +126,10 @@ export class VirtualLoop extends VirtualActor {
     );
   }
 
-  /** Runs all that is due within `ms` of virtual time, periodic timers too; then the clock is exactly `ms` further. */
+  /**
+   * Runs everything that is due within `ms` of virtual time, periodic timers too. Afterwards the clock is exactly
+   * `ms` later.
+   */
   async advance(ms: number, bounds: Omit<RunBounds, "limitMs"> = {}): Promise<void> {
     const target = this.now() + ms;
     const isReached = (): boolean => this.#schedule.nextAt > target;
@@ -127,12 +137,15 @@ export class VirtualLoop extends VirtualActor {
     this.#schedule.advanceClock(target);
   }
 
-  /** Runs until `predicate` holds; it is asked at the start and after each step. Rejects when nothing is left that could change it. */
+  /**
+   * Runs until `predicate` is true; it is called at the start and after each step. Rejects when nothing is left to
+   * run.
+   */
   until(predicate: () => boolean, bounds: RunBounds = {}): Promise<void> {
     return this.#drive({ name: "where the predicate holds", isReached: predicate, ...this.#bounds(bounds) });
   }
 
-  /** Runs until the promise has settled, and settles as it does. */
+  /** Runs until the promise has settled, then settles like it. */
   async finish<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settle = (): void => {
@@ -161,7 +174,7 @@ export class VirtualLoop extends VirtualActor {
     }
   }
 
-  /** Code that ran before the call has its microtasks settled first: nothing counts as quiet that is about to post. */
+  /** Lets the microtasks of earlier code settle first: code that is about to post counts as work. */
   async #runUntilReached(goal: Goal): Promise<void> {
     for (let steps = 0; ; steps++) {
       await microtasksSettled();
@@ -206,7 +219,7 @@ function failureSink({ seed, onStepFailed }: VirtualLoopOptions, failures: Error
   };
 }
 
-/** Kept from before anybody could replace the global. */
+/** Kept from before a test can replace the global. */
 const realSetImmediate = setImmediate;
 
 /** Node runs an immediate only when no microtask and no tick is left. */
