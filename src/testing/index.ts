@@ -1,4 +1,4 @@
-/** `setpoint/testing`: a cluster in a test, a loop on a virtual clock, and a checker for what a watch promises. */
+/** `setpoint/testing`: a cluster in a test, a loop on a virtual clock, and a checker for the promises of watches. */
 export { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 export type { RunBounds, VirtualLoopOptions } from "../base/loop/virtual/virtual-loop.ts";
 export { startCluster } from "../cluster/in-program/start-cluster.ts";

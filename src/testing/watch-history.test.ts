@@ -21,7 +21,7 @@ function transaction(revision: number, changes: Record<string, string | undefine
   };
 }
 
-/** a is created at 2, changed with b at 4, deleted at 6; c/x lives beside them; 7 re-creates a. */
+/** a is created at 2, changed with b at 4, deleted at 6; c/x exists beside them; 7 creates a again. */
 const TRANSACTIONS = [
   transaction(2, { "a/1": "one" }),
   transaction(3, { "c/x": "aside" }),
@@ -73,7 +73,7 @@ function progress(revision: number): RecordedStep {
   return { type: "progress", revision };
 }
 
-/** A watch of a/ from the beginning, which each test breaks in one place. */
+/** A watch of a/ from the beginning. Each test breaks it in one place. */
 function history(
   steps: readonly RecordedStep[],
   changed: Partial<RecordedWatch> = {},
@@ -90,19 +90,19 @@ function broken(recorded: WatchHistory): string[] {
 const WHOLE = [batch(2, CREATED), progress(3), batch(6, CHANGED, WITH_B, DELETED), batch(7, RECREATED)];
 
 describe("watchViolations", () => {
-  test("a history that keeps all promises has none", () => {
+  test("a history that keeps all promises has no violation", () => {
     expect(watchViolations(history(WHOLE))).toEqual([]);
   });
 
-  test("a watch that was left early owes nothing more", () => {
+  test("a watch that its watcher closed early owes nothing more", () => {
     expect(watchViolations(history(WHOLE.slice(0, 2)))).toEqual([]);
   });
 
-  test("a watch after a later revision owes only the rest", () => {
+  test("a watch from a later revision owes only the rest", () => {
     expect(watchViolations(history([batch(6, DELETED), batch(7, RECREATED)], { after: 4 }))).toEqual([]);
   });
 
-  test("a watch of one key is told of that key only", () => {
+  test("a watch of one key gets events of that key only", () => {
     expect(watchViolations(history([batch(4, WITH_B), progress(7)], { prefix: "a/2" }))).toEqual([]);
     expect(broken(history([batch(2, CREATED)], { prefix: "a/2" }))).toEqual(["Filter"]);
   });
@@ -111,19 +111,19 @@ describe("watchViolations", () => {
     expect(broken(history([batch(6, CHANGED, WITH_B, CREATED, DELETED)]))).toContain("Ordered");
   });
 
-  test("an event that comes again in another batch breaks Unique", () => {
+  test("an event that is repeated in another batch breaks Unique", () => {
     expect(broken(history([batch(2, CREATED), batch(2, CREATED)]))).toContain("Unique");
   });
 
-  test("an event that comes again in one batch breaks Unique", () => {
+  test("an event that is repeated in one batch breaks Unique", () => {
     expect(broken(history([batch(2, CREATED, CREATED)]))).toEqual(["Unique"]);
   });
 
-  test("an event left out between two others breaks Reliable", () => {
+  test("an event omitted between two others breaks Reliable", () => {
     expect(broken(history([batch(2, CREATED), batch(6, DELETED)]))).toEqual(["Reliable"]);
   });
 
-  test("an event that nobody committed breaks Reliable", () => {
+  test("an event that was never committed breaks Reliable", () => {
     const invented = told(5, undefined, entry("a/9", "ghost", [5, 5, 1]));
 
     expect(broken(history([batch(5, CREATED, CHANGED, WITH_B, invented)]))).toEqual(["Reliable"]);
@@ -133,7 +133,7 @@ describe("watchViolations", () => {
     expect(broken(history([batch(2, CREATED), batch(3, CHANGED), batch(4, WITH_B)]))).toContain("Atomic");
   });
 
-  test("a revision told in part breaks Atomic", () => {
+  test("a partial revision breaks Atomic", () => {
     expect(broken(history([batch(2, CREATED), batch(4, CHANGED), batch(6, DELETED)]))).toEqual(["Atomic"]);
   });
 
@@ -141,17 +141,17 @@ describe("watchViolations", () => {
     expect(broken(history([batch(7, RECREATED)], { after: 4 }))).toEqual(["Resumable"]);
   });
 
-  test("a watch that tells old events breaks Resumable", () => {
+  test("a watch that delivers old events breaks Resumable", () => {
     expect(broken(history([batch(6, DELETED)], { after: 6 }))).toEqual(["Resumable"]);
     expect(broken(history([batch(2, CREATED)], { after: 100 }))).toContain("Resumable");
   });
 
-  test("a watch that calls itself compacted without reason breaks Resumable", () => {
+  test("a watch that ends as compacted without a compaction breaks Resumable", () => {
     expect(broken(history(WHOLE, { end: "Compacted" }, 5))).toEqual(["Resumable"]);
     expect(broken(history(WHOLE.slice(0, 1), { end: "Compacted" }, 5))).toEqual([]);
   });
 
-  test("a bookmark ahead of what was told breaks Bookmarkable", () => {
+  test("a bookmark ahead of the delivered events breaks Bookmarkable", () => {
     expect(broken(history([batch(2, CREATED), progress(4), batch(6, CHANGED, WITH_B, DELETED)]))).toContain(
       "Bookmarkable",
     );
@@ -162,7 +162,7 @@ describe("watchViolations", () => {
     expect(broken(history([batch(2, CREATED), progress(3), progress(2)]))).toEqual(["Bookmarkable"]);
   });
 
-  test("a batch that calls itself older than its events breaks Bookmarkable", () => {
+  test("a batch whose revision is below its events breaks Bookmarkable", () => {
     expect(broken(history([batch(1, CREATED)]))).toEqual(["Bookmarkable"]);
   });
 
@@ -188,13 +188,13 @@ describe("watchViolations", () => {
     expect(broken(history([batch(2, CREATED), batch(4, wrong, WITH_B)]))).toEqual(["BeforeAfter"]);
   });
 
-  test("a change told as a creation breaks IsCreate", () => {
+  test("a change delivered as a creation breaks IsCreate", () => {
     const wrong = told(4, undefined, entry("a/1", "two", [4, 4, 1]));
 
     expect(broken(history([batch(2, CREATED), batch(4, wrong, WITH_B)]))).toContain("IsCreate");
   });
 
-  test("a creation after a deletion told as a change breaks IsCreate", () => {
+  test("a creation after a deletion, delivered as a change, breaks IsCreate", () => {
     const wrong = told(7, TWO, entry("a/1", "again", [2, 7, 3]));
 
     expect(broken(history([batch(6, CREATED, CHANGED, WITH_B, DELETED), batch(7, wrong)]))).toContain(
@@ -202,7 +202,7 @@ describe("watchViolations", () => {
     );
   });
 
-  test("a deletion told as a change breaks IsCreate", () => {
+  test("a deletion delivered as a change breaks IsCreate", () => {
     const wrong = told(6, TWO, entry("a/1", "two", [2, 6, 3]));
 
     expect(broken(history([batch(6, CREATED, CHANGED, WITH_B, wrong)]))).toContain("IsCreate");
@@ -216,7 +216,7 @@ describe("watchViolations", () => {
 });
 
 describe("countEvents", () => {
-  test("counts what all watches were told", () => {
+  test("counts the events of all watches", () => {
     expect(countEvents(history(WHOLE))).toBe(5);
   });
 });

@@ -1,68 +1,76 @@
 /**
- * Checks what watchers were told against what was committed: the six watch promises (docs/concepts/revisions.md), and that
- * each event is true in itself. Pure functions over a recorded history; who records it, and against which engine or server,
- * is the caller's affair.
+ * Checks recorded watches against the committed transactions: the six promises of watches
+ * (docs/concepts/revisions.md), and the content of each event. Pure functions over a recorded history of any engine
+ * or server.
  */
 import type { StoreErrorCode } from "../store/store-error.ts";
 import type { Entry, WatchBatch, WatchEvent } from "../store/store.ts";
 import { inWatchRange, replay, type PlannedEvent, type RecordedTransaction } from "./watch-replay.ts";
 
+/** A promise that a watch makes. */
 export type WatchPromise =
-  /** Events come by revision, never backwards. */
+  /** Events come in order of their revisions. */
   | "Ordered"
   /** No event comes twice in one watch. */
   | "Unique"
-  /** Between two events, and between two bookmarks, nothing in range is left out. */
+  /** No event in range is missing between two events or two bookmarks. */
   | "Reliable"
-  /** The events of one revision come in one batch. */
+  /** All events of one revision come in one batch. */
   | "Atomic"
-  /** A watch after a revision begins with the very next event, or says that it cannot. */
+  /** A watch after a revision starts with the very next event, or fails. */
   | "Resumable"
-  /** A revision told as reached is only told once everything in range up to it was handed out. */
+  /** A bookmark comes only after all events in range up to its revision. */
   | "Bookmarkable"
-  /** Only keys in range. */
+  /** Only events of keys in range come. */
   | "Filter"
-  /** `before` is what the key was before the revision, `after` what was committed. */
+  /** `before` is the entry before the revision, `after` the committed one. */
   | "BeforeAfter"
-  /** Created and deleted keys are told as such; create revision and version count from the creation. */
+  /** Creations and deletions are marked; createRevision and version count from the creation. */
   | "IsCreate";
 
-/** What one watch told, in the order in which it told it. */
+/** One step of a recorded watch. */
 export type RecordedStep =
   | { readonly type: "batch"; readonly batch: WatchBatch }
   | { readonly type: "progress"; readonly revision: number };
 
-/** One `watch` call, from opening to its end. */
+/** One `watch` call, from its start to its end. */
 export interface RecordedWatch {
+  /** Name of the watch in violations. */
   readonly name: string;
+  /** Range of the watch: all keys (""), the keys below a prefix that ends with a slash, or one key. */
   readonly prefix: string;
+  /** Revision after which the watch starts. */
   readonly after: number;
+  /** The delivered steps, in order. */
   readonly steps: readonly RecordedStep[];
-  /** "Left" when the watcher itself ended it. */
+  /** Error code of the end; "Left" when the watcher closed the watch. */
   readonly end: "Left" | StoreErrorCode;
 }
 
+/** Committed transactions and recorded watches. */
 export interface WatchHistory {
-  /** Every transaction that made a revision between the first watch's `after` and the last event. In any order. */
+  /** Every transaction between the first watch's `after` and the last event. In any order. */
   readonly transactions: readonly RecordedTransaction[];
   readonly watches: readonly RecordedWatch[];
-  /** The highest revision that anyone asked to compact, 0 when nobody did. */
+  /** Highest revision whose compaction was requested; 0 for none. */
   readonly compacted: number;
 }
 
+/** A broken promise. */
 export interface WatchViolation {
   readonly promise: WatchPromise;
+  /** Name of the watch. */
   readonly watch: string;
   readonly message: string;
 }
 
-/** All broken promises of all watches; empty when the history is as it must be. */
+/** All violations of all watches; empty when every watch kept its promises. */
 export function watchViolations(history: WatchHistory): WatchViolation[] {
   const planned = replay(history.transactions);
   return history.watches.flatMap((watch) => new WatchCheck(watch, planned, history.compacted).violations());
 }
 
-/** How many events all watches were told: a history without events proves nothing. */
+/** Number of events in all watches. A history without events proves nothing. */
 export function countEvents(history: WatchHistory): number {
   let count = 0;
   for (const watch of history.watches) {
@@ -72,8 +80,8 @@ export function countEvents(history: WatchHistory): number {
 }
 
 /**
- * Walks one watch. `#due` are the events in range that this watch owes, by revision, and `#told` the revision up to which
- * they have been told or asked for.
+ * Checks one watch. `#due` has the events that the watch must deliver, by revision. `#next` is the first due revision
+ * that it has not delivered or reported.
  */
 class WatchCheck {
   readonly #watch: RecordedWatch;
@@ -82,13 +90,13 @@ class WatchCheck {
   readonly #compacted: number;
   readonly #found: WatchViolation[] = [];
   readonly #seen = new Set<string>();
-  /** Newest revision seen in an earlier batch. */
+  /** Newest revision of the earlier batches. */
   #batchEnd: number;
   /** Newest revision of any event so far. */
   #last: number;
-  /** Everything up to here was claimed to be handed out. */
+  /** Revision up to which the watch claims to have delivered everything. */
   #bookmark: number;
-  /** Index in #dueRevisions of the first revision not told yet. */
+  /** Index in #dueRevisions of the first revision that was not delivered. */
   #next = 0;
 
   constructor(watch: RecordedWatch, planned: readonly PlannedEvent[], compacted: number) {
@@ -133,7 +141,7 @@ class WatchCheck {
     }
   }
 
-  /** Everything due before this revision must have been told by now. */
+  /** Reports due revisions below this one that were not delivered. */
   #checkGap(revision: number): void {
     const promise = this.#last === this.#watch.after ? "Resumable" : "Reliable";
     for (const missed of this.#takeDueBelow(revision)) {
@@ -177,13 +185,13 @@ class WatchCheck {
     if ((planned.after === undefined) !== (event.after === undefined)) {
       this.#report(
         "IsCreate",
-        `${at} is told as ${event.after === undefined ? "deleted" : "written"} and was not`,
+        `${at} is reported as ${event.after === undefined ? "deleted" : "written"} and was not`,
       );
     } else if (
       created(event.after) !== isCreated ||
       (event.before === undefined) !== (planned.before === undefined)
     ) {
-      this.#report("IsCreate", `${at} is ${isCreated ? "not told as created" : "told as created"}`);
+      this.#report("IsCreate", `${at} is ${isCreated ? "not reported as created" : "reported as created"}`);
     }
     const wrong = [difference(event.before, planned.before), difference(event.after, planned.after)];
     if (wrong[0] !== undefined) this.#report("BeforeAfter", `before of ${at}: ${wrong[0]}`);
@@ -196,7 +204,7 @@ class WatchCheck {
     if (revision < this.#last)
       this.#report("Bookmarkable", `bookmark ${revision} after an event of ${this.#last}`);
     for (const missed of this.#takeDueBelow(revision + 1)) {
-      this.#report("Bookmarkable", `bookmark ${revision} before revision ${missed} was told`);
+      this.#report("Bookmarkable", `bookmark ${revision} before revision ${missed}`);
     }
     this.#bookmark = Math.max(this.#bookmark, revision);
   }
@@ -207,7 +215,7 @@ class WatchCheck {
     }
   }
 
-  /** Reports each missed revision once: what was complained about counts as told. */
+  /** Returns each missing revision once: a reported revision counts as delivered. */
   #takeDueBelow(revision: number): number[] {
     const missed: number[] = [];
     for (;;) {
@@ -236,7 +244,7 @@ function byRevision(events: readonly PlannedEvent[]): Map<number, Map<string, Pl
   return revisions;
 }
 
-/** Neighbours of one revision together, in the order told. */
+/** Groups adjacent events of one revision, in the order delivered. */
 function runsOfRevision(events: readonly WatchEvent[]): [number, WatchEvent[]][] {
   const runs: [number, WatchEvent[]][] = [];
   for (const event of events) {
@@ -247,7 +255,7 @@ function runsOfRevision(events: readonly WatchEvent[]): [number, WatchEvent[]][]
   return runs;
 }
 
-/** What is wrong with an entry, in words; undefined when nothing is. */
+/** Difference between an entry and the planned one, as text; undefined when they are equal. */
 function difference(told: Entry | undefined, planned: PlannedEvent["after"]): string | undefined {
   if (told === undefined || planned === undefined) {
     return told === planned ? undefined : `is ${told === undefined ? "missing" : "there and should not be"}`;

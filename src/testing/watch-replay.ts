@@ -1,6 +1,9 @@
-/** What a list of transactions must have told a watcher who missed nothing: the truth that recorded watches are held against. */
+/**
+ * Replays transactions into the events that a watch without gaps must deliver. Recorded watches are compared with
+ * them.
+ */
 
-/** One transaction as its writer knows it; `value` undefined is a deletion. */
+/** One transaction as its writer recorded it; an undefined `value` is a deletion. */
 export interface RecordedTransaction {
   readonly revision: number;
   readonly changes: readonly { readonly key: string; readonly value: Uint8Array | undefined }[];
@@ -21,7 +24,7 @@ export interface PlannedEvent {
   readonly after: PlannedEntry | undefined;
 }
 
-/** The events of all transactions, by revision. Starts from an empty store. */
+/** The events of all transactions, by revision. Starts with an empty store. */
 export function replay(transactions: readonly RecordedTransaction[]): PlannedEvent[] {
   const state = new Map<string, PlannedEntry>();
   return transactions
@@ -29,7 +32,7 @@ export function replay(transactions: readonly RecordedTransaction[]): PlannedEve
     .flatMap((transaction) => applyTo(state, transaction));
 }
 
-/** Changes the state as the transaction does and gives its events. Deleting what is not there is no event. */
+/** Applies a transaction to the state and returns its events. Deleting a missing key makes no event. */
 export function applyTo(
   state: Map<string, PlannedEntry>,
   { revision, changes }: RecordedTransaction,
@@ -46,7 +49,7 @@ export function applyTo(
   return events;
 }
 
-/** Same rule as `WatchOptions.prefix`: everything, what is below a prefix that ends with a slash, or one key. */
+/** Equals the rule of `WatchOptions.prefix`: all keys, the keys below a prefix that ends with a slash, or one key. */
 export function inWatchRange(key: string, prefix: string): boolean {
   if (prefix === "" || prefix.endsWith("/")) return key.startsWith(prefix);
   return key === prefix;
