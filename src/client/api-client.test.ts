@@ -16,9 +16,9 @@ interface World {
   readonly client: Client;
 }
 
-function world(answers: readonly ScriptedAnswer[] = [{ value: OBJECT }]): World {
+function world(responses: readonly ScriptedAnswer[] = [{ value: OBJECT }]): World {
   const loop = new VirtualLoop({ seed: 1 });
-  const transport = scripted(answers);
+  const transport = scripted(responses);
   return { loop, transport, client: createClient(transport, { loop, userAgent: "test/1" }) };
 }
 
@@ -303,7 +303,7 @@ describe("client.with", () => {
     { what: "a deletion that finalizers delay", write: remove, value: HELD, outcome: "marked" },
     { what: "a deletion with a grace period", write: remove, value: GRACED, outcome: "marked" },
     { what: "a deletion whose response is the object", write: remove, value: OBJECT, outcome: "deleted" },
-  ])("is told what came of $what", async ({ write, value, outcome }) => {
+  ])("reports the outcome of $what", async ({ write, value, outcome }) => {
     const { loop, client } = world([{ value }]);
     const written: Written[] = [];
 

@@ -4,9 +4,9 @@
  */
 import { copyAsJson } from "../api/json/json-copy.ts";
 import type { Loop } from "../base/loop/loop.ts";
-import { refusalError, retryAfterOf } from "./answer-error.ts";
 import { callSignal, endableSignal } from "./call-signal.ts";
 import { OwnedStream } from "./owned-stream.ts";
+import { errorFromResponse, retryAfterOf } from "./response-error.ts";
 import { mayRetry, pause, Tries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
 import { Throttle } from "./throttle.ts";
@@ -37,7 +37,7 @@ export interface CallRequest extends Omit<TransportRequest, "signal"> {
 }
 
 /** Common part of all responses, streams included. */
-interface Answered {
+interface ResponseHead {
   readonly code: number;
   readonly retryAfterSeconds?: number | undefined;
 }
@@ -58,10 +58,10 @@ export class Caller {
   async send(request: CallRequest): Promise<unknown> {
     const call = callSignal(request.signals);
     try {
-      const answer = await this.#try(request, call.signal, (made) => this.#transport.send(made));
-      this.#warn(answer);
-      if (!isSuccess(answer)) throw refusalError(answer);
-      return answer.value;
+      const response = await this.#try(request, call.signal, (made) => this.#transport.send(made));
+      this.#warn(response);
+      if (!isSuccess(response)) throw errorFromResponse(response);
+      return response.value;
     } finally {
       call.release();
     }
@@ -83,7 +83,7 @@ export class Caller {
     const call = endableSignal(request.signals);
     try {
       const stream = await this.#try(request, call.signal, make);
-      if (!isSuccess(stream)) throw refusalError({ ...stream, value: stream.refusal });
+      if (!isSuccess(stream)) throw errorFromResponse({ ...stream, value: stream.refusal });
       return new OwnedStream(stream.items, call);
     } catch (error) {
       call.release();
@@ -91,7 +91,7 @@ export class Caller {
     }
   }
 
-  async #try<R extends Answered>(
+  async #try<R extends ResponseHead>(
     request: CallRequest,
     signal: AbortSignal | undefined,
     make: (request: TransportRequest) => Promise<R>,
@@ -138,30 +138,30 @@ export class Caller {
   }
 }
 
-type Tried<R> = { readonly answer: R } | { readonly error: unknown };
+type Tried<R> = { readonly response: R } | { readonly error: unknown };
 
-function settled<R>(answer: Promise<R>): Promise<Tried<R>> {
-  return answer.then(
-    (given) => ({ answer: given }),
+function settled<R>(response: Promise<R>): Promise<Tried<R>> {
+  return response.then(
+    (given) => ({ response: given }),
     (error: unknown) => ({ error }),
   );
 }
 
-function failureOf<R extends Answered>(tried: Tried<R>): Failure | undefined {
+function failureOf<R extends ResponseHead>(tried: Tried<R>): Failure | undefined {
   if ("error" in tried) return tried;
-  const { answer } = tried;
-  if (isSuccess(answer)) return undefined;
-  const { code, retryAfterSeconds } = answer;
-  const value = "value" in answer ? answer.value : "refusal" in answer ? answer.refusal : undefined;
+  const { response } = tried;
+  if (isSuccess(response)) return undefined;
+  const { code, retryAfterSeconds } = response;
+  const value = "value" in response ? response.value : "refusal" in response ? response.refusal : undefined;
   return { code, retryAfterSeconds: retryAfterOf({ code, value, retryAfterSeconds }) };
 }
 
 function resultOf<R>(tried: Tried<R>): R {
   if ("error" in tried) throw tried.error;
-  return tried.answer;
+  return tried.response;
 }
 
 /** A redirect counts as a failure: credentials must not go to another server. */
-function isSuccess({ code }: Answered): boolean {
+function isSuccess({ code }: ResponseHead): boolean {
   return code >= 200 && code < 300;
 }

@@ -17,24 +17,24 @@ export interface ScriptedTransport extends Transport {
 
 /** Returns the responses in order, and then the last one again and again. */
 export function scripted(
-  answers: readonly ScriptedAnswer[],
+  responses: readonly ScriptedAnswer[],
   events: readonly (readonly TransportEvent[])[] = [],
 ): ScriptedTransport {
   const requests: TransportRequest[] = [];
-  const answer = async (request: TransportRequest): Promise<TransportResponse> => {
+  const respond = async (request: TransportRequest): Promise<TransportResponse> => {
     requests.push(request);
-    const given = answers[Math.min(requests.length, answers.length) - 1] ?? {};
+    const given = responses[Math.min(requests.length, responses.length) - 1] ?? {};
     if (given instanceof Error) throw given;
     return { code: 200, value: undefined, warnings: [], ...given };
   };
   const stream = async <T>(request: TransportRequest, items: readonly T[]): Promise<TransportStream<T>> => {
-    const { code, value, retryAfterSeconds } = await answer(request);
+    const { code, value, retryAfterSeconds } = await respond(request);
     const refusal = code === 200 ? undefined : (value as TransportStream<T>["refusal"]);
     return { code, refusal, retryAfterSeconds, items: each(items) };
   };
   return {
     requests,
-    send: answer,
+    send: respond,
     watch: (request) => stream(request, events),
     read: (request) => stream(request, [Buffer.from("a log")]),
     close: () => Promise.resolve(),

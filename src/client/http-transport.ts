@@ -7,21 +7,21 @@ import { isApiError, serviceUnavailable, toStatus, tooManyRequests } from "../ap
 import { stringifyJson } from "../api/json/json-text.ts";
 import { checkServerName } from "../base/keys/server-identity.ts";
 import type { Loop } from "../base/loop/loop.ts";
-import { refusalError } from "./answer-error.ts";
 import { endableSignal } from "./call-signal.ts";
 import type { EndableSignal } from "./call-signal.ts";
 import { Credentials } from "./credentials/credentials.ts";
-import type { Proof } from "./credentials/credentials.ts";
+import type { CurrentCredentials } from "./credentials/credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { retryAfterIn, warningsIn } from "./http/answer-head.ts";
 import { ByteStream } from "./http/byte-stream.ts";
 import { EventStream } from "./http/event-stream.ts";
 import { openExchange } from "./http/exchange.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { headersOf, targetOf } from "./http/request-head.ts";
 import type { Reading } from "./http/request-head.ts";
+import { retryAfterIn, warningsIn } from "./http/response-head.ts";
 import { readValue } from "./http/whole-body.ts";
 import { OwnedStream } from "./owned-stream.ts";
+import { errorFromResponse } from "./response-error.ts";
 import type {
   Transport,
   TransportEvent,
@@ -53,7 +53,7 @@ const STREAMS_MAX = 1000;
 const KEEP_ALIVE_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** The longest possible string in Node. */
-const DEFAULT_ANSWER_BYTES = 512 * 1024 * 1024;
+const DEFAULT_RESPONSE_BYTES = 512 * 1024 * 1024;
 /** An error response has a few lines. */
 const REFUSAL_BYTES_MAX = 1024 * 1024;
 
@@ -82,29 +82,29 @@ class HttpTransport implements Transport {
   }
 
   async send(request: TransportRequest): Promise<TransportResponse> {
-    const { loop, maxAnswerBytes = DEFAULT_ANSWER_BYTES } = this.#options;
-    const asked = this.#asked(request, "value");
+    const { loop, maxAnswerBytes = DEFAULT_RESPONSE_BYTES } = this.#options;
+    const prepared = this.#prepare(request, "value");
     try {
-      const { answer } = await this.#ask(asked);
+      const { response } = await this.#authenticatedExchange(prepared);
       return {
-        code: answer.statusCode ?? 0,
-        value: await loop.outside("socket", readValue(answer, maxAnswerBytes)),
-        warnings: warningsIn(answer.headers),
-        retryAfterSeconds: retryAfterIn(answer.headers),
+        code: response.statusCode ?? 0,
+        value: await loop.outside("socket", readValue(response, maxAnswerBytes)),
+        warnings: warningsIn(response.headers),
+        retryAfterSeconds: retryAfterIn(response.headers),
       };
     } catch (error) {
-      throw this.#explained(error, asked);
+      throw this.#clientError(error, prepared);
     } finally {
-      asked.call.release();
+      prepared.call.release();
     }
   }
 
   watch(request: TransportRequest): Promise<TransportStream<readonly TransportEvent[]>> {
-    return this.#stream(this.#asked(request, "events"), (body) => new EventStream(new ByteStream(body)));
+    return this.#stream(this.#prepare(request, "events"), (body) => new EventStream(new ByteStream(body)));
   }
 
   read(request: TransportRequest): Promise<TransportStream<Uint8Array>> {
-    return this.#stream(this.#asked(request, "bytes"), (body) => new ByteStream(body));
+    return this.#stream(this.#prepare(request, "bytes"), (body) => new ByteStream(body));
   }
 
   close(): Promise<void> {
@@ -116,46 +116,46 @@ class HttpTransport implements Transport {
   }
 
   async #stream<T>(
-    asked: Asked,
+    prepared: PreparedCall,
     itemsOf: (body: IncomingMessage) => AsyncIterableIterator<T>,
   ): Promise<TransportStream<T>> {
     try {
-      const exchange = await this.#ask(this.#counted(asked));
-      const { answer } = exchange;
-      const { statusCode: code = 0, headers } = answer;
-      if (code !== 200) return await this.#refused(asked, answer);
+      const exchange = await this.#authenticatedExchange(this.#counted(prepared));
+      const { response } = exchange;
+      const { statusCode: code = 0, headers } = response;
+      if (code !== 200) return await this.#refused(prepared, response);
       exchange.liftDeadline();
-      answer.socket.setKeepAlive(true, KEEP_ALIVE_MS);
-      const explain = (error: unknown): Error => this.#explained(error, asked);
-      const items = new OwnedStream(this.#announced(itemsOf(answer)), { ...asked.call, explain });
+      response.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      const explain = (error: unknown): Error => this.#clientError(error, prepared);
+      const items = new OwnedStream(this.#inLoop(itemsOf(response)), { ...prepared.call, explain });
       return { code, refusal: undefined, retryAfterSeconds: retryAfterIn(headers), items };
     } catch (error) {
-      asked.call.release();
-      throw this.#explained(error, asked);
+      prepared.call.release();
+      throw this.#clientError(error, prepared);
     }
   }
 
-  async #refused(asked: Asked, answer: IncomingMessage): Promise<TransportStream<never>> {
-    const { statusCode: code = 0, headers } = answer;
-    const value = await this.#options.loop.outside("socket", readValue(answer, REFUSAL_BYTES_MAX));
-    asked.call.release();
+  async #refused(prepared: PreparedCall, response: IncomingMessage): Promise<TransportStream<never>> {
+    const { statusCode: code = 0, headers } = response;
+    const value = await this.#options.loop.outside("socket", readValue(response, REFUSAL_BYTES_MAX));
+    prepared.call.release();
     const retryAfterSeconds = retryAfterIn(headers);
-    const refusal = toStatus(refusalError({ code, value, retryAfterSeconds }));
+    const refusal = toStatus(errorFromResponse({ code, value, retryAfterSeconds }));
     return { code, refusal, retryAfterSeconds, items: none() };
   }
 
   /** Streams last until their reader ends them, so their number is bounded instead of their time. */
-  #counted(asked: Asked): Asked {
+  #counted(prepared: PreparedCall): PreparedCall {
     if (this.#streams >= STREAMS_MAX) {
       throw tooManyRequests(`this client already has ${STREAMS_MAX} open streams`, 1);
     }
     this.#streams++;
-    asked.call.onRelease(() => this.#streams--);
-    return asked;
+    prepared.call.onRelease(() => this.#streams--);
+    return prepared;
   }
 
   /** Serializes the body at once: the caller may change it after the call. */
-  #asked(request: TransportRequest, reading: Reading): Asked {
+  #prepare(request: TransportRequest, reading: Reading): PreparedCall {
     const { signal, body } = request;
     const signals = [...(signal === undefined ? [] : [signal]), this.#closing.signal];
     const bytes = body === undefined ? undefined : Buffer.from(stringifyJson(body));
@@ -163,22 +163,25 @@ class HttpTransport implements Transport {
   }
 
   /** On 401 it retries once with renewed credentials: the server has not carried out the request. */
-  async #ask(asked: Asked): Promise<Exchange> {
+  async #authenticatedExchange(prepared: PreparedCall): Promise<Exchange> {
     const { loop } = this.#options;
-    const { signal } = asked.call;
-    const proof = await unlessAborted(this.#credentials.current(), signal);
-    const first = await loop.outside("socket", this.#exchange(asked, proof));
-    if (first.answer.statusCode !== 401) return first;
-    const renewed = await unlessAborted(this.#credentials.renewed(proof), signal);
+    const { signal } = prepared.call;
+    const credentials = await unlessAborted(this.#credentials.current(), signal);
+    const first = await loop.outside("socket", this.#exchange(prepared, credentials));
+    if (first.response.statusCode !== 401) return first;
+    const renewed = await unlessAborted(this.#credentials.renewed(credentials), signal);
     if (renewed === undefined) return first;
-    first.answer.destroy();
-    return loop.outside("socket", this.#exchange(asked, renewed));
+    first.response.destroy();
+    return loop.outside("socket", this.#exchange(prepared, renewed));
   }
 
-  #exchange({ request, reading, bytes, call }: Asked, proof: Proof): Promise<Exchange> {
+  #exchange(
+    { request, reading, bytes, call }: PreparedCall,
+    credentials: CurrentCredentials,
+  ): Promise<Exchange> {
     const { loop, timeoutMs = DEFAULT_TIMEOUT_MS, user } = this.#options;
     const impersonation = user?.impersonation;
-    const headers = headersOf(request, { reading, proof, impersonation, bodyBytes: bytes?.byteLength });
+    const headers = headersOf(request, { reading, credentials, impersonation, bodyBytes: bytes?.byteLength });
     const options = {
       agent: reading === "value" ? this.#shared : this.#streaming,
       host: this.#url.hostname.replace(/^\[(.*)\]$/, "$1"),
@@ -186,13 +189,13 @@ class HttpTransport implements Transport {
       method: request.method,
       path: this.#url.pathname.replace(/\/$/, "") + targetOf(request),
       headers,
-      ...this.#tlsOptions(proof),
+      ...this.#tlsOptions(credentials),
     };
     const isTls = this.#url.protocol === "https:";
     return openExchange({ loop, isTls, options, body: bytes, signal: call.signal, timeoutMs });
   }
 
-  #tlsOptions({ ca, cert, key }: Proof): TlsOptions {
+  #tlsOptions({ ca, cert, key }: CurrentCredentials): TlsOptions {
     const { tlsServerName, verification = "full" } = this.#options;
     return {
       ...(ca !== undefined && { ca }),
@@ -206,7 +209,7 @@ class HttpTransport implements Transport {
     };
   }
 
-  #announced<T>(items: AsyncIterableIterator<T>): AsyncIterable<T> {
+  #inLoop<T>(items: AsyncIterableIterator<T>): AsyncIterable<T> {
     const { loop } = this.#options;
     const iterator: AsyncIterator<T> = {
       next: () => loop.outside("socket", items.next()),
@@ -215,7 +218,7 @@ class HttpTransport implements Transport {
     return { [Symbol.asyncIterator]: () => iterator };
   }
 
-  #explained(error: unknown, { call: { signal } }: Asked): Error {
+  #clientError(error: unknown, { call: { signal } }: PreparedCall): Error {
     if (signal.aborted) return signal.reason as Error;
     if (isApiError(error)) return error;
     const { message, code } = error as Error & { readonly code?: unknown };
@@ -224,7 +227,7 @@ class HttpTransport implements Transport {
   }
 }
 
-interface Asked {
+interface PreparedCall {
   readonly request: TransportRequest;
   readonly reading: Reading;
   readonly bytes: Uint8Array | undefined;

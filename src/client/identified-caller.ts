@@ -55,12 +55,12 @@ export class IdentifiedCaller {
     return this.#caller.read(this.#named(request, options));
   }
 
-  wrote(written: Written): void {
+  reportWrite(written: Written): void {
     this.#identity.onWrite?.(written);
   }
 
   /** Reports an object that was read by name. */
-  saw(read: Written): void {
+  reportRead(read: Written): void {
     this.#identity.onRead?.(read);
   }
 

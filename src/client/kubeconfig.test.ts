@@ -159,7 +159,7 @@ describe("a kubeconfig", () => {
     ["clusters: {}", "clusters must be a list"],
     ["clusters: [{cluster: {}}]", "clusters[0].name is missing"],
     ["users: [7]", "users[0] must be an object"],
-  ])("%j is refused", (text, message) => {
+  ])("%j is rejected", (text, message) => {
     expect(() => parseKubeconfig(text, { file: "/x" })).toThrow(message);
   });
 

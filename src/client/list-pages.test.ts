@@ -3,7 +3,7 @@ import { ApiError, expired } from "../api/errors/api-error.ts";
 import type { ListOptions, ObjectList } from "./client.ts";
 import { listPages } from "./list-pages.ts";
 
-type Answer = ObjectList<string> | ApiError;
+type Response = ObjectList<string> | ApiError;
 
 function page(items: readonly string[], token?: string): ObjectList<string> {
   return { items, metadata: { resourceVersion: "1", ...(token !== undefined && { continue: token }) } };
@@ -11,45 +11,49 @@ function page(items: readonly string[], token?: string): ObjectList<string> {
 
 async function read(
   options: ListOptions,
-  answers: readonly Answer[],
-): Promise<{ readonly asked: readonly ListOptions[]; readonly items: readonly string[] }> {
-  const asked: ListOptions[] = [];
+  responses: readonly Response[],
+): Promise<{ readonly requests: readonly ListOptions[]; readonly items: readonly string[] }> {
+  const requests: ListOptions[] = [];
   const items: string[] = [];
   const pages = listPages(options, async (made) => {
-    asked.push(made);
-    const answer = answers[Math.min(asked.length, answers.length) - 1] ?? page([]);
-    if (answer instanceof ApiError) throw answer;
-    return answer;
+    requests.push(made);
+    const response = responses[Math.min(requests.length, responses.length) - 1] ?? page([]);
+    if (response instanceof ApiError) throw response;
+    return response;
   });
   for await (const { items: some } of pages) items.push(...some);
-  return { asked, items };
+  return { requests, items };
 }
 
 describe("listPages", () => {
   test("follows the continue tokens to the end", async () => {
-    const { asked, items } = await read({ labelSelector: "a=b", resourceVersion: "7" }, [
+    const { requests, items } = await read({ labelSelector: "a=b", resourceVersion: "7" }, [
       page(["a"], "t1"),
       page(["b"]),
     ]);
 
     expect(items).toEqual(["a", "b"]);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { labelSelector: "a=b", resourceVersion: "7", limit: 500 },
       { labelSelector: "a=b", limit: 500, continue: "t1" },
     ]);
   });
 
   test("continues with the token in the error for an expired one", async () => {
-    const { asked, items } = await read({ limit: 1 }, [page(["a"], "t1"), expired("old", "t2"), page(["b"])]);
+    const { requests, items } = await read({ limit: 1 }, [
+      page(["a"], "t1"),
+      expired("old", "t2"),
+      page(["b"]),
+    ]);
 
     expect(items).toEqual(["a", "b"]);
-    expect(asked.map(({ continue: token }) => token)).toEqual([undefined, "t1", "t2"]);
+    expect(requests.map(({ continue: token }) => token)).toEqual([undefined, "t1", "t2"]);
   });
 
   test("starts over when the error has no token", async () => {
-    const { asked } = await read({ limit: 1 }, [page(["a"], "t1"), expired("old"), page(["a"])]);
+    const { requests } = await read({ limit: 1 }, [page(["a"], "t1"), expired("old"), page(["a"])]);
 
-    expect(asked.map(({ continue: token }) => token)).toEqual([undefined, "t1", undefined]);
+    expect(requests.map(({ continue: token }) => token)).toEqual([undefined, "t1", undefined]);
   });
 
   test("gives up on a server where every token expires", async () => {

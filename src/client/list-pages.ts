@@ -9,8 +9,9 @@ const PAGE_ITEMS = 500;
 const RESTARTS_MAX = 10;
 
 /**
- * Yields pages of one revision, which each page names. When a token expires, reading continues at the newest revision
- * if the server offers a token for it, else it starts over. The pages then name another revision.
+ * Yields pages of one revision, which each page names. When a token expires, the server may
+ * offer one for the newest revision; reading then continues there, else it starts over. The later pages name the new
+ * revision.
  */
 export async function* listPages<T>(
   options: ListOptions,

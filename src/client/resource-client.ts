@@ -1,7 +1,6 @@
-/** Everything that can be done with the objects of one kind. */
+/** Operations on the objects of one kind. */
 import { collectionPath, objectPath } from "../api/api-object.ts";
 import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
-/** Operations on the objects of one kind. */
 import { badRequest, isApiError } from "../api/errors/api-error.ts";
 import type { Scale } from "../api/generated/types/autoscaling-v1.ts";
 import type {
@@ -49,11 +48,11 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       value = await this.#caller.send(request, options);
     } catch (error) {
       const absent = findAbsent(this.type, knownObject(reference), error);
-      if (absent !== undefined) this.#caller.saw(absent);
+      if (absent !== undefined) this.#caller.reportRead(absent);
       throw error;
     }
     const read = findRead(this.type, value);
-    if (read !== undefined) this.#caller.saw(read);
+    if (read !== undefined) this.#caller.reportRead(read);
     return value as T;
   }
 
@@ -136,7 +135,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       throw error;
     }
     if (options.dryRun !== undefined) return;
-    this.#caller.wrote(writtenByDelete(this.type, { key: this.#keyOf(reference), known }, value));
+    this.#caller.reportWrite(writtenByDelete(this.type, { key: this.#keyOf(reference), known }, value));
   }
 
   async deleteCollection(options: ListOptions & DeleteOptions = {}): Promise<void> {
@@ -146,7 +145,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     const { items = [] } = (value ?? {}) as Partial<ObjectList<T>>;
     if (options.dryRun !== undefined) return;
     for (const written of writtenByDeleteCollection(this.type, items, options.propagationPolicy))
-      this.#caller.wrote(written);
+      this.#caller.reportWrite(written);
   }
 
   async scale(reference: Reference<T>, replicas: number, options: WriteOptions = {}): Promise<Scale> {
@@ -172,11 +171,11 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     options: WriteOptions,
     known?: T,
   ): Promise<T> {
-    const asked = Object.assign(writeQuery(options, this.#caller.fieldManager), query);
+    const fullQuery = Object.assign(writeQuery(options, this.#caller.fieldManager), query);
     const request: Write =
       contentType === undefined
-        ? { method, path, query: asked, body }
-        : { method, path, query: asked, body, contentType };
+        ? { method, path, query: fullQuery, body }
+        : { method, path, query: fullQuery, body, contentType };
     let value: unknown;
     try {
       value = await this.#caller.send(request, options);
@@ -185,14 +184,14 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       throw error;
     }
     const written = options.dryRun === undefined ? findWritten(this.type, value) : undefined;
-    if (written !== undefined) this.#caller.wrote(written);
+    if (written !== undefined) this.#caller.reportWrite(written);
     return value as T;
   }
 
   /** An error that says an object is gone counts as an observation of it. */
   #noteAbsent(known: T | undefined, error: unknown): void {
     const absent = findAbsent(this.type, known, error);
-    if (absent !== undefined) this.#caller.wrote(absent);
+    if (absent !== undefined) this.#caller.reportWrite(absent);
   }
 
   #keyOf(reference: Reference<T>): ObjectKey {

@@ -10,7 +10,7 @@ import type { ScriptedAnswer, ScriptedTransport } from "./fixture.ts";
 
 const OBJECT = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "default" } };
 const KEY = { name: "a" };
-const RESET = serviceUnavailable("no answer", { cause: new Error("reset") });
+const RESET = serviceUnavailable("no response", { cause: new Error("reset") });
 
 interface World {
   readonly loop: VirtualLoop;
@@ -18,9 +18,9 @@ interface World {
   readonly client: Client;
 }
 
-function world(answers: readonly ScriptedAnswer[], options: Partial<ClientOptions> = {}): World {
+function world(responses: readonly ScriptedAnswer[], options: Partial<ClientOptions> = {}): World {
   const loop = new VirtualLoop({ seed: 1 });
-  const transport = scripted(answers);
+  const transport = scripted(responses);
   return { loop, transport, client: createClient(transport, { loop, ...options }) };
 }
 

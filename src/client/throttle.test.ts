@@ -70,7 +70,7 @@ describe("a throttle", () => {
     { qps: 0, burst: 1 },
     { qps: 1, burst: 0 },
     { qps: Number.NaN, burst: 1 },
-  ])("refuses %j", (options) => {
+  ])("rejects %j", (options) => {
     expect(() => new Throttle(options, new VirtualLoop({ seed: 1 }))).toThrow(RangeError);
   });
 

@@ -1,8 +1,8 @@
 /** The events of a watch in the form that programs see. */
 import type { ApiObject } from "../api/api-object.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
-import { refusalError } from "./answer-error.ts";
 import type { WatchEvent } from "./client.ts";
+import { errorFromResponse } from "./response-error.ts";
 import type { TransportEvent } from "./transport.ts";
 
 /** Annotation of the bookmark after the initial objects. */
@@ -60,5 +60,5 @@ function watchEvent<T extends ApiObject>(event: TransportEvent): WatchEvent<T> {
 
 function errorOf(status: unknown): Error {
   const code = isJsonObject(status) ? status["code"] : undefined;
-  return refusalError({ code: typeof code === "number" ? code : 500, value: status });
+  return errorFromResponse({ code: typeof code === "number" ? code : 500, value: status });
 }

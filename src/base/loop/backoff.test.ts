@@ -4,7 +4,7 @@ import { backoffMs } from "./backoff.ts";
 import { seededRandom } from "./random.ts";
 
 describe("backoffMs", () => {
-  test("without jitter it doubles from the base up to the maximum", () => {
+  test("the wait doubles from the base up to the maximum without jitter", () => {
     const backoff = { baseMs: 100, maxMs: 1000, jitter: 0 };
     const waits = [0, 1, 2, 3, 4, 5].map((retry) => backoffMs(retry, backoff, seededRandom(1)));
 

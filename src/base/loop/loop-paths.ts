@@ -1,7 +1,7 @@
 import { assert } from "../assert.ts";
 
 /**
- * Gives each child of one actor a path of its own, so that no two share a queue or a random stream. The second
+ * Gives each child of one actor a path of its own: no two share a queue or a random stream. The second
  * `store` below `cluster` is `cluster/store#2`. Parts restarted in the same order get the same paths.
  */
 export class ChildPaths {

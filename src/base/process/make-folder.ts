@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and its missing parents. Node's `recursive` option loops forever on a thread, where nothing can stop
- * it, if the system reports every new folder as missing. /proc does that.
+ * Makes a folder and its missing parents. Node's `recursive` option loops forever when the system reports
+ * every new folder as missing, as /proc does. It loops on a thread that nothing can stop.
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   try {

@@ -7,7 +7,7 @@ import type { Endpoint, EndpointUser, TextSource } from "../endpoint.ts";
 import { ExecRunner } from "./exec-runner.ts";
 import { TextReader } from "./text-reader.ts";
 
-export interface Proof {
+export interface CurrentCredentials {
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
@@ -35,7 +35,7 @@ export class Credentials {
     this.#exec = exec && new ExecRunner({ plugin: exec, endpoint, loop, readCa });
   }
 
-  async current(refused?: Proof): Promise<Proof> {
+  async current(refused?: CurrentCredentials): Promise<CurrentCredentials> {
     const [ca, cert, key, token, exec] = await Promise.all([
       this.#ca?.read(),
       this.#cert?.read(),
@@ -56,10 +56,10 @@ export class Credentials {
   }
 
   /** Reads the credentials again after a 401. Undefined when they have not changed. */
-  async renewed(refused: Proof): Promise<Proof | undefined> {
+  async renewed(refused: CurrentCredentials): Promise<CurrentCredentials | undefined> {
     for (const reader of [this.#cert, this.#key, this.#token]) reader?.expire();
     this.#exec?.refused(refused);
-    const proof = await this.current(refused);
-    return proof.token === refused.token && proof.cert === refused.cert ? undefined : proof;
+    const credentials = await this.current(refused);
+    return credentials.token === refused.token && credentials.cert === refused.cert ? undefined : credentials;
   }
 }

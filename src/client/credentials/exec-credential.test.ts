@@ -5,7 +5,7 @@ import { execInfo, parseExecCredential } from "./exec-credential.ts";
 const apiVersion = "client.authentication.k8s.io/v1";
 const PLUGIN: ExecPlugin = { apiVersion, command: "x", args: [], env: {}, provideClusterInfo: true };
 
-function answer(status: object, given: object = {}): string {
+function output(status: object, given: object = {}): string {
   return JSON.stringify({ apiVersion, kind: "ExecCredential", status, ...given });
 }
 
@@ -39,7 +39,7 @@ describe("exec credentials", () => {
       expirationTimestamp: "2026-01-01T00:00:00Z",
     };
 
-    expect(parseExecCredential(answer(status), PLUGIN)).toEqual({
+    expect(parseExecCredential(output(status), PLUGIN)).toEqual({
       token: "t",
       cert: "c",
       key: "k",
@@ -48,14 +48,14 @@ describe("exec credentials", () => {
   });
 
   test.each([
-    ["no JSON", "nonsense"],
-    ["no object", "[]"],
-    ["another kind", answer({ token: "t" }, { kind: "Secret" })],
-    ["another version", answer({ token: "t" }, { apiVersion: "client.authentication.k8s.io/v1beta1" })],
-    ["nothing", answer({})],
-    ["half a certificate", answer({ token: "t", clientCertificateData: "c" })],
-    ["a time that is none", answer({ token: "t", expirationTimestamp: "soon" })],
-  ])("refuses %s", (_, text) => {
+    ["invalid JSON", "nonsense"],
+    ["a list", "[]"],
+    ["another kind", output({ token: "t" }, { kind: "Secret" })],
+    ["another version", output({ token: "t" }, { apiVersion: "client.authentication.k8s.io/v1beta1" })],
+    ["an empty status", output({})],
+    ["half a certificate", output({ token: "t", clientCertificateData: "c" })],
+    ["an invalid time", output({ token: "t", expirationTimestamp: "soon" })],
+  ])("rejects %s", (_, text) => {
     expect(() => parseExecCredential(text, PLUGIN)).toThrow(/^(it|"soon")/);
   });
 });

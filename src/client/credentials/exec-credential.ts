@@ -32,12 +32,12 @@ function clusterInfo({ server, tlsServerName, verification }: Endpoint, ca: stri
 
 /** Throws an Error whose message completes "the plugin failed: …". */
 export function parseExecCredential(text: string, { apiVersion }: ExecPlugin): ExecCredential {
-  const answer = parseAnswer(text);
-  if (answer["kind"] !== "ExecCredential" || answer["apiVersion"] !== apiVersion) {
-    const found = `${String(answer["kind"])} of ${String(answer["apiVersion"])}`;
+  const output = parseOutput(text);
+  if (output["kind"] !== "ExecCredential" || output["apiVersion"] !== apiVersion) {
+    const found = `${String(output["kind"])} of ${String(output["apiVersion"])}`;
     throw new Error(`it must return an ExecCredential of ${apiVersion}, found ${found}`);
   }
-  const status = isJsonObject(answer["status"]) ? answer["status"] : {};
+  const status = isJsonObject(output["status"]) ? output["status"] : {};
   const token = textOf(status["token"]);
   const cert = textOf(status["clientCertificateData"]);
   const key = textOf(status["clientKeyData"]);
@@ -54,7 +54,7 @@ export function parseExecCredential(text: string, { apiVersion }: ExecPlugin): E
   };
 }
 
-function parseAnswer(text: string): JsonObject {
+function parseOutput(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
     if (isJsonObject(value)) return value;

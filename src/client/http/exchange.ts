@@ -15,7 +15,7 @@ export interface ExchangeStart {
 }
 
 export interface Exchange {
-  readonly answer: IncomingMessage;
+  readonly response: IncomingMessage;
   /** Cancels the timeout, for a stream of unbounded duration. */
   liftDeadline(): void;
 }
@@ -28,18 +28,18 @@ export function openExchange(start: ExchangeStart): Promise<Exchange> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const outgoing = isTls ? httpsRequest(options) : httpRequest(options);
-    let answer: IncomingMessage | undefined;
-    const cut = (reason: Error): void => void (answer ?? outgoing).destroy(reason);
+    let response: IncomingMessage | undefined;
+    const cut = (reason: Error): void => void (response ?? outgoing).destroy(reason);
     const deadline = loop.timer(loop.now() + timeoutMs, "periodic", () =>
       cut(new Error(`the response was not complete within ${timeoutMs / 1000} s`)),
     );
     const onAbort = (): void => cut(new Error("aborted"));
     signal.addEventListener("abort", onAbort, { once: true });
     outgoing.on("response", (incoming) => {
-      answer = incoming;
+      response = incoming;
       // Readers of the body receive its errors themselves. Without a reader the error is irrelevant.
       incoming.on("error", () => undefined);
-      resolve({ answer: incoming, liftDeadline: () => deadline.cancel() });
+      resolve({ response: incoming, liftDeadline: () => deadline.cancel() });
     });
     outgoing.on("error", reject);
     outgoing.on("close", () => {

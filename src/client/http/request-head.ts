@@ -1,6 +1,6 @@
 /** Builds the target and the headers of an HTTP request. */
 import type { OutgoingHttpHeaders } from "node:http";
-import type { Proof } from "../credentials/credentials.ts";
+import type { CurrentCredentials } from "../credentials/credentials.ts";
 import type { Impersonation } from "../endpoint.ts";
 import { metadataMediaType } from "../metadata-form.ts";
 import type { TransportRequest } from "../transport.ts";
@@ -22,20 +22,20 @@ export function targetOf({ path, query = {} }: TransportRequest): string {
 
 export interface HeadOptions {
   readonly reading: Reading;
-  readonly proof: Proof;
+  readonly credentials: CurrentCredentials;
   readonly impersonation: Impersonation | undefined;
   readonly bodyBytes: number | undefined;
 }
 
 export function headersOf(request: TransportRequest, options: HeadOptions): OutgoingHttpHeaders {
   const { userAgent, cause, contentType = "application/json" } = request;
-  const { reading, proof, impersonation, bodyBytes } = options;
+  const { reading, credentials, impersonation, bodyBytes } = options;
   return {
     accept: acceptOf(request, reading),
     // Compression would delay events, and bytes are passed on unchanged.
     "accept-encoding": reading === "value" ? "gzip" : "identity",
     ...(userAgent !== undefined && { "user-agent": userAgent }),
-    ...(proof.token !== undefined && { authorization: `Bearer ${proof.token}` }),
+    ...(credentials.token !== undefined && { authorization: `Bearer ${credentials.token}` }),
     ...(impersonation !== undefined && impersonationHeaders(impersonation)),
     ...(cause !== undefined && CAUSE.test(cause) && { "setpoint-cause": cause }),
     ...(bodyBytes !== undefined && { "content-type": contentType, "content-length": bodyBytes }),

@@ -6,10 +6,10 @@ import { createGunzip } from "node:zlib";
 import { jsonValue } from "./json-value.ts";
 
 /** The body as a value: parsed JSON, else text; undefined when it is empty. */
-export async function readValue(answer: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const text = (await readWhole(unpacked(answer), maxBytes)).toString("utf8");
+export async function readValue(response: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const text = (await readWhole(unpacked(response), maxBytes)).toString("utf8");
   if (text.trim() === "") return undefined;
-  return isJson(answer.headers["content-type"]) ? jsonValue(text) : text;
+  return isJson(response.headers["content-type"]) ? jsonValue(text) : text;
 }
 
 /** Closes the stream when it exceeds the limit. */
@@ -24,10 +24,10 @@ async function readWhole(body: Readable, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(pieces, bytes);
 }
 
-function unpacked(answer: IncomingMessage): Readable {
-  if (answer.headers["content-encoding"] !== "gzip") return answer;
+function unpacked(response: IncomingMessage): Readable {
+  if (response.headers["content-encoding"] !== "gzip") return response;
   // The reader of the output receives the errors; the pipeline forwards them.
-  return pipeline(answer, createGunzip(), () => undefined);
+  return pipeline(response, createGunzip(), () => undefined);
 }
 
 function isJson(type = ""): boolean {

@@ -9,7 +9,7 @@ import { copyAsJson } from "../../api/json/json-copy.ts";
 import { freezeJson } from "../../api/json/json-freeze.ts";
 import type { Lane, Loop } from "../../base/loop/loop.ts";
 import { follow, unfollow, type Follower, type Following } from "../../client/call-signal.ts";
-import { warningsIn } from "../../client/http/answer-head.ts";
+import { warningsIn } from "../../client/http/response-head.ts";
 import { metadataMediaType } from "../../client/metadata-form.ts";
 import type {
   Transport,

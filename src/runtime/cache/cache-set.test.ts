@@ -97,7 +97,7 @@ function start({ sharesValues = false } = {}) {
 }
 
 describe("a set of caches", () => {
-  test("a set of caches has one cache and one watcher for each kind, form and selector", async () => {
+  test("has one cache and one watcher for each kind, form and selector", async () => {
     const { loop, server, caches, run } = start();
     const project = (map: ConfigMap): ConfigMap => map;
 
@@ -118,7 +118,7 @@ describe("a set of caches", () => {
     expect(server.requests.filter(({ query }) => query?.["limit"] !== undefined)).toHaveLength(6);
   });
 
-  test("a set of caches fills caches that are requested while it runs", async () => {
+  test("fills caches that are requested while it runs", async () => {
     const { loop, caches, run } = start();
     void run();
 
@@ -130,7 +130,7 @@ describe("a set of caches", () => {
     expect(cache.size).toBe(1);
   });
 
-  test("a cache has applied a change in the step that delivers it", async () => {
+  test("notifies listeners in the step that delivers a change", async () => {
     const { loop, server, caches, run } = start();
     const cache = caches.use(ConfigMap);
     void run();
@@ -145,7 +145,7 @@ describe("a set of caches", () => {
     expect(loop.trace.steps).toBe(steps);
   });
 
-  test("objects from a network get their kind and lose managedFields", async () => {
+  test("adds the kind to objects from a network and drops managedFields", async () => {
     const { loop, caches, run } = start();
     const cache = caches.use(ConfigMap);
     void run();
@@ -155,7 +155,7 @@ describe("a set of caches", () => {
     expect(cache.list()[0]?.metadata).not.toHaveProperty("managedFields");
   });
 
-  test("objects of a server in the same process are cached unchanged", async () => {
+  test("keeps objects of a server in the same process unchanged", async () => {
     const { loop, server, caches, run } = start({ sharesValues: true });
     const own = { ...configMap("a", "3"), apiVersion: "v1", kind: "ConfigMap" };
     server.items = [own];
@@ -166,7 +166,7 @@ describe("a set of caches", () => {
     expect(cache.list()[0]).toBe(own);
   });
 
-  test("a projection keeps its part and the identity of the object", async () => {
+  test("keeps the projected part and the identity of an object", async () => {
     const { loop, caches, run } = start();
     const cache = caches.use(ConfigMap, {
       project: ({ data }) => ({ data: { kept: data?.["kept"] ?? "" } }) as unknown as ConfigMap,
@@ -190,7 +190,7 @@ describe("a set of caches", () => {
     expect(failing.list()).toMatchObject([{ data: { kept: "1", other: "2" } }]);
   });
 
-  test("a set of caches is unhealthy when a watcher has received nothing for three minutes", async () => {
+  test("is unhealthy when a watcher has received nothing for three minutes", async () => {
     const { loop, server, caches, run } = start();
     caches.use(ConfigMap);
     void run();
@@ -209,7 +209,7 @@ describe("a set of caches", () => {
     expect(caches.health()).toBeUndefined();
   });
 
-  test("a set of caches stays healthy when the server only sends nothing new", async () => {
+  test("stays healthy while nothing changes and the server sends nothing", async () => {
     const { loop, caches, run } = start();
     caches.use(ConfigMap);
     void run();
@@ -223,7 +223,7 @@ describe("a set of caches", () => {
     expect(reasons.every((reason) => reason === undefined)).toBe(true);
   });
 
-  test("metrics count objects and silence by kind", async () => {
+  test("publishes objects and silence by kind", async () => {
     const { loop, metrics, caches, run } = start();
     caches.use(ConfigMap);
     caches.use(ConfigMap, { form: "metadata" });
@@ -237,7 +237,7 @@ describe("a set of caches", () => {
     expect(exposed).toContain('setpoint_watcher_states_total{kind="ConfigMap",state="watching"} 2');
   });
 
-  test("hold shares an existing cache, else makes one of metadata that lasts until its release", async () => {
+  test("holds an existing cache, else one of metadata until its release", async () => {
     const { loop, server, metrics, caches, run } = start();
     const whole = caches.use(ConfigMap);
     void run();
@@ -265,7 +265,7 @@ describe("a set of caches", () => {
     expect(caches.hold(Secret).cache).not.toBe(second.cache);
   });
 
-  test("a set of caches stops all watchers when it ends, and can run again", async () => {
+  test("stops all watchers when it ends, and can run again", async () => {
     const { loop, caches, ending } = start();
     const cache = caches.use(ConfigMap);
     const running = caches.run(ending.signal);

@@ -167,7 +167,7 @@ describe("a list by labels", () => {
     { matchExpressions: [{ key: "app", operator: "In", values: ["app-4", "app-5"] }] },
     { matchLabels: { constructor: "x" } },
     {},
-  ])("finds what a search through all finds: %j", (labels) => {
+  ])("equals a scan of all objects: %j", (labels) => {
     const large = cacheOf(reset("1", ...MANY));
     for (const [index, { metadata }] of MANY.entries())
       if (index % 7 === 0) large.apply(gone({ ...object("x/x", "2"), metadata: { ...metadata } }));

@@ -53,7 +53,7 @@ function declared(spec: object = {}, labels: object = { app: "x" }): Record<stri
 }
 
 describe("carries", () => {
-  test("an object carries its declared fields whatever other managers have added", () => {
+  test("is true whatever other managers have added", () => {
     expect(carries(LIVE, declared(), "ours")).toBe(true);
   });
 
@@ -66,11 +66,11 @@ describe("carries", () => {
     ["a field is no longer declared", declared({ selector: undefined })],
     ["a label is no longer declared", declared({}, {})],
     ["the version is another one", { ...declared(), apiVersion: "v2" }],
-  ])("not when %s", (_why, manifest) => {
+  ])("is false when %s", (_why, manifest) => {
     expect(carries(LIVE, manifest, "ours")).toBe(false);
   });
 
-  test("an object carries nothing when another manager applied it or managed fields are unknown", () => {
+  test("is false when another manager applied the object, and without managed fields", () => {
     const { managedFields: _, ...metadata } = LIVE.metadata;
 
     expect(carries(LIVE, declared(), "theirs")).toBe(false);

@@ -1,7 +1,6 @@
 /**
- * The main loop of a controller. It turns cache changes into keys and keys into passes, and keeps the promises of
- * `controller.ts`: one pass per key at a time, no pass on a cache older than the loop's own writes and reads, retries
- * with back-off.
+ * The main loop of a controller. It turns cache changes into keys and keys into passes, and keeps the promises
+ * of `controller.ts`.
  *
  * After its pass a key stays in work until the caches show the pass's writes and reads. A hot key, or one with long
  * passes, stays longer. Workers take other keys meanwhile.

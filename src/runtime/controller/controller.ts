@@ -141,8 +141,8 @@ export interface ReconcileContext {
   ) => Promise<readonly T[]>;
 
   /**
-   * Makes the children of the reconciled object equal to the declared ones. Applies each declared child (server-side
-   * apply, with an owner reference), then deletes controlled objects of the kinds in `owns` that are not declared.
+   * Makes the children of the reconciled object equal to the declared ones. Applies each child (server-side
+   * apply, with an owner reference), then deletes undeclared children of the kinds in `owns`.
    * Returns the live children in the order given.
    */
   readonly children: (declared: readonly ChildManifest[]) => Promise<readonly ApiObject[]>;

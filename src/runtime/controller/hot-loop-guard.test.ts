@@ -141,7 +141,7 @@ describe("HotLoopGuard", () => {
     expect(world.guard.holdMs("default/web", causes(changed(115)), undefined)).toBeGreaterThanOrEqual(1000);
   });
 
-  test("two writers of different values, or of different fields, do not fight", () => {
+  test("two writers of different values, or of different fields, are no hot loop", () => {
     const world = bench();
     for (let n = 0; n < 50; n++) {
       const ours = deployment(100 + 2 * n, 1);

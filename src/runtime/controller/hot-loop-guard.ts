@@ -1,6 +1,6 @@
 /**
- * Detects control loops that never settle, reports them (an Event, a metric, and a log line with the object, the
- * writers and the field) and slows them down:
+ * Detects control loops that never settle, and slows them down. It reports them by an Event, a metric and a log line
+ * with the object, the writers and the field. A hot loop is one of:
  *
  * - passes of a key that keep writing although only their own writes change anything;
  * - a field that two writers set back and forth.
@@ -51,7 +51,7 @@ interface OwnPasses {
   field: string | undefined;
 }
 
-interface Fight {
+interface ContestedObject {
   readonly key: string;
   overwrites: number;
   /** By the text of the path. */
@@ -86,7 +86,7 @@ export class HotLoopGuard {
   /** Key whose pass wrote a resourceVersion. */
   readonly #ownVersions = new RecentMap<string>(REMEMBERED_WRITES);
   readonly #ownPasses = new RecentMap<OwnPasses>(REMEMBERED_KEYS);
-  readonly #fights = new RecentMap<Fight>(REMEMBERED_KEYS);
+  readonly #contested = new RecentMap<ContestedObject>(REMEMBERED_KEYS);
   readonly #hot = new RecentMap<HotKey>(REMEMBERED_KEYS);
 
   constructor(options: HotLoopGuardOptions) {
@@ -166,16 +166,20 @@ export class HotLoopGuard {
   /** Ignores the first overwrite: most objects have several writers that take turns once. */
   #noteOverwrite(key: string, ours: ApiObject, theirs: ApiObject): void {
     const { uid = "" } = theirs.metadata;
-    const fight = this.#fights.get(uid) ?? { key, overwrites: 0, fields: new RecentMap(REMEMBERED_FIELDS) };
-    if (fight.overwrites === 0) this.#fights.set(uid, fight);
-    fight.overwrites++;
-    if (fight.overwrites < 2) return;
+    const contested = this.#contested.get(uid) ?? {
+      key,
+      overwrites: 0,
+      fields: new RecentMap(REMEMBERED_FIELDS),
+    };
+    if (contested.overwrites === 0) this.#contested.set(uid, contested);
+    contested.overwrites++;
+    if (contested.overwrites < 2) return;
     for (const field of changedFields(ours, theirs)) {
-      if (this.#isFoughtOver(fight, field)) this.#reportFight(fight.key, theirs, field.path);
+      if (this.#isContested(contested, field)) this.#reportContested(contested.key, theirs, field.path);
     }
   }
 
-  #isFoughtOver({ fields }: Fight, { path, before, after }: ChangedField): boolean {
+  #isContested({ fields }: ContestedObject, { path, before, after }: ChangedField): boolean {
     const now = this.#options.loop.elapsed();
     const text = fieldText(path);
     const [ours, theirs] = [textOf(before), textOf(after)];
@@ -191,7 +195,7 @@ export class HotLoopGuard {
     return true;
   }
 
-  #reportFight(key: string, object: ApiObject, path: readonly string[]): void {
+  #reportContested(key: string, object: ApiObject, path: readonly string[]): void {
     const { controller } = this.#options;
     const other = otherWriter(object, path, controller) ?? "another writer";
     const field = fieldText(path);

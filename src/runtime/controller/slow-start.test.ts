@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { slowStart } from "./slow-start.ts";
 
 describe("slowStart", () => {
-  test("slowStart doubles its batches while no task fails", async () => {
+  test("doubles its batches while no task fails", async () => {
     const batches: number[] = [];
     let open = 0;
     const task = async (): Promise<void> => {
@@ -19,7 +19,7 @@ describe("slowStart", () => {
     expect(batches).toEqual([1, 2, 4, 3]);
   });
 
-  test("slowStart starts no further batch after a failure", async () => {
+  test("starts no further batch after a failure", async () => {
     const tried: number[] = [];
 
     const result = await slowStart(100, async (index) => {
@@ -33,7 +33,7 @@ describe("slowStart", () => {
     expect(result.errors).toEqual([new Error("quota")]);
   });
 
-  test("slowStart calls no task when the count is 0", async () => {
+  test("calls no task when the count is 0", async () => {
     expect(await slowStart(0, () => Promise.reject(new Error("called")))).toEqual({ done: 0, errors: [] });
   });
 });

@@ -21,7 +21,7 @@ class Writes {
 }
 
 describe("a window of writes", () => {
-  test("a window of writes starts writes up to its limit, and the next when one ends", async () => {
+  test("starts writes up to its limit, and the next when one ends", async () => {
     const [window, writes] = [new WriteWindow<string>(2), new Writes()];
     for (const subject of ["a", "b", "c"]) window.send(subject, writes.of(subject));
     const before = [...writes.begun];
@@ -32,7 +32,7 @@ describe("a window of writes", () => {
     expect(writes.begun).toEqual(["a", "b", "c"]);
   });
 
-  test("a window of writes keeps only the last of several waiting writes of one subject", async () => {
+  test("keeps only the last of several waiting writes of one subject", async () => {
     const [window, writes] = [new WriteWindow<string>(1), new Writes()];
     window.send("a", writes.of("a"));
     window.send("b", writes.of("b, first"));
@@ -43,7 +43,7 @@ describe("a window of writes", () => {
     expect(writes.begun).toEqual(["a", "b, last"]);
   });
 
-  test("a window of writes refuses a second write of a subject while one is in flight", async () => {
+  test("refuses a second write of a subject while one is in flight", async () => {
     const [window, writes] = [new WriteWindow<string>(), new Writes()];
     window.send("a", writes.of("a"));
     expect(window.send("a", writes.of("a again"))).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * Decides the fate of an Event: a new one, a repetition of a known one, part of a combined one for similar events, or
- * dropped because its object has too many. The limits equal upstream's, so that `kubectl describe` looks familiar.
+ * Decides the fate of an Event: a new one, a repetition, part of a combined Event for similar ones, or dropped
+ * because its object has too many. The limits equal upstream's, so that `kubectl describe` looks familiar.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import { TokenBucket } from "../queue/token-bucket.ts";

@@ -11,13 +11,6 @@ import type { Log } from "../../base/log/log.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
-/**
- * Writes Events about objects in the background, as `kubectl describe` shows them. Recording an Event neither waits
- * nor fails.
- * A new Event is one create. Repeated before it is written, it is still one create; repeated later, it is a patch of
- * its count. For a series only the first repetition is written at once, and the final count when the series has
- * ended.
- */
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Counter, Metrics } from "../../base/metrics/metrics.ts";
 import { endableSignal } from "../../client/call-signal.ts";

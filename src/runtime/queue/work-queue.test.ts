@@ -84,7 +84,7 @@ describe("WorkQueue", () => {
     expect(causes.kept).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((n) => changed(`pod-${n}`, String(90 + n))));
   });
 
-  test("of two delays of a key the earlier one counts", async () => {
+  test("the earlier of two delays of a key counts", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const queue = queueOn(loop);
     queue.addAfter("a", 1000);

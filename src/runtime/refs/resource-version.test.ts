@@ -13,7 +13,7 @@ describe("orderOfVersions", () => {
     ["", "1", "unknown"],
     ["01", "1", "unknown"],
     ["-1", "1", "unknown"],
-  ])("%s stands to %s as %s", (left, right, order) => {
+  ])("%s compared with %s is %s", (left, right, order) => {
     expect(orderOfVersions(left, right)).toBe(order);
   });
 });

@@ -56,14 +56,14 @@ describe("input of events", () => {
     { metadata: null },
     { metadata: { name: "a" } },
     { metadata: { resourceVersion: 3, name: "a" } },
-  ])("that are none are known as such: %j", (object) => {
+  ])("is malformed for %j", (object) => {
     expect(read({ type: "ADDED", object }, { type: "BOOKMARK", object })).toMatchObject([
       { type: "malformed" },
       { type: "malformed" },
     ]);
   });
 
-  test("has objects in the shape in which they are kept", () => {
+  test("has objects in the shape of the cache", () => {
     const input = eventsInput([{ type: "ADDED", object: A }], ({ apiVersion, kind, metadata }) => ({
       apiVersion,
       kind,

@@ -1,6 +1,6 @@
 /**
- * Watches all objects of a kind until stopped: reads the state, follows the changes, resumes after a break, and reads
- * the state again when the server no longer knows its position. The delivered events never go back in time, miss
+ * Watches all objects of a kind until stopped. It reads the state, follows the changes and resumes after a break. When
+ * the server no longer knows its position, it reads the state again. The delivered events never go back in time, miss
  * nothing and repeat nothing. `watcher-step.ts` has the rules; this file executes them.
  */
 import type { ApiObject } from "../../api/api-object.ts";

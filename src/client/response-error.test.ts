@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { refusalError } from "./answer-error.ts";
+import { errorFromResponse } from "./response-error.ts";
 
-describe("refusalError", () => {
+describe("errorFromResponse", () => {
   test("carries the reason, message and details of the Status", () => {
     const details = { name: "a", kind: "pods", causes: [{ field: "spec" }] };
     const value = {
@@ -13,7 +13,7 @@ describe("refusalError", () => {
       metadata: { continue: "t" },
     };
 
-    expect(refusalError({ code: 422, value })).toMatchObject({
+    expect(errorFromResponse({ code: 422, value })).toMatchObject({
       reason: "Invalid",
       message: "wrong",
       details,
@@ -32,20 +32,22 @@ describe("refusalError", () => {
     [502, "ServiceUnavailable"],
     [504, "Timeout"],
     [301, "InternalError"],
-  ])("%d without a reason that we know is %s", (code, reason) => {
-    expect(refusalError({ code, value: { kind: "Status", reason: "Invented" } })).toMatchObject({ reason });
+  ])("%d without a known reason is %s", (code, reason) => {
+    expect(errorFromResponse({ code, value: { kind: "Status", reason: "Invented" } })).toMatchObject({
+      reason,
+    });
   });
 
   test("shows the beginning of a body that is not a Status", () => {
-    expect(refusalError({ code: 502, value: `  bad gateway ${"x".repeat(1000)}` }).message).toMatch(
+    expect(errorFromResponse({ code: 502, value: `  bad gateway ${"x".repeat(1000)}` }).message).toMatch(
       /^bad gateway x+$/,
     );
-    expect(refusalError({ code: 502, value: "x".repeat(1000) }).message).toHaveLength(200);
-    expect(refusalError({ code: 503, value: undefined }).message).toBe("the server answered with code 503");
+    expect(errorFromResponse({ code: 502, value: "x".repeat(1000) }).message).toHaveLength(200);
+    expect(errorFromResponse({ code: 503, value: undefined }).message).toBe("the server returned code 503");
   });
 
   test("carries the time after which to retry", () => {
-    expect(refusalError({ code: 429, value: undefined, retryAfterSeconds: 3 }).details).toEqual({
+    expect(errorFromResponse({ code: 429, value: undefined, retryAfterSeconds: 3 }).details).toEqual({
       retryAfterSeconds: 3,
     });
   });

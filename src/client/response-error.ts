@@ -33,7 +33,7 @@ export interface Refusal {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-export function refusalError({ code, value, retryAfterSeconds }: Refusal): ApiError {
+export function errorFromResponse({ code, value, retryAfterSeconds }: Refusal): ApiError {
   const status = isStatus(value) ? value : {};
   const reason = findReason(status["reason"]) ?? reasonOf(code);
   const details = detailsOf(status, retryAfterSeconds);
@@ -64,7 +64,7 @@ function messageOf(status: JsonObject, { code, value }: Refusal): string {
   const message = status["message"];
   if (typeof message === "string" && message !== "") return message;
   const shown = typeof value === "string" ? value.trim().slice(0, SHOWN_CHARACTERS_MAX) : "";
-  return shown === "" ? `the server answered with code ${code}` : shown;
+  return shown === "" ? `the server returned code ${code}` : shown;
 }
 
 function detailsOf(status: JsonObject, retryAfterSeconds: number | undefined): StatusDetails | undefined {
