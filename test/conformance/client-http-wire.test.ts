@@ -313,7 +313,7 @@ describe("tokens", () => {
       "correct users[].user.exec.command; get it at x",
     ],
     ["fails", { args: ["-e", "console.error('log in first'); process.exit(1)"] }, "log in first"],
-    ["talks nonsense", { args: ["-e", "console.log('hello')"] }, "no JSON object"],
+    ["talks nonsense", { args: ["-e", "console.log('hello')"] }, "not a JSON object"],
   ])("a plugin that %s is named with what to do", async (_, given, message) => {
     const { user } = plugin({ token: "one" }, given);
     const { transport } = await plainServer(
@@ -651,7 +651,9 @@ describe("sockets", () => {
     });
   });
 
-  test.each(["", "host:6443", "ftp://host"])("%j is no server", (server) => {
-    expect(() => httpTransport({ loop, server })).toThrow("a server is a URL such as https://127.0.0.1:6443");
+  test.each(["", "host:6443", "ftp://host"])("%j is rejected as a server", (server) => {
+    expect(() => httpTransport({ loop, server })).toThrow(
+      "the server must be a URL such as https://127.0.0.1:6443",
+    );
   });
 });

@@ -260,7 +260,7 @@ describe("a controller whose watches lag behind", () => {
 
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(30_000);
     expect(lines.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual([
-      "the cache has not seen what was written; the next pass may work on old facts",
+      "the cache has not seen the last writes in time; the next pass may use stale data",
     ]);
   });
 
