@@ -23,7 +23,7 @@ import type {
 export interface CallerOptions {
   /** Source of time, timers and randomness. */
   readonly loop: Loop;
-  /** Retries after transient failures. Default: see `RetryOptions`. */
+  /** Retries after transient failures; "none" turns them off. Default: the defaults of `RetryOptions`. */
   readonly retry?: RetryOptions | "none";
   /** Limit of the request rate. Default: unlimited. */
   readonly throttle?: ThrottleOptions;

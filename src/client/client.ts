@@ -134,7 +134,9 @@ export interface ObjectList<T> {
   readonly items: readonly T[];
   readonly metadata: {
     readonly resourceVersion: string;
+    /** Token of the next page; missing on the last one. */
     readonly continue?: string;
+    /** Number of objects on later pages, if the server reports it. */
     readonly remainingItemCount?: number;
   };
 }
@@ -155,7 +157,9 @@ export type Patch =
 /** An operation of a JSON patch (RFC 6902). */
 export interface JsonPatchOperation {
   readonly op: "add" | "remove" | "replace" | "move" | "copy" | "test";
+  /** JSON pointer, for example `/metadata/labels/app`. */
   readonly path: string;
+  /** Source of `move` and `copy`, as a JSON pointer. */
   readonly from?: string;
   readonly value?: unknown;
 }
@@ -246,5 +250,6 @@ export interface RawRequest extends CallOptions {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Media type of the body. Default: JSON. */
   readonly contentType?: string;
 }

@@ -8,6 +8,7 @@
  */
 import type { Status } from "../api/errors/api-error.ts";
 
+/** HTTP method of a request. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** A request to the API server. */
@@ -46,6 +47,7 @@ export interface TransportResponse {
   readonly retryAfterSeconds?: number | undefined;
 }
 
+/** Type of a watch event; BOOKMARK and ERROR carry no changed object. */
 export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
 
 /** An event of a watch. */

@@ -1,7 +1,9 @@
 /** The log interface of all parts. The composition root creates the sink. */
 
+/** Importance of a log line. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
+/** Values that a log line shows as `key=value`. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Receives log lines. Text in `fields` is shown as `key=value`. */

@@ -1,6 +1,6 @@
 /**
  * Input and output of exec plugins (client.authentication.k8s.io; v1 and v1beta1 are equal here).
- * A plugin never gets a terminal: a program cannot answer prompts.
+ * A plugin never gets a terminal, because the client cannot answer its prompts.
  */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";

@@ -59,6 +59,7 @@ interface Run {
   readonly watchers: Set<Promise<void>>;
 }
 
+/** Caches by kind, form and scope, with their watchers. */
 export class CacheSet {
   readonly #options: CacheSetOptions;
   readonly #loop: Loop;

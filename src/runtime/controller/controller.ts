@@ -117,7 +117,7 @@ export interface ReconcileContext {
   readonly key: ObjectKey;
   /** Read-only caches of the kinds that the definition names. */
   readonly cache: CacheReader;
-  /** Client whose field manager is the controller's name. Its requests are aborted with the pass. */
+  /** Client whose field manager is the controller's name. `signal` aborts its requests. */
   readonly client: Client;
   /** Current time in milliseconds since the epoch. */
   readonly clock: { readonly now: () => number };

@@ -23,7 +23,9 @@ export interface PassRecord {
   readonly causes: Causes;
   /** Start of the pass in milliseconds since the epoch. */
   readonly startedAt: number;
+  /** Duration of the pass, in milliseconds. */
   readonly durationMs: number;
+  /** How the pass ended; `vanished` when its object was gone. */
   readonly result: PassResult["type"];
 }
 

@@ -16,7 +16,7 @@ export interface SlowStartResult {
 
 /**
  * Runs `task` for the indexes 0 to `count - 1`, in batches of 1, 2, 4, … tasks. Stops after the first batch with a
- * failure. Never rejects: errors are part of the result.
+ * failure. Errors of the tasks are part of the result.
  */
 export async function slowStart(
   count: number,

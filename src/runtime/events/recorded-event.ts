@@ -7,10 +7,12 @@ import type { ApiObject } from "../../api/api-object.ts";
  */
 export type EventForm = "counted" | "series";
 
+/** An Event to be recorded about an object. */
 export interface RecordedEvent {
   readonly type: "Normal" | "Warning";
   /** One word, such as `SuccessfulCreate`. */
   readonly reason: string;
+  /** Text for people, up to 1,024 bytes; the rest is cut. */
   readonly message: string;
   /** The `action` of events.k8s.io; default: the reason. */
   readonly action?: string;

@@ -25,6 +25,7 @@ import { runAll } from "./run-all.ts";
 /** Options of `createManager`: its settings, and either a transport for caches of its own or caches to share. */
 export type ManagerOptions = ManagerSettings & (OwnCaches | SharedCaches);
 
+/** Settings of a manager; all are optional. */
 export interface ManagerSettings {
   /** Source of time, timers and randomness. Default: the real clock. */
   readonly loop?: Loop;
@@ -65,6 +66,7 @@ interface SharedCaches {
   readonly client: Client;
 }
 
+/** Runs controllers and routines until it is stopped. Made by `createManager`. */
 export interface Manager {
   /**
    * Runs until the signal is aborted and everything has ended. A controller or routine starts once the caches of its
