@@ -12,7 +12,7 @@ import { controllerOf } from "../refs/owner-reference.ts";
 import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
 import type { ObjectChange } from "./object-change.ts";
 import { ObjectIndex, objectsOf } from "./object-index.ts";
-import type { Held } from "./object-index.ts";
+import type { CacheEntry } from "./object-index.ts";
 
 /** Upper bound of label indexes. They are created for the labels used in queries; each costs memory. */
 const MAX_LABEL_INDEXES = 4;
@@ -20,7 +20,7 @@ const MAX_LABEL_INDEXES = 4;
 const SMALL_SIZE = 64;
 
 export class CacheContent<T extends ApiObject> implements CacheView<T> {
-  #order = SortedMap.empty<Held<T>>();
+  #order = SortedMap.empty<CacheEntry<T>>();
   /** List of all objects; created on demand. */
   #all: readonly T[] | undefined;
   /** Lists of single namespaces; created on demand. */
@@ -97,8 +97,8 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   /** No-op for a state that is already cached. An object of the same name with another uid is another object. */
   put(object: T): readonly ObjectChange<T>[] {
     const key = keyOfObject(object);
-    const held = this.#order.get(key);
-    if (held !== undefined) return isSameState(held.object, object) ? [] : this.#replace(held, object);
+    const entry = this.#order.get(key);
+    if (entry !== undefined) return isSameState(entry.object, object) ? [] : this.#replace(entry, object);
     const added = { key, object };
     this.#order = this.#order.set(added);
     this.#add(added);
@@ -108,41 +108,41 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   /** No-op for an object that is not cached. */
   remove(object: T): readonly ObjectChange<T>[] {
     const key = keyOfObject(object);
-    const held = this.#order.get(key);
-    if (held === undefined || !isSameObject(held.object, object)) return [];
+    const entry = this.#order.get(key);
+    if (entry === undefined || !isSameObject(entry.object, object)) return [];
     this.#order = this.#order.delete(key);
-    return this.#remove(held);
+    return this.#remove(entry);
   }
 
   /** Replaces the content with these objects. Returns the changes in order of namespace and name. */
   replace(objects: readonly T[]): readonly ObjectChange<T>[] {
     const { order, differences } = merge(this.#order, sorted(objects));
     this.#order = order;
-    return differences.flatMap(({ held, after }) => {
-      if (after === undefined) return this.#remove(held);
-      if (after !== held.object) return this.#replace(held, after);
-      this.#add(held);
+    return differences.flatMap(({ entry, after }) => {
+      if (after === undefined) return this.#remove(entry);
+      if (after !== entry.object) return this.#replace(entry, after);
+      this.#add(entry);
       return [{ before: undefined, after }];
     });
   }
 
-  #add(held: Held<T>): void {
-    this.#dropLists(held);
-    for (const index of this.#usedIndexes) index.add(held);
+  #add(entry: CacheEntry<T>): void {
+    this.#dropLists(entry);
+    for (const index of this.#usedIndexes) index.add(entry);
   }
 
-  #remove(held: Held<T>): readonly ObjectChange<T>[] {
-    this.#dropLists(held);
-    for (const index of this.#usedIndexes) index.remove(held);
-    return [{ before: held.object, after: undefined }];
+  #remove(entry: CacheEntry<T>): readonly ObjectChange<T>[] {
+    this.#dropLists(entry);
+    for (const index of this.#usedIndexes) index.remove(entry);
+    return [{ before: entry.object, after: undefined }];
   }
 
   /** Another object under the same name makes two changes: a deletion and a creation. */
-  #replace(held: Held<T>, after: T): readonly ObjectChange<T>[] {
-    const before = held.object;
-    held.object = after;
-    this.#dropLists(held);
-    for (const index of this.#usedIndexes) index.replace(before, held);
+  #replace(entry: CacheEntry<T>, after: T): readonly ObjectChange<T>[] {
+    const before = entry.object;
+    entry.object = after;
+    this.#dropLists(entry);
+    for (const index of this.#usedIndexes) index.replace(before, entry);
     if (isSameObject(before, after)) return [{ before, after }];
     return [
       { before, after: undefined },
@@ -151,7 +151,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   }
 
   /** Drops the lists that contain the object. Callers that hold them keep them unchanged. */
-  #dropLists({ key }: Held<T>): void {
+  #dropLists({ key }: CacheEntry<T>): void {
     this.#all = undefined;
     if (this.#lists.size > 0) this.#lists.delete(namespaceOfKey(key));
   }
@@ -168,7 +168,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
 
   #indexed(valuesOf: IndexFunction<T>): ObjectIndex<T> {
     const index = new ObjectIndex(valuesOf);
-    for (const held of this.#order.range("", "\uffff")) index.add(held);
+    for (const entry of this.#order.range("", "\uffff")) index.add(entry);
     this.#usedIndexes.push(index);
     return index;
   }
@@ -238,39 +238,39 @@ function isSameState(left: ApiObject, right: ApiObject): boolean {
 }
 
 /** In order of keys; of several objects with one key, the last. */
-function sorted<T extends ApiObject>(objects: readonly T[]): readonly Held<T>[] {
-  const held = objects.map((object) => ({ key: keyOfObject(object), object }));
-  held.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
-  return held.filter(({ key }, index) => held[index + 1]?.key !== key);
+function sorted<T extends ApiObject>(objects: readonly T[]): readonly CacheEntry<T>[] {
+  const entry = objects.map((object) => ({ key: keyOfObject(object), object }));
+  entry.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
+  return entry.filter(({ key }, index) => entry[index + 1]?.key !== key);
 }
 
 interface Difference<T extends ApiObject> {
   /** The entry with its previous object; a new entry has its object already. */
-  readonly held: Held<T>;
+  readonly entry: CacheEntry<T>;
   /** The new object of the entry; undefined when it is removed. */
   readonly after: T | undefined;
 }
 
 /** Walks both in order. Objects that are cached already keep their entry. */
 function merge<T extends ApiObject>(
-  old: SortedMap<Held<T>>,
-  incoming: readonly Held<T>[],
-): { readonly order: SortedMap<Held<T>>; readonly differences: readonly Difference<T>[] } {
+  old: SortedMap<CacheEntry<T>>,
+  incoming: readonly CacheEntry<T>[],
+): { readonly order: SortedMap<CacheEntry<T>>; readonly differences: readonly Difference<T>[] } {
   const differences: Difference<T>[] = [];
-  const result: Held<T>[] = [];
+  const result: CacheEntry<T>[] = [];
   const rest = old.range("", "\uffff");
   let before = rest.next();
   for (const fresh of incoming) {
     for (; before.done !== true && before.value.key < fresh.key; before = rest.next())
-      differences.push({ held: before.value, after: undefined });
+      differences.push({ entry: before.value, after: undefined });
     const known = before.done !== true && before.value.key === fresh.key ? before.value : undefined;
     if (known !== undefined) before = rest.next();
-    const held = known ?? fresh;
+    const entry = known ?? fresh;
     if (known === undefined || !isSameState(known.object, fresh.object))
-      differences.push({ held, after: fresh.object });
-    result.push(held);
+      differences.push({ entry, after: fresh.object });
+    result.push(entry);
   }
   for (; before.done !== true; before = rest.next())
-    differences.push({ held: before.value, after: undefined });
+    differences.push({ entry: before.value, after: undefined });
   return { order: SortedMap.fromSorted(result), differences };
 }

@@ -4,18 +4,18 @@ import { seededRandom } from "../../base/loop/random.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { keyOfObject } from "../refs/cache-key.ts";
 import { ObjectIndex } from "./object-index.ts";
-import type { Held } from "./object-index.ts";
+import type { CacheEntry } from "./object-index.ts";
 
 /** An entry that the index finds by the words of its annotation. */
-function held(name: string, words: string): Held<ApiObject> {
+function entry(name: string, words: string): CacheEntry<ApiObject> {
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, annotations: { words } } };
   return { key: keyOfObject(object), object };
 }
 
 /** Puts a newer state of the object into its entry. */
-function replace(index: ObjectIndex<ApiObject>, place: Held<ApiObject>, words: string): void {
+function replace(index: ObjectIndex<ApiObject>, place: CacheEntry<ApiObject>, words: string): void {
   const before = place.object;
-  place.object = held(before.metadata.name ?? "", words).object;
+  place.object = entry(before.metadata.name ?? "", words).object;
   index.replace(before, place);
 }
 
@@ -31,7 +31,7 @@ describe("ObjectIndex", () => {
   test("finds objects by each of their values, in order of their keys", () => {
     const index = new ObjectIndex(wordsOf);
 
-    for (const one of [held("c", "x"), held("a", "x y"), held("b", "y")]) index.add(one);
+    for (const one of [entry("c", "x"), entry("a", "x y"), entry("b", "y")]) index.add(one);
 
     expect(names(index.find("x"))).toEqual(["a", "c"]);
     expect(names(index.find("y"))).toEqual(["a", "b"]);
@@ -40,7 +40,7 @@ describe("ObjectIndex", () => {
 
   test("follows an object from its old values to its new ones", () => {
     const index = new ObjectIndex(wordsOf);
-    const place = held("a", "x y");
+    const place = entry("a", "x y");
     index.add(place);
 
     replace(index, place, "y z");
@@ -52,7 +52,7 @@ describe("ObjectIndex", () => {
     const loop = createRealLoop({ name: "test" });
     const words = Array.from({ length: 20_000 }, (_, at) => `word-${String(at)}`);
     const index = new ObjectIndex(wordsOf);
-    const place = held("a", words.join(" "));
+    const place = entry("a", words.join(" "));
     index.add(place);
     const startedAt = loop.elapsed();
 
@@ -64,9 +64,9 @@ describe("ObjectIndex", () => {
 
   test("leaves a returned list unchanged", () => {
     const index = new ObjectIndex(wordsOf);
-    const place = held("a", "x");
+    const place = entry("a", "x");
     index.add(place);
-    index.add(held("b", "x"));
+    index.add(entry("b", "x"));
 
     const list = index.find("x");
     index.remove(place);
@@ -77,9 +77,9 @@ describe("ObjectIndex", () => {
 
   test("returns a new list with the newest state of an object whose values stay", () => {
     const index = new ObjectIndex(wordsOf);
-    const place = held("a", "x");
+    const place = entry("a", "x");
     index.add(place);
-    index.add(held("b", "x"));
+    index.add(entry("b", "x"));
 
     const [old] = index.find("x");
     replace(index, place, "x");
@@ -91,14 +91,14 @@ describe("ObjectIndex", () => {
   test("agrees with a scan of all objects after any changes", () => {
     const random = seededRandom(5, "", "");
     const index = new ObjectIndex(wordsOf);
-    const all = new Map<string, Held<ApiObject>>();
+    const all = new Map<string, CacheEntry<ApiObject>>();
     const words = ["p", "q", "r", "s"];
 
     for (let round = 0; round < 2000; round++) {
       const name = `o${random.below(40)}`;
       const before = all.get(name);
       const isGone = before !== undefined && random.below(3) === 0;
-      const after = held(name, words.filter(() => random.below(2) === 0).join(" "));
+      const after = entry(name, words.filter(() => random.below(2) === 0).join(" "));
       if (before === undefined) {
         all.set(name, after);
         index.add(after);

@@ -7,17 +7,17 @@ import type { IndexFunction } from "./cache-view.ts";
  * Entry of an object. Each key has one entry, which all indexes share. A newer state replaces the object in the
  * entry, so that most changes touch no index.
  */
-export interface Held<T extends ApiObject> {
+export interface CacheEntry<T extends ApiObject> {
   /** Text of namespace and name; see cache-key.ts. */
   readonly key: string;
   object: T;
 }
 
 /** Most values have a single object. It is kept without a tree, which would cost more than the entry. */
-type Bucket<T extends ApiObject> = Held<T> | SharedBucket<T>;
+type Bucket<T extends ApiObject> = CacheEntry<T> | SharedBucket<T>;
 
 interface SharedBucket<T extends ApiObject> {
-  order: SortedMap<Held<T>>;
+  order: SortedMap<CacheEntry<T>>;
   /** Created on demand. */
   list: readonly T[] | undefined;
 }
@@ -31,22 +31,22 @@ export class ObjectIndex<T extends ApiObject> {
     this.#valuesOf = valuesOf;
   }
 
-  add(held: Held<T>): void {
-    for (const value of this.#valuesOf(held.object)) this.#add(value, held);
+  add(entry: CacheEntry<T>): void {
+    for (const value of this.#valuesOf(entry.object)) this.#add(value, entry);
   }
 
-  remove(held: Held<T>): void {
-    for (const value of this.#valuesOf(held.object)) this.#remove(value, held);
+  remove(entry: CacheEntry<T>): void {
+    for (const value of this.#valuesOf(entry.object)) this.#remove(value, entry);
   }
 
   /** Updates the index after the entry's object changed from `before`. */
-  replace(before: T, held: Held<T>): void {
-    const [old, values] = [this.#valuesOf(before), this.#valuesOf(held.object)];
+  replace(before: T, entry: CacheEntry<T>): void {
+    const [old, values] = [this.#valuesOf(before), this.#valuesOf(entry.object)];
     const [isOld, isNew] = [membership(old), membership(values)];
-    for (const value of old) if (!isNew(value)) this.#remove(value, held);
+    for (const value of old) if (!isNew(value)) this.#remove(value, entry);
     for (const value of values) {
       if (isOld(value)) this.#dropList(value);
-      else this.#add(value, held);
+      else this.#add(value, entry);
     }
   }
 
@@ -70,18 +70,18 @@ export class ObjectIndex<T extends ApiObject> {
     if (bucket !== undefined && isShared(bucket)) bucket.list = undefined;
   }
 
-  #add(value: string, held: Held<T>): void {
+  #add(value: string, entry: CacheEntry<T>): void {
     const bucket = this.#buckets.get(value);
-    if (bucket === undefined) this.#buckets.set(value, held);
+    if (bucket === undefined) this.#buckets.set(value, entry);
     else if (isShared(bucket)) {
-      bucket.order = bucket.order.set(held);
+      bucket.order = bucket.order.set(entry);
       bucket.list = undefined;
-    } else if (bucket !== held) {
-      this.#buckets.set(value, { order: SortedMap.fromSorted([bucket]).set(held), list: undefined });
+    } else if (bucket !== entry) {
+      this.#buckets.set(value, { order: SortedMap.fromSorted([bucket]).set(entry), list: undefined });
     }
   }
 
-  #remove(value: string, { key }: Held<T>): void {
+  #remove(value: string, { key }: CacheEntry<T>): void {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return;
     if (!isShared(bucket)) {
@@ -111,7 +111,7 @@ function isShared<T extends ApiObject>(bucket: Bucket<T>): bucket is SharedBucke
 const LAST = "\uffff";
 
 export function objectsOf<T extends ApiObject>(
-  order: SortedMap<Held<T>>,
+  order: SortedMap<CacheEntry<T>>,
   [from, to]: readonly [string, string] = ["", LAST],
 ): readonly T[] {
   return order.list(from, to).map(({ object }) => object);
