@@ -3,8 +3,8 @@
  * loop. When the thread dies, everything under way and everything later fails with the reason.
  */
 import { Worker } from "node:worker_threads";
-import { Lookout } from "../../base/loop/lookout.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import { TurnPoller } from "../../base/loop/turn-poller.ts";
 import { StoreError } from "../store-error.ts";
 import { ChannelEnd, createChannel } from "./channel.js";
 import type { Reply, Request, Results } from "./protocol.ts";
@@ -24,7 +24,7 @@ export class StoreThread {
   readonly #loop: Loop;
   readonly #worker: Worker;
   readonly #channel: ChannelEnd<Request, Reply>;
-  readonly #lookout: Lookout;
+  readonly #poller: TurnPoller;
   readonly #exited: Promise<void>;
   readonly #waiting: Waiting[] = [];
   /** Came before anybody waited for it: slabs of a store that is loaded faster than it is taken in. */
@@ -38,7 +38,7 @@ export class StoreThread {
     const [ours, theirs] = createChannel();
     this.#channel = new ChannelEnd(ours);
     this.#channel.onMessage((reply) => this.#take(reply));
-    this.#lookout = new Lookout(loop, () => this.#look());
+    this.#poller = new TurnPoller(loop, () => this.#look());
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
       name: "setpoint store",
       workerData: theirs,
@@ -72,7 +72,7 @@ export class StoreThread {
   async commit(records: ArrayBuffer): Promise<void> {
     const startedAt = this.#loop.elapsed();
     const committed = this.request({ type: "commit", records, elapsedMs: startedAt });
-    if (this.#isOneWaiting && this.#commitMs <= QUICK_COMMIT_MS) this.#lookout.begin(2 * this.#commitMs);
+    if (this.#isOneWaiting && this.#commitMs <= QUICK_COMMIT_MS) this.#poller.begin(2 * this.#commitMs);
     await committed;
     this.#commitMs = this.#loop.elapsed() - startedAt;
   }

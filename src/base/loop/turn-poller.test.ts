@@ -1,27 +1,27 @@
 import { expect, test } from "vitest";
-import { Lookout } from "./lookout.ts";
+import { TurnPoller } from "./turn-poller.ts";
 
 /** Waits for so many turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-function createLookout(isMissing: () => boolean = () => true): {
-  readonly lookout: Lookout;
+function createPoller(isMissing: () => boolean = () => true): {
+  readonly poller: TurnPoller;
   readonly seen: { looks: number; elapsed: number };
 } {
   const seen = { looks: 0, elapsed: 0 };
-  const lookout = new Lookout({ elapsed: () => seen.elapsed }, () => {
+  const poller = new TurnPoller({ elapsed: () => seen.elapsed }, () => {
     seen.looks += 1;
     return isMissing();
   });
-  return { lookout, seen };
+  return { poller, seen };
 }
 
-test("a lookout polls once in every turn of the event loop, and never synchronously", async () => {
-  const { lookout, seen } = createLookout();
-  lookout.begin(1);
-  lookout.begin(1);
+test("a poller polls once in every turn of the event loop, and never synchronously", async () => {
+  const { poller, seen } = createPoller();
+  poller.begin(1);
+  poller.begin(1);
   expect(seen.looks).toBe(0);
   await turns(5);
   expect(seen.looks).toBeGreaterThanOrEqual(4);
@@ -30,19 +30,19 @@ test("a lookout polls once in every turn of the event loop, and never synchronou
   await turns(2);
 });
 
-test("a lookout ends when its result has arrived", async () => {
-  const { lookout, seen } = createLookout(() => seen.looks < 3);
-  lookout.begin(1);
+test("a poller ends when its result has arrived", async () => {
+  const { poller, seen } = createPoller(() => seen.looks < 3);
+  poller.begin(1);
   await turns(10);
   expect(seen.looks).toBe(3);
-  lookout.begin(1);
+  poller.begin(1);
   await turns(3);
   expect(seen.looks).toBe(4);
 });
 
-test("a lookout ends when its time is over", async () => {
-  const { lookout, seen } = createLookout();
-  lookout.begin(2);
+test("a poller ends when its time is over", async () => {
+  const { poller, seen } = createPoller();
+  poller.begin(2);
   await turns(3);
   seen.elapsed = 2;
   await turns(2);
@@ -51,9 +51,9 @@ test("a lookout ends when its time is over", async () => {
   expect(seen.looks).toBe(looks);
 });
 
-test("a lookout without time does not poll", async () => {
-  const { lookout, seen } = createLookout();
-  lookout.begin(0);
+test("a poller without time does not poll", async () => {
+  const { poller, seen } = createPoller();
+  poller.begin(0);
   await turns(3);
   expect(seen.looks).toBe(0);
 });

@@ -4,32 +4,32 @@
  */
 import type { Loop } from "./loop.ts";
 
-export class Lookout {
+export class TurnPoller {
   readonly #clock: Pick<Loop, "elapsed">;
-  readonly #look: () => boolean;
+  readonly #poll: () => boolean;
   #until = 0;
-  #isLooking = false;
+  #isScheduled = false;
 
-  /** `look` runs once a turn and returns whether there is still something to wait for. */
-  constructor(clock: Pick<Loop, "elapsed">, look: () => boolean) {
+  /** `poll` runs once a turn and returns whether there is still something to wait for. */
+  constructor(clock: Pick<Loop, "elapsed">, poll: () => boolean) {
     this.#clock = clock;
-    this.#look = look;
+    this.#poll = poll;
   }
 
   /** Polls for `forMs` from now on, or until nothing is left to wait for. Uses a whole core. */
   begin(forMs: number): void {
     this.#until = this.#clock.elapsed() + forMs;
-    if (forMs > 0) this.#goOn();
+    if (forMs > 0) this.#schedule();
   }
 
-  #goOn(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     setImmediate(this.#turn);
   }
 
   readonly #turn = (): void => {
-    this.#isLooking = false;
-    if (this.#look() && this.#clock.elapsed() < this.#until) this.#goOn();
+    this.#isScheduled = false;
+    if (this.#poll() && this.#clock.elapsed() < this.#until) this.#schedule();
   };
 }
