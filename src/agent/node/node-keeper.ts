@@ -8,8 +8,8 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
 import { formatMicroTime } from "../../api/values/time.ts";
-import { beatWithin } from "../../base/loop/beat.ts";
 import type { Timer } from "../../base/loop/loop.ts";
+import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Client } from "../../client/client.ts";
 import { SIMULATED } from "../../resources/pod/simulated-annotations.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
@@ -124,7 +124,7 @@ export class NodeKeeper {
 
   #await(): void {
     const { loop } = this.#parts.routine;
-    const at = beatWithin(loop.now(), RENEW_MS / this.#beats);
+    const at = wholeSecondWithin(loop.now(), RENEW_MS / this.#beats);
     this.#timer = loop.timer(at, "periodic", () => this.#next());
   }
 

@@ -9,8 +9,8 @@
  * them. Told to every server from its start it would cost 45 ms and 5 MB, for V8 takes no compiled code that was made with other flags, not even Node.js' own.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
-import { beatWithin } from "../../base/loop/beat.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 
 const LARGE_BYTES = 128 * 1024 * 1024;
 /** Right after a collection a heap that grows quickly looks small, while with the next one V8 settles how far it may grow from there. */
@@ -28,7 +28,7 @@ export function watchHeapGrowth(loop: Loop, signal: AbortSignal): void {
     const isLarge = getHeapStatistics().used_heap_size > (wasLarge ? SMALL_BYTES : LARGE_BYTES);
     if (isLarge !== wasLarge) for (const flag of isLarge ? OF_LARGE : OF_SMALL) setFlagsFromString(flag);
     wasLarge = isLarge;
-    loop.timer(beatWithin(loop.now(), LOOK_EVERY_MS), "periodic", look);
+    loop.timer(wholeSecondWithin(loop.now(), LOOK_EVERY_MS), "periodic", look);
   };
   look();
 }

@@ -11,8 +11,8 @@ import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1
 import { formatMicroTime } from "../../api/values/time.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log/log.ts";
-import { beatWithin } from "../../base/loop/beat.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
+import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 
@@ -150,7 +150,7 @@ export class LeaderElection {
     let deadline = this.#loop.elapsed() + renewDeadlineMs;
     let guard = this.#guard(lead, deadline);
     while (!lead.signal.aborted) {
-      await this.#pauseUntil(beatWithin(this.#loop.now(), retryPeriodMs), lead.signal);
+      await this.#pauseUntil(wholeSecondWithin(this.#loop.now(), retryPeriodMs), lead.signal);
       const begunAt = this.#loop.elapsed();
       const attempt = lead.signal.aborted ? undefined : await this.#attempt(deadline, lead.signal);
       if (attempt?.type === "refused")

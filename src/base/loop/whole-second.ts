@@ -3,9 +3,9 @@
  * for all of it. Waking is expensive: the processor must fetch code and data again, which takes longer than most of
  * the work.
  */
-const BEAT_MS = 1000;
+const SECOND_MS = 1000;
 
 /** The last whole second at most `ms` away. Periods below a second are exact. */
-export function beatWithin(now: number, ms: number): number {
-  return ms < BEAT_MS ? now + ms : Math.floor((now + ms) / BEAT_MS) * BEAT_MS;
+export function wholeSecondWithin(now: number, ms: number): number {
+  return ms < SECOND_MS ? now + ms : Math.floor((now + ms) / SECOND_MS) * SECOND_MS;
 }
