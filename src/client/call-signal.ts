@@ -3,7 +3,7 @@
  * from. Such a signal may live as long as the program and serve thousands of calls. So all calls share one listener
  * on it and remove themselves when done.
  */
-import { Chain, type Link } from "../base/loop/chain.ts";
+import { LinkedList, type Link } from "../base/loop/linked-list.ts";
 
 export interface CallSignal {
   /** Undefined when nothing can abort the call. */
@@ -73,7 +73,7 @@ export function unfollow(signal: AbortSignal, following: Following | undefined):
 
 class Followers {
   readonly #signal: AbortSignal;
-  readonly #followers = new Chain<Follower>();
+  readonly #followers = new LinkedList<Follower>();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;

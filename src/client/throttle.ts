@@ -1,6 +1,6 @@
 /** Limits the request rate of a client with a token bucket. */
 import { tooManyRequests } from "../api/errors/api-error.ts";
-import { Chain } from "../base/loop/chain.ts";
+import { LinkedList } from "../base/loop/linked-list.ts";
 import type { Loop, Timer } from "../base/loop/loop.ts";
 import { follow, unfollow } from "./call-signal.ts";
 
@@ -20,7 +20,7 @@ export class Throttle {
   readonly #options: ThrottleOptions;
   readonly #loop: Loop;
   /** Callbacks that start the waiting calls. */
-  readonly #waiting = new Chain<() => void>();
+  readonly #waiting = new LinkedList<() => void>();
   #tokens: number;
   #filledAt: number;
   #timer: Timer | undefined;

@@ -4,7 +4,7 @@
  */
 import { badRequest, timeout } from "../../api/errors/api-error.ts";
 import { parseDuration } from "../../api/values/time.ts";
-import { Chain, type Link } from "../../base/loop/chain.ts";
+import { LinkedList, type Link } from "../../base/loop/linked-list.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
 import { letGo, type HttpResponse } from "../request/http.ts";
@@ -107,7 +107,7 @@ interface UnderWay {
 class Deadlines {
   readonly #loop: Loop;
   readonly #allowedMs: number;
-  readonly #underWay = new Chain<UnderWay>();
+  readonly #underWay = new LinkedList<UnderWay>();
   #isArmed = false;
 
   constructor(loop: Loop, allowedMs: number) {

@@ -5,7 +5,7 @@
  * the old generation keeps its former items alive until a full garbage collection.
  */
 
-/** An item's place in the chain. */
+/** An item's place in the list. */
 export interface Link<T> {
   /** Undefined after the removal. */
   item: T | undefined;
@@ -13,7 +13,7 @@ export interface Link<T> {
   after: Link<T> | undefined;
 }
 
-export class Chain<T> {
+export class LinkedList<T> {
   #first: Link<T> | undefined;
   #last: Link<T> | undefined;
   #length = 0;
