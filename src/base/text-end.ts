@@ -4,7 +4,7 @@
  */
 
 /** Index at which the trailing repetitions of a character begin; the length of the text when it has none. */
-export function endOfBody(text: string, character: string): number {
+export function indexOfTrailing(text: string, character: string): number {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end -= 1;
   return end;

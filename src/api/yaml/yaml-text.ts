@@ -3,7 +3,7 @@
  * text would be read as something else. Written here because responses can be large and this is linear and fast.
  */
 
-import { endOfBody } from "../../base/text-end.ts";
+import { indexOfTrailing } from "../../base/text-end.ts";
 import { isAmbiguousYaml } from "./yaml-scalar.ts";
 
 /** Characters that mean something at the beginning of a plain scalar. */
@@ -150,7 +150,7 @@ function stringText(text: string): string {
 /** A literal block where that keeps every character; the indicator says how many line breaks the end has. */
 function blockText(text: string, indent: string): string {
   if (UNPRINTABLE.test(text) || /^[\s]|[ \t](\n|$)/.test(text)) return doubleQuoted(text);
-  const body = text.slice(0, endOfBody(text, "\n"));
+  const body = text.slice(0, indexOfTrailing(text, "\n"));
   const breaks = text.length - body.length;
   const lines = body.split("\n").map((line) => (line === "" ? "" : `${indent}  ${line}`));
   const more = Array<string>(Math.max(breaks - 1, 0)).fill("");
