@@ -14,7 +14,7 @@ import { Script } from "node:vm";
  * V8 compiles a function on its first call. After this time a server has called everything a start needs; shorter
  * programs start quickly anyway.
  */
-const KEEP_AFTER_MS = 2000;
+const WRITE_AFTER_MS = 2000;
 
 const DIGEST_BYTES = 32;
 
@@ -22,25 +22,25 @@ const DIGEST_BYTES = 32;
  * Returns the value of the script in the file. The script cannot use `import()` and must be plain ASCII: its text
  * then takes one byte per character, without decoding.
  */
-export function runKeptScript(file: string): unknown {
+export function runCachedScript(file: string): unknown {
   const source = readLarge(file);
-  const keptFile = `${file}.cache`;
-  const kept = readKept(keptFile, source);
+  const cacheFile = `${file}.cache`;
+  const cached = readCache(cacheFile, source);
   const script = new Script(source.toString("latin1"), {
     filename: file,
-    ...(kept !== undefined && { cachedData: kept }),
+    ...(cached !== undefined && { cachedData: cached }),
   });
   // V8 rejects code that was compiled with other flags; a program may also change them at run time.
-  const isUsed = kept !== undefined && script.cachedDataRejected !== true;
-  if (!isUsed) setTimeout(() => keep(keptFile, script, source), KEEP_AFTER_MS).unref();
+  const isUsed = cached !== undefined && script.cachedDataRejected !== true;
+  if (!isUsed) setTimeout(() => writeCache(cacheFile, script, source), WRITE_AFTER_MS).unref();
   return script.runInThisContext();
 }
 
-function readKept(keptFile: string, source: Buffer): Buffer | undefined {
+function readCache(cacheFile: string, source: Buffer): Buffer | undefined {
   try {
-    const bytes = readLarge(keptFile);
-    const kept = bytes.subarray(DIGEST_BYTES);
-    return bytes.subarray(0, DIGEST_BYTES).equals(digestOf(source, kept)) ? kept : undefined;
+    const bytes = readLarge(cacheFile);
+    const cached = bytes.subarray(DIGEST_BYTES);
+    return bytes.subarray(0, DIGEST_BYTES).equals(digestOf(source, cached)) ? cached : undefined;
   } catch {
     return undefined;
   }
@@ -64,22 +64,22 @@ function readLarge(file: string): Buffer {
 }
 
 /** Writes to a temporary name and renames, because other processes may start at the same time. */
-function keep(keptFile: string, script: Script, source: Buffer): void {
-  const made = script.createCachedData();
-  const unfinished = `${keptFile}.${String(process.pid)}`;
+function writeCache(cacheFile: string, script: Script, source: Buffer): void {
+  const code = script.createCachedData();
+  const unfinished = `${cacheFile}.${String(process.pid)}`;
   try {
-    writeFileSync(unfinished, Buffer.concat([digestOf(source, made), made]));
-    renameSync(unfinished, keptFile);
+    writeFileSync(unfinished, Buffer.concat([digestOf(source, code), code]));
+    renameSync(unfinished, cacheFile);
   } catch {
     rmSync(unfinished, { force: true });
   }
 }
 
-function digestOf(source: Buffer, made: Buffer): Buffer {
+function digestOf(source: Buffer, code: Buffer): Buffer {
   return createHash("sha256")
     .update(process.version)
     .update(process.arch)
     .update(source)
-    .update(made)
+    .update(code)
     .digest();
 }

@@ -14,10 +14,10 @@ const kept = `${script}.cache`;
 /** Prints the result of the script. With `stay` it runs until the cached code changes. */
 const LAUNCH = `
 import { existsSync, statSync } from "node:fs";
-import { runKeptScript } from "${fileURLToPath(new URL("./kept-script.ts", import.meta.url))}";
+import { runCachedScript } from "${fileURLToPath(new URL("./cached-script.ts", import.meta.url))}";
 const idOf = (file) => existsSync(file) ? statSync(file).ino : undefined;
 const before = idOf(${JSON.stringify(kept)});
-const { value } = runKeptScript(${JSON.stringify(script)});
+const { value } = runCachedScript(${JSON.stringify(script)});
 console.log(value);
 if (process.argv[2] === "stay") {
   while ([before, undefined].includes(idOf(${JSON.stringify(kept)}))) await new Promise((resolve) => setTimeout(resolve, 50));
