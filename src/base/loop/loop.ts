@@ -1,10 +1,10 @@
 /**
  * The single source of time, randomness and order (docs/concepts/loop.md).
  *
- * Each actor (server, store, controller, client) has a named child. The real loop runs steps as soon as possible. On the virtual loop a seed picks the next step: a whole
- * cluster behaves the same for the same seed.
- * Within a step, code runs to completion with ordinary `await`. Work that ends on a thread or in the operating system
- * is announced with `outside`.
+ * Each actor (server, store, controller, client) has a named child. The real loop runs steps as soon as possible. On
+ * the virtual loop a seed picks the next step: a whole cluster behaves the same for the same seed. Within a step, code
+ * runs to completion with ordinary `await`. Work that ends on a thread or in the operating system is announced with
+ * `outside`.
  */
 
 /**

@@ -2,9 +2,9 @@
  * Runs a script with V8's cached code. Compiling a large program takes a third of its start; V8 can export the
  * compiled code, which is kept in a file beside the script.
  *
- * V8 itself checks only its own version and the length of the script. So the file starts with a digest of
- * the script, the Node.js version and the code. It is ignored when the digest differs. When the file cannot be read or written, the
- * script runs without it.
+ * V8 itself checks only its own version and the length of the script. So the file starts with a digest of the script,
+ * the Node.js version and the code; a wrong digest means a cache miss. The script also runs when the file cannot be
+ * read or written.
  */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";

@@ -239,9 +239,9 @@ function isSameState(left: ApiObject, right: ApiObject): boolean {
 
 /** In order of keys; of several objects with one key, the last. */
 function sorted<T extends ApiObject>(objects: readonly T[]): readonly CacheEntry<T>[] {
-  const entry = objects.map((object) => ({ key: keyOfObject(object), object }));
-  entry.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
-  return entry.filter(({ key }, index) => entry[index + 1]?.key !== key);
+  const entries = objects.map((object) => ({ key: keyOfObject(object), object }));
+  entries.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
+  return entries.filter(({ key }, index) => entries[index + 1]?.key !== key);
 }
 
 interface Difference<T extends ApiObject> {
