@@ -141,7 +141,7 @@ class LifecycleRun {
     }
     for (const name of this.#failed) this.#mark(name);
     this.#failed.clear();
-    this.#period = loop.timer(beatWithin(loop.now(), PERIOD_MS), "periodic", () => this.#checkAll());
+    this.#period = loop.timer(wholeSecondWithin(loop.now(), PERIOD_MS), "periodic", () => this.#checkAll());
   }
 
   /** Subtracts the time since the Lease watch last delivered: a broken watch delivers no heartbeats (Loop.elapsed). */

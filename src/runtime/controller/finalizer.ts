@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-/** Puts a finalizer on an object and takes it off again. Guarded by the resourceVersion, so that no finalizer of others is lost. */
-import type { ApiObject } from "../../api/api-object.ts";
-=======
 /** Adds and removes a finalizer. The resourceVersion guards each write, so that no other finalizer is lost. */
 import type { ApiObject } from "../../api/api-object.ts";
->>>>>>> 65878f74 (client: name responses and credentials by the words of HTTP)
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { ResourceClient } from "../../client/client.ts";
 

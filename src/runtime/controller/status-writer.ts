@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-/** Writes a status when it differs from what is there, and only then. */
-import type { ApiObject } from "../../api/api-object.ts";
-=======
 /** Writes a status only when it differs from the object's. */
 import type { ApiObject } from "../../api/api-object.ts";
->>>>>>> 65878f74 (client: name responses and credentials by the words of HTTP)
 import { isApiError } from "../../api/errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";

@@ -2,7 +2,7 @@
  * Questions about the lists of a rule. A list that is long gets an index when it is first asked about, which lives as long as the list; so a question
  * costs the same however many entries the rule has. Lists that are asked about are of stored roles, and never change.
  */
-import { endOfBody } from "../../../../base/text-end.ts";
+import { indexOfTrailing } from "../../../../base/text-end.ts";
 
 export const ALL = "*";
 
@@ -39,7 +39,7 @@ export function coversPath(url: string, path: string): boolean {
 }
 
 function prefixIn(url: string): string {
-  return url.slice(0, endOfBody(url, ALL));
+  return url.slice(0, indexOfTrailing(url, ALL));
 }
 
 const prefixLists = new WeakMap<readonly string[], readonly string[]>();
