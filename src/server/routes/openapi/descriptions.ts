@@ -4,7 +4,7 @@ import { findField, type StructSchema } from "../../../api/schema/schema.ts";
 import { parseDescriptions, type TypeDescription } from "./description-file.ts";
 
 /** Next to this file. In the program, the build replaces it by the path of the library's copy. */
-const FOLDER = new URL("./descriptions.ts", import.meta.url);
+const FOLDER = new URL("./descriptions/", import.meta.url);
 
 /** Descriptions of fields that mean the same in every kind, and in every list. */
 const OBJECT = "common.Object";
