@@ -5,7 +5,6 @@
  */
 import { isApiError } from "../api/errors/api-error.ts";
 import { Node, Pod } from "../api/generated/types/core-v1.ts";
-import { RuntimeClass } from "../api/generated/types/node-v1.ts";
 import type { Client } from "../client/client.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../runtime/cache/object-change.ts";
@@ -14,12 +13,11 @@ import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { orderOfVersions } from "../runtime/refs/resource-version.ts";
 import { ConfigCache } from "./config-cache.ts";
 import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
-import { findRefusal, findSizeProblem } from "./node/admit-pod.ts";
+import { findRefusal } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
-import { findDeviceProblem, hasDeviceClaims } from "./pod/device-claims.ts";
-import type { SizeProblem } from "./pod/granted-size.ts";
+import { PodSizing } from "./pod-sizing.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
-import { resizePending, resizeStarted } from "./pod/resize-events.ts";
+import { SandboxSetup } from "./sandbox-setup.ts";
 import type { TimerQueue } from "./timer-queue.ts";
 
 /** Name of the cache index that maps nodes to pods. */
@@ -31,9 +29,8 @@ const SLICE = 32;
  * at that time. Under load most pods are first written when they run, as with the kubelet.
  */
 const STEPS_MAX = 4;
-/** Delay before a retry of a failed write or a failed address allocation. */
+/** Delay before a retry of a failed write. */
 const RETRY_MS = 10_000;
-const NO_ADDRESS = "no IP addresses available in range set";
 
 export interface PodFleetParts {
   readonly routine: RoutineParts;
@@ -61,11 +58,9 @@ export class PodFleet {
   readonly #removed = new Set<PodWorker>();
   /** Workers with a scheduled retry after a failed or ineffective write. */
   readonly #later = new Set<PodWorker>();
-  /** Workers whose resize waits for free resources. */
-  readonly #deferred = new Set<PodWorker>();
   readonly #window = new WriteWindow<PodWorker>();
-  /** Reads of device claims, bounded like writes. */
-  readonly #claimReads = new WriteWindow<PodWorker>();
+  readonly #sizing: PodSizing;
+  readonly #sandboxes: SandboxSetup;
   /** Workers before their first run whose status is not written yet. */
   readonly #steps = new Set<PodWorker>();
   #areStepsPosted = false;
@@ -85,6 +80,14 @@ export class PodFleet {
     this.#runtime = parts.runtime((uid, container, report) =>
       this.#workers.get(uid)?.report(container, report),
     );
+    const mark = (worker: PodWorker): void => this.#mark(worker);
+    this.#sizing = new PodSizing({ routine, mark });
+    this.#sandboxes = new SandboxSetup({
+      ...parts,
+      handler: this.#runtime.handler,
+      isKnown: (worker) => this.#isKnown(worker),
+      mark,
+    });
     this.#workerParts = {
       now,
       timers,
@@ -113,7 +116,7 @@ export class PodFleet {
 
   /** Resolves when no write and no read is in flight. The signal must be aborted before. */
   async end(): Promise<void> {
-    await Promise.all([this.#window.quiet(), this.#claimReads.quiet(), this.#configs.end()]);
+    await Promise.all([this.#window.quiet(), this.#sandboxes.quiet(), this.#configs.end()]);
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {
@@ -155,7 +158,7 @@ export class PodFleet {
       this.#drop(worker);
       return;
     }
-    if (isEdited && !worker.hasEnded && worker.place.refusal === undefined) this.#size(worker, node);
+    if (isEdited && !worker.hasEnded && worker.place.refusal === undefined) this.#sizing.size(worker, node);
     this.#mark(worker);
   }
 
@@ -166,43 +169,13 @@ export class PodFleet {
     const worker = new PodWorker(pod, place, this.#workerParts);
     if (place.refusal !== undefined) this.#tell(pod, node, place.refusal);
     // A terminal pod uses no resources, also one that was terminal before this agent started.
-    else if (!isTerminal(pod)) this.#size(worker, node);
-    if (place.addresses === undefined) this.#prepareDevices(worker, node);
+    else if (!isTerminal(pod)) this.#sizing.size(worker, node);
+    if (place.addresses === undefined) this.#sandboxes.begin(worker, node);
     for (const message of isNew ? this.#runtime.problems(pod) : []) {
       this.#tell(pod, node, { reason: "InvalidAnnotation", message });
     }
     this.#workers.set(uid, worker);
     this.#mark(worker);
-  }
-
-  /** Grants the requested size, unless the resize must wait for free resources. */
-  #size(worker: PodWorker, node: AgentNode): void {
-    const { pod } = worker;
-    node.allotment.remove(pod.metadata.uid);
-    const object =
-      worker.grantedPod === pod ? undefined : this.#parts.routine.cache(Node).find({ name: node.name });
-    const problem = object === undefined ? undefined : findSizeProblem(pod, object, node.allotment);
-    worker.settleSize(problem);
-    node.allotment.add(worker.grantedPod);
-    if (object !== undefined) this.#tellSize(worker, problem);
-    if (problem?.reason === "Deferred") this.#deferred.add(worker);
-    else if (this.#deferred.delete(worker) || object !== undefined) this.#sizeDeferred(node);
-  }
-
-  #tellSize({ pod, place }: PodWorker, problem: SizeProblem | undefined): void {
-    const events = problem === undefined ? [resizeStarted(pod)] : resizePending(pod, problem);
-    for (const event of events) this.#parts.routine.event(pod, { ...event, host: place.node });
-  }
-
-  /** Retries deferred resizes of the node, in order of priority. */
-  #sizeDeferred(node: AgentNode): void {
-    if (this.#deferred.size === 0) return;
-    const waiting = [...this.#deferred].filter(({ place }) => place.node === node.name);
-    for (const worker of waiting.toSorted(byPriority)) {
-      if (!this.#deferred.has(worker)) continue;
-      this.#size(worker, node);
-      if (!this.#deferred.has(worker)) this.#mark(worker);
-    }
   }
 
   #findPlace(pod: Pod, node: AgentNode, isNew: boolean): PodPlace {
@@ -225,60 +198,6 @@ export class PodFleet {
     return addresses;
   }
 
-  /** A pod whose claims are not reserved for it does not start. */
-  #prepareDevices(worker: PodWorker, node: AgentNode): void {
-    const { pod } = worker;
-    if (!hasDeviceClaims(pod)) return this.#makeSandbox(worker, node);
-    this.#claimReads.send(worker, async () => {
-      // A read error counts as a problem too.
-      const problem = await findDeviceProblem(pod, this.#parts.clientOf(node.name));
-      if (!this.#isKnown(worker) || worker.isEnding) return;
-      if (problem === undefined) {
-        this.#makeSandbox(worker, node);
-        this.#mark(worker);
-        return;
-      }
-      const message = `Failed to prepare dynamic resources: ${problem}`;
-      this.#tell(pod, node, { reason: "FailedPrepareDynamicResources", message });
-      this.#tryLater(worker, () => this.#prepareDevices(worker, node));
-    });
-  }
-
-  #makeSandbox(worker: PodWorker, node: AgentNode): void {
-    const { pod } = worker;
-    const problem = this.#findHandlerProblem(pod);
-    const addresses = problem === undefined ? this.#newAddresses(pod, node) : undefined;
-    if (addresses !== undefined) return worker.settleSandbox(addresses);
-    const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${problem ?? NO_ADDRESS}`;
-    this.#tell(pod, node, { reason: "FailedCreatePodSandBox", message });
-    this.#tryLater(worker, () => {
-      this.#makeSandbox(worker, node);
-      this.#mark(worker);
-    });
-  }
-
-  #tryLater(worker: PodWorker, attempt: () => void): void {
-    const { timers, routine } = this.#parts;
-    timers.add(routine.loop.now() + RETRY_MS, "periodic", () => {
-      if (this.#isKnown(worker) && !worker.isEnding) attempt();
-    });
-  }
-
-  #newAddresses({ spec }: Pod, node: AgentNode): readonly string[] | undefined {
-    if (spec.hostNetwork === true) return node.setup.addresses;
-    return node.takeAddresses(this.#parts.routine.cache(Node).find({ name: node.name }));
-  }
-
-  /** Error text when the pod's RuntimeClass names another runtime handler. */
-  #findHandlerProblem({ spec }: Pod): string | undefined {
-    const name = spec.runtimeClassName;
-    if (name === undefined) return undefined;
-    const handler = this.#parts.routine.cache(RuntimeClass).find({ name })?.handler;
-    if (handler === undefined) return `RuntimeClass "${name}" not found`;
-    if (handler === this.#runtime.handler) return undefined;
-    return `failed to get sandbox runtime: no runtime for "${handler}" is configured`;
-  }
-
   #tell(pod: Pod, { name }: AgentNode, what: { readonly reason: string; readonly message: string }): void {
     this.#parts.routine.event(pod, { type: "Warning", ...what, host: name });
   }
@@ -298,11 +217,9 @@ export class PodFleet {
     const { node, addresses } = worker.place;
     const found = this.#parts.findNode(node);
     // Only the first release frees the addresses: later they may belong to another pod.
-    const wasThere = found?.allotment.remove(worker.pod.metadata.uid) ?? false;
+    const wasThere = this.#sizing.release(worker, found);
     const isOwn = addresses !== undefined && worker.pod.spec.hostNetwork !== true;
     if (wasThere && isOwn) found?.freeAddresses(addresses);
-    this.#deferred.delete(worker);
-    if (wasThere && found !== undefined) this.#sizeDeferred(found);
   }
 
   #mark(worker: PodWorker): void {
@@ -434,10 +351,6 @@ function hasWork(pod: Pod): boolean {
 function isHalfDeleted({ metadata }: Pod): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata;
   return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0;
-}
-
-function byPriority({ pod: left }: PodWorker, { pod: right }: PodWorker): number {
-  return (right.spec.priority ?? 0) - (left.spec.priority ?? 0);
 }
 
 function isNewer(pod: Pod, than: Pod): boolean {

@@ -2,15 +2,11 @@
  * Writing an object again with the same content makes no revision: for the manifests that well-known projects are installed with. They are not
  * part of this repository: without `../shared/manifests` the test says so and is skipped.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import { TestApi, text } from "../api-harness.ts";
 import type { Reply, ReplyBody, RequestOptions } from "../api-harness.ts";
-
-const FOLDER = fileURLToPath(new URL("../../../shared/manifests", import.meta.url));
-const FILES = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.endsWith(".jsonl")) : [];
+import { describeShared, manifestFiles, sharedLines } from "../shared-files.ts";
 
 const APPLY = { type: "application/apply-patch+yaml" };
 const MERGE = { type: "application/merge-patch+json" };
@@ -88,44 +84,44 @@ class Installation {
 
 /** Definitions first, as `kubectl apply` users have them in files of their own. */
 function manifestsIn(file: string): readonly Manifest[] {
-  const lines = readFileSync(`${FOLDER}${file}`, "utf8").trim().split("\n");
-  const manifests = lines.map((line) => JSON.parse(line) as Manifest);
+  const manifests = sharedLines<Manifest>(`manifests/${file}`);
   const order = ["Namespace", "CustomResourceDefinition"];
   const rank = ({ kind }: Manifest): number => (order.indexOf(kind) + order.length) % (order.length + 1);
   return manifests.toSorted((left, right) => rank(left) - rank(right));
 }
 
-test.skipIf(FILES.length === 0)("manifests are there (skipped without ../shared/manifests)", () => {
-  expect(FILES.length).toBeGreaterThan(0);
+describeShared("manifests", "a manifest of another project", () => {
+  test.each(manifestFiles())(
+    "%s applied, put and patched again with the same content makes no revision",
+    async (file) => {
+      await using installation = await Installation.start();
+      const manifests = manifestsIn(file);
+      const namespaces = new Set(manifests.map(({ metadata }) => metadata.namespace ?? "default"));
+      for (const name of namespaces)
+        await installation.send("POST", "/api/v1/namespaces", { metadata: { name } });
+
+      const { stored, refused } = await installed(manifests, installation);
+      expect(refused).toEqual([]);
+      await installation.pause();
+
+      const changed: string[] = [];
+      for (const [path, manifest] of stored) {
+        const before = await installation.send("GET", path);
+        const writes: readonly (readonly [string, () => Promise<Reply>])[] = [
+          ["apply", () => installation.send("PATCH", `${path}?fieldManager=a`, manifest, APPLY)],
+          ["put", () => installation.send("PUT", `${path}?fieldManager=b`, before.bytes)],
+          [
+            "merge",
+            () => installation.send("PATCH", `${path}?fieldManager=c`, withoutStatus(manifest), MERGE),
+          ],
+        ];
+        for (const [how, write] of writes)
+          if (revisionOf(await write()) !== revisionOf(before)) changed.push(`${how} ${path}`);
+      }
+      expect(changed).toEqual([]);
+    },
+  );
 });
-
-test.each(FILES)(
-  "%s applied, put and patched again with the same content makes no revision",
-  async (file) => {
-    await using installation = await Installation.start();
-    const manifests = manifestsIn(file);
-    const namespaces = new Set(manifests.map(({ metadata }) => metadata.namespace ?? "default"));
-    for (const name of namespaces)
-      await installation.send("POST", "/api/v1/namespaces", { metadata: { name } });
-
-    const { stored, refused } = await installed(manifests, installation);
-    expect(refused).toEqual([]);
-    await installation.pause();
-
-    const changed: string[] = [];
-    for (const [path, manifest] of stored) {
-      const before = await installation.send("GET", path);
-      const writes: readonly (readonly [string, () => Promise<Reply>])[] = [
-        ["apply", () => installation.send("PATCH", `${path}?fieldManager=a`, manifest, APPLY)],
-        ["put", () => installation.send("PUT", `${path}?fieldManager=b`, before.bytes)],
-        ["merge", () => installation.send("PATCH", `${path}?fieldManager=c`, withoutStatus(manifest), MERGE)],
-      ];
-      for (const [how, write] of writes)
-        if (revisionOf(await write()) !== revisionOf(before)) changed.push(`${how} ${path}`);
-    }
-    expect(changed).toEqual([]);
-  },
-);
 
 interface Installed {
   /** By path. */

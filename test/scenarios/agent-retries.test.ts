@@ -29,7 +29,7 @@ test("a status that is refused is tried again as often, however much happened to
   warnings.length = 0;
   await cluster.clock.advance("1m");
 
-  const tries = warnings.filter((message) => message === "pod not written");
+  const tries = warnings.filter((message) => message === "cannot write pod; retrying in 10 s");
   expect(tries.length).toBeGreaterThanOrEqual(5);
   expect(tries.length).toBeLessThanOrEqual(7);
 });
