@@ -1,7 +1,7 @@
 /**
- * Everything a client may be told: one error class with a closed set of reasons, small factories, and the Status
- * object it is served as. Messages are equal to upstream's, because clients and people match them.
- * Test with `isApiError(error, "Conflict")`, never by message or number.
+ * All errors that the API returns to clients: one error class with a closed set of reasons, factories, and their Status
+ * object. Messages equal upstream's, because clients match them. Test with `isApiError(error, "Conflict")`, never by
+ * message or status code.
  */
 
 import { errorText } from "../../base/error-text.ts";
@@ -43,7 +43,7 @@ export interface StatusCause {
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
-  /** The kind, or the resource where the error is about a request for one. */
+  /** The kind, or the resource name if the error is about a request path. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
@@ -58,13 +58,13 @@ export interface Status {
   readonly message?: string;
   readonly reason?: ApiErrorReason;
   readonly details?: StatusDetails;
-  /** Absent when something is gone: then it is 200, and upstream does not say so. */
+  /** HTTP status code. Absent for a successful delete (200), as upstream omits it there. */
   readonly code?: number;
 }
 
 export interface ApiErrorOptions extends ErrorOptions {
   readonly details?: StatusDetails;
-  /** A token with which an expired list can be continued. */
+  /** Continue token that resumes an expired list at the newest revision. */
   readonly continueToken?: string;
 }
 
@@ -88,13 +88,13 @@ export class ApiError extends Error {
 
 export interface DenialOptions extends ApiErrorOptions {
   readonly code: number;
-  /** One of its own, or none at all. */
+  /** Reason in the Status; may lie outside the closed set. Absent: the Status has no reason. */
   readonly servedReason?: string;
 }
 
 /**
- * The word of somebody else who may refuse requests, with a code and a reason of his own. It is told as it is, and taken for no error that
- * the server itself knows.
+ * A refusal by an admission webhook, or another error with a status code and reason of its own. Clients get both
+ * unchanged. `reason` is always `Forbidden`, so that the server does not mistake it for an error of its own.
  */
 export class DeniedError extends ApiError {
   readonly servedReason: string | undefined;
@@ -112,8 +112,8 @@ export class DeniedError extends ApiError {
 }
 
 /**
- * A failure of the storage that clients are told in the storage's own words. As upstream, where such an error is none of the
- * API's, it is served with code 500 and without a reason.
+ * A storage failure whose message clients see unchanged. The Status has code 500 and no reason, as upstream's for
+ * errors that are not API errors.
  */
 export class StorageError extends ApiError {
   constructor(message: string, options: ApiErrorOptions = {}) {
@@ -125,12 +125,15 @@ export function isApiError(error: unknown, reason?: ApiErrorReason): error is Ap
   return error instanceof ApiError && (reason === undefined || error.reason === reason);
 }
 
-/** Undefined for what is no reason of the closed set, such as one that a newer server invented. */
+/** Undefined for any value outside the closed set, for example a reason from a newer server. */
 export function findReason(text: unknown): ApiErrorReason | undefined {
   return typeof text === "string" && Object.hasOwn(CODES, text) ? (text as ApiErrorReason) : undefined;
 }
 
-/** What the client is sent. Anything but an ApiError is an internal error. Fields come in the order Go writes them. */
+/**
+ * The Status object of an error. An error that is not an ApiError becomes an internal error. Members are in the order
+ * Go writes them.
+ */
 export function toStatus(error: unknown): Status {
   if (!isApiError(error)) return toStatus(internalError(error));
   return {
@@ -151,12 +154,12 @@ function servedReasonOf(error: ApiError): Pick<Status, "reason"> {
   return error.servedReason === undefined ? {} : { reason: error.servedReason as ApiErrorReason };
 }
 
-/** Upstream's store refuses this with a bare error, which clients get as code 500 without a reason. */
+/** Upstream's store returns a plain error here; clients get it as code 500 without a reason. */
 export function versionOnCreate(): ApiError {
   return new DeniedError("resourceVersion should not be set on objects to be created", { code: 500 });
 }
 
-/** `pods`, or `deployments.apps` outside the core group. */
+/** Printed as `pods`, or `deployments.apps` outside the core group. */
 export interface GroupResource {
   readonly group: string;
   readonly resource: string;
@@ -172,7 +175,7 @@ export function notFound(resource: GroupResource, name: string): ApiError {
   return new ApiError("NotFound", message, { details: about(resource, name) });
 }
 
-/** No such path or no such resource, as opposed to no such object. */
+/** The path or the resource does not exist. `notFound` is the error for a missing object. */
 export function unknownResource(): ApiError {
   return new ApiError("NotFound", "the server could not find the requested resource", { details: {} });
 }
@@ -187,8 +190,7 @@ export function alreadyExists(
   return new ApiError("AlreadyExists", whole, { details: about(resource, name) });
 }
 
-/** Every generated name was taken. */
-/** The same for an object whose name the server may choose: asking again may help. */
+/** Every generated name is taken. The client may retry: the server then generates another name. */
 export function generateNameConflict(taken: ApiError): ApiError {
   const message = `${taken.message}, the server was not able to generate a unique name for the object`;
   return new ApiError("AlreadyExists", message, { details: { ...taken.details, retryAfterSeconds: 1 } });
@@ -202,7 +204,7 @@ export function conflict(resource: GroupResource, name: string, why: string = OB
   return new ApiError("Conflict", message, { details: about(resource, name) });
 }
 
-/** Fields that others own; one cause for each. */
+/** Another manager owns some of the applied fields. `causes` has one entry for each field. */
 export function applyConflict(message: string, causes: readonly StatusCause[]): ApiError {
   return new ApiError("Conflict", message, { details: { causes } });
 }
@@ -229,13 +231,13 @@ export function unauthorized(message = "Unauthorized"): ApiError {
   return new ApiError("Unauthorized", message);
 }
 
-/** The verb exists nowhere on this path. */
+/** No resource supports the HTTP method on this path. */
 export function methodNotAllowed(): ApiError {
   const message = "the server does not allow this method on the requested resource";
   return new ApiError("MethodNotAllowed", message, { details: {} });
 }
 
-/** This kind does not offer the action. */
+/** The resource exists but does not support the action. */
 export function methodNotSupported(resource: GroupResource, action: string): ApiError {
   const message = `${action} is not supported on resources of kind ${quoted(resourceText(resource))}`;
   return new ApiError("MethodNotAllowed", message, { details: about(resource, "") });
@@ -255,7 +257,7 @@ export function requestEntityTooLarge(why: string): ApiError {
   return new ApiError("RequestEntityTooLarge", `Request entity too large: ${why}`);
 }
 
-/** The revision asked for is no longer kept. With a token, the list goes on from the same key at the newest revision. */
+/** The requested revision is compacted. `continueToken` resumes the list from the same key at the newest revision. */
 export function expired(message: string, continueToken?: string): ApiError {
   return new ApiError("Expired", message, continueToken === undefined ? {} : { continueToken });
 }
@@ -268,19 +270,19 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
   return new ApiError("TooManyRequests", message, { details: { retryAfterSeconds } });
 }
 
-/** The request may still complete. */
+/** The deadline passed, but the request may still complete. */
 export function timeout(message: string, retryAfterSeconds: number): ApiError {
   return new ApiError("Timeout", `Timeout: ${message}`, { details: { retryAfterSeconds } });
 }
 
-/** A read at a revision that was not reached in time. */
+/** The server did not reach the requested revision before the deadline. */
 export function tooLargeResourceVersion(asked: bigint | number, current: bigint | number): ApiError {
   const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   return new ApiError("Timeout", message, { details: { causes, retryAfterSeconds: 1 } });
 }
 
-/** A passing fault: nothing was done, trying again may help. */
+/** A temporary failure: the server changed nothing, and the client may retry. */
 export function serverTimeout(resource: GroupResource, operation: string): ApiError {
   const message = `The ${operation} operation against ${resourceText(resource)} could not be completed at this time, please try again.`;
   return new ApiError("ServerTimeout", message, { details: about(resource, operation) });
@@ -290,7 +292,7 @@ export function serviceUnavailable(message: string, options: ErrorOptions = {}):
   return new ApiError("ServiceUnavailable", message, options);
 }
 
-/** A passing fault of the server. Clients read when to try again from the status and from the header `Retry-After`. */
+/** A temporary failure of the server. The Status and the header `Retry-After` tell clients when to retry. */
 export function unavailableForNow(message: string, options: ErrorOptions = {}): ApiError {
   return new ApiError("ServiceUnavailable", message, { ...options, details: { retryAfterSeconds: 1 } });
 }
@@ -309,7 +311,7 @@ function about({ group, resource }: GroupResource, name: string): StatusDetails 
   return { name, group, kind: resource };
 }
 
-/** Empty members are left out, as Go does. */
+/** Omits empty members, as Go does. */
 function orderedDetails(details: StatusDetails): StatusDetails {
   const { name, group, kind, uid, causes = [], retryAfterSeconds } = details;
   return {

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the fields of an object, collected so that a client sees all of it at once.
- * Texts are equal to upstream's: clients, tests and people match them.
+ * Collects the validation errors of an object's fields, so that a client sees all of them in one response. Messages
+ * equal upstream's, because clients and tests match them.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -22,13 +22,13 @@ export type FieldErrorType =
 
 export interface FieldError {
   readonly type: FieldErrorType;
-  /** As `spec.containers[0].ports[1]`. */
+  /** Path of the field: `spec.containers[0].ports[1]`. */
   readonly field: string;
-  /** What is wrong, without the field: the message of a cause in a Status. */
+  /** Message without the field's path; the message of the cause in a Status. */
   readonly body: string;
 }
 
-/** The words that stand for a type at the start of a body. */
+/** Text that begins the body of each type of error. */
 const TITLES: Readonly<Record<FieldErrorType, string>> = {
   FieldValueNotFound: "Not found",
   FieldValueRequired: "Required value",
@@ -44,7 +44,10 @@ const TITLES: Readonly<Record<FieldErrorType, string>> = {
   InternalError: "Internal error",
 };
 
-/** Where a field is. Immutable: every step makes a new path. `fieldPath("spec").child("ports").index(1)` is `spec.ports[1]`. */
+/**
+ * Path of a field. Immutable: every step returns a new path. `fieldPath("spec").child("ports").index(1)` is
+ * `spec.ports[1]`.
+ */
 export class FieldPath {
   readonly #text: string;
 
@@ -53,7 +56,7 @@ export class FieldPath {
   }
 
   child(...names: readonly string[]): FieldPath {
-    // Mostly one, and made by the dozen for every object.
+    // Fast path: nearly all calls pass one name, and each object causes dozens of calls.
     const added = names.length === 1 ? (names[0] ?? "") : names.join(".");
     return new FieldPath(this.#text === "" ? added : `${this.#text}.${added}`);
   }
@@ -76,26 +79,29 @@ export function fieldPath(...names: readonly string[]): FieldPath {
   return new FieldPath(names.join("."));
 }
 
-/** `spec.replicas: Required value` */
+/** Example: `spec.replicas: Required value`. */
 export function fieldErrorText(error: FieldError): string {
   return `${error.field}: ${error.body}`;
 }
 
-/** One text for all: alone as it is, several in brackets, no text twice; empty when there is none. */
+/**
+ * The message for all errors: a single text as it is, several in brackets. Duplicates are dropped. Empty if there are
+ * no errors.
+ */
 export function fieldErrorsText(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map(fieldErrorText))];
   return texts.length === 1 ? texts.join("") : texts.length === 0 ? "" : `[${texts.join(", ")}]`;
 }
 
 /**
- * How much is told, in characters of all errors: more than anybody reads. Without it a list of bad items, each of which is told with the whole
- * list, makes an answer of gigabytes. The first error is told whatever its length.
+ * Upper bound for the characters of all collected errors. Without it, a list of bad items, each reported with the whole
+ * list, would make a response of gigabytes. The first error is collected whatever its length.
  */
 const TOLD_MAX = 256 * 1024;
 
 /**
- * Collects field errors in the order found, as many as there is room for. One method for each kind of mistake (there are more than a class
- * should have, because upstream has that many); a path may be given as text.
+ * Collects field errors in the order found, up to a limit. It has one method for each of upstream's error types, so it
+ * exceeds the usual number of methods. A path may be given as text.
  */
 export class FieldErrors {
   readonly #found: FieldError[] = [];
@@ -103,7 +109,9 @@ export class FieldErrors {
   #toldLength = 0;
   #count = 0;
 
-  /** With `stop`, an error for which there is no room ends the validation: only `collectFieldErrors` may ask for that. */
+  /**
+   * With `stop`, the first error over the limit throws and ends the validation. Only `collectFieldErrors` catches it.
+   */
   constructor(whenFull: "count" | "stop" = "count") {
     this.#whenFull = whenFull;
   }
@@ -116,12 +124,12 @@ export class FieldErrors {
     return this.#count === 0;
   }
 
-  /** Whether there were more errors than are in `found`. */
+  /** True if errors over the limit were dropped from `found`. */
   get isCut(): boolean {
     return this.#count > this.#found.length;
   }
 
-  /** How many there are, told or not. */
+  /** Number of all errors, including the dropped ones. */
   get count(): number {
     return this.#count;
   }
@@ -146,12 +154,12 @@ export class FieldErrors {
     this.#add("FieldValueInvalid", path, () => withValue(value, detail));
   }
 
-  /** One error for each message, as the checks of names return them. */
+  /** Adds one error for each message of a name rule. */
   invalidFor(path: FieldPath | string, value: unknown, messages: readonly string[]): void {
     for (const message of messages) this.invalid(path, value, message);
   }
 
-  /** `field is immutable`, unless both values mean the same; absent and null are the same. */
+  /** Adds `field is immutable` unless both values are equal. Absent equals null. */
   immutable(path: FieldPath | string, next: unknown, previous: unknown): void {
     if (isDeepStrictEqual(next ?? undefined, previous ?? undefined)) return;
     this.invalid(path, next, "field is immutable");
@@ -161,7 +169,7 @@ export class FieldErrors {
     this.#add("FieldValueTypeInvalid", path, () => withValue(value, detail));
   }
 
-  /** The supported values are listed in the order given. */
+  /** The message lists the supported values in the given order. */
   notSupported(path: FieldPath | string, value: unknown, supported: readonly string[]): void {
     const detail = supported.length === 0 ? "" : `supported values: ${supported.map(quoted).join(", ")}`;
     this.#add("FieldValueNotSupported", path, () => withValue(value, detail));
@@ -213,7 +221,7 @@ export class FieldErrors {
     return this.#toldLength >= TOLD_MAX;
   }
 
-  /** What is not told any more is not written either: values may be long. */
+  /** The text of a dropped error is not built: values may be long. */
   #add(type: FieldErrorType, path: FieldPath | string, textOf: () => string): void {
     this.#count += 1;
     if (this.#isFull) {
@@ -231,14 +239,14 @@ export class FieldErrors {
   }
 }
 
-/** Ends a validation whose further errors would not be told. */
+/** Ends a validation once the limit is reached. */
 class ErrorsFull extends Error {
   constructor() {
     super("there are more errors than are told");
   }
 }
 
-/** The errors that `validate` finds. It does not run to its end when there are more than fit into an answer. */
+/** The errors that `validate` finds. It stops `validate` once the limit is reached. */
 export function collectFieldErrors(validate: (errors: FieldErrors) => void): FieldErrors {
   const errors = new FieldErrors("stop");
   try {
@@ -253,7 +261,7 @@ function plural(unit: string, count: number): string {
   return count === 1 ? unit : `${unit}s`;
 }
 
-/** Stands for a value that an error is about and does not show. */
+/** Replaces the value of an error whose message omits the value. */
 export const UNTOLD = Symbol("untold");
 
 function withValue(value: unknown, detail: string): string {
@@ -261,7 +269,7 @@ function withValue(value: unknown, detail: string): string {
   return detail === "" ? valueText(value) : `${valueText(value)}: ${detail}`;
 }
 
-/** Strings as Go quotes them, everything else as JSON; what is absent reads as Go's nil pointer. */
+/** Strings as Go quotes them, other values as JSON; an absent value reads `null`, as Go's nil pointer. */
 function valueText(value: unknown): string {
   return typeof value === "string" ? quoted(value) : jsonText(value);
 }

@@ -1,16 +1,16 @@
-/** Content that errors must not show: they are logged, audited and passed on. */
+/** Hides secret content in errors: they are logged, audited and sent to clients. */
 
-/** As upstream writes it in place of such content. */
+/** Upstream's placeholder for secret content. */
 export const REDACTED = "<secret contents redacted>";
 
 const SECRET_KINDS: ReadonlySet<string> = new Set(["Secret", "TokenRequest", "TokenReview"]);
 
-/** Whether an object of this kind keeps secrets. */
+/** True if objects of this kind contain secrets. */
 export function hidesContent(kind: string | undefined): boolean {
   return kind !== undefined && SECRET_KINDS.has(kind);
 }
 
-/** The content as text, unless an object of this kind keeps secrets. */
+/** The content as text, or the placeholder if objects of this kind contain secrets. */
 export function shownContent(kind: string | undefined, text: () => string): string {
   return hidesContent(kind) ? REDACTED : text();
 }
