@@ -1,4 +1,7 @@
-/** Field selectors, `metadata.name=x,status.phase!=Running`: all terms must hold. Values may escape `\`, `,` and `=`. */
+/**
+ * Field selectors, `metadata.name=x,status.phase!=Running`: an object matches if all terms hold. Values may escape `\`,
+ * `,` and `=`.
+ */
 
 import { quoted } from "../values/message-text.ts";
 
@@ -8,23 +11,23 @@ export interface FieldTerm {
   readonly value: string;
 }
 
-/** None selects everything. */
+/** A selector without terms selects everything. */
 export interface FieldSelector {
   readonly terms: readonly FieldTerm[];
-  /** Of a long one, all terms on a field together: each field of an object is looked at once. */
+  /** Terms of a long selector grouped by field, so that matching reads each field of an object once. */
   readonly byField?: ReadonlyMap<string, FieldRule>;
 }
 
 interface FieldRule {
-  /** The value that it must have: several are more than any object has. */
+  /** Values that the field must equal. An object never matches two different ones. */
   readonly equal: Set<string>;
   readonly unequal: Set<string>;
 }
 
-/** With less, asking each is faster. */
+/** Number of terms up to which testing each term is faster. */
 const LONG = 16;
 
-/** Throws a SyntaxError whose text is upstream's. */
+/** Throws a SyntaxError with upstream's message. */
 export function parseFieldSelector(query: string): FieldSelector {
   const parts = splitTerms(query).filter((part) => part !== "");
   const terms = parts.map((part) => {
@@ -45,14 +48,14 @@ function rulesOf(terms: readonly FieldTerm[]): ReadonlyMap<string, FieldRule> {
   return rules;
 }
 
-/** Throws a SyntaxError whose text is upstream's. `supported` is what the kind can be selected by. */
+/** Throws a SyntaxError with upstream's message if the kind does not support a selected field. */
 export function checkSelectedFields({ terms }: FieldSelector, supported: ReadonlySet<string>): void {
   for (const { field } of terms) {
     if (!supported.has(field)) throw new SyntaxError(unsupportedText(field, supported));
   }
 }
 
-/** `fieldValue` gives the text of a field, empty when it is absent. */
+/** `fieldValue` returns the text of a field, or "" if it is absent. */
 export function fieldsMatch(
   { terms, byField }: FieldSelector,
   fieldValue: (field: string) => string,
@@ -66,7 +69,7 @@ export function fieldsMatch(
   return true;
 }
 
-/** The one value the field must have for anything to match. */
+/** The value that the selector requires of the field. Undefined if it requires none. */
 export function requiredFieldValue(selector: FieldSelector, field: string): string | undefined {
   return selector.terms.find((term) => term.field === field && term.operator === "=")?.value;
 }
@@ -81,12 +84,12 @@ function escapeFieldValue(value: string): string {
   return value.replace(/[\\,=]/g, "\\$&");
 }
 
-/** Cuts at commas that are not escaped. */
+/** Splits at unescaped commas. */
 function splitTerms(query: string): readonly string[] {
   return query.match(/(?:\\[^]|[^\\,]|\\$)+/g) ?? [];
 }
 
-/** The first operator separates field and value. */
+/** Splits field and value at the first operator. */
 function findTerm(part: string): FieldTerm | undefined {
   const found = /^((?:\\[^]|[^\\=!]|!(?!=))*)(!=|==|=)([^]*)$/.exec(part);
   if (found === null) return undefined;
@@ -97,7 +100,7 @@ function findTerm(part: string): FieldTerm | undefined {
 function unescapeValue(escaped: string): string {
   return escaped.replace(/\\([^]?)|[,=]/g, (sequence, next: string | undefined) => {
     if (next === undefined) {
-      // Upstream tells the number of the character.
+      // Upstream prints the character's code here, not the character.
       throw new SyntaxError(
         `invalid field selector: unescaped character in value: ${sequence.charCodeAt(0)}`,
       );
@@ -107,7 +110,7 @@ function unescapeValue(escaped: string): string {
   });
 }
 
-/** Kinds that have no fields of their own answer in other words. */
+/** Upstream's message differs for kinds without selectable fields of their own. */
 function unsupportedText(field: string, supported: ReadonlySet<string>): string {
   const hasOwnFields = [...supported].some((name) => !name.startsWith("metadata."));
   if (hasOwnFields) return `field label not supported: ${field}`;

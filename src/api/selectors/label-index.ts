@@ -1,20 +1,20 @@
 /**
- * A label selector with many requirements, or with many values, by the keys that it is about. Whoever is asked looks up what the object has: a
- * selector may be as long as the head of a request, and there may be as many objects as a store holds.
+ * Indexes the requirements of a long label selector by key. Matching looks up only the labels that the object has. A
+ * selector may be as long as a request's header, and a store may hold many objects to match.
  */
 import { findInteger } from "./label-requirement.ts";
 import type { LabelRequirement, Labels } from "./label-requirement.ts";
 
-/** What all requirements on one key come to together. */
+/** All requirements on one key combined. */
 interface KeyRule {
   /** Labels without the key do not match. */
   isNeeded: boolean;
-  /** Nor do labels with it. */
+  /** Labels with the key do not match. */
   isBarred: boolean;
-  /** Undefined when all values will do. */
+  /** Undefined if any value is allowed. */
   allowed: ReadonlySet<string> | undefined;
   denied: Set<string> | undefined;
-  /** The value is an integer between these, both left out. */
+  /** The value must be an integer between both bounds, exclusive. */
   above: bigint | undefined;
   below: bigint | undefined;
 }
@@ -73,7 +73,7 @@ function need(rule: KeyRule, { operator, values }: LabelRequirement): void {
   rule.allowed = new Set(allowed === undefined ? values : values.filter((value) => allowed.has(value)));
 }
 
-/** What is no number bounds nothing: no label meets it. */
+/** A bound that is not an integer matches no label. */
 function bound(rule: KeyRule, operator: "gt" | "lt", limit: bigint | undefined): void {
   if (limit === undefined) rule.isBarred = true;
   else if (operator === "gt")

@@ -1,4 +1,4 @@
-/** Reads the query syntax of label selectors, as in `?labelSelector=app in (a,b),tier!=db,!old`. */
+/** Parses the query syntax of label selectors, as in `?labelSelector=app in (a,b),tier!=db,!old`. */
 
 import { fieldErrorsText, FieldErrors } from "../errors/field-error.ts";
 import { qualifiedName } from "../values/names.ts";
@@ -13,9 +13,11 @@ interface Token {
 
 const END: Token = { type: "end", text: "" };
 
-/** A run of operator characters or a run of anything else; blanks separate and are dropped. */
+/**
+ * A run of operator characters, or a run of other characters except blanks. Blanks separate lexemes and are dropped.
+ */
 const LEXEME = /[=!(),<>]+|[^=!(),<>\s]+/g;
-/** Longest first. */
+/** Longest first, so that `==` is not read as two `=`. */
 const SYMBOLS = ["==", "!=", "=", "!", "(", ")", ",", "<", ">"];
 
 const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
@@ -28,7 +30,10 @@ const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ["<", "lt"],
 ]);
 
-/** Throws a SyntaxError whose text is upstream's. An empty query selects everything. */
+/**
+ * Parses a label query such as `app in (a,b),tier!=db,!old`. An empty query selects everything. Throws a SyntaxError
+ * with upstream's message.
+ */
 export function parseLabelSelector(query: string): LabelSelector {
   return labelSelector(new Parser(tokens(query)).selector());
 }
@@ -116,7 +121,7 @@ class Parser {
     const problems = qualifiedName(key);
     if (problems.length === 0) return key;
     const errors = new FieldErrors();
-    // Upstream has no path here and prints what Go prints for none.
+    // Upstream passes a nil path here, which Go prints as `<nil>`.
     errors.invalid("<nil>", key, problems.join("; "));
     throw new SyntaxError(fieldErrorsText(errors.found));
   }
@@ -127,12 +132,12 @@ class Parser {
     return this.#take().text;
   }
 
-  /** `(a,b)`; nothing between two separators is the empty value. */
+  /** Parses `(a,b)`. An empty place between separators is the empty value. */
   #valueSet(): readonly string[] {
     if (this.#next.text !== "(") throw this.#unexpected(" expected: '('");
     this.#take();
     const values = new Set<string>();
-    // What may stand in the place of a value; behind one, it is a separator.
+    // Upstream's words for the tokens allowed in the place of a value.
     let beforeValue = "',', ')' or identifier";
     for (;;) {
       const isGiven = this.#next.type === "identifier";

@@ -1,4 +1,7 @@
-/** One requirement of a label selector, and whether labels meet it. What every object has, such as `constructor`, is no label, since it is no text. */
+/**
+ * One requirement of a label selector, and the test of labels against it. Members inherited from Object, such as
+ * `constructor`, do not count as labels, because they are not strings.
+ */
 
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
 
@@ -44,7 +47,7 @@ function compares(operator: "gt" | "lt", value: string, bound: string): boolean 
   return operator === "gt" ? left > right : left < right;
 }
 
-/** An int64 in decimal, as Go reads it. */
+/** Parses a decimal int64 as Go does. */
 export function findInteger(text: string): bigint | undefined {
   if (!/^[+-]?[0-9]{1,30}$/.test(text)) return undefined;
   const value = BigInt(text.replace("+", ""));

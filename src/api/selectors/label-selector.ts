@@ -1,6 +1,6 @@
 /**
- * Label selectors: the query syntax (`a=b,c in (d,e),!f`) and the LabelSelector object compile to one list of
- * requirements that must all hold.
+ * Label selectors. The query syntax (`a=b,c in (d,e),!f`) and the LabelSelector object compile to one list of
+ * requirements. Labels match if they meet all requirements.
  */
 
 import type { FieldPath } from "../errors/field-error.ts";
@@ -14,14 +14,17 @@ import { LabelIndex } from "./label-index.ts";
 import { findInteger, requirementHolds } from "./label-requirement.ts";
 import type { LabelOperator, LabelRequirement, Labels } from "./label-requirement.ts";
 
-/** All requirements must hold; sorted by key. None selects everything. */
+/**
+ * A compiled selector. Labels match if they meet all requirements; without requirements, all labels match. Requirements
+ * are sorted by key.
+ */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
-  /** Of a long one: objects do not cost what it is long. */
+  /** Index for long selectors, so that the cost of matching an object does not grow with the selector. */
   readonly index?: LabelIndex;
 }
 
-/** Requirements, and values of one: with less, asking each is faster. */
+/** Number of requirements, or of values in one, up to which testing each is faster. */
 const LONG = 16;
 
 const EXPRESSION_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
@@ -31,7 +34,7 @@ const EXPRESSION_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ["DoesNotExist", "!"],
 ]);
 
-/** Sorts by key, keeping the order of requirements on one key. */
+/** Sorts by key. Requirements on one key keep their order. */
 export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
   const sorted = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   const isLong = sorted.length > LONG || sorted.some(({ values }) => values.length > LONG);
@@ -39,8 +42,8 @@ export function labelSelector(requirements: readonly LabelRequirement[]): LabelS
 }
 
 /**
- * The compiled form of a valid object; an empty one selects everything, as does `undefined` here: callers for which
- * an absent selector selects nothing ask first. Throws a SyntaxError for an unknown operator.
+ * Compiles a valid LabelSelector object. An empty selector and `undefined` select everything; callers for which an
+ * absent selector selects nothing check for it first. Throws a SyntaxError for an unknown operator.
  */
 export function compileLabelSelector(selector: LabelSelectorObject | undefined): LabelSelector {
   const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
@@ -61,12 +64,12 @@ export function compileLabelSelector(selector: LabelSelectorObject | undefined):
 const kept = new WeakMap<object, LabelSelector>();
 
 /**
- * The same of an object that nobody changes any more, as all are that caches and the store hold. It is compiled once, however often it is asked
- * about: one selector meets many objects, and may be as long as a body.
+ * `compileLabelSelector` with a cache, for immutable selectors such as those in caches and the store. A selector is
+ * compiled once, because it may be as long as a body and is matched against many objects.
  */
 export function keptSelector(selector: LabelSelectorObject): LabelSelector {
   const { matchLabels, matchExpressions } = selector;
-  // Some have the labels alone, and are put together for each question.
+  // Some callers build a new selector around the same immutable labels for each call.
   const key = matchExpressions === undefined && matchLabels !== undefined ? matchLabels : selector;
   const known = kept.get(key);
   if (known !== undefined) return known;
@@ -80,19 +83,19 @@ export function labelsMatch({ requirements, index }: LabelSelector, labels: Labe
   return requirements.every((requirement) => requirementHolds(requirement, labels));
 }
 
-/** The one value that the label must have for anything to match; undefined when there is no such label value. */
+/** The value that the selector requires of the label. Undefined if it allows several values or any. */
 export function requiredLabelValue(selector: LabelSelector, key: string): string | undefined {
   const found = selector.requirements.find((requirement) => requirement.key === key);
   const isExact = found?.operator === "=" || found?.operator === "==" || found?.operator === "in";
   return isExact && found.values.length === 1 ? found.values[0] : undefined;
 }
 
-/** The query that means the same; equal selectors have equal texts. */
+/** The equivalent label query. Equal selectors have equal texts. */
 export function labelSelectorText(selector: LabelSelector): string {
   return selector.requirements.map(requirementText).join(",");
 }
 
-/** Upstream's rules for the object of the API. */
+/** Validates a LabelSelector object by upstream's rules. */
 export function validateLabelSelector(
   selector: LabelSelectorObject,
   path: FieldPath,
@@ -115,7 +118,7 @@ function validateExpression(
   validateLabelRequirement(expression, path, errors);
 }
 
-/** Whether an operator has the values that it needs, of labels or of fields. One that is not known may have any. */
+/** Validates that an operator on labels or fields has the values it needs. An unknown operator may have any values. */
 export function validateOperands(
   { operator, values = [] }: Pick<LabelSelectorRequirement, "operator" | "values">,
   path: FieldPath,
@@ -131,7 +134,7 @@ export function validateOperands(
   }
 }
 
-/** All but whether the operator is known: somebody newer may know more of them. */
+/** Validates a requirement except for its operator: a newer client may use operators this server does not know. */
 export function validateLabelRequirement(
   requirement: LabelSelectorRequirement,
   path: FieldPath,
@@ -153,7 +156,7 @@ export function validateLabels(labels: Labels, path: FieldPath, errors: FieldErr
   }
 }
 
-/** A requirement from a query; throws a SyntaxError that says what is wrong in upstream's words. */
+/** Returns the requirement of a query if it is valid. Otherwise throws a SyntaxError with upstream's message. */
 export function checkedRequirement(requirement: LabelRequirement): LabelRequirement {
   const { key, operator, values } = requirement;
   const errors = new FieldErrors();
