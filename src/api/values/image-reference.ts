@@ -1,12 +1,12 @@
-/** Reads references to container images as Kubernetes does: `web`, `registry:5000/team/web:v1@sha256:…`. */
+/** Parses references to container images as Kubernetes does: `web`, `registry:5000/team/web:v1@sha256:…`. */
 
 export interface ImageReference {
-  /** `docker.io` unless given. Empty when the first part of the name is no host. */
+  /** Registry; `docker.io` by default. Empty if the first part of the name is not a host. */
   readonly domain: string;
   readonly path: string;
-  /** `latest` unless a tag or a digest is given. */
+  /** Defaults to `latest` if the reference has neither tag nor digest. */
   readonly tag: string;
-  /** Empty unless given. */
+  /** Empty if the reference has none. */
   readonly digest: string;
 }
 
@@ -30,13 +30,13 @@ function parseImageReference(text: string): ImageReference {
   return parseWhole(`${domain}/${remainder}`);
 }
 
-/** Undefined when the text is no reference. */
+/** Undefined if the text is not a valid reference. */
 export function findImageReference(text: string): ImageReference | undefined {
   const found = readImageReference(text);
   return found instanceof ImageReferenceError ? undefined : found;
 }
 
-/** Why the text is no reference, in upstream's words. */
+/** The problem of the reference in upstream's words. Undefined if it is valid. */
 export function findImageProblem(text: string): string | undefined {
   const found = readImageReference(text);
   return found instanceof ImageReferenceError ? found.message : undefined;
@@ -51,7 +51,10 @@ function readImageReference(text: string): ImageReference | ImageReferenceError 
   }
 }
 
-/** Without a dot, a colon, a capital letter or `localhost` the first part belongs to the path on the default domain. */
+/**
+ * The first part is a registry if it has a dot, a colon or a capital letter, or is `localhost`. Otherwise it belongs to
+ * the path.
+ */
 function splitDomain(text: string): readonly [domain: string, remainder: string] {
   const slash = text.indexOf("/");
   const first = text.slice(0, Math.max(slash, 0));
@@ -83,7 +86,7 @@ interface Parts {
   readonly digest: string | undefined;
 }
 
-/** The tag follows the last part of the path; ports stand in the first. */
+/** The tag follows the last part of the path; a colon in the first part begins a port. */
 function split(text: string): Parts {
   const at = text.indexOf("@");
   const tagged = at < 0 ? text : text.slice(0, at);
@@ -117,7 +120,7 @@ function isHostLabel(label: string): boolean {
   return /^[a-zA-Z0-9-]+$/.test(label) && !label.startsWith("-") && !label.endsWith("-");
 }
 
-/** Hexadecimal digits by algorithm. */
+/** Number of hexadecimal digits for each algorithm. */
 const DIGEST_LENGTHS: ReadonlyMap<string, number> = new Map([
   ["sha256", 64],
   ["sha384", 96],

@@ -1,13 +1,13 @@
 /**
- * IP addresses and CIDR blocks as Kubernetes 1.36 accepts them. A legacy field takes any spelling that is not
- * ambiguous; a newer field takes only the canonical one (RFC 5952). Checks return what is wrong, in upstream's words.
+ * Validates and parses IP addresses and CIDR blocks as Kubernetes 1.36 does. Legacy fields accept any unambiguous
+ * spelling; newer fields accept only the canonical one (RFC 5952). Checks return the problems in upstream's words.
  */
 
 import { quoted } from "./message-text.ts";
 
 export interface IpAddress {
   readonly family: "IPv4" | "IPv6";
-  /** The address as a number of 32 or 128 bits. */
+  /** The address as an integer of 32 or 128 bits. */
   readonly value: bigint;
 }
 
@@ -19,19 +19,19 @@ export interface Cidr {
 const IP_WRONG = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const CIDR_WRONG = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
-/** `::ffff:0:0/96` without its last 32 bits. */
+/** The upper 96 bits of `::ffff:0:0/96`. */
 const MAPPED_PREFIX = 0xffffn;
 
-/** The longest spelling: eight groups of four, the last two as IPv4. */
+/** The longest spelling: six groups of four digits and an IPv4 tail. */
 const TEXT_MAX = 45;
 
-/** Undefined when the text is no address. Zones are refused, leading zeros in IPv4 too. */
+/** Undefined if the text is not an address. Zones and leading zeros in IPv4 are invalid. */
 export function findIpAddress(text: string): IpAddress | undefined {
   const read = readAddress(text);
   return read === undefined || read.hasLeadingZeros ? undefined : read.address;
 }
 
-/** Undefined when the text is no block. Bits beyond the prefix are kept. */
+/** Undefined if the text is not a CIDR block. Bits beyond the prefix are kept. */
 export function findCidr(text: string): Cidr | undefined {
   const read = readCidr(text);
   return read === undefined || read.hasLeadingZeros ? undefined : read.cidr;
@@ -40,7 +40,7 @@ export function findCidr(text: string): Cidr | undefined {
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 
-/** The address that 4 or 16 bytes in network order are; undefined for another count. */
+/** The address in 4 or 16 bytes in network order. Undefined for any other length. */
 export function addressOfBytes(bytes: Buffer): IpAddress | undefined {
   if (bytes.length !== IPV4_BYTES && bytes.length !== IPV6_BYTES) return undefined;
   const value = BigInt(`0x${bytes.toString("hex")}`);
@@ -48,12 +48,12 @@ export function addressOfBytes(bytes: Buffer): IpAddress | undefined {
   return unmapped({ family: "IPv6", value });
 }
 
-/** Leading zeros are let pass, as they once were everywhere. */
+/** Accepts leading zeros, as Kubernetes once did everywhere. */
 export function isLooseIpAddress(text: string): boolean {
   return readAddress(text) !== undefined;
 }
 
-/** The same of a block. */
+/** Accepts leading zeros, like `isLooseIpAddress`. */
 export function isLooseCidr(text: string): boolean {
   return readCidr(text) !== undefined;
 }
@@ -79,7 +79,7 @@ export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return cidr.address.value >> hostBits === address.value >> hostBits;
 }
 
-/** For fields older than strict checks: any spelling that every program reads the same way. */
+/** For legacy fields: any spelling that all programs parse to the same address. */
 export function legacyIpAddress(text: string): readonly string[] {
   const read = readAddress(text);
   if (read === undefined) return [IP_WRONG];
@@ -113,7 +113,7 @@ export function cidr(text: string): readonly string[] {
   return canonical === text ? [] : [`must be in canonical form (${quoted(canonical)})`];
 }
 
-/** An address together with the length of its network's prefix, as `192.168.1.5/24`. */
+/** An address with the prefix length of its network: `192.168.1.5/24`. */
 export function interfaceAddress(text: string): readonly string[] {
   const read = readCidr(text);
   if (read === undefined) {
@@ -151,7 +151,7 @@ function readIpv6(text: string): ReadAddress | undefined {
   const tail = text.slice(lastColon + 1);
   const ipv4 = tail.includes(".") ? readIpv4(tail) : undefined;
   if (tail.includes(".") && ipv4 === undefined) return undefined;
-  // An IPv4 tail is read as the two groups it stands for.
+  // An IPv4 tail is replaced by the two equivalent groups.
   const low = ipv4?.address.value ?? 0n;
   const whole =
     ipv4 === undefined
@@ -164,7 +164,7 @@ function readIpv6(text: string): ReadAddress | undefined {
   return { address: { family: "IPv6", value }, hasLeadingZeros: ipv4?.hasLeadingZeros ?? false };
 }
 
-/** Eight groups of hexadecimal digits, with `::` filled in. */
+/** Eight groups of hexadecimal digits, with `::` expanded. */
 function ipv6Groups(text: string): readonly string[] | undefined {
   const halves = text.split("::");
   const [head = [], rest] = halves.map((half) => (half === "" ? [] : half.split(":")));
@@ -173,7 +173,7 @@ function ipv6Groups(text: string): readonly string[] | undefined {
   }
   if (rest === undefined) return head.length === 8 ? head : undefined;
   const missing = 8 - head.length - rest.length;
-  // The double colon stands for at least one group.
+  // The double colon replaces at least one group.
   return missing < 1 ? undefined : [...head, ...Array<string>(missing).fill("0"), ...rest];
 }
 
@@ -201,7 +201,7 @@ function isMapped({ family, value }: IpAddress): boolean {
   return family === "IPv6" && value >> 32n === MAPPED_PREFIX;
 }
 
-/** The IPv4 address in `::ffff:0:0/96`; others as they are. */
+/** Converts an IPv4-mapped IPv6 address to IPv4; returns other addresses unchanged. */
 function unmapped(address: IpAddress): IpAddress {
   return isMapped(address) ? { family: "IPv4", value: address.value & 0xffffffffn } : address;
 }
@@ -210,7 +210,7 @@ function ipv4Text(value: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".");
 }
 
-/** Lower case, no leading zeros, the first longest run of at least two zero groups as `::`. */
+/** Lower case, no leading zeros. `::` replaces the first longest run of at least two zero groups. */
 function ipv6Text(value: bigint): string {
   const groups = Array.from({ length: 8 }, (_, i) =>
     ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16),

@@ -1,8 +1,8 @@
-/** How values appear inside messages that must equal upstream's. */
+/** Formats values inside messages that must equal upstream's. */
 
 import { stringifyJson } from "../json/json-text.ts";
 
-/** Everything that Go does not print as it is: neither letter, mark, number, punctuation, symbol nor space. */
+/** Characters that Go escapes: all but letters, marks, numbers, punctuation, symbols and the space. */
 const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 const SHORT_ESCAPES = new Map([
@@ -22,7 +22,7 @@ export function quoted(text: string): string {
   return `"${text.replace(ESCAPED, escape)}"`;
 }
 
-/** JSON as Go's encoder writes it into messages; undefined is `null`, a bigint is written exactly. */
+/** JSON as Go's encoder writes it into messages. Undefined becomes `null`, and a bigint is exact. */
 export function jsonText(value: unknown): string {
   return stringifyJson(value ?? null).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${hex(character, 4)}`);
 }

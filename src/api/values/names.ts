@@ -1,11 +1,11 @@
 /**
- * Rules for names. Every check returns what is wrong, in upstream's words, and nothing when the name is good.
- * Lengths are counted in bytes of UTF-8; whatever is not ASCII fails its pattern anyway.
+ * Validates names. Every rule returns problems in upstream's words, and an empty list for a valid name. Length limits
+ * mean bytes of UTF-8, but a name with non-ASCII characters already fails its pattern.
  */
 
 import type { Random } from "../../base/loop/loop.ts";
 
-/** Says what is wrong with a name; nothing when it is good. */
+/** Returns the problems of a name; empty for a valid name. */
 export type NameRule = (name: string) => readonly string[];
 
 const LABEL_MAX = 63;
@@ -27,13 +27,13 @@ const CONDITION_REASON = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
 const QUALIFIED_NAME_TEXT =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-/** A rule of a pattern and a length; the message quotes the pattern and gives examples. */
+/** A rule made of a pattern and a maximum length. Its message quotes the pattern and the examples. */
 interface Pattern {
   readonly pattern: string;
   readonly text: string;
   readonly examples: readonly string[];
   readonly maxBytes?: number;
-  /** In what upstream counts where the rule is; all of them are ASCII. */
+  /** Unit in upstream's length message. Both units count the same in ASCII. */
   readonly unit?: LengthUnit;
 }
 
@@ -43,7 +43,7 @@ function patternRule({ pattern, text, examples, maxBytes = Infinity, unit }: Pat
   const whole = new RegExp(`^(?:${pattern})$`);
   const problem = patternText({ pattern, text, examples });
   return (name) => {
-    // No pattern is tried on a text that is absurdly long.
+    // The pattern is not run on extremely long names.
     const isTooLong = name.length > maxBytes;
     const isMatch = name.length <= SCANNED_MAX && whole.test(name);
     if (isMatch && !isTooLong) return GOOD;
@@ -51,10 +51,10 @@ function patternRule({ pattern, text, examples, maxBytes = Infinity, unit }: Pat
   };
 }
 
-/** Of nearly every name: every write has dozens, and no list is made for them. */
+/** Shared result for valid names. Every write checks dozens of names, so it saves an allocation for each. */
 const GOOD: readonly string[] = [];
 
-/** Longer names are refused without a look; the longest that any rule allows is a thousandth of it. */
+/** Longer names are refused without running a pattern. No rule allows more than a thousandth of this. */
 const SCANNED_MAX = 2 ** 18;
 
 const SUBDOMAIN_RULE: Pattern = {
@@ -77,7 +77,7 @@ const dns1123LabelPattern = patternRule({
 const SUBDOMAIN_WHOLE = new RegExp(`^${DNS1123_SUBDOMAIN}$`);
 
 export const dns1123Label: NameRule = (name) => {
-  // A good subdomain that is no label has dots: upstream says just that.
+  // Upstream reports only the dots if the name is a valid subdomain but not a label.
   if (!name.includes(".") || !SUBDOMAIN_WHOLE.test(name)) return dns1123LabelPattern(name);
   return [...(name.length > LABEL_MAX ? [maxLengthText(LABEL_MAX)] : []), "must not contain dots"];
 };
@@ -116,7 +116,7 @@ export const cIdentifier = patternRule({
   examples: ["my_name", "MY_NAME", "MyName"],
 });
 
-/** The format of it only: how long one may be is said apart. */
+/** Checks the format only; callers check the length. */
 export const conditionReason = patternRule({
   pattern: CONDITION_REASON,
   text: "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
@@ -136,7 +136,7 @@ const configKeyPattern = patternRule({
   maxBytes: SUBDOMAIN_MAX,
 });
 
-/** The keys of ConfigMaps and Secrets. */
+/** Keys of ConfigMaps and Secrets. */
 export const configMapKey: NameRule = (name) => [...configKeyPattern(name), ...noDots(name)];
 
 const envVarPattern = patternRule({
@@ -145,10 +145,10 @@ const envVarPattern = patternRule({
   examples: ["my.env-name", "MY_ENV.NAME", "MyEnvName1"],
 });
 
-/** Variables whose names come from elsewhere, as prefixes do. */
+/** Names of variables that come from outside the pod, for example a prefix in `envFrom`. */
 export const strictEnvVarName: NameRule = (name) => [...envVarPattern(name), ...noDots(name)];
 
-/** Variables named in a pod: any printable ASCII but the equals sign. */
+/** Names of variables set in a pod: any printable ASCII except `=`. */
 export const envVarName: NameRule = (name) => {
   if (name === "") return ["environment variable name must be non-empty"];
   if (/^[\x20-\x3c\x3e-\x7e]*$/.test(name)) return [];
@@ -198,13 +198,13 @@ function qualifiedNamePart(name: string): readonly string[] {
   ];
 }
 
-/** Names that need only fit into a path, as those of RBAC objects. */
+/** Names that need to be valid only as a path segment, for example of RBAC objects. */
 export const pathSegmentName: NameRule = (name) => {
   if (name === "." || name === "..") return [`may not be '${name}'`];
   return ["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
 };
 
-/** Ports of containers and services, the service names of RFC 6335 in lower case. */
+/** Names of container and service ports: service names of RFC 6335 in lower case. */
 export const portName: NameRule = (name) => [
   ...(name.length > 15 ? [maxLengthText(15)] : []),
   ...(/^[-a-z0-9]+$/.test(name)
@@ -219,24 +219,24 @@ export function portNumber(port: number): readonly string[] {
   return port >= 1 && port <= 65_535 ? [] : ["must be between 1 and 65535, inclusive"];
 }
 
-/** A cron job's name leaves room for the eleven characters that its jobs' names add. */
+/** Shorter than other names, because the names of its jobs add eleven characters. */
 export const cronJobName: NameRule = (name) => [
   ...dns1123Subdomain(name),
   ...(name.length > 52 ? ["must be no more than 52 characters"] : []),
 ];
 
-/** The rule for a `generateName`, which may end in a dash because something will follow it. */
+/** The rule for a `generateName`, which may end in a dash because the generated suffix follows it. */
 export function prefixOf(rule: NameRule): NameRule {
   return (prefix) => rule(prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix);
 }
 
-/** No vowels and nothing that looks like a vowel, so that no word comes out. */
+/** No vowels and no digits that look like vowels, so that suffixes do not form words. */
 const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH = 5;
-/** Together with the suffix the length of a label. */
+/** Base and suffix together have the maximum length of a label. */
 const GENERATE_BASE_MAX = 58;
 
-/** A name beginning with `base`; whether it is free must be found out by trying. */
+/** A random name that begins with `base`. It may be taken: the caller retries on a collision. */
 export function generateName(base: string, random: Random): string {
   let name = base.slice(0, GENERATE_BASE_MAX);
   for (let i = 0; i < SUFFIX_LENGTH; i++)

@@ -1,6 +1,7 @@
 /**
- * A whole number of the API to be reckoned with. Beyond 2^53 it is a bigint, so that it stays what was sent, and cannot be added to anything: here
- * it is the largest that is exact, which is more seconds, or copies, than anybody means.
+ * Converts an integer of the API to a number for arithmetic. Integers beyond 2^53 are stored exactly as bigint, which
+ * cannot be added to numbers. They are clamped to the safe integers here; no seconds or replica count in use is that
+ * large.
  */
 export function plainNumber(value: number | bigint): number {
   return Math.min(Math.max(Number(value), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);

@@ -1,10 +1,9 @@
 /**
  * Kubernetes quantities: exact decimal numbers with a suffix (`500m`, `1Gi`, `12e6`).
  *
- * A quantity is held as a whole number of billionths together with the family of its suffix, so that
- * arithmetic is exact and the canonical text is a pure function of the two. Texts that mean the same in the
- * same family have the same canonical text; Go keeps a few others as they were sent (`1.500`, `+1`), which
- * would break that, so they are written canonically here.
+ * A quantity is an integer number of billionths and the family of its suffix. Arithmetic is exact, and equal quantities
+ * of one family have equal texts. Go keeps a few texts as the client sent them (`1.500`, `+1`); these become canonical
+ * here too.
  */
 
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
@@ -15,28 +14,32 @@ export interface Quantity {
   readonly format: QuantityFormat;
 }
 
-/** The texts are upstream's; clients match them. */
+/** Upstream's messages; clients match them. */
 const FORMAT_WRONG =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const NUMERIC_WRONG = "unable to parse numeric part of quantity";
 const SUFFIX_WRONG = "unable to parse quantity's suffix";
 
-/** Sign, whole digits, fraction digits, suffix. No two parts can claim the same character, so it is linear. */
+/**
+ * Sign, integer digits, fraction digits, suffix. No two parts match the same character, so matching takes linear time.
+ */
 const PARTS = /^([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)?)$/;
 const EXPONENT = /^[eE][+-]?[0-9]+$/;
 
-/** Texts that already are canonical, by far the most: whole, no superfluous zeros, far from every bound. */
+/**
+ * Fast path for most quantities: integers in canonical form, without trailing zeros to shorten, far from every bound.
+ */
 const CANONICAL_DECIMAL = /^[1-9][0-9]{0,14}[numkMGTPE]?$/;
 const CANONICAL_BINARY = /^([1-9][0-9]{0,5})[KMGT]i$/;
 
-/** More digits than any resource needs, few enough that one quantity costs microseconds. Upstream has no limit. */
+/** No resource needs more digits; one quantity costs microseconds at most. Upstream has no limit. */
 const DIGITS_MAX = 400;
 
 const NANO_DIGITS = 9;
 const NANO = 10n ** 9n;
-/** In billionths. */
+/** One thousandth, in billionths. */
 const THOUSANDTH = 10n ** 6n;
-/** Binary quantities are capped here, as upstream caps them. */
+/** Upper bound for binary quantities, equal to upstream's. */
 const BINARY_MAX = (2n ** 63n - 1n) * NANO;
 
 const DECIMAL_EXPONENTS = new Map([
@@ -54,7 +57,10 @@ const DECIMAL_EXPONENTS = new Map([
 const DECIMAL_SUFFIXES = new Map([...DECIMAL_EXPONENTS].map(([suffix, exponent]) => [exponent, suffix]));
 const BINARY_SUFFIXES = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/** Throws a SyntaxError whose message is upstream's. Values finer than a billionth are rounded away from zero. */
+/**
+ * Parses a quantity such as `500m` or `1Gi`. Values finer than a billionth are rounded away from zero. Throws a
+ * SyntaxError with upstream's message.
+ */
 export function parseQuantity(text: string): Quantity {
   const parts = text === "" ? null : PARTS.exec(text);
   if (parts === null) throw new SyntaxError(FORMAT_WRONG);
@@ -64,21 +70,21 @@ export function parseQuantity(text: string): Quantity {
   const signed = (value: bigint): bigint => (sign === "-" ? -value : value);
   if (format !== "BinarySI") return { nano: signed(magnitude), format };
   if (magnitude > BINARY_MAX) return { nano: signed(BINARY_MAX), format };
-  // Less than one cannot be shown with a binary suffix.
+  // A binary suffix cannot express values below one.
   return { nano: signed(magnitude), format: magnitude > 0n && magnitude < NANO ? "DecimalSI" : format };
 }
 
-/** The text Go writes: no fraction, the largest suffix that loses nothing, no plus sign. */
+/** The canonical text, as Go writes it: no fraction, the largest suffix without loss of precision, no plus sign. */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return "0";
   const magnitude = nano < 0n ? -nano : nano;
   const sign = nano < 0n ? "-" : "";
-  // A binary suffix cannot show fractions and says nothing below 1024.
+  // A binary suffix cannot express fractions, and there is none below 1024.
   const isBinary = format === "BinarySI" && magnitude >= 1024n * NANO && magnitude % NANO === 0n;
   return sign + (isBinary ? binaryText(magnitude / NANO) : decimalText(magnitude, format));
 }
 
-/** The canonical form of a quantity's text. Blanks around it are ignored, as upstream's decoder does. */
+/** The canonical text of a quantity's text. Surrounding blanks are ignored, as in upstream's decoder. */
 export function canonicalQuantity(text: string): string {
   if (CANONICAL_DECIMAL.test(text)) {
     const end = text.charCodeAt(text.length - 1) > 0x39 ? text.length - 1 : text.length;
@@ -89,28 +95,28 @@ export function canonicalQuantity(text: string): string {
   return formatQuantity(parseQuantity(text.trim()));
 }
 
-/** Canonical texts of what has smaller parts than thousandths. */
+/** Matches canonical texts of values that are not whole thousandths. */
 const FINER = /(?:[nu]|e-[69])$/;
 
-/** A canonical text, rounded away from zero to thousandths. */
+/** Rounds a canonical text away from zero to thousandths. */
 export function inThousandths(text: string): string {
   if (!FINER.test(text)) return text;
   const { nano, format } = parseQuantity(text);
   return formatQuantity({ nano: divideAwayFromZero(nano, THOUSANDTH) * THOUSANDTH, format });
 }
 
-/** Negative, zero or positive, as `left` is less than, equal to or greater than `right`; formats do not matter. */
+/** Negative, zero or positive if `left` is less than, equal to or greater than `right`. Formats do not matter. */
 export function compareQuantities(left: Quantity, right: Quantity): number {
   if (left.nano === right.nano) return 0;
   return left.nano < right.nano ? -1 : 1;
 }
 
-/** The sum is written in the format of `left`, or of `right` when `left` is zero. */
+/** The exact sum, in the format of `left`, or of `right` if `left` is zero. */
 export function addQuantities(left: Quantity, right: Quantity): Quantity {
   return { nano: left.nano + right.nano, format: left.nano === 0n ? right.format : left.format };
 }
 
-/** The difference is written in the format of `left`, or of `right` when `left` is zero. */
+/** The exact difference, in the format of `left`, or of `right` if `left` is zero. */
 export function subtractQuantities(left: Quantity, right: Quantity): Quantity {
   return addQuantities(left, { nano: -right.nano, format: right.format });
 }
@@ -157,8 +163,8 @@ const SMALL_DIGITS = 18;
 const SMALL_BINARY_DIGITS = 14;
 
 /**
- * What Go keeps a quantity as when its digits are few; `undefined` where it takes a decimal of any size. Only of small amounts does it
- * tell whether they are integers. The text is a quantity.
+ * The amount as Go's int64 form, which Go uses if the digits are few. Undefined where Go uses its unbounded decimal. Go
+ * answers only for small amounts whether they are integers. The text must be a valid quantity.
  */
 export function smallAmountOf(text: string): SmallAmount | undefined {
   const [, sign = "", whole = "", fraction = "", suffix = ""] = PARTS.exec(text) ?? [];
@@ -171,7 +177,7 @@ export function smallAmountOf(text: string): SmallAmount | undefined {
   return { value: sign === "-" ? -value : value, scale };
 }
 
-/** A power of 1024 takes some three digits, and a fraction of it is never small. */
+/** A power of 1024 needs about three digits. Go never uses the small form for a binary quantity with a fraction. */
 function binaryRoom(suffix: string, fraction: string): number {
   return fraction === "" ? SMALL_BINARY_DIGITS - 3 * BINARY_SUFFIXES.indexOf(suffix) : 0;
 }
@@ -189,7 +195,7 @@ function toNano({ whole, fraction, exponent, factor }: Magnitude): bigint {
   const shift = exponent - fraction.length + NANO_DIGITS;
   if (digits.length + Math.max(shift, 0) > DIGITS_MAX) throw new SyntaxError(NUMERIC_WRONG);
   if (shift >= 0) return BigInt(digits) * factor * 10n ** BigInt(shift);
-  // Below this the value is a fraction of a billionth whatever its digits are; a larger power need not be made.
+  // The value is below one billionth here whatever its digits are, so the large power is not computed.
   if (-shift > 2 * DIGITS_MAX) return 1n;
   return divideAwayFromZero(BigInt(digits) * factor, 10n ** BigInt(-shift));
 }
@@ -213,7 +219,7 @@ function binaryText(value: bigint): string {
 function decimalText(nano: bigint, format: QuantityFormat): string {
   const digits = nano.toString();
   const zeros = digits.length - digits.replace(/0+$/, "").length;
-  // The exponent is a multiple of three and never below that of a billionth.
+  // The exponent is a multiple of three and at least -9.
   const kept = zeros - (zeros % 3);
   const exponent = kept - NANO_DIGITS;
   const mantissa = digits.slice(0, digits.length - kept);

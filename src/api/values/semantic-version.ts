@@ -1,4 +1,4 @@
-/** Versions as semver 2.0 writes them. */
+/** Parses versions as semver 2.0 defines them. */
 
 export interface SemanticVersion {
   readonly numbers: readonly [major: bigint, minor: bigint, patch: bigint];
@@ -10,11 +10,11 @@ const PART = "(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)";
 const SHAPE = new RegExp(
   `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${PART}(?:\\.${PART})*))?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
 );
-/** Longer texts are no version that anybody has. */
+/** Bounds the cost of the pattern; longer texts are not versions. */
 const TEXT_MAX = 1000;
 const NUMBER_MAX = 2n ** 64n;
 
-/** Undefined for what is none. */
+/** Undefined if the text is not a semver 2.0 version. */
 export function findSemanticVersion(text: string): SemanticVersion | undefined {
   const parts = text.length > TEXT_MAX ? null : SHAPE.exec(text);
   if (parts === null) return undefined;

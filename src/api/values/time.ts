@@ -1,17 +1,17 @@
 /**
  * Times and durations in the forms Go reads and writes: `Time` in whole seconds UTC, `MicroTime` with six decimals,
- * durations as `1h30m0s`. Instants are whole microseconds since 1970, exact for every year of four digits.
+ * durations as `1h30m0s`. Instants are whole microseconds since 1970, exact for every four-digit year.
  */
 import { dateTimeText } from "../../base/date-text.ts";
 
-/** Go's pattern for both; seconds are two digits, a fraction may follow, a zone must. */
+/** Go's pattern for Time and MicroTime: two-digit seconds, an optional fraction, a required zone. */
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
 
 const US_PER_MS = 1000n;
 
-/** The instant in microseconds since 1970; finer digits are dropped. Undefined when the text is no RFC 3339 time. */
+/** The instant in microseconds since 1970. Finer digits are dropped. Undefined if the text is not an RFC 3339 time. */
 export function findInstant(text: string): bigint | undefined {
-  // A longer text has an absurd number of decimals.
+  // Bounds the number of decimals.
   const parts = text.length > 100 ? null : RFC_3339.exec(text);
   if (parts === null) return undefined;
   const [, date = "", clock = "", fraction = "", zone = ""] = parts;
@@ -22,17 +22,17 @@ export function findInstant(text: string): bigint | undefined {
   return BigInt(dateMs + clockMs - zoneMs) * US_PER_MS + BigInt(fraction.slice(0, 6).padEnd(6, "0"));
 }
 
-/** A `Time` as Go writes it, `2026-01-02T03:04:05Z`; throws a SyntaxError with Go's text. Fractions are dropped. */
+/** A `Time` as Go writes it, `2026-01-02T03:04:05Z`. Fractions are dropped. Throws a SyntaxError with Go's message. */
 export function canonicalTime(text: string): string {
   return formatTime(instantOf(text, "2006-01-02T15:04:05Z07:00"));
 }
 
-/** A `MicroTime` as Go writes it, `2026-01-02T03:04:05.000006Z`. */
+/** A `MicroTime` as Go writes it, `2026-01-02T03:04:05.000006Z`. Throws a SyntaxError with Go's message. */
 export function canonicalMicroTime(text: string): string {
   return formatMicroTime(instantOf(text, "2006-01-02T15:04:05.000000Z07:00"));
 }
 
-/** Whole seconds, rounded down as Go does. */
+/** An instant in microseconds since 1970 as a `Time`: whole seconds, rounded down as Go does. */
 export function formatTime(instantUs: bigint): string {
   return `${dateText(instantUs)}Z`;
 }
@@ -49,12 +49,12 @@ function instantOf(text: string, layout: string): bigint {
   throw new SyntaxError(`parsing time ${found} as "${layout}": cannot parse ${found} as "2006"`);
 }
 
-/** Milliseconds between 1970 and the midnight that begins the day; undefined when there is no such day. */
+/** Milliseconds between 1970 and midnight at the start of the day. Undefined for an invalid date. */
 function findDateMs(date: string): number | undefined {
   const [year = 0, month = 0, day = 0] = date.split("-").map(Number);
   const midnight = new Date(0);
   midnight.setUTCFullYear(year, month - 1, day);
-  // A day that does not exist, as 30 February, has become another one.
+  // Date turns 30 February into a day of March.
   const isSame = midnight.getUTCMonth() === month - 1 && midnight.getUTCDate() === day;
   return isSame ? midnight.getTime() : undefined;
 }
@@ -91,7 +91,7 @@ const UNIT_NS = new Map([
 const DURATION_MAX = 2n ** 63n - 1n;
 const DURATION_PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** A Go duration in nanoseconds; throws a SyntaxError with Go's text. */
+/** Parses a Go duration such as `1h30m` to nanoseconds. Throws a SyntaxError with Go's message. */
 export function parseDuration(text: string): bigint {
   const unsigned = text.replace(/^[+-]/, "");
   if (unsigned === "0") return 0n;
@@ -104,7 +104,7 @@ export function parseDuration(text: string): bigint {
 
 const NUMBER_AND_UNIT = /(?:\d+\.?\d*|\.\d+)([^\d.]*)/y;
 
-/** Go says what is wrong with the first part that it cannot read. */
+/** Go's message about the first part that it cannot parse. */
 function durationProblem(text: string): string {
   NUMBER_AND_UNIT.lastIndex = 0;
   while (text.length <= 100 && NUMBER_AND_UNIT.lastIndex < text.length) {
@@ -116,7 +116,7 @@ function durationProblem(text: string): string {
   return "invalid duration";
 }
 
-/** As Go writes durations: `1h30m0s`, `1.5s`, `2ms`, `0s`. */
+/** Formats nanoseconds as Go writes durations: `1h30m0s`, `1.5s`, `2ms`, `0s`. */
 export function formatDuration(ns: bigint): string {
   if (ns < 0n) return `-${formatDuration(-ns)}`;
   if (ns === 0n) return "0s";

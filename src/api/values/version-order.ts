@@ -1,9 +1,12 @@
-/** Which of two versions of an API is to be preferred, by their names. */
+/** Orders API versions by preference. */
 
 const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 const MATURITY: Readonly<Record<string, number>> = { alpha: 1, beta: 2, "": 3 };
 
-/** By maturity, then by number; names that say neither come last, by their letters. */
+/**
+ * Positive if `left` is preferred, for sorting in ascending order. Stable precedes beta, beta precedes alpha, and
+ * higher numbers precede lower ones. Other names come last, in alphabetical order.
+ */
 export function compareVersions(left: string, right: string): number {
   const [first, second] = [rankOf(left), rankOf(right)];
   for (const at of [0, 1, 2] as const) if (first[at] !== second[at]) return first[at] - second[at];
