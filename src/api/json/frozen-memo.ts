@@ -1,6 +1,6 @@
 /**
- * What is found out of a frozen value stays true, and is kept for as long as the value is. `compute` looks at nothing but the value. Of a value that
- * may still change it is computed each time.
+ * Caches the result of `compute` for each frozen value while the value is reachable. `compute` must depend on the value
+ * only. A value that is not frozen may change, so its result is computed each time.
  */
 export function frozenMemo<V extends object, R>(compute: (value: V) => R): (value: V) => R {
   const known = new WeakMap<V, { readonly result: R }>();

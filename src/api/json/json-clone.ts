@@ -1,4 +1,4 @@
-/** A copy of a JSON value that nobody else holds. Several times quicker than structuredClone, which expects more. */
+/** A deep copy of a JSON value. Several times faster than structuredClone, which supports more types. */
 export function cloneJson<T>(value: T): T {
   return clone(value) as T;
 }
@@ -9,7 +9,7 @@ function clone(value: unknown): unknown {
   const copy: Record<string, unknown> = { ...value };
   for (const key of Object.keys(copy)) {
     const member = copy[key];
-    // The copy has the key for its own by now, so that assigning `__proto__` means the member too.
+    // The copy already has `__proto__` as an own property, so this assignment does not change the prototype.
     if (typeof member === "object" && member !== null) copy[key] = clone(member);
   }
   return copy;

@@ -1,10 +1,13 @@
-/** A copy as if the value had been through JSON: members that are undefined are not there, what has `toJSON` is what that says. */
+/** Deep copy with the effects of a JSON round trip: members that are undefined are dropped, `toJSON` is called. */
 import { setOwn } from "./json-object.ts";
 
-/** As deep as a body may be; only a cycle is deeper. */
+/** Deeper than any body may be; only a cycle gets here. */
 const DEPTH_MAX = 1000;
 
-/** Throws a TypeError for what JSON has no form for: functions, symbols, cycles. Bigints stay, as integers beyond 2^53. */
+/**
+ * Throws a TypeError for functions, symbols and cycles, which JSON cannot express. Bigints stay: they are integers
+ * beyond 2^53.
+ */
 export function copyAsJson(value: unknown, depth = 0): unknown {
   if (typeof value === "object" && value !== null) return copyMembers(value, depth);
   if (typeof value === "number") return Number.isFinite(value) ? value : null;

@@ -1,13 +1,13 @@
 /**
- * Reads JSON that JSON.parse has already accepted and whose depth is bounded, so it need not check the grammar.
- * Slower, but loses nothing: int64 comes out exact, and keys given twice are reported with their path.
+ * Parses JSON exactly: int64 is kept exact, and duplicate keys are reported with their path. Slower than JSON.parse.
+ * The text must have passed JSON.parse and have bounded depth, so the reader does not check the grammar.
  */
 import { setOwn } from "./json-object.ts";
 
-/** As upstream, which stops collecting here. */
+/** Upstream's limit. */
 const DUPLICATES_MAX = 100;
 
-/** A sign and 19 digits; anything longer is no int64. */
+/** A sign and 19 digits; a longer text is not an int64. */
 const INT64_LENGTH = 20;
 
 const BLANKS = /[ \t\n\r]*/y;
@@ -21,7 +21,7 @@ export class ExactJsonReader {
 
   readonly #want: "value" | "duplicates";
 
-  /** A reader that is only wanted for the duplicates makes no objects. */
+  /** With "duplicates", the reader builds no objects. */
   constructor(text: string, want: "value" | "duplicates") {
     this.#text = text;
     this.#want = want;
@@ -93,7 +93,7 @@ export class ExactJsonReader {
 
   #scalar(): string {
     const start = this.#at;
-    // Everything a scalar is made of lies above the comma but for the plus sign, and below the closing brackets.
+    // Scalars consist of `+` and characters above `,`, except `]` and `}`.
     let code = this.#text.charCodeAt(++this.#at);
     while ((code > 0x2c && code !== 0x5d && code !== 0x7d) || code === 0x2b) {
       code = this.#text.charCodeAt(++this.#at);
@@ -109,7 +109,7 @@ export class ExactJsonReader {
   }
 
   #skip(): void {
-    // Most texts have no blanks between tokens.
+    // Fast path: most texts have no blanks between tokens.
     if (this.#text.charCodeAt(this.#at) > 0x20) return;
     this.#match(BLANKS);
   }
@@ -134,7 +134,7 @@ function scalarValue(text: string): unknown {
   const number = Number(text);
   if (Number.isSafeInteger(number)) return number;
   if (!Number.isFinite(number)) {
-    // Upstream shows the number, which may be the content of a Secret.
+    // Upstream's message shows the number, which may be the content of a Secret.
     throw new SyntaxError("json: cannot unmarshal number into Go value of type float64");
   }
   if (text.length > INT64_LENGTH || !/^-?[0-9]+$/.test(text)) return number;

@@ -1,4 +1,4 @@
-/** JSON objects as JSON.parse makes them: ordinary objects, whose every key is data. */
+/** JSON objects as JSON.parse makes them: ordinary objects whose keys are all data. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -7,8 +7,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Sets an own property whatever its name. Plain assignment would change the prototype for `__proto__`, and fails
- * for `constructor` and its like while Object.prototype is frozen.
+ * Sets an own property, whatever its name. A plain assignment to `__proto__` would change the prototype. A plain
+ * assignment to `constructor` or another inherited name fails while Object.prototype is frozen.
  */
 export function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key in Object.prototype) {
@@ -19,8 +19,8 @@ export function setOwn(target: Record<string, unknown>, key: string, value: unkn
 }
 
 /**
- * The object with its keys in order, itself when they already are. JavaScript keeps integer-like keys in front and
- * in numeric order whatever one does, so that "in order" means the order a sorted insertion gives.
+ * The object with sorted keys; the same object if they are sorted already. JavaScript always puts integer-like keys
+ * first, in numeric order. "Sorted" therefore means the order that inserting the keys in sorted order gives.
  */
 export function withSortedKeys(value: JsonObject): JsonObject {
   const keys = Object.keys(value);

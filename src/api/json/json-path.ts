@@ -1,7 +1,7 @@
 /**
- * JSONPath as kubectl knows it, for printer columns: `.spec.replicas`, `.spec.ports[0].port`,
- * `.status.conditions[?(@.type=="Ready")].status`, `.metadata.labels['a\.b']`, `..name`, `[*]`, `[1:3]`. What is missing
- * gives no result. Evaluation visits each part of a value a bounded number of times.
+ * JSONPath as kubectl supports it, for printer columns: `.spec.replicas`, `.spec.ports[0].port`,
+ * `.status.conditions[?(@.type=="Ready")].status`, `.metadata.labels['a\.b']`, `..name`, `[*]`, `[1:3]`. Missing fields
+ * give no result. Evaluation visits each part of a value a bounded number of times.
  */
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 
@@ -23,17 +23,17 @@ type Operand = { readonly literal: unknown } | { readonly path: JsonPath };
 
 interface Filter {
   readonly left: Operand;
-  /** Empty when it is only asked whether the left side is there. */
+  /** Empty if the filter only tests that the left side exists. */
   readonly operator: string;
   readonly right: Operand | undefined;
 }
 
 export type JsonPath = readonly PathStep[];
 
-/** As many results are looked at; columns show one. */
+/** Upper bound for the results of each step; columns show one. */
 const RESULTS_MAX = 1000;
 
-/** `undefined` when the text is no path. It may stand in braces. */
+/** Parses a path, with or without braces. Undefined if the text is not a path. */
 export function findJsonPath(text: string): JsonPath | undefined {
   const inner = /^\{(.*)\}$/s.exec(text)?.[1] ?? text;
   try {
@@ -44,7 +44,7 @@ export function findJsonPath(text: string): JsonPath | undefined {
   }
 }
 
-/** All that the path leads to, in order. */
+/** All results of the path, in order. */
 export function valuesAt(path: JsonPath, value: unknown): readonly unknown[] {
   let found: readonly unknown[] = [value];
   for (const step of path) {
@@ -64,7 +64,7 @@ function taken(step: PathStep, value: unknown): readonly unknown[] {
       return isJsonObject(value) ? Object.values(value) : itemsOf(value);
     case "below":
       return below(value);
-    // A negative one counts from the end.
+    // A negative index counts from the end.
     case "index":
       return itemsOf(value).slice(step.at, step.at === -1 ? undefined : step.at + 1);
     case "slice":
@@ -82,7 +82,7 @@ function member(value: unknown, name: string): readonly unknown[] {
   return isJsonObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
 }
 
-/** The value and everything in it. */
+/** The value and all its descendants. */
 function below(value: unknown): readonly unknown[] {
   const found: unknown[] = [value];
   for (let at = 0; at < found.length && found.length < RESULTS_MAX; at++) {
@@ -142,7 +142,7 @@ const OPERATOR = /==|!=|<=|>=|<|>/y;
 const SLICE = /(-?\d+)?:(-?\d+)?(?::(\d+))?\s*\]/y;
 const INDEX = /(-?\d+)\s*\]/y;
 const SPACE = /\s*/y;
-/** Longer texts are nobody's columns. */
+/** Longer than any real column's path. */
 const TEXT_MAX = 5000;
 
 class PathReader {
@@ -154,7 +154,7 @@ class PathReader {
     this.#text = text;
   }
 
-  /** All of the text. */
+  /** Parses the whole text. */
   path(): JsonPath {
     this.#take(SPACE);
     if (this.#text.startsWith("$", this.#at)) this.#at += 1;
@@ -174,7 +174,7 @@ class PathReader {
   #step(count: number): readonly PathStep[] | undefined {
     if (this.#skip(".."))
       return this.#peek() === "[" ? [{ type: "below" }] : [{ type: "below" }, ...this.#named()];
-    // A lone point is the value itself.
+    // A lone dot means the value itself.
     if (this.#skip(".")) return this.#peek() === "[" || (count === 0 && this.#isEnd()) ? [] : this.#named();
     if (this.#skip("[")) return [this.#bracket()];
     return undefined;
@@ -275,7 +275,10 @@ function unescaped(text: string): string {
   return text.replaceAll(/\\(.)/g, "$1");
 }
 
-/** A path of plain fields, `.spec.replicas`, as scale and selectable fields have; `undefined` for any other. */
+/**
+ * Names of a path with plain fields only (`.spec.replicas`), as scale and selectable fields use. Undefined for any
+ * other path.
+ */
 export function findFieldNames(text: string): readonly string[] | undefined {
   const path = findJsonPath(text);
   if (path === undefined || path.length === 0) return undefined;
@@ -283,7 +286,7 @@ export function findFieldNames(text: string): readonly string[] | undefined {
   return names.length === path.length ? names : undefined;
 }
 
-/** What stands at the end of the names; `undefined` when nothing does. */
+/** The value of the nested field. Undefined if a field on the way is missing. */
 export function memberAt(value: unknown, names: readonly string[]): unknown {
   let at = value;
   for (const name of names) {

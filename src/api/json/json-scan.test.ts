@@ -177,7 +177,7 @@ describe("parseJson", () => {
     }
     const spent = process.cpuUsage(before);
 
-    // Measured below 100 ms on a machine at rest; tests share theirs.
+    // Takes less than 100 ms on an idle machine; the bound allows for tests in parallel.
     expect(spent.user / 1000).toBeLessThan(400);
   });
 });

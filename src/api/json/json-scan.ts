@@ -1,7 +1,7 @@
 /**
- * JSON from outside. One linear pass over the bytes bounds nesting and the number of tokens before JSON.parse sees
- * them, so that no body costs more than a stated time, and notices what JSON.parse would silently change: integers
- * beyond 2^53, numbers beyond the doubles, keys given twice. Only such a text is read again by a slower, exact reader.
+ * Parses JSON from clients. One linear pass over the bytes bounds nesting and tokens before JSON.parse runs, so that
+ * the cost of a body is bounded. The pass detects values that JSON.parse silently changes: integers beyond 2^53,
+ * numbers beyond the doubles, duplicate keys. Only these texts are parsed again, by a slower exact reader.
  */
 
 import { isAscii, isUtf8 } from "node:buffer";
@@ -9,44 +9,49 @@ import { TooLargeError } from "../work-budget.ts";
 import { ExactJsonReader } from "./json-exact.ts";
 import { isJsonObject, setOwn } from "./json-object.ts";
 
-/** JSON.stringify and every recursive walk overflow the stack near 3,000; no real object comes near this. */
+/** JSON.stringify and recursive functions overflow the stack near 3,000 levels; real objects have far fewer. */
 export const JSON_DEPTH_MAX = 500;
 
-/** Tokens, not bytes, are what parsing costs: 3 MB of `[]` takes 222 ms and 213 MB of heap without this bound. */
+/**
+ * Tokens, not bytes, determine the cost of parsing: 3 MB of `[]` takes 222 ms and 213 MB of heap without this bound.
+ */
 export const JSON_TOKENS_MAX = 200_000;
 
 export interface ParsedJson {
-  /** As JSON.parse makes it: ordinary objects, `__proto__` an own key; integers beyond 2^53 that fit int64 are bigint. */
+  /**
+   * Ordinary objects as JSON.parse makes them, with `__proto__` as an own key. Integers beyond 2^53 that fit int64 are
+   * bigint.
+   */
   readonly value: unknown;
-  /** Paths of keys given more than once, as `spec.containers[0].name`; the last one won. At most a hundred. */
+  /** Paths of duplicate keys, for example `spec.containers[0].name`; the last value wins. At most a hundred. */
   readonly duplicates: readonly string[];
 }
 
-/** Somebody who may know the value of a member of the outermost object by its text. */
+/** Parses one member of the outermost object, for example from a cache of texts. */
 export interface MemberReader {
   readonly name: string;
-  /** Is not asked about every text: some have to be read as a whole. Throws a SyntaxError for what is no JSON. */
+  /** Not called for every text: some must be parsed as a whole. Throws a SyntaxError for invalid JSON. */
   read(text: string): unknown;
 }
 
 /**
- * Throws a SyntaxError for what is not JSON in UTF-8, a RangeError for what is too deep and a TooLargeError for what has too
- * many tokens; the caller makes 400, 400 and 413 of them.
+ * Throws a SyntaxError for invalid JSON or UTF-8, a RangeError for deep nesting, a TooLargeError for too many tokens.
+ * The caller answers with 400, 400 and 413.
  */
 export function parseJson(bytes: Uint8Array, member?: MemberReader): ParsedJson {
-  // A text in ASCII is the same in UTF-8.
+  // ASCII text has the same bytes in UTF-8.
   const isPlain = isAscii(bytes);
   if (!isPlain && !isUtf8(bytes)) throw new SyntaxError("invalid UTF-8 in JSON");
   const scan = new JsonScan(bytes, isPlain ? member?.name : undefined);
   scan.run();
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString(isPlain ? "latin1" : "utf8");
-  // The first question takes a tenth of the time of the second, and nearly always answers it.
+  // `includes` takes a tenth of the pattern's time, and is false for nearly all texts.
   if (text.includes("\\u") && SURROGATE_ESCAPE.test(text)) return withWholeCharacters(parsed(text, scan));
   return (member === undefined ? undefined : findParsedApart(text, scan, member)) ?? parsed(text, scan);
 }
 
-/** Throws as `parseJson` does, except for the grammar, which it does not look at. */
+/** Throws like `parseJson`, but does not check the grammar. */
 export function checkJsonBounds(bytes: Uint8Array): { readonly hasUnusualNumber: boolean } {
   if (!isUtf8(bytes)) throw new SyntaxError("invalid UTF-8 in JSON");
   const scan = new JsonScan(bytes, undefined);
@@ -54,11 +59,11 @@ export function checkJsonBounds(bytes: Uint8Array): { readonly hasUnusualNumber:
   return scan;
 }
 
-/** Half a character, or one that is written as two halves. */
+/** Escape of a surrogate, alone or in a pair. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 const LONE_HALF = /\p{Surrogate}/gu;
 
-/** No text is stored that UTF-8 has no bytes for: half a character becomes what Go makes of it. */
+/** Replaces lone surrogates by U+FFFD, as Go does: UTF-8 cannot express them. */
 function withWholeCharacters({ value, duplicates }: ParsedJson): ParsedJson {
   return { value: wholeValue(value), duplicates };
 }
@@ -76,7 +81,7 @@ function wholeText(text: string): string {
   return text.replaceAll(LONE_HALF, "\u{fffd}");
 }
 
-/** Undefined where the text has to be read as a whole: to be exact, or to say what is wrong with it. */
+/** Undefined if the text must be parsed as a whole: for exact values, or for the message of a syntax error. */
 function findParsedApart(text: string, scan: JsonScan, member: MemberReader): ParsedJson | undefined {
   const { memberStart: start, memberEnd: end } = scan;
   const { name } = member;
@@ -102,7 +107,7 @@ function parsed(text: string, { hasUnusualNumber, mayRepeatKey }: JsonScan): Par
   return { value, duplicates: new ExactJsonReader(text, "duplicates").read().duplicates };
 }
 
-/** Messages of the platform that quote the text around a mistake, which may be secret. */
+/** V8 messages that quote the text around the error, which may be secret. */
 const QUOTING = /^Unexpected token '(?<found>.*?)', .* is not valid JSON$/su;
 
 function valueOf(text: string): unknown {
@@ -111,7 +116,7 @@ function valueOf(text: string): unknown {
   } catch (error) {
     const { found } = QUOTING.exec(error instanceof Error ? error.message : "")?.groups ?? {};
     if (found === undefined) throw error;
-    // Go's words.
+    // Go's message.
     throw new SyntaxError(`invalid character '${found}' looking for beginning of value`);
   }
 }
@@ -128,7 +133,7 @@ const OPEN_BRACE = 0x7b;
 const SLASH = 0x2f;
 const LETTER_U = 0x75;
 
-/** What each byte means outside of strings; 0 for blanks and everything else. */
+/** Meaning of each byte outside of strings; 0 for blanks and all other bytes. */
 const CLASSES = classTable([
   ['"', QUOTE],
   ["{[", OPEN],
@@ -140,30 +145,28 @@ const CLASSES = classTable([
 const HASH_BASIS = 0x811c9dc5;
 const HASH_PRIME = 0x01000193;
 
-/** Fewer characters than this are an integer below 2^53 or a plain decimal. */
+/** A number with fewer characters is an integer below 2^53 or a plain decimal. */
 const UNUSUAL_LENGTH = 16;
-/** A number for the exact reader costs as much as this many tokens. */
+/** Cost of one number in the exact reader, in tokens. */
 const UNUSUAL_TOKENS = 4;
 
-/** The shortest member of an object, `"":0,`. */
+/** The shortest member of an object: `"":0,`. */
 const MEMBER_BYTES_MIN = 5;
 
-/** Of the scan that runs: a scan runs from its beginning to its end, and sets a depth before it looks at it. */
+/** Shared by all scans: scans are synchronous, and a scan writes each depth before it reads it. */
 const NUMBERS = new Int32Array(JSON_DEPTH_MAX + 1);
-/** Likewise, for texts of a usual length: making a table for each costs more than clearing one. */
+/** Shared table for texts of usual length: clearing it costs less than allocating one for each text. */
 const HASHES = new Int32Array(2 ** 12);
 
-/** At least twice as large as there can be keys, so that a free place is always found. */
+/** At least twice the maximum number of keys, so that a lookup always finds a free slot. */
 function tableSize(length: number): number {
   const keysMax = Math.min(length / MEMBER_BYTES_MIN, JSON_TOKENS_MAX);
   return 2 ** Math.ceil(Math.log2(2 * keysMax + 8));
 }
 
 /**
- * Does not check the grammar, JSON.parse does; on a malformed text it only has to stay within its bounds.
- *
- * Keys are compared by a hash of object and key, all in one table: an equal hash, or a key spelled unusually, only
- * means that the exact reader must look.
+ * Scans tokens and stays within its bounds on any text; JSON.parse checks the grammar. One table holds a hash for each
+ * key and object. An equal hash, or a key with unusual escapes, only makes the exact reader check for duplicates.
  */
 class JsonScan {
   hasUnusualNumber = false;
@@ -172,17 +175,19 @@ class JsonScan {
   #depth = 0;
   #tokens = 1;
   #objects = 0;
-  /** The number of the object at each depth; 0 for an array. */
+  /** Number of the object at each depth; 0 for an array. */
   readonly #numbers = NUMBERS;
-  /** The next string is a key. */
+  /** True if the next string is a key. */
   #atKey = false;
   #keyHash = 0;
-  /** Open addressing, 0 is free. Only the places up to the mask are of this scan. */
+  /** Open addressing; 0 is a free slot. This scan uses only the slots up to the mask. */
   readonly #hashes: Int32Array;
   readonly #mask: number;
-  /** Of the key whose member is asked for. */
+  /** Hash of the name of the requested member. */
   readonly #memberHash: number | undefined;
-  /** Where its value lies, with the blanks around it, if the key has that hash; both negative when there is none. */
+  /**
+   * Offsets of the value with its surrounding blanks, if a key has the member's hash. Both are negative if none has.
+   */
   memberStart = -1;
   memberEnd = -1;
 
@@ -262,7 +267,7 @@ class JsonScan {
         return at;
       }
       if (byte === BACKSLASH) {
-        // Of all escapes only these two have another spelling that does not contain one of them.
+        // Two spellings of one key can differ only where one of them has `\u` or `\/`.
         const escaped = bytes[++at] ?? 0;
         if (escaped === LETTER_U || escaped === SLASH) this.mayRepeatKey = true;
       }
@@ -271,7 +276,7 @@ class JsonScan {
     return end;
   }
 
-  /** Where its last character is. `true` and `false` have an `e` too and come here, which does no harm. */
+  /** Offset of the number's last character. The `e` of `true` and `false` gets here too, without effect. */
   #endOfNumber(start: number): number {
     const bytes = this.#bytes;
     let at = start + 1;
@@ -288,14 +293,14 @@ class JsonScan {
   }
 }
 
-/** As the scan has it, of a key in ASCII without escapes. */
+/** The scan's hash for a key in ASCII without escapes. */
 function hashOf(key: string): number {
   let hash = HASH_BASIS;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), HASH_PRIME);
   return hash;
 }
 
-/** Where the closing quote is, or the end of the bytes. */
+/** Offset of the closing quote, or the length of the bytes. */
 function endOfString(bytes: Uint8Array, start: number): number {
   const end = bytes.length;
   for (let at = start + 1; at < end; at++) {

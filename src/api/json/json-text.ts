@@ -1,20 +1,20 @@
-/** JSON text of plain values, with integers beyond 2^53 held as bigint. */
+/** Writes values as JSON text. Integers beyond 2^53 are bigint. */
 
 import { assert } from "../../base/assert.ts";
 
-/** Deeper than anything `parseJson` lets in; only a cycle gets here. */
+/** Deeper than any value that `parseJson` returns; only a cycle gets here. */
 const DEPTH_MAX = 1000;
 
-/** Of these a text is written as it is. */
+/** Texts without characters to escape. */
 const PLAIN_TEXT = /^[\w .:/-]*$/;
 
-/** As JSON.stringify, but bigints are written exactly instead of refused. Without any it is as fast, and faster for most texts. */
+/** Like JSON.stringify, but writes bigints exactly. As fast without bigints, and faster for most strings. */
 export function stringifyJson(value: unknown): string {
   if (typeof value === "string" && PLAIN_TEXT.test(value)) return `"${value}"`;
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // JSON.stringify refuses a bigint with a TypeError; a cycle too, which the depth below then finds.
+    // JSON.stringify throws a TypeError for a bigint and for a cycle. The depth limit below detects the cycle.
     if (!(error instanceof TypeError)) throw error;
     return exactText(value, 0);
   }
@@ -23,8 +23,8 @@ export function stringifyJson(value: unknown): string {
 const ESCAPED_BY_GO = /[<>&\u2028\u2029]/g;
 
 /**
- * JSON as Go's encoder writes it. Go clients hold raw JSON as bytes and compare these with what they would write themselves: a controller that
- * finds an `&&` instead of `\\u0026\\u0026` in a ControllerRevision takes it for another template and makes revisions without end.
+ * JSON as Go's encoder writes it. Go clients compare raw JSON bytewise with their own encoding. A controller that finds
+ * `&&` instead of `\\u0026\\u0026` in a ControllerRevision sees another template, and creates revisions without end.
  */
 export function stringifyAsGo(value: unknown): string {
   return stringifyJson(value).replace(
