@@ -1,6 +1,7 @@
 /**
- * What an unquoted YAML scalar means to kubectl and kube-apiserver, whose library follows YAML 1.1 in parts: `yes` is
- * true, `0644` is octal, `1_000` is a number. Reader and writer share it, so that what is written reads back the same.
+ * Resolves an unquoted YAML scalar as kubectl and kube-apiserver do. Their library follows YAML 1.1 in parts: `yes` is
+ * true, `0644` is octal, `1_000` is a number. Reader and writer share these rules, so that written values read back the
+ * same.
  */
 
 const KEYWORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
@@ -23,12 +24,12 @@ const SPECIAL_FLOATS = new Map([
 
 const INTEGER = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/;
 const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
-/** Longer than any uint64 in any base, signs and underscores included. */
+/** Longer than any uint64 in any base, including sign and underscores. */
 const INTEGER_LENGTH_MAX = 100;
 const UINT64_MAX = 2n ** 64n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** Text that other readers of YAML take for a time or for a number in base 60; the writer quotes it. */
+/** Text that other YAML parsers read as a time or as a base-60 number; the writer quotes it. */
 const TIME_LIKE = /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$/;
 const BASE_60 = /^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$/;
 
@@ -39,12 +40,12 @@ export function resolveYamlScalar(text: string): YamlScalar {
   const keyword = KEYWORDS.get(text);
   if (keyword !== undefined) return keyword;
   const first = text.charCodeAt(0);
-  // Only digits, signs and the dot begin a number.
+  // A number begins with a digit, a sign or a dot.
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e;
   return isNumeric ? (findNumber(text) ?? text) : text;
 }
 
-/** Whether the text, written without quotes, would be read as something else than this string. */
+/** True if a parser would not read the unquoted text as this string. */
 export function isAmbiguousYaml(text: string): boolean {
   return resolveYamlScalar(text) !== text || text === "<<" || TIME_LIKE.test(text) || BASE_60.test(text);
 }
@@ -59,7 +60,7 @@ function findNumber(text: string): number | bigint | undefined {
   return FLOAT.test(plain) ? Number(plain) : undefined;
 }
 
-/** Undefined when it fits neither int64 nor uint64. */
+/** Undefined if the value fits neither int64 nor uint64. */
 function findInteger(sign: string, digits: string): number | bigint | undefined {
   const isOctal = /^0[0-7]/.test(digits);
   const magnitude = BigInt(isOctal ? `0o${digits}` : digits.replace("O", "o"));

@@ -1,16 +1,16 @@
 /**
- * YAML as kubectl prints it: block style, keys sorted, lists not indented below their key, quotes only where the plain
- * text would be read as something else. Written here because responses can be large and this is linear and fast.
+ * Writes YAML as kubectl prints it: block style, sorted keys, lists not indented below their key, quotes only where a
+ * parser would misread the plain text. Takes linear time, because responses can be large.
  */
 
 import { indexOfTrailing } from "../../base/text-end.ts";
 import { isAmbiguousYaml } from "./yaml-scalar.ts";
 
-/** Characters that mean something at the beginning of a plain scalar. */
+/** Characters with a meaning at the beginning of a plain scalar. */
 const INDICATOR_FIRST = /^[#,[\]{}&*!|>'"%@`]|^[-?:](?:\s|$)|^---|^\.\.\./;
-/** What ends a plain scalar in its middle or cannot be seen at its ends. */
+/** Characters that end a plain scalar in its middle, and blanks at its ends. */
 const INDICATOR_INSIDE = /: |:$| #|^\s|\s$/;
-/** Needs escapes: control characters, the line breaks of Unicode, the byte order mark, lone surrogates. */
+/** Characters that need escapes: control characters, Unicode line breaks, the byte order mark, lone surrogates. */
 const UNPRINTABLE = /[^\t\n\x20-\x7e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}\u0085]/u;
 
 /** The document, with a line break at its end. */
@@ -18,7 +18,7 @@ export function stringifyYaml(value: unknown): string {
   return [...yamlPieces(value)].join("");
 }
 
-/** The same in pieces of this many lines, of which each is made when it is asked for. */
+/** Number of lines in a piece. The generator builds each piece on demand. */
 const PIECE_LINES = 1000;
 
 export function* yamlPieces(value: unknown): Generator<string> {
@@ -28,23 +28,23 @@ export function* yamlPieces(value: unknown): Generator<string> {
   yield lines.take();
 }
 
-/** Lines that are not handed out yet. */
+/** Lines that the generator has not yielded yet. */
 class Lines {
   #lines: string[] = [];
-  /** Dashes of items that begin with the next line. */
+  /** Dashes of the list items that begin on the next line. */
   #dashes = "";
 
   get isPiece(): boolean {
     return this.#lines.length >= PIECE_LINES;
   }
 
-  /** The first line inside an item shares the line with the dash. */
+  /** The first line of an item follows its dash on the same line. */
   beginItem(indent: string): void {
     if (this.#dashes === "") this.#dashes = indent;
     this.#dashes += "- ";
   }
 
-  /** An item whose members are all undefined has no line of its own. */
+  /** Adds a line with the dash alone for an item whose members are all undefined. */
   endItem(): void {
     if (this.#dashes !== "") this.add("", "");
   }
@@ -63,7 +63,7 @@ class Lines {
 
 type Collection = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** Non-empty; an empty one is written on the line of its key. */
+/** True for a non-empty collection. An empty one is written on the line of its key. */
 function isCollection(value: unknown): value is Collection {
   if (typeof value !== "object" || value === null) return false;
   return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0;
@@ -96,7 +96,7 @@ function* writeCollection(value: Collection, indent: string, lines: Lines): Gene
 const DIGITS = /[0-9]+/y;
 const LETTER = /\p{L}/uy;
 
-/** Letters come after everything else, and numbers inside of names are compared as numbers. */
+/** kubectl's order of keys: letters follow all other characters, and numbers inside names compare as numbers. */
 function compareKeys(left: string, right: string): number {
   const at = firstDifference(left, right);
   if (at >= left.length || at >= right.length) return left.length - right.length;
@@ -106,7 +106,10 @@ function compareKeys(left: string, right: string): number {
   return letters === 0 ? (left.slice(at) < right.slice(at) ? -1 : 1) : letters;
 }
 
-/** Where the first number or character begins that is not in both. Keys may be long and begin alike: nothing is made of them. */
+/**
+ * Offset of the first differing number or character. Allocates nothing, because keys may be long and have long common
+ * prefixes.
+ */
 function firstDifference(left: string, right: string): number {
   const end = Math.min(left.length, right.length);
   let at = 0;
@@ -147,7 +150,7 @@ function stringText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A literal block where that keeps every character; the indicator says how many line breaks the end has. */
+/** A literal block if it preserves every character. The indicator encodes the number of trailing line breaks. */
 function blockText(text: string, indent: string): string {
   if (UNPRINTABLE.test(text) || /^[\s]|[ \t](\n|$)/.test(text)) return doubleQuoted(text);
   const body = text.slice(0, indexOfTrailing(text, "\n"));
@@ -157,7 +160,7 @@ function blockText(text: string, indent: string): string {
   return [breaks === 0 ? "|-" : breaks === 1 ? "|" : "|+", ...lines, ...more].join("\n");
 }
 
-/** JSON's escapes are YAML's too. */
+/** YAML accepts JSON's escapes. */
 function doubleQuoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,

@@ -194,7 +194,7 @@ describe("parseYaml", () => {
     }
     const spent = process.cpuUsage(before).user / 1000;
 
-    // Measured below 100 ms on a machine at rest; tests share theirs.
+    // Takes less than 100 ms on an idle machine; the bound allows for tests in parallel.
     expect(spent).toBeLessThan(500);
   });
 });
@@ -307,7 +307,7 @@ describe("stringifyYaml", () => {
       fc.property(value, (json) => {
         const written = stringifyYaml(json);
 
-        // JSON has no lone surrogates to compare.
+        // JSON text has no lone surrogates to compare.
         expect(read(written)).toEqual(JSON.parse(Buffer.from(JSON.stringify(json)).toString()));
       }),
       { numRuns: 500 },

@@ -1,6 +1,6 @@
 /**
- * Reads YAML as kubectl and kube-apiserver read it. The package only builds the syntax tree; meaning (scalars, keys,
- * merges, aliases) is given here, so that every bound is ours.
+ * Parses YAML as kubectl and kube-apiserver do. The package `yaml` only builds the syntax tree. Scalars, keys, merges
+ * and aliases are resolved here, so that every bound is enforced here.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -14,41 +14,44 @@ import { TooLargeError } from "../work-budget.ts";
 import type { YamlScalar } from "./yaml-scalar.ts";
 import { resolveYamlScalar } from "./yaml-scalar.ts";
 
-/** Long texts are cheap, but not free. JSON under a YAML media type has the bounds of JSON instead. */
+/** Bounds the parsing time of long texts. JSON under a YAML media type has the bounds of JSON instead. */
 export const YAML_BYTES_MAX = 512 * 1024;
 
-/** A lexeme costs the package 1 to 2 µs; an ordinary line of a manifest has nine. */
+/** The package spends 1 to 2 µs on a lexeme; an ordinary line of a manifest has nine. */
 const LEXEMES_MAX = 40_000;
 
 /**
- * The package recurses when it composes, and running out of stack inside a regular expression ends the process: this
- * must be found before.
+ * The package's composer is recursive, and a stack overflow inside a regular expression ends the process. The reader
+ * checks the nesting first.
  */
 const NESTING_MAX = 250;
 
-/** Costs more than anything else in a stream, and one is all that anybody writes. */
+/** Directives cost more than any other part of a stream; real documents have at most one. */
 const DIRECTIVES_MAX = 10;
 
 let loaded: typeof Yaml | undefined;
 
-/** Takes 20 ms to load, and many programs never see any YAML: it is loaded with the first text. */
+/** Loads the package with the first text: loading takes 20 ms, and many programs never parse YAML. */
 function yaml(): typeof Yaml {
   return (loaded ??= createRequire(import.meta.url)("yaml") as typeof Yaml);
 }
 
 export interface ParsedYaml {
   readonly value: unknown;
-  /** `line 9: key "foo" already set in map`; the last value won. */
+  /** Example: `line 9: key "foo" already set in map`. The last value wins. */
   readonly duplicates: readonly string[];
 }
 
 export interface YamlOptions {
-  /** How many aliases may be followed. None by default: the server has no use for them, an attacker has. */
+  /** Maximum number of aliases followed; 0 by default, because clients do not need them and attackers do. */
   readonly maxAliases?: number;
   readonly maxBytes?: number;
 }
 
-/** Throws a SyntaxError for what is not one YAML document and a RangeError for what exceeds a bound, a TooLargeError where that is its size. */
+/**
+ * Throws a SyntaxError unless the bytes are one YAML document. Throws a TooLargeError for a document over the bounds of
+ * size, and a RangeError for one over the other bounds.
+ */
 export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): ParsedYaml {
   const { maxAliases = 0, maxBytes = YAML_BYTES_MAX } = options;
   const json = findJson(bytes);
@@ -56,7 +59,7 @@ export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): ParsedY
   if (bytes.length > maxBytes) throw new TooLargeError(`YAML of more than ${maxBytes} bytes`);
   if (!isUtf8(bytes)) throw new SyntaxError("yaml: invalid leading UTF-8 octet");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-  // All control characters but tab, line ends and the ones of Latin 1, which YAML has no quarrel with.
+  // All control characters except tab, line ends and those of Latin 1, which YAML allows.
   if (/(?![\t\n\r\x80-\x9f])\p{Cc}/u.test(text)) {
     throw new SyntaxError("yaml: control characters are not allowed");
   }
@@ -66,7 +69,7 @@ export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): ParsedY
   return new YamlReader(lines, maxAliases).read(document);
 }
 
-/** Most bodies of a YAML media type are JSON; undefined when this one is not. */
+/** Parses the text as JSON, which most bodies of a YAML media type are. Undefined if it is not JSON. */
 function findJson(bytes: Uint8Array): ParsedYaml | undefined {
   const first = bytes.find((byte) => byte > 0x20);
   if (first !== 0x7b && first !== 0x5b) return undefined;
@@ -74,7 +77,7 @@ function findJson(bytes: Uint8Array): ParsedYaml | undefined {
     const { value, duplicates } = parseJson(bytes);
     return { value, duplicates: duplicates.map((path) => `key ${quoted(path)} already set in map`) };
   } catch (error) {
-    // The flow style of YAML looks like JSON without its quotes.
+    // YAML in flow style begins like JSON.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
@@ -84,7 +87,7 @@ function composed(text: string, lines: LineCounter): Document.Parsed | undefined
   const { Composer } = yaml();
   const composer = new Composer({
     lineCounter: lines,
-    // Only maps, lists and strings: what a string means is decided by the reader.
+    // Maps, lists and strings only: YamlReader resolves scalars itself.
     schema: "failsafe",
     resolveKnownTags: false,
     uniqueKeys: false,
@@ -98,7 +101,7 @@ function composed(text: string, lines: LineCounter): Document.Parsed | undefined
   throw new SyntaxError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${error.message}`, { cause: error });
 }
 
-/** The concrete syntax, of one document, within the bounds. */
+/** Concrete syntax of one document, within the bounds. */
 function syntaxTokens(text: string, lines: LineCounter): readonly CST.Token[] {
   const { Lexer, Parser } = yaml();
   const parser = new Parser(lines.addNewLine);
@@ -121,7 +124,10 @@ function syntaxTokens(text: string, lines: LineCounter): readonly CST.Token[] {
 
 type YamlValue = YamlScalar | object;
 
-/** More than anybody reads. A map with a long key that is there twice may be named by thousands of aliases, and is read for each. */
+/**
+ * Bounds the warnings. Thousands of aliases may refer to a map with a long duplicate key; each of them reports the key
+ * again.
+ */
 const DUPLICATE_CHARS_MAX = 256 * 1024;
 
 class YamlReader {
@@ -142,7 +148,10 @@ class YamlReader {
     return { value, duplicates: this.#duplicates };
   }
 
-  /** Aliases are read anew each time, so that they count as often as they are used and nothing is shared. */
+  /**
+   * Reads the target of an alias again for each use, so that each use counts toward the bounds and values share no
+   * objects.
+   */
   #value(node: unknown, depth: number): YamlValue {
     if (depth > JSON_DEPTH_MAX) throw new RangeError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
     const { isAlias, isScalar, isMap, isSeq } = yaml();
@@ -184,7 +193,7 @@ class YamlReader {
     this.#duplicates.push(text);
   }
 
-  /** Undefined for the merge key. */
+  /** Undefined for the merge key `<<`. */
   #key(pair: Pair, depth: number): { readonly name: string; readonly shown: string } | undefined {
     const { key } = pair;
     if (yaml().isScalar(key) && key.type === "PLAIN" && key.value === "<<") return undefined;
@@ -195,7 +204,7 @@ class YamlReader {
     throw new SyntaxError(`yaml: line ${this.#lineOf(pair)}: unsupported map key of type: ${type}`);
   }
 
-  /** Keys that the map itself has are stronger, wherever they stand. */
+  /** The map's own keys win over merged keys, whatever their order. */
   #merge(source: unknown, object: Record<string, unknown>, own: ReadonlySet<string>): void {
     const sources: readonly unknown[] = Array.isArray(source) ? source : [source];
     for (const merged of [...sources].reverse()) {
