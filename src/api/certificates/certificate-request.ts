@@ -1,6 +1,6 @@
 /**
- * The content of a request for a certificate (PKCS #10, RFC 2986). Admission, approval and signing use this one reader, and a certificate is made of
- * the values that it returns, never of the bytes of the request: nothing is signed that was not checked.
+ * Parses a certificate request (PKCS #10, RFC 2986). Admission, approval and signing all use this parser. The signer
+ * builds certificates from the parsed values, never from the request's bytes, so that it signs only validated content.
  */
 import { isAscii } from "node:buffer";
 import { constants, createPublicKey, verify } from "node:crypto";
@@ -14,25 +14,28 @@ import type { NameAttribute } from "./distinguished-name.ts";
 import { pemBlocks } from "./pem.ts";
 
 export interface CertificateRequest {
-  /** The only one: a request with several means different people to different readers, and is refused. */
+  /** The only common name. A request with several is refused, because parsers disagree about which one counts. */
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** All attributes of the subject, common name and organizations among them. */
+  /** All attributes of the subject, including common name and organizations. */
   readonly subject: readonly NameAttribute[];
   readonly dnsNames: readonly string[];
   readonly addresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  /** DER of the key that the certificate is for (SubjectPublicKeyInfo). */
+  /** Public key of the certificate in DER (SubjectPublicKeyInfo). */
   readonly publicKey: Buffer;
-  /** Whether the request was signed with that key. */
+  /** True if the request is signed with the private key of `publicKey`. */
   readonly isProven: boolean;
 }
 
-/** Many times the size of the largest key with a hundred names; reading more would hold up other requests. */
+/**
+ * Many times the size of the largest key with a hundred names. Parsing is synchronous, so a longer request would delay
+ * other requests.
+ */
 const REQUEST_CHARS_MAX = 64 * 1024;
 
-/** Undefined for a request that cannot be read, or that readers disagree about. `request` is PEM in base64, as in the spec. */
+/** Undefined if the request is malformed or ambiguous. `request` is PEM in base64, as in the spec. */
 export function readCertificateRequest(request: string): CertificateRequest | undefined {
   if (request.length > REQUEST_CHARS_MAX) return undefined;
   const [block] = pemBlocks(Buffer.from(request, "base64").toString("latin1"));
@@ -54,7 +57,7 @@ function valuesOf(subject: readonly NameAttribute[], wanted: string): readonly s
 
 const LABEL = "CERTIFICATE REQUEST";
 
-/** The reason why no signer could sign it; undefined when it can be read and its sender holds the key. */
+/** Reason why no signer could sign the request. Undefined if the request is well-formed and signed with its own key. */
 export function findRequestProblem(request: string): string | undefined {
   if (request.length > REQUEST_CHARS_MAX)
     return `must be no longer than ${String(REQUEST_CHARS_MAX)} characters`;
@@ -69,7 +72,9 @@ export function findRequestProblem(request: string): string | undefined {
   }
 }
 
-/** The key of a request in DER, and whether its sender holds it; undefined when it cannot be read. */
+/**
+ * The public key of a request in DER, and whether the request is signed with it. Undefined if the request is malformed.
+ */
 export function findRequestKey(
   der: Buffer,
 ): { readonly key: KeyObject; readonly isProven: boolean } | undefined {
@@ -86,7 +91,7 @@ function keyOf(publicKey: Buffer): KeyObject {
 
 type RequestParts = Omit<CertificateRequest, "commonName" | "organizations" | "isProven">;
 
-/** The attributes of a request are a value of their own tag. */
+/** Tag of the request's attributes. */
 const ATTRIBUTES = 0xa0;
 
 function partsOf(der: Buffer): RequestParts {
@@ -129,7 +134,7 @@ function extensionOf(extension: DerValue): RequestedExtension {
   return { id: derObjectId(members[0]), value: value.content };
 }
 
-/** Tags of the alternative names that a certificate of ours can have; others are left out, as upstream leaves them out. */
+/** Tags of the alternative names that issued certificates may have. Other types are dropped, as in upstream. */
 const [EMAIL, DNS, URI, ADDRESS] = [0x81, 0x82, 0x86, 0x87];
 
 type AlternativeNames = Pick<CertificateRequest, "dnsNames" | "addresses" | "emails" | "uris">;
@@ -159,7 +164,7 @@ function addressText(content: Buffer): string {
   return ipAddressText(address);
 }
 
-/** Throws for a signature of an unknown kind. Synchronous, since validation does not wait. */
+/** Throws if the signature algorithm is unknown. Synchronous, because validation is synchronous. */
 function isSelfSigned(der: Buffer): boolean {
   const [info, , signature] = derMembers(readDer(der, DER.sequence));
   const { signatureAlgorithm } = new (x509().Pkcs10CertificateRequest)(der);
@@ -167,14 +172,14 @@ function isSelfSigned(der: Buffer): boolean {
   const key = keyOf(partsOf(der).publicKey);
   const padding = name === "RSA-PSS" ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength } : {};
   const digest = hash?.name.replace("-", "");
-  // The first byte counts the unused bits of the last one; a signature has none.
+  // The first byte counts the unused bits of the last byte; it is 0 for signatures.
   const signed = expectTag(signature, DER.bitString).content.subarray(1);
   return verify(digest, expectTag(info, DER.sequence).bytes, { key, ...padding }, signed);
 }
 
 interface SignatureAlgorithm {
   readonly name: string;
-  /** Absent when the kind of key implies it (Ed25519). */
+  /** Absent if the type of key implies the hash (Ed25519). */
   readonly hash?: { readonly name: string };
   readonly saltLength?: number;
 }

@@ -1,9 +1,9 @@
 /**
- * Reads DER (X.690), the encoding of certificates and requests for them. Strict: equal values have one encoding, so that two readers of the same bytes
- * cannot see different values. A SyntaxError says what is wrong.
+ * Parses DER (X.690), the encoding of certificates and certificate requests. The parser is strict: each value has one
+ * encoding, so that two parsers of the same bytes cannot see different values. Throws a SyntaxError with the reason.
  */
 
-/** Tags of the types that requests for certificates are made of. */
+/** Tags of the types in certificate requests. */
 export const DER = {
   boolean: 0x01,
   integer: 0x02,
@@ -20,18 +20,18 @@ export const DER = {
 export interface DerValue {
   readonly tag: number;
   readonly content: Buffer;
-  /** With tag and length. */
+  /** The value with its tag and length. */
   readonly bytes: Buffer;
 }
 
-/** From here on the first byte says how many bytes hold the length. */
+/** A first byte from here on holds the number of bytes of the length. */
 const LONG_LENGTH = 0x80;
 /** Enough for 16 MB; requests are far smaller. */
 const LENGTH_BYTES_MAX = 3;
-/** A tag whose number does not fit the first byte. */
+/** Marks a tag whose number does not fit into the first byte. */
 const LONG_TAG = 0x1f;
 
-/** The one value that the bytes are, with nothing behind it. */
+/** Parses the bytes as one value. Trailing bytes are an error. */
 export function readDer(bytes: Buffer, tag: number): DerValue {
   const value = valueAt(bytes, 0);
   if (value.bytes.length !== bytes.length) throw new SyntaxError("trailing data");
@@ -64,7 +64,7 @@ function valueAt(bytes: Buffer, at: number): DerValue {
 }
 
 function longLength(bytes: Buffer, count: number): number {
-  // Zero bytes are BER's indefinite length.
+  // Zero length bytes mean BER's indefinite length.
   if (count === 0 || count > LENGTH_BYTES_MAX) throw new SyntaxError("unsupported length");
   if (bytes.length < count) throw new SyntaxError("truncated data");
   const length = bytes.readUIntBE(0, count);
@@ -72,14 +72,14 @@ function longLength(bytes: Buffer, count: number): number {
   return length;
 }
 
-/** Bits of a byte of an object identifier; the highest says that another byte follows. */
+/** Payload bits in a byte of an object identifier. The highest bit means that another byte follows. */
 const ID_BITS = 7;
 const ID_MORE = 0x80;
-/** The first number holds two arcs: the root times 40, plus the one below it. */
+/** The first number combines two arcs: the first times 40, plus the second. */
 const ROOT_ARCS = 40;
 const LAST_ROOT = 2;
 
-/** `2.5.4.10`. */
+/** The object identifier as text: `2.5.4.10`. */
 export function derObjectId(value: DerValue | undefined): string {
   const { content } = expectTag(value, DER.objectId);
   const arcs: number[] = [];

@@ -1,4 +1,4 @@
-/** The subject of a request for a certificate: a distinguished name (RFC 5280, 4.1.2.4), read strictly. */
+/** Parses the subject of a certificate request: a distinguished name (RFC 5280, 4.1.2.4). The parser is strict. */
 import { isAscii, isUtf8 } from "node:buffer";
 import { DER, derMembers, derObjectId, expectTag } from "./der.ts";
 import type { DerValue } from "./der.ts";
@@ -13,8 +13,8 @@ export const COMMON_NAME = "2.5.4.3";
 export const ORGANIZATION = "2.5.4.10";
 
 /**
- * The attributes of a name in their order, those of multi-valued parts one by one. Throws a SyntaxError for an encoding that readers of certificates
- * disagree about: only UTF8String, PrintableString and IA5String pass.
+ * The attributes of a name in order; multi-valued parts are flattened. Only UTF8String, PrintableString and IA5String
+ * are valid. Other encodings throw a SyntaxError, because certificate parsers disagree about them.
  */
 export function readName(name: DerValue): readonly NameAttribute[] {
   return derMembers(expectTag(name, DER.sequence)).flatMap((part) =>
@@ -37,7 +37,7 @@ function textOf({ tag, content }: DerValue, type: string): string {
       `subject attribute ${type} is a ${found}; use UTF8String, PrintableString or IA5String`,
     );
   }
-  // Readers in C end a text at its first zero byte.
+  // C programs end a string at its first zero byte.
   if (!isText(content) || content.includes(0))
     throw new SyntaxError(`subject attribute ${type} is not valid text`);
   return content.toString("utf8");
@@ -45,7 +45,7 @@ function textOf({ tag, content }: DerValue, type: string): string {
 
 const PRINTABLE = /^[A-Za-z0-9 '()+,\-./:=?*&]*$/;
 
-/** Whether bytes are text of the type with this tag; each of the three is UTF-8. */
+/** Validates the bytes of each text type, by tag. All three types are subsets of UTF-8. */
 const TEXTS: ReadonlyMap<number, (content: Buffer) => boolean> = new Map<
   number,
   (content: Buffer) => boolean
@@ -55,7 +55,7 @@ const TEXTS: ReadonlyMap<number, (content: Buffer) => boolean> = new Map<
   [DER.ia5String, isAscii],
 ]);
 
-/** The other types of text, for the error. */
+/** Names of the other text types, for the error message. */
 const OTHER_TEXTS: ReadonlyMap<number, string> = new Map([
   [0x12, "NumericString"],
   [0x14, "TeletexString"],

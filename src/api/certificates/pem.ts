@@ -1,7 +1,7 @@
-/** Blocks of PEM (RFC 7468) in a text. What is no block is passed over, as upstream's reader does. */
+/** Finds PEM blocks (RFC 7468) in a text. Other text is skipped, as upstream's parser does. */
 
 export interface PemBlock {
-  /** `CERTIFICATE` and the like. */
+  /** Type of the content, for example `CERTIFICATE`. */
   readonly label: string;
   readonly hasHeaders: boolean;
   readonly bytes: Buffer;
@@ -12,7 +12,7 @@ const END = "\n-----END ";
 const DASHES = "-----";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Each part of the text is read once, however many beginnings without an end there are. */
+/** Takes linear time, even if many blocks have no end. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
   let lineEnd = 0;
   let end = 0;
@@ -31,7 +31,7 @@ export function* pemBlocks(text: string): Generator<PemBlock> {
 
 interface BlockPlace {
   readonly begin: number;
-  /** Of the line with the label. */
+  /** End of the line with the label. */
   readonly lineEnd: number;
   readonly end: number;
 }
