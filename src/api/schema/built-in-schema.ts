@@ -1,6 +1,6 @@
 /**
- * Schemas of the kinds that the published API defines, made from the generated facts when first asked for and then
- * kept: a struct's facts are parsed and its fields compiled when something walks into it.
+ * Schemas of the built-in kinds, compiled from the generated facts on first use and then cached. A struct is parsed
+ * when it is first requested, and its fields are compiled when code first reads them.
  */
 import { assert } from "../../base/assert.ts";
 import { KINDS_TEXT } from "../generated/kinds.ts";
@@ -15,7 +15,7 @@ import {
   StructSchema,
 } from "./schema.ts";
 
-/** Kinds that belong to every group version, and so to none in particular. */
+/** Kinds that exist in every group version and have one shared schema. */
 const KINDS_OF_ALL: ReadonlySet<string> = new Set(["DeleteOptions", "WatchEvent"]);
 
 const SCALARS: Readonly<Record<string, ScalarType>> = {
@@ -34,25 +34,25 @@ const SCALARS: Readonly<Record<string, ScalarType>> = {
 const EITHER = { B: "boolean", A: "structs", S: "strings" } as const;
 const JSON_SCHEMA = "apiextensions.v1.JSONSchemaProps";
 
-/** One node for all uses of a scalar without values of its own. */
+/** Shared nodes of scalar types without an enum. */
 const SHARED: Readonly<Record<string, ScalarSchema>> = Object.fromEntries(
   Object.entries(SCALARS).map(([letter, type]) => [letter, { type }]),
 );
 
-/** Where maps of quantities are amounts of resources, which Go rounds up to thousandths when it reads them. */
+/** Packages where a map of quantities is a list of resources. Go rounds these up to thousandths on decoding. */
 const RESOURCE_LISTS = /^(?:core|node)\./;
-/** By type, in the letters of the generated facts. */
+/** Schemas that replace the usual ones, by type in the letters of the generated facts. */
 type Specials = Readonly<Record<string, Schema>>;
 const IN_THOUSANDTHS: Specials = {
   "{q": { type: "map", values: { type: "quantity", isInThousandths: true }, atomic: false },
 };
 
-/** The generated form of a struct; scripts/generate-facts.mjs says what the letters mean. */
+/** Generated form of a struct; scripts/generate-facts.mjs explains the letters. */
 interface StructFacts {
   readonly f: Readonly<Record<string, FieldFacts>>;
 }
 
-/** So begin the facts of a struct that is merged as a whole. */
+/** Prefix of the facts of an atomic struct. */
 const ATOMIC = '{"a":1,';
 
 type FieldFacts = readonly [type: string, flags: string, wire: number | readonly number[], more?: MoreFacts];
@@ -72,7 +72,7 @@ const compiled = new Map<string, StructSchema>();
 let structTexts: ReadonlyMap<string, string> | undefined;
 let kinds: ReadonlyMap<string, string> | undefined;
 
-/** The struct of that name, such as `core.v1.Pod`. Asking for one that does not exist is a bug. */
+/** The struct with this name, for example `core.v1.Pod`. An unknown name is a bug and fails an assertion. */
 export function builtInStruct(definition: string): StructSchema {
   const known = compiled.get(definition);
   if (known !== undefined) return known;
@@ -97,14 +97,14 @@ function fieldsOf(text: string, special: Specials): readonly FieldOptions[] {
   });
 }
 
-/** The schema of a kind, `apiVersion` being `v1` or `apps/v1`; `undefined` when the published API has none. */
+/** The schema of a kind. `apiVersion` is `v1` or `apps/v1`. Undefined for kinds that are not built in. */
 export function findKindSchema(apiVersion: string, kind: string): StructSchema | undefined {
   const owner = KINDS_OF_ALL.has(kind) ? "v1" : apiVersion;
   const definition = definitions().get(`${owner} ${kind}`);
   return definition === undefined ? undefined : builtInStruct(definition);
 }
 
-/** Every kind with a schema, as `[apiVersion, kind]`. */
+/** Every built-in kind as `[apiVersion, kind]`. */
 export function builtInKinds(): readonly (readonly [apiVersion: string, kind: string])[] {
   return [...definitions().keys()].map((key) => {
     const [apiVersion = "", kind = ""] = key.split(" ");
@@ -116,7 +116,7 @@ function definitions(): ReadonlyMap<string, string> {
   return (kinds ??= new Map(Object.entries(JSON.parse(KINDS_TEXT) as Readonly<Record<string, string>>)));
 }
 
-/** One line is one struct: its name, a blank, its facts. */
+/** Each line holds one struct: its name, a blank, its facts. */
 function splitStructs(): ReadonlyMap<string, string> {
   return new Map(
     STRUCTURES_TEXT.split("\n").map((line) => {

@@ -1,12 +1,12 @@
 import type { Schema } from "./schema.ts";
 
 /**
- * What was sent cannot be read as what it should be. The message is worded as Go's decoders word it, because
- * people and clients see it; the server answers it as a bad request.
+ * The request's content does not fit its schema. The message equals Go's, because clients see it. The server answers
+ * 400.
  */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
-  /** The value of the wrong type, and the type that it should have. */
+  /** Value of the wrong type, with the schema it violates. */
   readonly mismatch: Mismatch | undefined;
 
   constructor(

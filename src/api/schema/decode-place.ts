@@ -1,4 +1,4 @@
-/** Where in a value a decoder stands, in the words of Go's messages. */
+/** Formats the position of a decoding error in the words of Go's messages. */
 import { goValueName } from "./normal-scalar.ts";
 import { type ScalarType, type Schema, type StructSchema, childSchema } from "./schema.ts";
 
@@ -15,8 +15,8 @@ export function pathText(path: Path, key: string): string {
 }
 
 /**
- * The message for a value of the wrong type. Go names the struct at hand and the fields that lead there, without
- * indices and map keys: `Go struct field PodSpec.spec.template.spec.containers of type v1.Container`.
+ * The message for a value of the wrong type. Go names the struct and the path of fields without indices and map keys:
+ * `Go struct field PodSpec.spec.template.spec.containers of type v1.Container`.
  */
 export function mismatchText(
   root: StructSchema,
@@ -48,7 +48,7 @@ function fieldsOn(
   return { struct, fields };
 }
 
-/** Named string types read as `string`: their names are not among the facts. */
+/** Named string types appear as `string`: the facts do not contain their names. */
 const SCALAR_NAMES: Readonly<Record<ScalarType, string>> = {
   string: "string",
   int32: "int32",
@@ -71,7 +71,7 @@ function goTypeName(schema: Schema): string {
   return SCALAR_NAMES[schema.type];
 }
 
-/** Go shows a type with the last part of its package: `v1.Container`. */
+/** Go qualifies a type with the last part of its package: `v1.Container`. */
 function qualifiedName({ definition }: StructSchema): string {
   return definition.split(".").slice(-2).join(".");
 }

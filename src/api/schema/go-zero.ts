@@ -1,8 +1,8 @@
-/** Go's zero values, which decide what the normal form leaves out and what it fills in. */
+/** Go's zero values, which determine the fields that the normal form omits and fills in. */
 import { type JsonObject, setOwn } from "../json/json-object.ts";
 import type { Schema, StructField, StructSchema } from "./schema.ts";
 
-/** Zeros that Go leaves out of JSON when told to leave out empty values. */
+/** Zeros that Go omits from JSON for a field with `omitempty`. */
 const OMITTED: Readonly<Partial<Record<Schema["type"], unknown>>> = {
   string: "",
   bytes: "",
@@ -17,7 +17,7 @@ const ZEROS: Readonly<Partial<Record<Schema["type"], unknown>>> = {
   quantity: "0",
 };
 
-/** The normal form leaves the value out: Go would not write it. */
+/** True if the normal form omits the value, because Go would omit it. */
 export function isOmitted({ pointer, always, schema }: StructField, value: unknown): boolean {
   if (pointer || always) return false;
   if (schema.type === "list") return Array.isArray(value) && value.length === 0;
@@ -26,9 +26,8 @@ export function isOmitted({ pointer, always, schema }: StructField, value: unkno
 }
 
 /**
- * What Go holds where nothing was sent, in normal form. Always a new value, because defaulting writes into it.
- * Lists and maps, which Go writes as `null` when never set, are empty here: readers then need no case for it.
- * `null` stands for what is absent: a zero time, no raw JSON.
+ * The value Go holds for an absent field, in normal form; `null` means absent. Always new, because defaulting writes
+ * into it. Unset lists and maps are empty instead of `null`, so that readers need no null check.
  */
 export function zeroValue(schema: Schema): unknown {
   if (schema.type === "list") return [];
@@ -43,7 +42,7 @@ export function zeroStruct(schema: StructSchema): JsonObject {
   return value;
 }
 
-/** Builds a struct in normal form out of its fields' values, which lie in `slots` by the field's index. */
+/** Builds a struct in normal form from its fields' values. `slots` holds them by the field's index. */
 export function structFromSlots(schema: StructSchema, slots: readonly unknown[]): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const field of schema.fields) {

@@ -1,11 +1,8 @@
 /**
- * The one form in which values are defaulted, compared and stored (DESIGN §4.11): what Go would write after
- * reading the same. Equal meaning gives equal values, and equal bytes when they are serialised.
- *
- * In normal form `null` never occurs outside raw JSON; zeros that Go leaves out are absent; what Go always writes
- * is there; fields and map keys are in order; quantities, times and bytes have their one spelling; an int64 is a
- * number, or a bigint beyond 2^53.
- *
+ * Converts values to normal form: the JSON that Go would write after reading the same value (DESIGN §4.11). Equal
+ * meaning gives equal values and equal bytes. `null` occurs only inside raw JSON. Zeros that Go omits are absent;
+ * fields that Go always writes are present. Fields and map keys are sorted. Quantities, times and bytes are canonical.
+ * Integers beyond 2^53 are bigint.
  *   { kind: "Pod", spec: { containers: [{ name: "a", image: "", tty: null }], hostNetwork: false } }
  *   → { kind: "Pod", metadata: {}, spec: { containers: [{ name: "a", resources: {} }] }, status: {} }
  */
@@ -27,26 +24,32 @@ import type {
   StructSchema,
 } from "./schema.ts";
 
-/** More unknown fields are not named, as upstream does not. */
+/** Maximum number of reported unknown fields, equal to upstream's. */
 const UNKNOWN_MAX = 100;
 
 export interface NormalForm {
   readonly value: JsonObject;
-  /** Paths of the fields that the schema does not name, such as `spec.containers[0].foo`. They are not in the value. */
+  /**
+   * Paths of fields that the schema does not define, for example `spec.containers[0].foo`. `value` omits these fields.
+   */
   readonly unknownFields: readonly string[];
 }
 
 /**
- * Brings a decoded JSON value to normal form. The value is not changed: what is already in normal form is taken
- * over as it is, the value itself if all of it is. Throws a DecodeError when the value is not of the schema's types.
+ * Converts a decoded JSON value to normal form. The input is not changed: the result shares all parts already in normal
+ * form, or is the input itself. Throws a DecodeError if the value does not have the schema's types.
  *
- * `known` is an object of this schema in normal form: parts that are the same there, at any depth, are not looked at again.
+ * `known` is an object of this schema in normal form. Parts that are identical in it, at any depth, are not visited
+ * again.
  */
 export function toNormalForm(schema: StructSchema, value: unknown, known?: JsonObject): NormalForm {
   return walked(schema, value, { known, budget: undefined });
 }
 
-/** The same for a value that a client sent: throws a TooLargeError when it asks for more work than one request may. */
+/**
+ * Like `toNormalForm`, for a value from a client. Throws a TooLargeError if the value exceeds the work budget of a
+ * request.
+ */
 export function toChargedNormalForm(
   schema: StructSchema,
   value: unknown,
@@ -58,11 +61,11 @@ export function toChargedNormalForm(
 }
 
 interface ChargedNormalForm extends NormalForm {
-  /** What it was charged for. */
+  /** Units charged for the value. */
   readonly units: number;
 }
 
-/** The same for a part of such a value. */
+/** Like `toChargedNormalForm`, for a part of a value, with the budget of the whole value. */
 export function normalFormWithin(
   budget: WorkBudget | undefined,
   schema: StructSchema,
@@ -86,9 +89,9 @@ function walked(schema: StructSchema, value: unknown, options: WalkOptions): Nor
 class Walk {
   readonly unknown: string[] = [];
   readonly #root: StructSchema;
-  /** The keys from the root to the value at hand; only the first `depth` are of meaning. */
+  /** Keys from the root to the current value. Only the first `depth` entries are valid. */
   readonly #path: (string | number)[] = [];
-  /** What the known object has at each depth of that path; undefined without such an object. */
+  /** Value in the known object at each depth of the path. Undefined without a known object. */
   readonly #known: unknown[] | undefined;
   readonly #budget: WorkBudget | undefined;
 
@@ -107,7 +110,7 @@ class Walk {
     return schema.keepsUnknown ? withSortedKeys(value) : value;
   }
 
-  /** The members by the index of their field; `undefined` when all are as the normal form has them. */
+  /** Members by their field's index. Undefined if the struct is already in normal form, except for missing fields. */
   #changedSlots(schema: StructSchema, value: JsonObject, depth: number): unknown[] | undefined {
     let slots: unknown[] | undefined;
     let previous = -1;
@@ -126,7 +129,7 @@ class Walk {
     return slots ?? (isFilled(schema, value) ? undefined : slotsBefore("", schema, value));
   }
 
-  /** `undefined` when the normal form leaves the field out. */
+  /** Undefined if the normal form omits the field. */
   #member(field: StructField, value: unknown, depth: number): unknown {
     if (value === null || value === undefined) return undefined;
     if (this.#isKnown(value, field.name, depth)) return value;
@@ -134,7 +137,7 @@ class Walk {
     return normal === null || isOmitted(field, normal) ? undefined : normal;
   }
 
-  /** Steps down to the value under that key. Whether the known object has it too. */
+  /** Moves the path to the value under that key. True if the known object has the identical value there. */
   #isKnown(value: unknown, key: string | number, depth: number): boolean {
     this.#path[depth] = key;
     if (this.#known === undefined) return false;
@@ -188,7 +191,7 @@ class Walk {
     return withSortedKeys(changed ?? value);
   }
 
-  /** Go keeps the place of a `null` in a list or map, with a zero value. */
+  /** Go keeps the position of a `null` in a list or map and puts a zero value there. */
   #item(schema: Schema, value: unknown, depth: number): unknown {
     return value === null || value === undefined ? zeroValue(schema) : this.#value(schema, value, depth);
   }
@@ -209,7 +212,7 @@ class Walk {
     return withSortedKeys(built);
   }
 
-  /** Whether the field stays. */
+  /** True if the normal form keeps the field. */
   #unknownField(schema: StructSchema, key: string, depth: number): boolean {
     if (schema.keepsUnknown) return true;
     if (this.unknown.length < UNKNOWN_MAX) this.unknown.push(pathText(this.#path.slice(0, depth), key));
@@ -226,7 +229,7 @@ class Walk {
   }
 }
 
-/** Whether everything is there that the normal form always has. */
+/** True if all fields that the normal form always has are present. */
 function isFilled({ filled }: StructSchema, value: JsonObject): boolean {
   for (const { name } of filled) {
     if (value[name] === undefined || !Object.hasOwn(value, name)) return false;
@@ -234,10 +237,10 @@ function isFilled({ filled }: StructSchema, value: JsonObject): boolean {
   return true;
 }
 
-/** The members before the key, all for an empty one: they are as the normal form has them. */
+/** Members before the key, or all members if the key is empty. They are already in normal form. */
 function slotsBefore(end: string, schema: StructSchema, value: JsonObject): unknown[] {
   const slots: unknown[] = [];
-  // At its full length from the start: growing it field by field costs more than the fields.
+  // Allocates the full length at once: growing the array field by field costs more than the fields.
   slots.length = schema.fields.length;
   for (const key of Object.keys(value)) {
     if (key === end) break;

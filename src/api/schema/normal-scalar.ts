@@ -1,4 +1,7 @@
-/** Scalars in normal form. A value of the wrong JSON type gives `MISMATCH`; the caller knows where it lies. */
+/**
+ * Converts scalars to normal form. Returns `MISMATCH` for a value of the wrong JSON type; the caller knows the path for
+ * the error.
+ */
 import { canonicalQuantity } from "../values/quantity.ts";
 import { canonicalMicroTime, canonicalTime } from "../values/time.ts";
 import { DecodeError } from "./decode-error.ts";
@@ -9,20 +12,23 @@ export const MISMATCH = Symbol("mismatch");
 const INT32_MAX = 2 ** 31 - 1;
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** By far the most times come as they go: these need no parsing. Later days depend on the month. */
+/**
+ * Fast path for canonical times, which are the most frequent. Days after the 28th depend on the month and take the slow
+ * path.
+ */
 const CANONICAL_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{6})?Z$/;
 const TIME_LENGTH = "2006-01-02T15:04:05Z".length;
-/** Go's zero time, which is written as `null`. */
+/** Go's zero time, which Go writes as `null`. */
 const ZERO_TIME = "0001-01-01T00:00:00";
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Each takes a value that is not null. */
+/** The argument is never null. */
 const NORMALISERS: Readonly<Record<ScalarType, (value: unknown) => unknown>> = {
   string: (value) => (typeof value === "string" ? value : MISMATCH),
   boolean: (value) => (typeof value === "boolean" ? value : MISMATCH),
-  // Adding zero makes of a negative zero a plain one.
+  // Adding zero turns negative zero into zero.
   int32: (value) => (isInt32(value) ? value + 0 : MISMATCH),
   int64: normalInt64,
   float: normalFloat,
@@ -34,12 +40,12 @@ const NORMALISERS: Readonly<Record<ScalarType, (value: unknown) => unknown>> = {
   raw: (value) => value,
 };
 
-/** `null` for what Go would write as `null`. The value is not null itself. */
+/** `null` if Go would write `null`. The argument is never null. */
 export function normalScalar(type: ScalarType, value: unknown): unknown {
   return NORMALISERS[type](value);
 }
 
-/** The name of a JSON value's type in Go's messages; numbers that are no integer come with their text. */
+/** The name of a JSON value's type in Go's messages. With `isNumberType`, a number is followed by its text. */
 export function goValueName(value: unknown, isNumberType: boolean): string {
   if (Array.isArray(value)) return "array";
   if (typeof value === "string") return "string";
@@ -54,7 +60,7 @@ function isInt32(value: unknown): value is number {
   );
 }
 
-/** Numbers while they are exact, bigints beyond. */
+/** A number if it is exact, otherwise a bigint. */
 function normalInt64(value: unknown): unknown {
   if (typeof value === "bigint") {
     if (value > INT64_MAX || value < -INT64_MAX - 1n) return MISMATCH;
@@ -68,7 +74,7 @@ function normalFloat(value: unknown): unknown {
   return typeof value === "number" ? value : MISMATCH;
 }
 
-/** The integer as a number where that is exact, else as a bigint. */
+/** A number if it is exact, otherwise a bigint. */
 export function exactInteger(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
@@ -108,7 +114,7 @@ function nonZeroTime(text: string): string | null {
 function normalBytes(text: string): string {
   const again = Buffer.from(text, "base64").toString("base64");
   if (again === text) return text;
-  // Go ignores line breaks; everything else must be the alphabet, padded.
+  // Go ignores line breaks. All other characters must be padded base64.
   const joined = text.replaceAll(/[\r\n]/g, "");
   if (joined.length % 4 === 0 && BASE64.test(joined)) return again;
   throw new DecodeError(`illegal base64 data at input byte ${String(illegalByte(joined))}`);

@@ -1,6 +1,6 @@
 /**
- * What the published API says of its resources: names, verbs, scope, where and as what they are stored, how they
- * may be updated, which columns and field selectors they have. Parsed when first asked for.
+ * Facts about the built-in resources: names, verbs, scope, storage, update rules, columns and field selectors.
+ * Generated from the published API and parsed on first use.
  */
 import { RESOURCES_TEXT } from "../generated/resources.ts";
 
@@ -10,58 +10,58 @@ export interface GroupVersionFacts {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
-  /** Discovery lists groups and their versions by falling priority; the aggregator's own group has none. */
+  /** Discovery lists groups and versions by descending priority. Undefined for the aggregator's own group. */
   readonly order: readonly [group: number, version: number] | undefined;
   readonly resources: readonly ResourceFacts[];
 }
 
 export interface ResourceFacts {
-  /** The plural name, as in the URL. */
+  /** Plural name, as in the URL. */
   readonly name: string;
   readonly singular: string;
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Where it is not the kind with `List`. */
+  /** Set only if it differs from the kind with the suffix `List`. */
   readonly listKind?: string;
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly SubresourceFacts[];
-  /** `undefined` for what is never stored: reviews, bindings, component status. */
+  /** Undefined for resources that are never stored: reviews, bindings, component status. */
   readonly storage: StorageFacts | undefined;
   readonly columns: readonly ColumnFacts[] | undefined;
-  /** Fields a field selector may name, besides `metadata.name` and `metadata.namespace`. */
+  /** Fields supported in field selectors, besides `metadata.name` and `metadata.namespace`. */
   readonly fieldSelectors: readonly string[];
-  /** Under which name a custom kind is published; `undefined` for those of the published API. */
+  /** Schema name of a custom kind in OpenAPI. Undefined for built-in kinds. */
   readonly definition?: string;
 }
 
 export interface SubresourceFacts {
   readonly name: string;
-  /** The kind that is sent and answered, which may belong to another group (`Scale`, `Eviction`). */
+  /** Group of the kind in requests and responses, which may differ from the resource's group (`Scale`, `Eviction`). */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly verbs: readonly Verb[];
-  /** Discovery names group and version of the kind only when they are not the resource's own. */
+  /** True if the kind's group and version differ from the resource's. Discovery shows them only then. */
   readonly hasOwnGroup: boolean;
 }
 
 export interface StorageFacts {
   readonly group: string;
   readonly version: string;
-  /** As discovery shows it. */
+  /** Storage version hash, as discovery shows it. */
   readonly hash: string;
-  /** The key's part after `/registry/`. */
+  /** Part of the storage key after `/registry/`. */
   readonly prefix: string;
-  /** PUT of an object that does not exist creates it. */
+  /** PUT of a missing object creates it. */
   readonly createsOnUpdate: boolean;
-  /** PUT without resourceVersion overwrites whatever is there. */
+  /** PUT without resourceVersion overwrites the object unconditionally. */
   readonly updatesUnconditionally: boolean;
   readonly hasGeneration: boolean;
-  /** DELETE answers with the object that is gone, not with a Status. */
+  /** DELETE returns the deleted object, not a Status. */
   readonly showsDeleted: boolean;
 }
 
@@ -69,12 +69,12 @@ export interface ColumnFacts {
   readonly name: string;
   readonly type: "boolean" | "date" | "integer" | "number" | "string";
   readonly format: string;
-  /** Columns above 0 are shown only when asked for. */
+  /** `kubectl get` shows columns above 0 only with `-o wide`. */
   readonly priority: number;
   readonly description?: string;
 }
 
-/** The generated form; scripts/generate-facts.mjs makes it. */
+/** Rows of the generated file, written by scripts/generate-facts.mjs. */
 interface GroupVersionRow {
   readonly group: string;
   readonly version: string;
@@ -109,7 +109,7 @@ interface SubresourceRow {
   readonly foreign?: boolean;
 }
 
-/** As the published API says of their DELETE; of `resource.k8s.io` all. */
+/** Resources whose DELETE returns the object, from the published API. All resources of `resource.k8s.io` do too. */
 const SHOWING_DELETED: ReadonlySet<string> = new Set([
   "persistentvolumeclaims",
   "persistentvolumes",
@@ -125,12 +125,12 @@ const SHOWING_DELETED: ReadonlySet<string> = new Set([
   "volumeattributesclasses.storage.k8s.io",
 ]);
 
-/** A version that a server serves unless told otherwise: neither alpha nor beta. */
+/** Versions served by default: neither alpha nor beta. */
 const STABLE_VERSION = /^v\d+$/;
 
 let parsed: readonly GroupVersionFacts[] | undefined;
 
-/** All group versions the published API knows, sorted by group and version. */
+/** All built-in group versions, sorted by group and version. */
 export function groupVersions(): readonly GroupVersionFacts[] {
   return (parsed ??= (JSON.parse(RESOURCES_TEXT) as readonly GroupVersionRow[]).map(groupVersionOf));
 }

@@ -1,17 +1,17 @@
 /**
- * The one structural model of API values, for built-in kinds and custom resources alike. Normal form, protobuf,
- * patch, apply, pruning and OpenAPI all walk these nodes and know nothing of where they came from.
+ * The structural model of API values, for built-in kinds and custom resources. Normal form, protobuf, patch, apply,
+ * pruning and OpenAPI all work on these nodes, independent of their source.
  *
- * Nodes are deeply immutable. A struct works out its fields when they are first asked for and keeps them, so that
- * a schema may contain itself (JSONSchemaProps) and a kind nobody touches costs nothing.
+ * Nodes are deeply immutable. A struct compiles its fields on first use and caches them. Schemas may therefore contain
+ * themselves (JSONSchemaProps), and unused kinds cost nothing.
  */
 
 export type Schema = StructSchema | MapSchema | ListSchema | EitherSchema | ScalarSchema;
 
-/** What a list's items are to each other when several writers change it. */
+/** How apply merges a list with several writers: as one value, as a set, or item by item. */
 export type ListType = "atomic" | "set" | "map";
 
-/** How strategic merge patch treats a field; several may apply at once (`merge` with `retainKeys`). */
+/** How strategic merge patch treats a field. Several may apply at once (`merge` with `retainKeys`). */
 export type PatchStrategy = "merge" | "replace" | "retainKeys";
 
 export type ScalarType =
@@ -28,14 +28,14 @@ export type ScalarType =
   /** RFC 3339 with exactly six decimals. */
   | "microTime"
   | "intOrString"
-  /** Any JSON value, kept as it came: RawExtension, FieldsV1, the `JSON` of apiextensions. */
+  /** Any JSON value, stored unchanged: RawExtension, FieldsV1, the `JSON` of apiextensions. */
   | "raw";
 
 export interface ScalarSchema {
   readonly type: ScalarType;
-  /** Only for strings: the values the published API names. */
+  /** Strings only: the allowed values in the published API. */
   readonly enum?: readonly string[];
-  /** Only for quantities: what is finer is rounded up. */
+  /** Quantities only: finer values are rounded up to thousandths. */
   readonly isInThousandths?: boolean;
 }
 
@@ -50,13 +50,13 @@ export interface ListSchema {
   readonly type: "list";
   readonly items: Schema;
   readonly listType: ListType;
-  /** The fields that tell items apart; empty unless `listType` is `map`. */
+  /** Fields that identify an item; empty unless `listType` is `map`. */
   readonly keys: readonly string[];
-  /** On the wire the list is a message of its own around its items (`ExtraValue`, `Verbs`). */
+  /** In protobuf, a message of its own wraps the items (`ExtraValue`, `Verbs`). */
   readonly wrapped: boolean;
 }
 
-/** A struct, or in its place a boolean, a list of such structs, or a list of strings (JSONSchemaProps only). */
+/** A struct, or instead of it a boolean, a list of these structs, or a list of strings (JSONSchemaProps only). */
 export interface EitherSchema {
   readonly type: "either";
   readonly struct: StructSchema;
@@ -65,46 +65,46 @@ export interface EitherSchema {
 
 export interface StructField {
   readonly name: string;
-  /** Its place among the struct's fields, which are sorted by name. */
+  /** Position among the struct's fields, which are sorted by name. */
   readonly index: number;
   readonly schema: Schema;
-  /** Go holds a pointer: a zero is then a value of its own (`replicas: 0`), not the same as absent. */
+  /** Go uses a pointer: an explicit zero (`replicas: 0`) differs from an absent field. */
   readonly pointer: boolean;
-  /** Go writes the field even when it is zero. */
+  /** Go writes the field even if it is zero. */
   readonly always: boolean;
-  /** The field's number on the wire, after those of the messages it lies in there; empty when it is not there. */
+  /** Protobuf field number, after the numbers of the messages that enclose it. Empty if protobuf omits the field. */
   readonly wirePath: readonly number[];
   readonly patchStrategies: readonly PatchStrategy[];
-  /** The key by which strategic merge patch tells the items of this list apart. */
+  /** Key that identifies the items of this list in strategic merge patch. */
   readonly mergeKey: string | undefined;
   /** The normal form always has the field. */
   readonly filled: boolean;
-  /** Every object inherits something of that name, so that plain reading and assigning would go wrong. */
+  /** Object.prototype has a member of this name, so plain reads and assignments are wrong. */
   readonly shadows: boolean;
-  /** The published API calls it required; of a built-in kind this says nothing about what is refused. */
+  /** Required in the published API. Validation of built-in kinds does not depend on it. */
   readonly required: boolean;
-  /** The published default where it is not the type's zero value, such as `TCP`; apply needs it for list keys. */
+  /** Published default if it differs from the type's zero value, for example `TCP`. Apply needs it for list keys. */
   readonly defaultValue: string | number | boolean | undefined;
 }
 
 export type FieldOptions = Omit<StructField, "index" | "filled" | "shadows">;
 
 export interface StructOptions {
-  /** The type's name as decode errors show it, such as `DeploymentSpec`. */
+  /** Type name in decode errors, for example `DeploymentSpec`. */
   readonly name: string;
-  /** The name with package, such as `apps.v1.DeploymentSpec`; unique. */
+  /** Unique name with package, for example `apps.v1.DeploymentSpec`. */
   readonly definition: string;
   /** Apply treats the whole struct as one value. */
   readonly atomic?: boolean;
-  /** Fields the struct does not name are kept instead of pruned. */
+  /** Unknown fields are kept instead of pruned. */
   readonly keepsUnknown?: boolean;
-  /** Called at most once, when the fields are first needed. The order does not matter. */
+  /** Called at most once, on first use. The order of fields does not matter. */
   readonly fields: () => readonly FieldOptions[];
-  /** Where the normal form is not Go's: custom resources have no types in Go. */
+  /** Replaces Go's normal form, for custom resources: they have no Go types. */
   readonly normalForm?: OwnNormalForm;
 }
 
-/** Leaves out what the schema does not name, and names it; the value itself when it is in normal form. */
+/** Removes unknown fields and reports their paths. Returns the same object if it is already in normal form. */
 export type OwnNormalForm = (
   value: Readonly<Record<string, unknown>>,
   budget?: { charge(units: number): void },
@@ -113,13 +113,13 @@ export type OwnNormalForm = (
   readonly unknownFields: readonly string[];
 };
 
-/** A message on the wire: its entries by rising number, and the same by number for the reader. */
+/** Protobuf layout of a message: entries sorted by number, and an index by number for the decoder. */
 export interface WireMessage {
   readonly entries: readonly WireEntry[];
   readonly byNumber: readonly (WireEntry | undefined)[];
 }
 
-/** A field of the struct, or a message that JSON flattens into the struct (`volumeSource`). */
+/** A field of the struct, or a message whose fields JSON puts directly into the struct (`volumeSource`). */
 export type WireEntry =
   | { readonly type: "field"; readonly number: number; readonly field: StructField }
   | { readonly type: "message"; readonly number: number; readonly message: WireMessage };
@@ -131,7 +131,9 @@ export class StructSchema {
   readonly atomic: boolean;
   readonly keepsUnknown: boolean;
   readonly normalForm: OwnNormalForm | undefined;
-  /** What it is charged for (work-budget.ts), once that is known: asked for with each struct that is read. */
+  /**
+   * Cached work units of the empty struct (work-budget.ts); 0 until computed. The decoder needs them for every struct.
+   */
   units = 0;
   readonly #options: StructOptions;
   #fields: readonly StructField[] | undefined;
@@ -157,7 +159,7 @@ export class StructSchema {
     return (this.#byName ??= new Map(this.fields.map((field) => [field.name, field])));
   }
 
-  /** The fields that the normal form always has. */
+  /** Fields that the normal form always has. */
   get filled(): readonly StructField[] {
     return (this.#filled ??= this.fields.filter(({ filled }) => filled));
   }
@@ -166,20 +168,20 @@ export class StructSchema {
     return (this.#wire ??= wireMessage(this.fields, 0));
   }
 
-  /** The same struct where a field's own marker overrides the type's (`claimRef` is granular). */
+  /** A copy with another `atomic`, for a field whose marker overrides the type's (`claimRef` is granular). */
   withAtomic(atomic: boolean): StructSchema {
     return atomic === this.atomic ? this : new StructSchema({ ...this.#options, atomic });
   }
 }
 
-/** The field of that name, or `undefined` when the node is no struct or does not name it. */
+/** The field with this name. Undefined if the node is not a struct or has no such field. */
 export function findField(schema: Schema, name: string): StructField | undefined {
   return schema.type === "struct" ? schema.byName.get(name) : undefined;
 }
 
 /**
- * The schema of the value under `key`: a struct's field, a map's value, a list's item. `undefined` when the schema
- * says nothing of it, as inside raw JSON.
+ * The schema of the value under `key`: a struct's field, a map's value, a list's item. Undefined if the schema does not
+ * describe it, for example inside raw JSON.
  */
 export function childSchema(schema: Schema, key: string | number): Schema | undefined {
   if (schema.type === "struct") return schema.byName.get(String(key))?.schema;
@@ -190,7 +192,7 @@ export function childSchema(schema: Schema, key: string | number): Schema | unde
   return schema.other === "structs" ? schema.struct : { type: "string" };
 }
 
-/** Orders names as the normal form does: by UTF-16 code unit, whatever the locale. */
+/** Order of names in the normal form: by UTF-16 code unit, independent of the locale. */
 export function compareNames(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
@@ -207,9 +209,9 @@ function sortedFields(fields: readonly FieldOptions[]): readonly StructField[] {
     }));
 }
 
-/** Values of these types are structs to Go, which writes them even when asked to leave out empty ones. */
+/** Go implements these types as structs, which `omitempty` does not omit. */
 const GO_STRUCTS: ReadonlySet<string> = new Set(["struct", "quantity", "intOrString"]);
-/** Their zero value is `null` in Go's JSON, which is the same as absent. */
+/** Go writes the zero value of these types as `null`, which means absent. */
 const ABSENT_WHEN_ZERO: ReadonlySet<string> = new Set(["time", "microTime", "raw"]);
 
 function isFilled({ schema, pointer, always }: FieldOptions): boolean {
@@ -217,7 +219,7 @@ function isFilled({ schema, pointer, always }: FieldOptions): boolean {
   return always || GO_STRUCTS.has(schema.type);
 }
 
-/** The message made of the part of each path that begins at `depth`. */
+/** Builds the message from the part of each wire path that begins at `depth`. */
 function wireMessage(fields: readonly StructField[], depth: number): WireMessage {
   const nested = new Map<number, StructField[]>();
   const entries: WireEntry[] = [];
