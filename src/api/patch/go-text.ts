@@ -1,8 +1,8 @@
-/** JSON values as Go's `%v` prints them and as Go's decoder names their types: only for messages. */
+/** Formats JSON values as Go's `%v` does, and names their types as Go's decoder does. Used only in messages. */
 import { isJsonObject } from "../json/json-object.ts";
 import { stringifyJson } from "../json/json-text.ts";
 
-/** `map[a:1 b:[x y]]` */
+/** Example: `map[a:1 b:[x y]]`. */
 export function goText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
   if (isJsonObject(value)) {
@@ -14,7 +14,7 @@ export function goText(value: unknown): string {
     : String(value as string | number | bigint | boolean);
 }
 
-/** JSON as Go writes it, in which nothing can be taken for HTML. */
+/** JSON as Go writes it, with the characters of HTML escaped. */
 export function goJson(value: unknown): string {
   return stringifyJson(value).replace(
     /[<>&\u2028\u2029]/g,
@@ -22,7 +22,7 @@ export function goJson(value: unknown): string {
   );
 }
 
-/** The type Go holds a decoded JSON value in. */
+/** Go type of a decoded JSON value. */
 export function goTypeName(value: unknown): string {
   if (Array.isArray(value)) return "[]interface {}";
   if (isJsonObject(value)) return "map[string]interface {}";
@@ -32,7 +32,7 @@ export function goTypeName(value: unknown): string {
   return typeof value === "number" || typeof value === "bigint" ? "int64" : "%!s(<nil>)";
 }
 
-/** What Go's JSON decoder calls the value it could not take. */
+/** Name of the value's type in errors of Go's JSON decoder. */
 export function goJsonWord(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (isJsonObject(value)) return "object";

@@ -1,4 +1,4 @@
-/** Deep equality of JSON values: the order of keys does not matter, a number equals the bigint that is the same double. */
+/** Deep equality of JSON values. The order of keys does not matter, and a number equals a bigint of the same double. */
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 
 export function jsonEqual(left: unknown, right: unknown): boolean {
@@ -29,7 +29,10 @@ function isNumber(value: unknown): value is number | bigint {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-/** A double beyond 2^53 is written as an integer, and read back as a bigint that may be near it only. As upstream: the doubles count. */
+/**
+ * Compares as doubles, as upstream does: a double beyond 2^53 is written as an integer and may be read back as a
+ * slightly different bigint.
+ */
 function numbersEqual(left: number | bigint, right: number | bigint): boolean {
   return typeof left !== typeof right && Number(left) === Number(right);
 }

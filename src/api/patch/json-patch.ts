@@ -1,8 +1,8 @@
 /**
- * JSON Patch, RFC 6902, with the habits of the library that kube-apiserver uses: `replace` of a missing key adds
- * it, `test` of a missing key against null holds, whatever stands before the first slash of a path is ignored.
+ * Applies JSON Patch (RFC 6902) with the deviations of kube-apiserver's library. `replace` of a missing key adds it.
+ * `test` of a missing key against null succeeds. Text before the first slash of a path is ignored.
  *
- * Inputs are never changed. The work of one patch is bounded: operations, bytes copied, elements moved, depth.
+ * Inputs are not changed. The work of one patch is bounded: operations, bytes copied, elements moved, depth.
  */
 import { type ApiError, badRequest, requestEntityTooLarge } from "../errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
@@ -10,9 +10,9 @@ import { goJsonWord } from "./go-text.ts";
 import { PatchDocument } from "./patch-document.ts";
 import { PatchFailure, UnmetTest, unprocessablePatch } from "./patch-error.ts";
 
-/** Upstream's bound. */
+/** Upstream's limit. */
 const OPERATIONS_MAX = 10_000;
-/** Upstream's bound: what `copy` operations may add, so that a patch cannot double a value again and again. */
+/** Upstream's limit on the bytes that `copy` operations add, so that a patch cannot double a value repeatedly. */
 const COPY_BYTES_MAX = 3 * 1024 * 1024;
 
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
@@ -23,7 +23,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
 
 const MEMBERS: readonly string[] = ["op", "path", "from", "value"];
 
-/** Where operations have members that mean nothing: `[0].foo`. */
+/** Paths of unknown members in operations: `[0].foo`. */
 export function unknownMembers(patch: unknown): readonly string[] {
   if (!Array.isArray(patch)) return [];
   return patch.flatMap((operation: unknown, i) =>
@@ -37,11 +37,11 @@ export function unknownMembers(patch: unknown): readonly string[] {
 
 export type PatchAttempt =
   | { readonly outcome: "patched"; readonly value: unknown }
-  /** A `test` does not hold. */
+  /** A `test` operation fails. */
   | { readonly outcome: "unmet"; readonly why: string }
   | { readonly outcome: "failed"; readonly why: string };
 
-/** For those who do something else than refuse a request. Still throws an ApiError for what is no patch at all. */
+/** For callers that handle a failed patch themselves. Still throws an ApiError if the patch is malformed. */
 export function attemptJsonPatch(document: unknown, patch: unknown): PatchAttempt {
   const operations = decodeOperations(patch);
   const target = new PatchDocument(document, COPY_BYTES_MAX);
@@ -103,7 +103,7 @@ function textMember(operation: JsonObject, name: string, failure: string): strin
   return member;
 }
 
-/** An operation without a value means null. */
+/** A missing value means null. */
 function valueOf(operation: JsonObject): unknown {
   return findMember(operation, "value") ?? null;
 }

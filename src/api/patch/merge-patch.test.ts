@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { applyMergePatch } from "./merge-patch.ts";
 
 describe("applyMergePatch", () => {
-  // The examples of RFC 7386 that begin with an object, and what upstream adds to them.
+  // The examples of RFC 7386 whose document is an object, and upstream's additions.
   test.each([
     [{ a: "b" }, { a: "c" }, { a: "c" }],
     [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],

@@ -1,11 +1,14 @@
-/** JSON Merge Patch, RFC 7386, as kube-apiserver applies it. Inputs are never changed; what stays the same is shared. */
+/**
+ * Applies JSON Merge Patch (RFC 7386) as kube-apiserver does. Inputs are not changed; the result shares unchanged parts
+ * with them.
+ */
 import { badRequest } from "../errors/api-error.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
 import { goJsonWord } from "./go-text.ts";
 
-/** The document with the patch merged in: a `null` removes, an object merges, anything else replaces. */
+/** The document with the patch merged in: `null` removes a member, an object merges, any other value replaces. */
 export function applyMergePatch(document: JsonObject, patch: unknown): JsonObject {
-  // Nothing can be read as a map, but not be merged.
+  // Go decodes `null` as a map without error, but its merge refuses it.
   if (patch === null) throw badRequest("Invalid JSON Patch");
   if (!isJsonObject(patch)) {
     const word = goJsonWord(patch);
@@ -29,7 +32,7 @@ function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
   return merged;
 }
 
-/** What is new to the document takes no nulls along; those in lists keep their place, as upstream does. */
+/** Removes nulls from a value that is new to the document. A null in a list stays, as in upstream. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;

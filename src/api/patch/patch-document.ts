@@ -1,6 +1,6 @@
 /**
- * The document under a JSON Patch. Containers of the input are copied when first written to and then changed in
- * place, so that ten thousand operations on one large list copy it once.
+ * The document that a JSON Patch changes. Containers of the input are copied on the first write and then changed in
+ * place. Ten thousand operations on one large list therefore copy it once.
  */
 import { isJsonObject, setOwn } from "../json/json-object.ts";
 import { JSON_DEPTH_MAX } from "../json/json-scan.ts";
@@ -11,8 +11,8 @@ import { PatchFailure, UnmetTest } from "./patch-error.ts";
 type Container = Record<string, unknown> | unknown[];
 
 /**
- * List elements shifted and members compared in one patch: less than 100 ms of work. Reached only by patches made
- * to be slow, such as thousands of insertions at the front of a list of 100,000.
+ * Maximum number of list elements shifted and members compared in one patch: less than 100 ms of work. Only malicious
+ * patches reach it, for example thousands of insertions at the front of a list of 100,000.
  */
 const WORK_MAX = 5_000_000;
 /** Shifting an element costs about a sixteenth of comparing a member. */
@@ -21,7 +21,7 @@ const SHIFTS_PER_WORK = 16;
 export class PatchDocument {
   #root: unknown;
   readonly #copyBytesMax: number;
-  /** Containers made by this patch, which nobody else can see. */
+  /** Containers created by this patch, to which no other code has a reference. */
   readonly #owned = new Set<unknown>();
   #copiedBytes = 0;
   #work = 0;
@@ -103,7 +103,7 @@ export class PatchDocument {
       );
     }
     this.#countCopy(value);
-    // From now on two places hold it, so that neither may be changed in place; the second may lie within it.
+    // Two places share the value now, so neither may change it in place. One place may lie inside the value.
     this.#disown(value);
     this.add(path, value);
   }
@@ -114,7 +114,7 @@ export class PatchDocument {
     throw new UnmetTest(`testing value ${path} failed: test failed`);
   }
 
-  /** Counts what it looks at on the document's side; the other side is as large as the patch at most. */
+  /** Counts the document's members as work; the patch's side is at most as large as the patch. */
   #isEqual(actual: unknown, expected: unknown): boolean {
     if (!isContainer(actual) || !isContainer(expected)) return jsonEqual(actual, expected);
     const count = memberCount(actual);
@@ -139,7 +139,7 @@ export class PatchDocument {
     this.#root = value;
   }
 
-  /** The container that holds the path's last key; `undefined` when there is none. */
+  /** The container of the path's last key. Undefined if it does not exist. */
   #parent(path: string): Container | undefined {
     let container = isContainer(this.#root) ? this.#root : undefined;
     for (const key of parentKeys(path)) {
@@ -150,7 +150,7 @@ export class PatchDocument {
     return path.includes("/") ? container : undefined;
   }
 
-  /** The same, with every container on the way belonging to this patch. */
+  /** Like `#parent`, but first copies every container on the path that this patch does not own. */
   #writableParent(path: string): Container | undefined {
     if (this.#parent(path) === undefined) return undefined;
     let container = this.#own(this.#root);
@@ -230,17 +230,17 @@ function lastKey(path: string): string {
   return decodeKey(path.slice(path.lastIndexOf("/") + 1));
 }
 
-/** `~1` is a slash, `~0` a tilde; in one pass, so that `~01` is `~1`. */
+/** `~1` is a slash, `~0` a tilde. One pass decodes both, so that `~01` becomes `~1`. */
 function decodeKey(key: string): string {
   return key.replace(/~[01]/g, (escaped) => (escaped === "~1" ? "/" : "~"));
 }
 
-/** As Go reads a number; `undefined` when it is none. */
+/** Parses an integer as Go does. Undefined if the key is not an integer. */
 function listIndex(key: string): number | undefined {
   return /^[+-]?\d{1,15}$/.test(key) ? Number(key) : undefined;
 }
 
-/** One of so many places; those below zero count from the end. `undefined` when there is no such place. */
+/** Offset from the front; a negative index counts from the end. Undefined if it is out of range. */
 function fromFront(index: number, places: number): number | undefined {
   const at = index < 0 ? index + places : index;
   return at >= 0 && at < places ? at : undefined;
@@ -285,7 +285,7 @@ function memberCount(value: unknown): number {
   return isJsonObject(value) ? Object.keys(value).length : 1;
 }
 
-/** Never recurses deeper than the limit. */
+/** Recurses no deeper than the limit. */
 function isDeeper(value: unknown, limit: number): boolean {
   if (!isContainer(value)) return false;
   if (limit === 0) return true;

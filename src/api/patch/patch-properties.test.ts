@@ -1,4 +1,4 @@
-/** What must hold of every patch type, whatever the values. */
+/** Properties that hold for every type of patch, whatever the values. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
@@ -65,7 +65,7 @@ function jsonDiff(before: unknown, after: unknown, path = ""): readonly object[]
   ];
 }
 
-/** As clients compute it, with `$setElementOrder` and deletions. */
+/** Computes a patch as clients do, with `$setElementOrder` and deletions. */
 function strategicDiff(before: JsonObject, after: JsonObject, schema: Schema): JsonObject {
   const patch: Record<string, unknown> = {};
   for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) setOwn(patch, name, null);
@@ -152,7 +152,7 @@ const meta = fc.record(
   { requiredKeys: [] },
 );
 
-/** A copy as JSON would make it, keeping bigints and own `__proto__` keys; then frozen all the way. */
+/** A frozen copy as JSON would make it, but with bigints and own `__proto__` keys. */
 function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null) {
     for (const member of Object.values(value)) frozen(member);

@@ -1,9 +1,12 @@
-/** The message for a value of the wrong type in what a strategic merge patch made. Upstream restores it from a map without JSON, in other words. */
+/**
+ * Messages for values of the wrong type in the result of a strategic merge patch. Upstream converts this result from a
+ * map without JSON, so its messages differ from the JSON decoder's.
+ */
 import { isJsonObject } from "../json/json-object.ts";
 import type { ScalarType, Schema } from "../schema/schema.ts";
 import { goTypeName } from "./go-text.ts";
 
-/** Kinds of Go's types. Other scalars have decoders of their own. */
+/** Go kinds of scalars. Other scalars have decoders of their own. */
 const SIMPLE: Readonly<Partial<Record<ScalarType, string>>> = {
   string: "string",
   int32: "int32",
@@ -12,7 +15,7 @@ const SIMPLE: Readonly<Partial<Record<ScalarType, string>>> = {
   boolean: "bool",
 };
 
-/** Undefined for a type whose own decoder words the message. */
+/** Undefined for a type whose own decoder makes the message. */
 export function findRestoreText(schema: Schema, value: unknown): string | undefined {
   if (schema.type === "struct") return `cannot restore struct from: ${kindOf(value)}`;
   if (schema.type === "map") return `cannot restore map from ${kindOf(value)}`;
@@ -29,7 +32,7 @@ function kindOf(value: unknown): string {
   return isJsonObject(value) ? "map" : goTypeName(value);
 }
 
-/** Whether Go's language converts the one to the other; integers are characters to it. */
+/** True if the Go language converts between the types; it converts integers to strings. */
 function isConvertible(value: unknown, wanted: string): boolean {
   if (typeof value !== "number" && typeof value !== "bigint") return false;
   return wanted === "string" ? goTypeName(value) === "int64" : wanted !== "bool";

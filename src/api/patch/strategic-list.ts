@@ -1,10 +1,7 @@
 /**
- * How strategic merge patch merges and orders lists. All steps are linear: items are found by the text of their
- * key, never by scanning.
- *
- * Order of the result, as upstream has it: the items that the patch names stand in the patch's order (or that of
- * `$setElementOrder`), the others in theirs; the two are then zipped by their places in the live list, a patch item
- * going first when they have none in common.
+ * Merges and orders lists for strategic merge patch, in linear time. The order of the result equals upstream's. Items
+ * in the patch have the patch's order (or that of `$setElementOrder`); other items keep theirs. Both sequences are
+ * merged by position in the live list. A patch item comes first if the live list does not have it.
  *   live [a, b, c], patch [c, x]  →  [a, b, c, x]
  */
 import { badRequest } from "../errors/api-error.ts";
@@ -23,9 +20,9 @@ export type MergeMaps = (original: JsonObject, patch: JsonObject, schema: Schema
 
 export interface ListPatchRule {
   readonly items: Schema | undefined;
-  /** The list merges; otherwise the patch's list replaces it. */
+  /** True if the lists merge. Otherwise the patch's list replaces the live one. */
   readonly merges: boolean;
-  /** Empty for scalars. */
+  /** Empty for lists of scalars. */
   readonly mergeKey: string;
 }
 
@@ -44,7 +41,7 @@ export function mergeLists(original: List, patch: List, rule: ListMerge): List {
   return arranged(merged, { patchOrder: wanted, liveOrder: live, keyOf: itemKey(rule.mergeKey) });
 }
 
-/** The list that a patch gives an order to, merged with the patch's list if there is one. */
+/** The live list merged with the patch's list, if any, in the order that the patch prescribes. */
 export function orderedList(
   lists: { readonly original: List | undefined; readonly patch: List | undefined; readonly order: List },
   rule: ListMerge,
@@ -57,8 +54,8 @@ export function orderedList(
 }
 
 /**
- * The live list that the order is made by. As upstream, which works in the same memory: new items are in it, behind the others, as long
- * as deleted ones have left them room.
+ * The live list that determines the order. Upstream reuses the list's memory: new items appear at its end as far as
+ * deleted items left room. The result has the same order.
  */
 function orderBehind(original: List, patch: List, { merges, mergeKey }: ListMerge): List {
   if (!merges || mergeKey === "" || patch.length === 0 || !areMaps(original, patch)) return original;
@@ -77,8 +74,8 @@ function mergedForOrder(original: List | undefined, patch: List, rule: ListMerge
 }
 
 /**
- * The value without maps that are directives to delete or replace; `undefined` when it is one itself. A place
- * that was empty has nothing to direct.
+ * The value without maps that contain a directive. Undefined if the value is one itself. A new value has no content
+ * that a directive could delete or replace.
  */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return keptItems(value);
@@ -102,7 +99,7 @@ function mergeScalars(original: List, patch: List): List {
   return arranged(unique, { patchOrder: patch, liveOrder: original, keyOf: scalarKey });
 }
 
-/** Items may say `$patch: delete` of their like, or `$patch: replace` of the whole list. */
+/** An item with `$patch: delete` deletes the items with its key; one with `$patch: replace` replaces the whole list. */
 function applyItemDirectives(original: List, patch: List, mergeKey: string): { live: List; wanted: List } {
   const keyOf = itemKey(mergeKey);
   const wanted: unknown[] = [];
@@ -120,12 +117,12 @@ function applyItemDirectives(original: List, patch: List, mergeKey: string): { l
   return { live: original.filter((item) => !deleted.has(looseKey(item, mergeKey))), wanted };
 }
 
-/** Upstream shows the map, which may be the content of a Secret. */
+/** Upstream's message shows the map, which may be the content of a Secret. */
 export function unknownDirective(): Error {
   return badRequest(`unknown patch type in ${DIRECTIVE}: use "replace" or "delete"`);
 }
 
-/** Each wanted item merges into the first live one of its key, or joins the end. */
+/** Merges each patch item into the first live item with its key, or appends it. */
 function mergeItems(live: List, wanted: List, { mergeKey, items, mergeMaps }: ListMerge): List {
   const merged = [...live];
   const places = firstPlaces(live, (item) => looseKey(item, mergeKey));
@@ -187,7 +184,7 @@ function firstPlaces(list: List, keyOf: (item: unknown) => string): Map<string, 
   return places;
 }
 
-/** The patch's items come in the order that `$setElementOrder` gives, and it names all of them. */
+/** Checks that `$setElementOrder` lists all items of the patch, in the patch's order. */
 function checkOrder(patch: List, order: List, mergeKey: string): void {
   if (order.length === 0 || patch.length === 0) return;
   const keyOf = mergeKey === "" ? scalarKey : itemKey(mergeKey);
@@ -205,7 +202,7 @@ function orderMismatch(patch: List, order: List): string {
   return `The order in patch list:\n${goText(patch)}\n doesn't match ${SET_ORDER} list:\n${goText(order)}\n`;
 }
 
-/** Whether the lists hold maps; otherwise they hold scalars. All items must be of one type. */
+/** True if the lists contain maps, false if scalars. Throws if the items have different types. */
 function areMaps(original: List, patch: List): boolean {
   const types = new Set([...original, ...patch].map(typeWord));
   if (types.has("list")) throw unprocessablePatch("lists of lists are not supported");
@@ -231,7 +228,7 @@ function itemKey(mergeKey: string): (item: unknown) => string {
   };
 }
 
-/** Of a live item, which is not the client's fault: without its key it matches nothing. */
+/** Key of a live item. A live item without a key is not the client's error: it matches no patch item. */
 function looseKey(item: unknown, mergeKey: string): string {
   return isJsonObject(item) && Object.hasOwn(item, mergeKey) ? stringifyJson(item[mergeKey]) : "";
 }

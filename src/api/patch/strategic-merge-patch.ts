@@ -1,8 +1,8 @@
 /**
- * Strategic merge patch: a merge patch that knows the kind. Lists merge by key where the schema says so, and
- * directives in the patch delete, replace, keep or order. The server's half only; clients compute the patches.
+ * Applies strategic merge patches, which depend on the schema of the kind. Lists merge by key where the schema says so.
+ * Directives in the patch delete, replace, keep or order. Clients compute the patches; this file only applies them.
  *
- * Inputs are never changed; what stays the same is shared.
+ * Inputs are not changed; the result shares unchanged parts with them.
  */
 import { badRequest } from "../errors/api-error.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
@@ -35,7 +35,7 @@ export function applyStrategicMergePatch(
   return mergeMaps(document, patch, schema);
 }
 
-/** What the schema says of a field: how lists merge, what lies below. */
+/** The schema's rule for a field: how its lists merge, and the schema below it. */
 interface PatchRule extends ListPatchRule {
   readonly schema: Schema | undefined;
   readonly replaces: boolean;
@@ -56,7 +56,7 @@ const mergeMaps: MergeMaps = (original, patch, schema) => {
   return merged;
 };
 
-/** `$patch: replace` takes the patch as it is, `$patch: delete` leaves an empty map. */
+/** `$patch: replace` returns the rest of the patch; `$patch: delete` returns an empty map. */
 function directed(patch: JsonObject): JsonObject {
   const directive = patch[DIRECTIVE];
   if (directive === "delete") return {};
@@ -86,14 +86,14 @@ function mergeField(
   }
 }
 
-/** The patch's value where there was none to merge with: without its nulls and directives. */
+/** Sets the patch's value where the document has no value to merge with. Nulls and directives are removed. */
 function setTaken(merged: Record<string, unknown>, key: string, value: unknown): void {
   const taken = withoutDirectives(withoutNulls(value));
   if (taken === undefined) delete merged[key];
   else setOwn(merged, key, taken);
 }
 
-/** `$retainKeys` names all keys that stay; the patch may set no other. */
+/** `$retainKeys` lists all keys to keep; the patch may set no other key. */
 function retainKeys(merged: Record<string, unknown>, rest: Record<string, unknown>): void {
   if (!Object.hasOwn(rest, RETAIN_KEYS)) return;
   const listed = rest[RETAIN_KEYS];
@@ -114,7 +114,7 @@ interface ListDirective {
   readonly schema: Schema | undefined;
 }
 
-/** `$setElementOrder/f` with the patch of `f`, if any: merges, then orders. Takes both out of the patch. */
+/** Applies `$setElementOrder/f` and the patch of `f`, if any: merges, then orders. Removes both from the patch. */
 function orderList(
   merged: Record<string, unknown>,
   rest: Record<string, unknown>,
@@ -132,7 +132,7 @@ function orderList(
   setOwn(merged, field, orderedList({ original, patch, order }, { ...rule, mergeMaps }));
 }
 
-/** `$deleteFromPrimitiveList/f` removes the scalars it lists. Takes itself out of the patch. */
+/** `$deleteFromPrimitiveList/f` removes the scalars in its list. Removes itself from the patch. */
 function deleteFromList(merged: Record<string, unknown>, rest: Record<string, unknown>, key: string): void {
   const removed = rest[key];
   const field = fieldOfDirective(key, DELETE_FROM_LIST, "invalid patch format of primitive list");
@@ -164,7 +164,7 @@ function badType(expected: string, actual: unknown): string {
   return `expected a ${expected}, but received a ${goTypeName(actual)}`;
 }
 
-/** Below raw JSON the schema says nothing: maps merge, lists are replaced. */
+/** Inside raw JSON there is no schema: maps merge, lists are replaced. */
 function ruleOf(schema: Schema | undefined, key: string): PatchRule {
   const struct = schema?.type === "either" ? schema.struct : schema;
   if (struct?.type !== "struct") {
