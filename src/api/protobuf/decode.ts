@@ -1,7 +1,7 @@
 /**
- * Protobuf messages as values in normal form. What the schema does not know is skipped, as protobuf wants it; what
- * cannot be read ends in a DecodeError. Work and memory are bounded by the message's length and by a number of
- * values, because an empty message of two bytes may stand for a struct of many filled-in fields.
+ * Decodes protobuf messages into values in normal form. Unknown fields are skipped, as protobuf requires; malformed
+ * messages throw a DecodeError. Work and memory are bounded by the message's length and by the number of values: an
+ * empty message of two bytes may expand to a struct with many filled fields.
  */
 import { type JsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
 import { JSON_DEPTH_MAX, parseJson } from "../json/json-scan.ts";
@@ -23,7 +23,7 @@ import { LENGTH, VARINT, wireTypeOf } from "./wire-type.ts";
 const TEXT: Schema = { type: "string" };
 const BOOLEAN: Schema = { type: "boolean" };
 
-/** The struct of a message, with `preset` fields (its kind and apiVersion, which a message does not hold). */
+/** Decodes a message. `preset` supplies fields that the message does not contain: kind and apiVersion. */
 export function decodeMessage(schema: StructSchema, bytes: Uint8Array, preset: JsonObject = {}): JsonObject {
   return new MessageDecoder(bytes).decode(schema, preset);
 }
@@ -93,7 +93,7 @@ class MessageDecoder {
     return this.#nested(schema, reader.span(end));
   }
 
-  /** A value that is a message of its own, which ends at `end`. */
+  /** Decodes a value that is a nested message and ends at `end`. */
   #nested(schema: Schema, end: number): unknown {
     const reader = this.#reader;
     if (schema.type === "struct") return this.#struct(schema, [], end);
@@ -143,7 +143,7 @@ class MessageDecoder {
     return list;
   }
 
-  /** The JSON inside a message, which no one has looked at yet: it gets the bounds that a JSON body has. */
+  /** Parses JSON inside a message, which has not been validated yet. It has the bounds of a JSON body. */
   #raw(end: number): unknown {
     let bytes: Uint8Array | undefined;
     while (this.#reader.at < end) {
@@ -187,13 +187,13 @@ interface Place {
   readonly end: number;
 }
 
-/** The field's value in normal form, `undefined` when that leaves it out. */
+/** The field's value in normal form. Undefined if the normal form omits it. */
 function settled(field: StructField, value: unknown): unknown {
   if (value === null || isOmitted(field, value)) return undefined;
   return field.schema.type === "map" ? withSortedKeys(value as JsonObject) : value;
 }
 
-/** The list that gathers in a slot. */
+/** The list in a slot, created on first use. */
 function own(slots: unknown[], index: number): unknown[] {
   return (slots[index] ??= []) as unknown[];
 }
@@ -202,7 +202,7 @@ function ownMap(slots: unknown[], index: number): Record<string, unknown> {
   return (slots[index] ??= {}) as Record<string, unknown>;
 }
 
-/** The low 32 bits, as Go keeps them. */
+/** The low 32 bits, as in Go. */
 function toInt32(value: number | bigint): number {
   return typeof value === "number" ? value | 0 : Number(BigInt.asIntN(32, value));
 }

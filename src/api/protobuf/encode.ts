@@ -1,6 +1,6 @@
 /**
- * Values in normal form as protobuf messages, byte for byte as Go writes them: fields by rising number, plain
- * zeros included, maps by key. Everything is written back to front (see WireWriter).
+ * Encodes values in normal form as protobuf, byte for byte as Go does: fields by ascending number, zeros of non-pointer
+ * fields included, maps sorted by key. Everything is written from back to front (see WireWriter).
  */
 import { type JsonObject, isSorted } from "../json/json-object.ts";
 import { stringifyAsGo } from "../json/json-text.ts";
@@ -10,11 +10,11 @@ import { LENGTH, VARINT, wireTypeOf } from "./wire-type.ts";
 import { WireWriter } from "./wire-writer.ts";
 
 const NOTHING: JsonObject = {};
-/** What is a slice or map in Go is not written while it is nil. */
+/** Types that are slices, maps or pointers in Go, which are not written while nil. */
 const UNWRITTEN: ReadonlySet<Schema["type"]> = new Set(["list", "map", "bytes", "either"] as const);
 const TEXT: Schema = { type: "string" };
 
-/** The message of a struct. The value must be in normal form of that schema: it is not checked again. */
+/** Encodes a struct. The value must be in normal form of the schema; the encoder does not check it. */
 export function encodeMessage(schema: StructSchema, value: JsonObject): Uint8Array {
   return new MessageEncoder().encode(schema, value);
 }
@@ -27,7 +27,7 @@ class MessageEncoder {
     return this.#writer.finish();
   }
 
-  /** No published field has the name of something every object inherits, so that reading it is safe. */
+  /** Plain reads are safe: no built-in field has the name of a member of Object.prototype. */
   #message({ entries }: WireMessage, value: JsonObject): void {
     for (let at = entries.length - 1; at >= 0; at--) {
       const entry = entries[at];
@@ -52,13 +52,13 @@ class MessageEncoder {
     else this.#value(schema, value, number);
   }
 
-  /** What Go writes for a field that is no pointer and was never set. */
+  /** Writes an unset non-pointer field as Go does. */
   #zero(schema: Schema, number: number): void {
     if (UNWRITTEN.has(schema.type)) return;
     this.#value(schema, schema.type === "struct" ? NOTHING : zeroValue(schema), number);
   }
 
-  /** One value with its tag. A list here is one that has a message around it. */
+  /** Writes one value with its tag. A list here is a wrapped list. */
   #value(schema: Schema, value: unknown, number: number): void {
     const writer = this.#writer;
     const { type } = schema;
@@ -76,7 +76,7 @@ class MessageEncoder {
     this.#tag(number, wireTypeOf(schema));
   }
 
-  /** The content of a value that is a message on the wire. */
+  /** Writes the content of a value that is a nested message. */
   #nested(schema: Schema, value: unknown): void {
     const { type } = schema;
     if (type === "struct") this.#message(schema.wire, value as JsonObject);
@@ -114,7 +114,7 @@ class MessageEncoder {
     this.#tag(1, VARINT);
   }
 
-  /** The text is `2006-01-02T15:04:05Z`, or the same with six decimals before the zone. */
+  /** `text` is `2006-01-02T15:04:05Z`, or the same with six decimals before the zone. */
   #time(text: string): void {
     const micros = text.length > 20 ? Number(text.slice(20, 26)) : 0;
     this.#writer.varint(micros * 1000);
@@ -123,7 +123,7 @@ class MessageEncoder {
     this.#tag(1, VARINT);
   }
 
-  /** A schema in place of the boolean means "allowed", and Go writes both. */
+  /** A schema in place of the boolean implies true, and Go writes both. */
   #either({ struct, other }: EitherSchema, value: unknown): void {
     if (other === "boolean") {
       if (typeof value !== "boolean") this.#value(struct, value, 2);

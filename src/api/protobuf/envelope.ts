@@ -1,6 +1,6 @@
 /**
- * The envelope around a protobuf object: four magic bytes, then a message with kind, apiVersion and the object's
- * own message. Watch frames, lists and single objects all go through here.
+ * Reads and writes the envelope of a protobuf object: four magic bytes, then a message with kind, apiVersion and the
+ * object's message. Watch events, lists and single objects all use it.
  */
 import type { JsonObject } from "../json/json-object.ts";
 import { DecodeError } from "../schema/decode-error.ts";
@@ -16,18 +16,18 @@ const TYPE_META = 0x0a;
 const RAW = 0x12;
 const CONTENT_ENCODING = 0x1a;
 const CONTENT_TYPE = 0x22;
-/** In the type meta and in a watch event the first two fields are texts or messages as well. */
+/** Tags of the first two fields of the type meta and of a watch event: both are texts or messages. */
 const FIRST = 0x0a;
 const SECOND = 0x12;
 
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
-  /** The object's own message. */
+  /** The object's message. */
   readonly raw: Uint8Array;
 }
 
-/** Whether the bytes claim to be an enveloped object at all. */
+/** True if the bytes begin like an envelope. */
 export function hasEnvelope(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, at) => bytes[at] === byte);
 }
@@ -72,7 +72,7 @@ export function writeEnvelope({ apiVersion, kind, raw }: Envelope): Uint8Array {
   return writer.finish();
 }
 
-/** An object in normal form, enveloped under its own kind and apiVersion. */
+/** Encodes an object in normal form, in an envelope with its kind and apiVersion. */
 export function encodeObject(schema: StructSchema, value: JsonObject): Uint8Array {
   const { apiVersion, kind } = value;
   return writeEnvelope({
@@ -82,12 +82,12 @@ export function encodeObject(schema: StructSchema, value: JsonObject): Uint8Arra
   });
 }
 
-/** The object in the envelope, in normal form, with kind and apiVersion. */
+/** The object of the envelope in normal form, with kind and apiVersion. */
 export function decodeObject(schema: StructSchema, { apiVersion, kind, raw }: Envelope): JsonObject {
   return decodeMessage(schema, raw, { apiVersion, kind });
 }
 
-/** The content of one watch frame; unlike the object in it, the event itself has no envelope. */
+/** The content of one watch frame. The object has an envelope; the event itself has none. */
 export function encodeWatchEvent(type: string, object: Uint8Array): Uint8Array {
   const writer = new WireWriter();
   writer.bytes(object);
@@ -100,7 +100,7 @@ export function encodeWatchEvent(type: string, object: Uint8Array): Uint8Array {
   return writer.finish();
 }
 
-/** A list out of its metadata and its items' messages, each encoded already. */
+/** A list made of its encoded metadata and its encoded items. */
 export function encodeList(
   type: { readonly apiVersion: string; readonly kind: string },
   metadata: Uint8Array,
@@ -119,7 +119,7 @@ export function encodeList(
   return writeEnvelope({ ...type, raw: writer.finish() });
 }
 
-/** The length-delimited fields of a message by tag; of repeated ones the last. */
+/** The length-delimited fields of a message by tag. The last one wins if a field is repeated. */
 function readTexts(bytes: Uint8Array): Map<number, Uint8Array> {
   const reader = new WireReader(bytes);
   const members = new Map<number, Uint8Array>();

@@ -1,4 +1,6 @@
-/** JSON → protobuf → JSON is the identity for every kind, and broken bytes end in an error, never in a hang. */
+/**
+ * Checks for every kind that JSON → protobuf → JSON is the identity. Malformed bytes end in an error, never in a hang.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../base/loop/random.ts";

@@ -1,4 +1,7 @@
-/** The samples upstream publishes of its kinds, where the shared folder is: an oracle for normal form and codec. */
+/**
+ * Checks normal form and codec against upstream's published samples. Skipped where the shared folder with the samples
+ * is missing.
+ */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,18 +1,18 @@
-/** Scalars that are small messages on the wire. Each is read from where the reader stands to `end`. */
+/** Decodes scalars that are small messages in protobuf. Each function reads from the reader's position to `end`. */
 import { dateTimeText } from "../../base/date-text.ts";
 import { DecodeError } from "../schema/decode-error.ts";
 import { normalScalar } from "../schema/normal-scalar.ts";
 import type { WireReader } from "./wire-reader.ts";
 import { LENGTH, VARINT } from "./wire-type.ts";
 
-/** The years 1 to 9999, which four digits can show. */
+/** Years 1 to 9999, which four digits can express. */
 const SECONDS_MIN = -62_135_596_800;
 const SECONDS_MAX = 253_402_300_799;
 
-/** The last date read: the times of one object are often the same. */
+/** Cache of the last date: the times of one object are often equal. */
 let last = { seconds: 0, text: "1970-01-01T00:00:00" };
 
-/** `null` for the zero time. Decimals of a `Time` are dropped, because JSON has none. */
+/** `null` for the zero time. Fractions of a `Time` are dropped, because its JSON form has none. */
 export function timeOf(reader: WireReader, type: "time" | "microTime", end: number): string | null {
   if (reader.at === end) return null;
   let seconds: number | bigint = 0;
@@ -40,7 +40,7 @@ export function quantityOf(reader: WireReader, end: number): unknown {
   return text === "" ? "0" : normalScalar("quantity", text);
 }
 
-/** Type 1 says that the text counts, any other that the number does. */
+/** Type 1 selects the text, any other type the number. */
 export function intOrStringOf(reader: WireReader, end: number): number | string {
   let type: number | bigint = 0;
   let int: number | bigint = 0;

@@ -1,9 +1,12 @@
-/** Reads protobuf within bounds: every length is checked against what is left, every number has an end. */
+/**
+ * Reads protobuf within bounds: every length is checked against the remaining bytes, and every varint has a maximum
+ * length.
+ */
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "../schema/decode-error.ts";
 import { exactInteger } from "../schema/normal-scalar.ts";
 
-/** Below this length a loop beats the call into native code. */
+/** Below this length a loop is faster than a call into native code. */
 const SHORT_TEXT = 16;
 /** Seven bytes of a varint fill 49 bits, which a number holds exactly. */
 const EXACT_SCALE = 2 ** 49;
@@ -21,7 +24,7 @@ export class WireReader {
     return this.#buffer.length;
   }
 
-  /** A tag or a length: what does not fit in 32 bits is refused. */
+  /** Reads a tag or a length. A value beyond 32 bits is an error. */
   small(end: number): number {
     if (this.at >= end) throw truncated();
     const first = this.#buffer[this.at] ?? 0;
@@ -35,7 +38,7 @@ export class WireReader {
     return value;
   }
 
-  /** A signed 64-bit varint: a number where that is exact, else a bigint. */
+  /** Reads a signed 64-bit varint: a number if it is exact, otherwise a bigint. */
   integer(end: number): number | bigint {
     let low = 0;
     let scale = 1;
@@ -55,7 +58,7 @@ export class WireReader {
     return this.#buffer.readDoubleLE(this.at - 8);
   }
 
-  /** The end of what a length announces, which lies within `end`. */
+  /** Reads a length and returns the offset of its end, which is at most `end`. */
   span(end: number): number {
     const length = this.small(end);
     if (length > end - this.at) throw truncated();
@@ -108,7 +111,7 @@ export class WireReader {
     return text;
   }
 
-  /** The rest of a varint after its first 49 bits. */
+  /** Reads the rest of a varint after its first 49 bits. */
   #long(low: bigint, first: number, end: number): number | bigint {
     let value = low;
     let byte = first;

@@ -1,12 +1,12 @@
 /**
- * Writes protobuf from the end to the beginning, so that the length of a message is known when its turn comes and
- * nothing is measured twice. Callers write fields in falling order, and each field's value before its tag.
+ * Writes protobuf from back to front. The length of a message is then known when it is written, so nothing is measured
+ * twice. Callers write fields in descending order, and each field's value before its tag.
  */
 
 const START_BYTES = 16 * 1024;
-/** A scratch buffer above this is not kept for the next message. */
+/** A larger scratch buffer is not kept for the next message. */
 const KEPT_BYTES = 1024 * 1024;
-/** Below this length a loop beats the call into native code. */
+/** Below this length a loop is faster than a call into native code. */
 const SHORT_TEXT = 24;
 
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -15,11 +15,11 @@ let scratch: Buffer = EMPTY;
 
 export class WireWriter {
   #buffer: Buffer;
-  /** Where the written part begins. */
+  /** Offset of the first written byte. */
   #at: number;
 
   constructor() {
-    // A writer at work owns the scratch; one made meanwhile gets its own.
+    // A writer owns the scratch buffer until `finish`; a second writer in the meantime allocates its own.
     this.#buffer = scratch;
     scratch = EMPTY;
     if (this.#buffer.length === 0) this.#buffer = Buffer.allocUnsafeSlow(START_BYTES);
@@ -49,7 +49,7 @@ export class WireWriter {
     this.#buffer[at] = rest;
   }
 
-  /** An int32 or int64: negative values take ten bytes, as in Go. */
+  /** Writes an int32 or int64. Negative values take ten bytes, as in Go. */
   integer(value: number | bigint): void {
     if (typeof value === "number" && value >= 0) {
       this.varint(value);
@@ -77,13 +77,13 @@ export class WireWriter {
     this.#buffer.set(value, this.#at);
   }
 
-  /** The bytes and before them their number. */
+  /** Writes the bytes, preceded by their length. */
   sized(value: Uint8Array): void {
     this.bytes(value);
     this.varint(value.length);
   }
 
-  /** The text's bytes and before them their number. */
+  /** Writes the text in UTF-8, preceded by its length in bytes. */
   text(value: string): void {
     if (value.length < SHORT_TEXT && this.#ascii(value)) {
       this.varint(value.length);
@@ -96,7 +96,7 @@ export class WireWriter {
     this.varint(bytes);
   }
 
-  /** What was written, as bytes of its own. The writer is done with. */
+  /** Returns a copy of the written bytes. The writer must not be used afterwards. */
   finish(): Uint8Array {
     const result = new Uint8Array(this.length);
     result.set(this.#buffer.subarray(this.#at));
@@ -106,7 +106,7 @@ export class WireWriter {
     return result;
   }
 
-  /** Whether the text was ASCII and is written. */
+  /** Writes the text if it is ASCII. Returns false if it is not. */
   #ascii(value: string): boolean {
     this.#reserve(value.length);
     const start = this.#at - value.length;
