@@ -1,4 +1,4 @@
-/** What all objects of the API have in common, and what names a kind of them to clients. */
+/** The shape that all API objects share, and the constants that identify a kind to clients. */
 import type { ObjectMeta } from "./generated/types/meta-v1.ts";
 
 /** Any object of the API. */
@@ -9,29 +9,29 @@ export interface ApiObject {
 }
 
 /**
- * A kind as programs name it: `client(Pod)`, `for: ReplicaSet`. The built-in ones lie beside their types in `generated/types`, so that
- * one import gives both; `defineResource` makes those of users.
+ * A kind as a value that programs pass: `client(Pod)`, `for: ReplicaSet`. The values of built-in kinds are exported
+ * beside their types, so that one import gives both. `defineResource` makes the value for a custom resource.
  */
 export interface ResourceType<T extends ApiObject = ApiObject> {
-  /** `v1`, `apps/v1`. */
+  /** API group and version: `v1`, `apps/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
-  /** As in the URL. */
+  /** Resource name in URLs: `pods`, `deployments`. */
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Never set: ties the type to the value. */
+  /** Never set at run time; carries the object's type `T`. */
   readonly object?: T;
 }
 
-/** Where an object lies; the namespace is empty or left out for objects that have none. */
+/** Name and namespace of an object. The namespace is empty or absent for cluster-scoped objects. */
 export interface ObjectKey {
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
 /**
- * An object as somebody writes it: what the server fills in may be left out, at any depth. The kind's own type is what the
- * server answers.
+ * An object as a client writes it. Fields that the server fills in are optional at any depth. The kind's own type
+ * describes the server's response.
  */
 export type Manifest<T> = Unfinished<Omit<T, "apiVersion" | "kind" | "metadata">> & {
   readonly apiVersion?: T extends ApiObject ? T["apiVersion"] : never;
@@ -39,14 +39,17 @@ export type Manifest<T> = Unfinished<Omit<T, "apiVersion" | "kind" | "metadata">
   readonly metadata?: Unfinished<ObjectMeta> | undefined;
 };
 
-/** Lists keep their items whole in number, maps their values; everything else may be missing. */
+/** Makes every member optional, at any depth. List items and map values are still checked. */
 type Unfinished<T> = T extends readonly (infer Item)[]
   ? readonly Unfinished<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]?: Unfinished<T[Key]> | undefined }
     : T;
 
-/** `pods` of `v1`, `deployments` of `apps/v1`: under this path all objects of the kind, or those of a namespace, are listed. */
+/**
+ * URL path of a collection: all objects of the kind, or only those of `namespace` if it is given. Example:
+ * `/apis/apps/v1/namespaces/default/deployments`.
+ */
 export function collectionPath({ apiVersion, plural, namespaced }: ResourceType, namespace = ""): string {
   const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const isWithin = namespaced && namespace !== "";

@@ -1,4 +1,4 @@
-/** `setpoint/api`: what operators need of the object model, without a client. */
+/** `setpoint/api`: the object model for operators (errors, selectors, quantities, times), without a client. */
 export { ApiError, isApiError } from "./errors/api-error.ts";
 export type {
   ApiErrorOptions,

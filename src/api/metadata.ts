@@ -1,6 +1,6 @@
 /**
- * Rules that hold for the metadata of every object, whatever its kind; the kind contributes its scope and the rule for
- * its name. Problems are added to a list in upstream's words.
+ * Validates the metadata of every object, independent of its kind. The kind contributes its scope and the rule for its
+ * name. Errors are added to a list, in upstream's words.
  */
 
 import type { FieldErrors, FieldPath } from "./errors/field-error.ts";
@@ -14,11 +14,11 @@ import { dns1123Label, prefixOf, qualifiedName } from "./values/names.ts";
 export interface MetadataRules {
   readonly scope: "Namespaced" | "Cluster";
   readonly name: NameRule;
-  /** Built-in kinds take finalizers with a prefix or the three of Kubernetes itself; custom ones take any name. */
+  /** Built-in kinds accept qualified finalizers and Kubernetes' three standard ones; custom kinds accept any name. */
   readonly finalizers: "standard or qualified" | "any";
 }
 
-/** All keys and values of the annotations of one object together. */
+/** Upper bound for the bytes of all annotation keys and values of one object. */
 export const ANNOTATIONS_MAX_BYTES = 256 * 1024;
 const MANAGER_MAX_BYTES = 128;
 const SUBRESOURCE_MAX_BYTES = 256;
@@ -33,10 +33,10 @@ const ANNOTATIONS = METADATA.child("annotations");
 const OWNER_REFERENCES = METADATA.child("ownerReferences");
 const FINALIZERS = METADATA.child("finalizers");
 const MANAGED_FIELDS = METADATA.child("managedFields");
-/** The only form of field sets that there is. */
+/** The only format of field sets in the API. */
 const FIELDS_TYPE = "FieldsV1";
 
-/** What never changes, and where it is. */
+/** Immutable fields with their paths. */
 const IDENTITY = (["name", "namespace", "uid"] as const).map(placed);
 const TIMES = (["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const).map(placed);
 
@@ -44,7 +44,7 @@ function placed<F extends string>(field: F): { readonly field: F; readonly path:
   return { field, path: METADATA.child(field) };
 }
 
-/** For a create, after a name was generated where one was asked for. */
+/** Validates the metadata of a create. The server has already generated the name if `generateName` asks for one. */
 export function validateMetadata(metadata: ObjectMeta, rules: MetadataRules, errors: FieldErrors): void {
   const { name = "", generateName = "", generation = 0 } = metadata;
   if (generateName !== "") {
@@ -64,7 +64,7 @@ export function validateMetadata(metadata: ObjectMeta, rules: MetadataRules, err
   if (rules.finalizers === "standard or qualified") requireKnownFinalizers(metadata, errors);
 }
 
-/** For an update: what must not change, and the rules for what may. */
+/** Validates the metadata of an update: immutable fields are unchanged, and mutable fields follow the rules. */
 export function validateMetadataUpdate(
   next: ObjectMeta,
   previous: ObjectMeta,
@@ -77,12 +77,12 @@ export function validateMetadataUpdate(
   if (rules.finalizers === "standard or qualified") requireKnownFinalizers(next, errors);
 }
 
-/** The one owner that manages the object, if it has one. */
+/** The owner reference marked as controller. An object has at most one. */
 export function findController(metadata: ObjectMeta): OwnerReference | undefined {
   return metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-/** Pod templates are held to the same rule, under their own path. */
+/** Pod templates use this check too, with their own path. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>>,
   path: FieldPath,
@@ -90,7 +90,7 @@ export function validateAnnotations(
 ): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
-    // As for labels, but upper case is allowed in the prefix too.
+    // The rule of label keys, except that the prefix may contain upper case.
     errors.invalidFor(path, key, qualifiedName(key.toLowerCase()));
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
@@ -118,7 +118,7 @@ function validateNamespace(namespace: string, scope: MetadataRules["scope"], err
   }
 }
 
-/** What clients may set and change at will. */
+/** Validates the fields that clients may set and change at will. */
 function validateFreeParts(metadata: ObjectMeta, errors: FieldErrors): void {
   if (metadata.labels !== undefined) validateLabels(metadata.labels, LABELS, errors);
   if (metadata.annotations !== undefined) validateAnnotations(metadata.annotations, ANNOTATIONS, errors);
@@ -126,7 +126,10 @@ function validateFreeParts(metadata: ObjectMeta, errors: FieldErrors): void {
   if (metadata.managedFields?.every(isReadable) === true) validateOwners(metadata.managedFields, errors);
 }
 
-/** Entries of which one cannot be read, such as the empty one that clears them, are never taken over: the object keeps its own. */
+/**
+ * An entry is unreadable if its operation, format or version is missing or unknown, as in the empty entry that clears
+ * managedFields. One unreadable entry makes the server keep the object's previous managedFields.
+ */
 function isReadable({ operation, fieldsType, apiVersion = "" }: ManagedFieldsEntry): boolean {
   return isOperation(operation) && fieldsType === FIELDS_TYPE && apiVersion !== "";
 }
@@ -157,7 +160,7 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldErrors):
   for (const field of ["kind", "name", "uid"] as const) {
     if (reference[field] === "") errors.invalid(path.child(field), "", "must not be empty");
   }
-  // Events come and go by the thousand; nothing may live and die with one.
+  // Events expire soon and in large numbers; garbage collection must not delete other objects with them.
   if (reference.apiVersion === "v1" && reference.kind === "Event") {
     errors.invalid(path, reference, "/v1, Kind=Event is disallowed from being an owner");
   }
@@ -191,7 +194,7 @@ function refuseNewFinalizers(next: ObjectMeta, previous: ObjectMeta, errors: Fie
   );
 }
 
-/** Of an object within another one, whose entries are kept as they are written. */
+/** Validates managedFields in an object embedded in another one. The server stores these entries unchanged. */
 export function validateManagedFields(entries: readonly ManagedFieldsEntry[], errors: FieldErrors): void {
   for (const [i, { operation = "", fieldsType = "" }] of entries.entries()) {
     if (!isOperation(operation)) {
@@ -206,7 +209,7 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[], er
 
 function validateOwners(entries: readonly ManagedFieldsEntry[], errors: FieldErrors): void {
   for (const [i, { manager = "", subresource = "" }] of entries.entries()) {
-    // Only of a wrong one: every write has some that are right.
+    // The path is built only for an invalid field: most writes contain valid entries only.
     const at = (field: string): FieldPath => MANAGED_FIELDS.index(i).child(field);
     if (Buffer.byteLength(manager) > MANAGER_MAX_BYTES) errors.tooLong(at("manager"), MANAGER_MAX_BYTES);
     if (Buffer.byteLength(subresource) > SUBRESOURCE_MAX_BYTES) {

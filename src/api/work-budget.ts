@@ -1,19 +1,20 @@
 /**
- * Bounds the work that one body asks for. Values are charged while a body is read, before they are defaulted, validated, tracked
- * and encoded: a short body may stand for many values, because an empty message is a struct with all its defaults.
+ * Bounds the work that one request body causes. Decoders charge values while they read a body, before defaulting,
+ * validation, tracking and encoding. A short body may expand to many values, because an empty message is a struct with
+ * all its defaults.
  *
- * A unit is a value that later stages visit. Each stage of a write visits 200,000 units in less than 100 ms.
+ * A unit is one value that later stages visit. Each stage of a write visits 200,000 units in less than 100 ms.
  */
 import type { ListSchema, MapSchema, Schema, StructSchema } from "./schema/schema.ts";
 
 export const WORK_MAX = 200_000;
 
-/** The request is larger than the server works on; the server answers 413. */
+/** The request is larger than the server accepts; the server answers 413. */
 export class TooLargeError extends RangeError {
   override readonly name = "TooLargeError";
 }
 
-/** What charges: a body has one budget. */
+/** Counts the units of one body. Each body has its own budget. */
 export interface WorkBudget {
   charge(units: number): void;
 }
@@ -25,14 +26,17 @@ export class BodyWork implements WorkBudget {
     return WORK_MAX - this.#left;
   }
 
-  /** Throws a TooLargeError when the body stands for more than that. */
+  /** Throws a TooLargeError once the body exceeds WORK_MAX units. */
   charge(units: number): void {
     this.#left -= units;
     if (this.#left < 0) throw new TooLargeError(`more than ${WORK_MAX} values with their defaults`);
   }
 }
 
-/** The values that defaults add to a struct with nothing in it, where these are more than one. Held true by charged-defaults.test.ts. */
+/**
+ * Number of values that defaulting adds to an empty struct, where it exceeds one. charged-defaults.test.ts checks the
+ * numbers.
+ */
 const DEFAULTED: ReadonlyMap<string, number> = new Map([
   ["admissionregistration.v1.MatchResources", 3],
   ["admissionregistration.v1.MutatingWebhook", 6],
@@ -54,7 +58,10 @@ const DEFAULTED: ReadonlyMap<string, number> = new Map([
   ["resource.v1.ExactDeviceRequest", 2],
 ]);
 
-/** A struct by itself: what its normal form always has, and its defaults. The fields that were sent come on top. */
+/**
+ * Units of an empty struct: the fields that its normal form always has, and its defaults. Fields in the request are
+ * charged separately.
+ */
 export function unitsOfStruct(schema: StructSchema): number {
   if (schema.units > 0) return schema.units;
   let units = 1 + (DEFAULTED.get(schema.definition) ?? 1);
@@ -64,17 +71,20 @@ export function unitsOfStruct(schema: StructSchema): number {
   return units;
 }
 
-/** An item, without what is in it. The keys of an item are read and written by whoever looks for it. */
+/**
+ * Units of a list item without its content. List keys are charged twice: later stages read and write them to find the
+ * item.
+ */
 export function unitsOfItem({ keys }: ListSchema): number {
   return 1 + 2 * keys.length;
 }
 
-/** An entry, without what is in its value: its key is a name that is checked, and owned by itself. */
+/** Units of a map entry without the content of its value. The key is validated, and has an owner of its own. */
 export function unitsOfEntry({ values }: MapSchema): number {
   return 3 + unitsOfScalar(values);
 }
 
-/** Quantities are numbers of any length, which are parsed again by whoever compares them. */
+/** A quantity costs more: it is a number of any length, and later stages parse it again to compare it. */
 function unitsOfScalar({ type }: Schema): number {
   return type === "quantity" ? 4 : 1;
 }
