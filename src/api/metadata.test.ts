@@ -35,7 +35,7 @@ function updateProblems(next: ObjectMeta, previous: ObjectMeta = {}): string[] {
 }
 
 describe("metadata of a new object", () => {
-  test("a plain object is fine", () => {
+  test("an ordinary object is valid", () => {
     expect(
       problems({
         generateName: "web-",
@@ -60,7 +60,7 @@ describe("metadata of a new object", () => {
     );
   });
 
-  test("the namespace fits the scope", () => {
+  test("the namespace must fit the scope", () => {
     expect(problems({ namespace: "" })).toEqual(["metadata.namespace: Required value"]);
     expect(problems({ namespace: "a.b" })).toEqual([
       'metadata.namespace: Invalid value: "a.b": must not contain dots',
@@ -71,7 +71,7 @@ describe("metadata of a new object", () => {
     expect(problems({ namespace: "" }, { scope: "Cluster" })).toEqual([]);
   });
 
-  test("labels and annotations have their rules", () => {
+  test("labels and annotations follow their rules", () => {
     expect(problems({ labels: { a: "-" } })[0]).toMatch(
       /^metadata.labels: Invalid value: "-": a valid label must be an empty string/,
     );
@@ -80,7 +80,7 @@ describe("metadata of a new object", () => {
     );
   });
 
-  test("annotations are at most 256 KiB together, in bytes", () => {
+  test("annotations of an object have at most 256 KiB", () => {
     const half = "é".repeat(64 * 1024 - 1);
 
     expect(problems({ annotations: { aa: half, bb: half } })).toEqual([]);
@@ -89,7 +89,7 @@ describe("metadata of a new object", () => {
     ]);
   });
 
-  test("owner references are complete, and one at most is the controller", () => {
+  test("owner references are complete, and at most one is the controller", () => {
     expect(problems({ ownerReferences: [{ apiVersion: "apps/", kind: "", name: "", uid: "" }] })).toEqual([
       'metadata.ownerReferences.apiVersion: Invalid value: "apps/": version must not be empty',
       'metadata.ownerReferences.kind: Invalid value: "": must not be empty',
@@ -118,7 +118,7 @@ describe("metadata of a new object", () => {
     ]);
   });
 
-  test("managed fields and generation are plausible", () => {
+  test("generation is not negative, and names of managers are bounded", () => {
     const entry = { operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", manager: "m".repeat(129) };
     expect(problems({ generation: -1, managedFields: [entry] })).toEqual([
       "metadata.generation: Invalid value: -1: must be greater than or equal to 0",
@@ -126,12 +126,12 @@ describe("metadata of a new object", () => {
     ]);
   });
 
-  test("managed fields that cannot be read are no mistake, as nobody takes them over", () => {
+  test("unreadable managed fields are valid, because the server ignores them", () => {
     expect(problems({ managedFields: [{}] })).toEqual([]);
     expect(problems({ managedFields: [{ operation: "Delete", fieldsType: "FieldsV2" }] })).toEqual([]);
   });
 
-  test("managed fields of an object within another one have to be readable", () => {
+  test("managed fields of an embedded object must be readable", () => {
     const errors = new FieldErrors();
     validateManagedFields(
       [{ operation: "Delete", fieldsType: "FieldsV2", manager: "m".repeat(129) }],
@@ -146,7 +146,7 @@ describe("metadata of a new object", () => {
 });
 
 describe("metadata of a changed object", () => {
-  test("an unchanged object is fine", () => {
+  test("an unchanged object is valid", () => {
     expect(updateProblems({ labels: { a: "b" } }, { labels: { c: "d" } })).toEqual([]);
   });
 
@@ -164,7 +164,7 @@ describe("metadata of a changed object", () => {
     ]);
   });
 
-  test("a resource version is needed and generation never falls", () => {
+  test("a resource version is required, and generation never decreases", () => {
     expect(updateProblems({ resourceVersion: "", generation: 1 }, { generation: 2 })).toEqual([
       'metadata.resourceVersion: Invalid value: "": must be specified for an update',
       "metadata.generation: Invalid value: 1: must not be decremented",
@@ -182,7 +182,7 @@ describe("metadata of a changed object", () => {
     ]);
   });
 
-  test("an object being deleted takes no new finalizers but gives them up", () => {
+  test("an object in deletion refuses new finalizers but allows their removal", () => {
     const deletionTimestamp = "2026-01-01T00:00:00Z";
 
     expect(
@@ -198,7 +198,7 @@ describe("metadata of a changed object", () => {
 });
 
 describe("findController", () => {
-  test("finds the reference that controls", () => {
+  test("returns the controller's reference", () => {
     const controller = { ...owner, name: "c", controller: true };
 
     expect(findController({ ownerReferences: [owner, controller] })).toBe(controller);

@@ -13,8 +13,8 @@ function read(text: string): readonly unknown[] {
   ]);
 }
 
-describe("the blocks of a text", () => {
-  test("are all that it holds, in order, and nothing around them", () => {
+describe("pemBlocks", () => {
+  test("yields all blocks in order, without the text around them", () => {
     const text = `subject: a\n${block("A", "AAEC", "AwQ=")}between\n${block("B B")}after`;
 
     expect(read(text)).toEqual([
@@ -23,7 +23,7 @@ describe("the blocks of a text", () => {
     ]);
   });
 
-  test("say whether they have headers", () => {
+  test("reports whether a block has headers", () => {
     expect(read(block("A", "Proc-Type: 4", "", "AA=="))).toEqual([["A", true, "00"]]);
   });
 
@@ -35,7 +35,7 @@ describe("the blocks of a text", () => {
     "-----BEGIN A-----\nAA==\n-----END B-----",
     "x-----BEGIN A-----\nAA==\n-----END A-----",
     "-----BEGIN A-----\nA*==\n-----END A-----",
-  ])("are not found in %j", (text) => {
+  ])("finds no block in %j", (text) => {
     expect(read(text)).toEqual([]);
   });
 });

@@ -140,24 +140,24 @@ describe("api errors", () => {
     );
   });
 
-  test("a Status leaves out what is empty and keeps empty details", () => {
+  test("a Status omits empty members but keeps empty details", () => {
     expect(toStatus(errors.badRequest("no"))).not.toHaveProperty("details");
     expect(toStatus(errors.unknownResource()).details).toEqual({});
     expect(toStatus(errors.notFound(pods, "x")).details).toEqual({ name: "x", kind: "pods" });
   });
 
-  test("an expired list carries the token to go on with", () => {
+  test("an expired list carries the continue token", () => {
     expect(toStatus(errors.expired("too old", "token")).metadata).toEqual({ continue: "token" });
   });
 
-  test("a read ahead of time says when to try again", () => {
+  test("a read at a future revision tells the client when to retry", () => {
     expect(toStatus(errors.tooLargeResourceVersion(9, 3)).details).toEqual({
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
       retryAfterSeconds: 1,
     });
   });
 
-  test("any other error is an internal one", () => {
+  test("any other error becomes an internal error", () => {
     const cause = new TypeError("x is not a function");
 
     expect(toStatus(cause)).toMatchObject({
@@ -169,7 +169,7 @@ describe("api errors", () => {
     expect(errors.internalError(cause).cause).toBe(cause);
   });
 
-  test("isApiError tells by class and reason", () => {
+  test("isApiError tests class and reason", () => {
     const error: unknown = errors.conflict(pods, "x");
 
     expect(isApiError(error)).toBe(true);

@@ -65,7 +65,7 @@ describe("field errors", () => {
     expect(textOf(add)).toBe(text);
   });
 
-  test("immutable speaks only when the meaning changed", () => {
+  test("immutable adds an error only if the value changed", () => {
     expect(textOf((e) => e.immutable("spec.a", { b: [1] }, { b: [1] }))).toBe("");
     expect(textOf((e) => e.immutable("spec.a", null, undefined))).toBe("");
     expect(textOf((e) => e.immutable("spec.a", "y", "x"))).toBe(
@@ -73,13 +73,13 @@ describe("field errors", () => {
     );
   });
 
-  test("each message of a check becomes an error", () => {
+  test("invalidFor adds an error for each message", () => {
     expect(textOf((e) => e.invalidFor("spec.a", "x", ["one", "two"]))).toBe(
       'spec.a: Invalid value: "x": one\nspec.a: Invalid value: "x": two',
     );
   });
 
-  test("a list knows whether it is empty and takes in another", () => {
+  test("isEmpty is true until errors are appended", () => {
     const errors = new FieldErrors();
     const others = new FieldErrors();
     others.required("a");
@@ -100,10 +100,10 @@ describe("field errors", () => {
   });
 });
 
-describe("collected field errors", () => {
+describe("collectFieldErrors", () => {
   const LONG = "x".repeat(1000);
 
-  test("are all that were found", () => {
+  test("returns all errors that the validation finds", () => {
     const { found, isCut } = collectFieldErrors((errors) => {
       errors.required("a");
       errors.invalid("b", 1, "no");
@@ -115,7 +115,7 @@ describe("collected field errors", () => {
     ]);
   });
 
-  test("end the validation once no more are told", () => {
+  test("ends the validation once the limit is reached", () => {
     let calls = 0;
 
     const { found, isCut } = collectFieldErrors((errors) => {
@@ -125,7 +125,7 @@ describe("collected field errors", () => {
     expect([found.length < 300, calls < 300, isCut]).toEqual([true, true, true]);
   });
 
-  test("hand on every other failure", () => {
+  test("rethrows every other error", () => {
     const failing = (): never => {
       throw new TypeError("a bug");
     };

@@ -242,7 +242,7 @@ export class FieldErrors {
 /** Ends a validation once the limit is reached. */
 class ErrorsFull extends Error {
   constructor() {
-    super("there are more errors than are told");
+    super("the limit of collected errors is reached");
   }
 }
 

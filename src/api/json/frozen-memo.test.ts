@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { frozenMemo } from "./frozen-memo.ts";
 
 describe("frozenMemo", () => {
-  test("computes once for a frozen value, each time for one that may change", () => {
+  test("computes once for a frozen value, and each time for a mutable one", () => {
     let calls = 0;
     const sizeOf = frozenMemo((value: readonly number[]) => {
       calls += 1;
@@ -19,7 +19,7 @@ describe("frozenMemo", () => {
     expect(calls).toBe(3);
   });
 
-  test("remembers that there is nothing", () => {
+  test("caches an undefined result", () => {
     let calls = 0;
     const nothing = frozenMemo((): undefined => {
       calls += 1;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cloneJson } from "./json-clone.ts";
 
 describe("cloneJson", () => {
-  test("a copy has the same text and no part in common", () => {
+  test("a copy has the same text and shares no objects", () => {
     const value = { list: [1, { deep: [null, "text"] }], empty: {}, large: 2n ** 60n };
 
     const copy = cloneJson(value);

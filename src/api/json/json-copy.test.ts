@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { copyAsJson } from "./json-copy.ts";
 
 describe("copyAsJson", () => {
-  test("takes a value as JSON does, and shares nothing with it", () => {
+  test("copies a value as a JSON round trip does, and shares no objects", () => {
     const value = { a: undefined, b: [1, undefined, Number.NaN], c: { d: null }, e: 2n ** 60n };
 
     const copy = copyAsJson(value);
@@ -18,15 +18,15 @@ describe("copyAsJson", () => {
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   });
 
-  test("lets objects say what they are", () => {
+  test("calls toJSON", () => {
     expect(copyAsJson({ at: new Date(0) })).toEqual({ at: "1970-01-01T00:00:00.000Z" });
   });
 
-  test("refuses what JSON has no form for", () => {
+  test("refuses functions and cycles", () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
 
-    expect(() => copyAsJson(cycle)).toThrow("contains itself");
-    expect(() => copyAsJson({ f: () => 1 })).toThrow("a function is no JSON value");
+    expect(() => copyAsJson(cycle)).toThrow("contains a cycle");
+    expect(() => copyAsJson({ f: () => 1 })).toThrow("a function cannot be written as JSON");
   });
 });

@@ -12,13 +12,13 @@ export function copyAsJson(value: unknown, depth = 0): unknown {
   if (typeof value === "object" && value !== null) return copyMembers(value, depth);
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value === "function" || typeof value === "symbol") {
-    throw new TypeError(`a ${typeof value} is no JSON value`);
+    throw new TypeError(`a ${typeof value} cannot be written as JSON`);
   }
   return value;
 }
 
 function copyMembers(value: object, depth: number): unknown {
-  if (depth > DEPTH_MAX) throw new TypeError("the value contains itself, or is nested too deeply");
+  if (depth > DEPTH_MAX) throw new TypeError("the value contains a cycle or is nested too deeply");
   if (Array.isArray(value)) return value.map((item: unknown) => copyAsJson(item, depth + 1) ?? null);
   if ("toJSON" in value && typeof value.toJSON === "function") {
     return copyAsJson((value.toJSON as () => unknown)(), depth + 1);

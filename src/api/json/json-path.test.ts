@@ -45,11 +45,11 @@ describe("JSONPath", () => {
     expect(found(text)).toEqual(values);
   });
 
-  test.each(["spec", ".spec[", ".spec[?(@.a==]", ".a b", ".a[b]"])("%s is none", (text) => {
+  test.each(["spec", ".spec[", ".spec[?(@.a==]", ".a b", ".a[b]"])("%s is not a path", (text) => {
     expect(found(text)).toBeUndefined();
   });
 
-  test("a path of plain fields is known by their names", () => {
+  test("findFieldNames returns the names of a path of plain fields", () => {
     expect(findFieldNames(".spec.replicas")).toEqual(["spec", "replicas"]);
     expect(findFieldNames(".spec.list[0]")).toBeUndefined();
   });

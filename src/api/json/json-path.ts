@@ -160,7 +160,7 @@ class PathReader {
     if (this.#text.startsWith("$", this.#at)) this.#at += 1;
     const steps = this.#steps();
     this.#take(SPACE);
-    if (this.#at !== this.#text.length) throw new SyntaxError("the path does not end where it should");
+    if (this.#at !== this.#text.length) throw new SyntaxError("the path has trailing text");
     return steps;
   }
 

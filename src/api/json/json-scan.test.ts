@@ -18,7 +18,7 @@ describe("parseJson", () => {
     );
   });
 
-  test("makes whole characters of halves, and leaves those that belong together", () => {
+  test("replaces lone surrogates and keeps surrogate pairs", () => {
     expect(value(String.raw`{"a":"x\ud800y","\udc00":["\ud83d\ude00"],"b":"\\ud800"}`)).toEqual({
       a: "x\u{fffd}y",
       "\u{fffd}": ["\u{1f600}"],
@@ -39,7 +39,7 @@ describe("parseJson", () => {
     });
   });
 
-  test("a text that needs the exact reader otherwise means the same", () => {
+  test("the exact reader reads other values as JSON.parse does", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom("", " ", "\n\t"), (json, blank) => {
         const text = `[9007199254740993${blank},${blank}${JSON.stringify(json, undefined, blank)}${blank}]`;
@@ -49,7 +49,7 @@ describe("parseJson", () => {
     );
   });
 
-  test("names keys given twice by their path, the last one wins", () => {
+  test("reports the paths of duplicate keys, and the last value wins", () => {
     const text = '{"spec":{"y":1,"\\u0079":2,"list":[{"a":1},{"a":1,"a":{"b":1,"b":2}}]},"spec2":1}';
 
     expect(parseJson(bytes(text))).toEqual({
@@ -58,7 +58,7 @@ describe("parseJson", () => {
     });
   });
 
-  test("finds a duplicate wherever it is", () => {
+  test("finds a duplicate key at any position", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (object, seed) => {
         const keys = Object.keys(object);
@@ -71,7 +71,7 @@ describe("parseJson", () => {
     );
   });
 
-  test("sees through every spelling of a key", () => {
+  test("finds a duplicate key in every spelling", () => {
     for (const [one, other] of [
       ["a/b", "a\\/b"],
       ["y", "\\u0079"],
@@ -118,7 +118,7 @@ describe("parseJson", () => {
     expect(() => parseJson(bytes(text))).toThrow(SyntaxError);
   });
 
-  test("refuses invalid UTF-8 and numbers that are none", () => {
+  test("refuses invalid UTF-8 and numbers beyond the doubles", () => {
     expect(() => parseJson(Uint8Array.from([0x22, 0xff, 0x22]))).toThrow("invalid UTF-8 in JSON");
     expect(() => parseJson(bytes('{"a":1e400}'))).toThrow(
       "json: cannot unmarshal number into Go value of type float64",
@@ -167,7 +167,7 @@ describe("parseJson", () => {
     ],
     ["duplicates of every level", `${'{"a":1,"a":'.repeat(400)}1${"}".repeat(400)}`],
     ["a truncated string", `{"a":"${"x".repeat(SIZE)}`],
-  ])("3 MiB of %s end soon", (_name, text) => {
+  ])("3 MiB of %s take bounded time", (_name, text) => {
     const input = bytes(text);
     const before = process.cpuUsage();
     try {
@@ -191,7 +191,7 @@ describe("stringifyJson", () => {
     );
   });
 
-  test("writes bigints exactly and everything beside them as ever", () => {
+  test("writes bigints exactly and other values as JSON.stringify does", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.bigInt(), (json, big) => {
         const text = JSON.stringify(json);
@@ -209,7 +209,7 @@ describe("stringifyJson", () => {
     expect(stringifyJson(value(text))).toBe(text);
   });
 
-  test("a cycle is a bug, not an endless loop", () => {
+  test("a cycle fails an assertion instead of looping", () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
 
@@ -217,11 +217,11 @@ describe("stringifyJson", () => {
   });
 });
 
-describe("a member that somebody knows by its text", () => {
+describe("parseJson with a member reader", () => {
   const blank = fc.constantFrom("", " ", "\n\t");
   const key = fc.oneof(fc.constantFrom("spec", "specs", "a"), fc.string());
 
-  test("makes no difference to what is read", () => {
+  test("returns the same value as without a reader", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(key, fc.jsonValue(), blank)), (members) => {
         const texts = members.map(
@@ -235,7 +235,7 @@ describe("a member that somebody knows by its text", () => {
     );
   });
 
-  test("is what they say", () => {
+  test("takes the member's value from the reader", () => {
     const read: string[] = [];
     const member = {
       name: "spec",
@@ -261,7 +261,7 @@ describe("a member that somebody knows by its text", () => {
     '["spec":1]',
     '{"a" "spec":1}',
     '{"spec":[1,}',
-  ])("%s is refused as it is without", (text) => {
+  ])("%s is refused with the same message as without a reader", (text) => {
     const member = { name: "spec", read: (found: string): unknown => JSON.parse(found) };
 
     const told = (parse: () => unknown): unknown => {

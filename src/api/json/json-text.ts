@@ -34,7 +34,7 @@ export function stringifyAsGo(value: unknown): string {
 }
 
 function exactText(value: unknown, depth: number): string {
-  assert(depth <= DEPTH_MAX, `a value to be written has no cycle and is at most ${DEPTH_MAX} levels deep`);
+  assert(depth <= DEPTH_MAX, `the value has no cycle and is at most ${DEPTH_MAX} levels deep`);
   if (typeof value === "bigint") return value.toString();
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   if (Array.isArray(value)) return `[${value.map((item) => exactText(item, depth + 1)).join(",")}]`;

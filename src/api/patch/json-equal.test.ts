@@ -8,7 +8,7 @@ test.each<readonly [unknown, unknown]>([
   [9_223_372_036_854_775_000, 9_223_372_036_854_775_000n],
   [2 ** 60, 1_152_921_504_606_847_000n],
   [9_007_199_254_740_993n, 9_007_199_254_740_993n],
-])("values %# are the same", (left, right) => {
+])("values %# are equal", (left, right) => {
   expect(jsonEqual(left, right)).toBe(true);
   expect(jsonEqual(right, left)).toBe(true);
 });
@@ -20,6 +20,6 @@ test.each<readonly [unknown, unknown]>([
   [0, null],
   [[1], { 0: 1 }],
   [{ a: 1 }, { a: 1, b: undefined }],
-])("values %# are not the same", (left, right) => {
+])("values %# are not equal", (left, right) => {
   expect(jsonEqual(left, right)).toBe(false);
 });

@@ -66,7 +66,7 @@ describe("applyJsonPatch", () => {
     expect(applyJsonPatch(DOCUMENT, patch)).toEqual(expected);
   });
 
-  test("~1 and ~0 stand for a slash and a tilde", () => {
+  test("~1 and ~0 decode to a slash and a tilde", () => {
     const patch = [
       { op: "remove", path: "/a/x~1y" },
       { op: "replace", path: "/a/m~0n", value: 3 },
@@ -144,14 +144,14 @@ describe("applyJsonPatch", () => {
     [{ op: "add" }, "cannot unmarshal object into Go value of type []handlers.jsonPatchOp"],
     [["x"], "cannot unmarshal string into Go value of type handlers.jsonPatchOp"],
     [[{ op: 1 }], "cannot unmarshal number into Go struct field jsonPatchOp.op of type string"],
-  ])("%j is no patch", (patch, message) => {
+  ])("%j is not a patch", (patch, message) => {
     const error = refusal(DOCUMENT, patch);
 
     expect(error.reason).toBe("BadRequest");
     expect(error.message).toBe(`error decoding patch: json: ${message}`);
   });
 
-  test("inputs are never changed, not by later operations on what an earlier one put in", () => {
+  test("operations do not change the inputs, nor the values of earlier operations", () => {
     const document = deepFreeze({ a: { b: [1] } });
     const patch = deepFreeze([
       { op: "add", path: "/c", value: { d: [1] } },
@@ -164,7 +164,7 @@ describe("applyJsonPatch", () => {
     expect(applyJsonPatch(document, patch)).toEqual({ a: { b: [] }, c: { d: [1, 3] }, e: { d: [1, 2] } });
   });
 
-  test("more than 10,000 operations are too many", () => {
+  test("more than 10,000 operations are refused", () => {
     const patch = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/x", value: null }));
 
     expect(refusal({}, patch)).toMatchObject({
@@ -175,7 +175,7 @@ describe("applyJsonPatch", () => {
     });
   });
 
-  test("copies that double a value end at 3 MiB", () => {
+  test("copies that double a value are refused beyond 3 MiB", () => {
     const patch = Array.from({ length: 40 }, () => ({ op: "copy", from: "/a", path: "/a/-" }));
 
     expect(reason({ a: ["x".repeat(1000)] }, ...patch)).toMatch(
@@ -183,7 +183,7 @@ describe("applyJsonPatch", () => {
     );
   });
 
-  test("a value cannot be nested deeper than a request could bring it", () => {
+  test("a patch cannot nest values deeper than a body may", () => {
     const patch = Array.from({ length: 600 }, () => ({ op: "copy", from: "/a", path: "/a/x" }));
     const moves = Array.from({ length: 600 }, (_, at) => ({
       op: "add",
@@ -199,7 +199,7 @@ describe("applyJsonPatch", () => {
     ["insertions at the front of a long list", { op: "add", path: "/list/0", value: 0 }],
     ["comparisons with a large object", { op: "test", path: "", value: { list: {}, map: {} } }],
     ["comparisons with a long list", { op: "test", path: "/list", value: [] }],
-  ])("%s are cut off before they take long", (_name, operation) => {
+  ])("%s are refused before they take long", (_name, operation) => {
     const map = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at]));
     const document = { list: Array.from({ length: 150_000 }, () => 0), map };
     const patch = [...Array.from({ length: 9_999 }, () => operation)];

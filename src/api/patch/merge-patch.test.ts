@@ -31,13 +31,13 @@ describe("applyMergePatch", () => {
     [[], "array"],
     ["x", "string"],
     [1, "number"],
-  ])("%j is no patch", (patch, word) => {
+  ])("%j is not a patch", (patch, word) => {
     expect(() => applyMergePatch({}, patch)).toThrow(
       `error decoding patch: json: cannot unmarshal ${word} into Go value of type map[string]interface {}`,
     );
   });
 
-  test("null is no patch, and is told in other words", () => {
+  test("a null patch is refused with a message of its own", () => {
     expect(() => applyMergePatch({}, null)).toThrow("Invalid JSON Patch");
   });
 });

@@ -166,7 +166,7 @@ function expectClean(): void {
   expect(({} as JsonObject).polluted).toBeUndefined();
 }
 
-describe("a value patched with its own difference becomes the target", () => {
+describe("a value patched with its difference to a target becomes the target", () => {
   test("merge patch", () => {
     fc.assert(
       fc.property(anyObject, anyObject, (before, after) => {

@@ -34,7 +34,7 @@ describe("lists of maps", () => {
   });
 
   test.each([
-    ["a new item comes first, there being no common place", ["a", "b"], ["x"], ["x", "a", "b"]],
+    ["a new item without a common item comes first", ["a", "b"], ["x"], ["x", "a", "b"]],
     ["a new item after a known one stays after it", ["a", "b"], ["b", "x"], ["a", "b", "x"]],
     ["known items take the patch's order", ["a", "b", "c"], ["c", "a"], ["b", "c", "a"]],
     [
@@ -53,7 +53,7 @@ describe("lists of maps", () => {
     expect(names(patched)).toEqual(expected);
   });
 
-  test("$setElementOrder orders all, live items that it does not name keeping their places", () => {
+  test("$setElementOrder orders all items, and unlisted live items keep their places", () => {
     const patch = {
       "$setElementOrder/containers": [{ name: "c" }, { name: "x" }, { name: "a" }],
       containers: [{ name: "x", image: "x:1" }],
@@ -65,7 +65,7 @@ describe("lists of maps", () => {
     expect(Object.keys(patched)).toEqual(["containers"]);
   });
 
-  test("$setElementOrder: a new item that takes a deleted one's room stands behind live items that it does not name", () => {
+  test("$setElementOrder puts a new item in a deleted item's room after unlisted live items", () => {
     const patch = {
       "$setElementOrder/containers": [{ name: "x" }, { name: "y" }],
       containers: [{ name: "x" }, { name: "y" }, { $patch: "delete", name: "a" }],
@@ -88,14 +88,14 @@ describe("lists of maps", () => {
     expect(applyStrategicMergePatch({}, patch, POD_SPEC)).toEqual({});
   });
 
-  test("$patch: delete removes an item, and nothing where there is none", () => {
+  test("$patch: delete removes an item, and adds nothing to a missing list", () => {
     const patch = { containers: [{ name: "a", $patch: "delete" }] };
 
     expect(names(applyStrategicMergePatch(containers("a", "b"), patch, POD_SPEC))).toEqual(["b"]);
     expect(applyStrategicMergePatch({}, patch, POD_SPEC)).toEqual({ containers: [] });
   });
 
-  test("as kubectl sends it: order, change, addition and deletion at once", () => {
+  test("a patch from kubectl orders, changes, adds and deletes at once", () => {
     const patch = {
       "$setElementOrder/containers": [{ name: "new" }, { name: "b" }],
       containers: [
@@ -137,7 +137,7 @@ describe("lists of maps", () => {
     });
   });
 
-  test("of two items with one key the first is merged with, and both stay", () => {
+  test("a patch merges into the first of two items with one key, and both stay", () => {
     const live = { ports: [{ port: 53, protocol: "UDP" }, { port: 53, protocol: "TCP" }, { port: 80 }] };
 
     expect(applyStrategicMergePatch(live, { ports: [{ port: 53, nodePort: 30053 }] }, SERVICE_SPEC)).toEqual({
@@ -156,7 +156,7 @@ describe("lists of maps", () => {
 });
 
 describe("lists of scalars", () => {
-  test("merge without doubles", () => {
+  test("merge without duplicates", () => {
     const live = { finalizers: ["a", "b"] };
 
     expect(applyStrategicMergePatch(live, { finalizers: ["c", "a"] }, OBJECT_META)).toEqual({
@@ -209,7 +209,7 @@ describe("maps", () => {
     });
   });
 
-  test("what is new comes without its nulls", () => {
+  test("new values lose their nulls", () => {
     expect(
       applyStrategicMergePatch({}, { strategy: { type: "x", rollingUpdate: null } }, DEPLOYMENT_SPEC),
     ).toEqual({
@@ -243,7 +243,7 @@ describe("refusals", () => {
   });
 });
 
-test("a thousand patched items of a thousand take no time", () => {
+test("a patch of a thousand items in a thousand takes bounded time", () => {
   const list = (suffix: string): readonly object[] =>
     Array.from({ length: 20_000 }, (_, at) => ({ name: `c${at}`, image: suffix }));
 

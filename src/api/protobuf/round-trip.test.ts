@@ -79,7 +79,7 @@ describe("protobuf", () => {
     });
   }
 
-  test("cut or damaged bytes are refused or read, and never hang", () => {
+  test("truncated or damaged bytes are refused or decoded, and never hang", () => {
     const schema = builtInStruct("core.v1.Pod");
     const property = fc.property(fc.nat(50), fc.nat(), fc.nat(255), (seed, place, byte) => {
       const bytes = encodeMessage(schema, normalValue(schema, seed));
@@ -91,7 +91,7 @@ describe("protobuf", () => {
     fc.assert(property, { seed: SEED, numRuns: 500 });
   });
 
-  test("arbitrary bytes are refused or read", () => {
+  test("arbitrary bytes are refused or decoded", () => {
     const schema = builtInStruct("apiextensions.v1.CustomResourceDefinition");
     const property = fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => expectReadable(schema, bytes));
     fc.assert(property, { seed: SEED, numRuns: 500 });
@@ -105,14 +105,14 @@ describe("protobuf", () => {
     expect(() => decodeMessage(schema, bytes)).toThrow("proto: exceeded max depth");
   });
 
-  test("a body of tiny messages is refused before it fills memory", () => {
+  test("a body of many tiny messages is refused before it fills memory", () => {
     const containers = new Uint8Array(1_000_000);
     for (let at = 0; at < containers.length; at += 2) containers[at] = 0x12;
     const schema = builtInStruct("core.v1.PodSpec");
     expect(() => decodeMessage(schema, containers)).toThrow("more than 200000 values");
   });
 
-  test("invalid UTF-8 in a text is refused, the replacement character is not", () => {
+  test("invalid UTF-8 is refused, but the replacement character is not", () => {
     const schema = builtInStruct("meta.v1.ObjectMeta");
     const good = encodeMessage(schema, { name: "a\uFFFDb" });
     expect(decodeMessage(schema, good)).toEqual({ name: "a\uFFFDb" });
@@ -138,7 +138,7 @@ describe("protobuf", () => {
     });
   });
 
-  test("plain zeros read as absent, a pointer's zero as a value", () => {
+  test("plain zeros decode as absent, a pointer's zero as a value", () => {
     const schema = builtInStruct("apps.v1.DeploymentSpec");
     const zeros = Uint8Array.of(0x08, 0x00, 0x28, 0x00, 0x38, 0x00);
     expect(decodeMessage(schema, zeros)).toMatchObject({ replicas: 0 });

@@ -46,7 +46,7 @@ function samples(): readonly Sample[] {
 describe.skipIf(!existsSync(FOLDER))("published samples", () => {
   const known = samples().filter(({ schema }) => schema !== undefined);
 
-  test("those without a schema are of versions no longer served, options in the query, or webhook payloads", () => {
+  test("samples without a schema are of unserved versions, query options, or webhook payloads", () => {
     const served = new Set(groupVersions().flatMap(({ resources }) => resources.map(kindOf)));
     const without = samples().filter(({ schema }) => schema === undefined);
 

@@ -23,19 +23,19 @@ function allStructs(): readonly StructSchema[] {
 }
 
 describe("built-in schemas", () => {
-  test("every struct of every kind compiles, and no field shadows what objects inherit", () => {
+  test("every struct of every kind compiles, and no field shadows a member of Object.prototype", () => {
     const structs = allStructs();
     expect(structs.length).toBeGreaterThan(700);
     expect(structs.flatMap(({ fields }) => fields).filter(({ shadows }) => shadows)).toEqual([]);
   });
 
-  test("a kind is found by apiVersion, options of deletion in every group", () => {
+  test("findKindSchema finds a kind by apiVersion, and DeleteOptions in every group", () => {
     expect(findKindSchema("apps/v1", "Deployment")?.definition).toBe("apps.v1.Deployment");
     expect(findKindSchema("batch/v1", "DeleteOptions")?.definition).toBe("meta.v1.DeleteOptions");
     expect(findKindSchema("apps/v1", "Pod")).toBeUndefined();
   });
 
-  test("list types, keys, strategies and defaults are with their field", () => {
+  test("a field has its list type, keys, strategies and default", () => {
     const spec = builtInStruct("core.v1.PodSpec");
     expect(findField(spec, "containers")).toMatchObject({
       schema: { type: "list", listType: "map", keys: ["name"] },
@@ -54,7 +54,7 @@ describe("built-in schemas", () => {
     });
   });
 
-  test("fields that JSON flattens know their way on the wire", () => {
+  test("fields that JSON flattens have the wire path of their message", () => {
     expect(findField(builtInStruct("core.v1.Volume"), "hostPath")?.wirePath).toEqual([2, 1]);
     expect(
       findField(builtInStruct("admissionregistration.v1.NamedRuleWithOperations"), "apiGroups")?.wirePath,

@@ -33,7 +33,7 @@ function customStruct(fields: readonly (readonly [string, Schema])[], keepsUnkno
 }
 
 describe("the normal form", () => {
-  test("leaves out null and the zeros that Go leaves out, and fills in what Go always writes", () => {
+  test("omits null and the zeros that Go omits, and fills in the fields that Go always writes", () => {
     const sent = {
       kind: "Pod",
       apiVersion: "v1",
@@ -61,7 +61,7 @@ describe("the normal form", () => {
     });
   });
 
-  test("is the same object when nothing changes, and shares what did not", () => {
+  test("is the same object if nothing changes, and shares unchanged parts", () => {
     const labels = { a: "1", b: "2" };
     const value = normal(pod, { metadata: { labels, name: "x" }, spec: { containers: [] }, status: {} });
 
@@ -69,7 +69,7 @@ describe("the normal form", () => {
     expect((value["metadata"] as JsonObject)["labels"]).toBe(labels);
   });
 
-  test("does not look again at parts that a known object has in common, and does at all others", () => {
+  test("skips parts identical in the known object, and visits all others", () => {
     const shared = { name: "a", image: "" };
     const pod = { apiVersion: "v1", kind: "Pod", spec: { containers: [shared, { name: "b" }] }, status: {} };
     const schema = builtInStruct("core.v1.Pod");
@@ -99,7 +99,7 @@ describe("the normal form", () => {
     ["1e-6", "1e-3"],
     ["1.00001Gi", "1073752561419m"],
     ["1Gi", "1Gi"],
-  ])("rounds amounts of resources up to thousandths: %s", (sent, amount) => {
+  ])("rounds resource amounts up to thousandths: %s", (sent, amount) => {
     const container = { name: "a", resources: { limits: { cpu: sent } } };
 
     expect(normal(pod, { spec: { containers: [container] } })).toMatchObject({
@@ -107,13 +107,13 @@ describe("the normal form", () => {
     });
   });
 
-  test("leaves quantities of other kinds as fine as they are", () => {
+  test("does not round other quantities", () => {
     const requirements = builtInStruct("resource.v1.CapacityRequirements");
 
     expect(normal(requirements, { requests: { memory: "100u" } })).toEqual({ requests: { memory: "100u" } });
   });
 
-  test("spells quantities, times and bytes one way", () => {
+  test("spells quantities, times and bytes canonically", () => {
     const resources = { limits: { cpu: "0.5", memory: "1024Mi", "example.com/x": 2 } };
     const found = normal(builtInStruct("core.v1.Container"), { name: "c", resources });
     expect(found["resources"]).toEqual({ limits: { cpu: "500m", "example.com/x": "2", memory: "1Gi" } });
@@ -136,7 +136,7 @@ describe("the normal form", () => {
     expect(normal(meta, { name: "a", deletionTimestamp: "0001-01-01T00:00:00Z" })).toEqual({ name: "a" });
   });
 
-  test("null in a list or map keeps its place as a zero", () => {
+  test("null in a list or map becomes a zero in the same place", () => {
     expect(
       normal(builtInStruct("meta.v1.ObjectMeta"), { labels: { a: null }, finalizers: [null, "x"] }),
     ).toEqual({
@@ -145,7 +145,7 @@ describe("the normal form", () => {
     });
   });
 
-  test("unknown fields are pruned and named with their path", () => {
+  test("unknown fields are pruned and reported with their path", () => {
     const sent = {
       spec: { containers: [{ name: "a", foo: 1 }], bar: {} },
       nope: null,
@@ -157,12 +157,12 @@ describe("the normal form", () => {
     expect(value["spec"]).toEqual({ containers: [{ name: "a", resources: {} }] });
   });
 
-  test("at most a hundred unknown fields are named", () => {
+  test("at most a hundred unknown fields are reported", () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`x${String(at)}`, 1]));
     expect(toNormalForm(pod, many).unknownFields).toHaveLength(100);
   });
 
-  test("keys of every object are ordinary data", () => {
+  test("names of Object.prototype are ordinary keys", () => {
     const labels = JSON.parse('{"__proto__":"a","constructor":"b","a":null}') as JsonObject;
     const found = normal(builtInStruct("meta.v1.ObjectMeta"), { labels })["labels"] as JsonObject;
 
@@ -171,7 +171,7 @@ describe("the normal form", () => {
     expect(toNormalForm(pod, JSON.parse('{"__proto__":{"x":1}}')).unknownFields).toEqual(["__proto__"]);
   });
 
-  test("a struct that keeps unknown fields keeps them in order", () => {
+  test("a struct that keeps unknown fields sorts them", () => {
     const schema = customStruct(
       [
         ["b", { type: "int64" }],

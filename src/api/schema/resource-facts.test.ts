@@ -24,7 +24,7 @@ describe("resource facts", () => {
     expect(without).toEqual([]);
   });
 
-  test("every stored resource has a place, a version that exists, and its hash", () => {
+  test("every stored resource has a prefix, an existing version, and its hash", () => {
     for (const { name, kind, storage } of all) {
       if (storage === undefined) continue;
       expect(findKindSchema(apiVersionOf(storage), kind), name).toBeDefined();
@@ -35,7 +35,7 @@ describe("resource facts", () => {
     }
   });
 
-  test("what several files say of one resource is together", () => {
+  test("the facts of one resource from several files are merged", () => {
     expect(resource("", "v1", "endpoints").storage).toMatchObject({
       prefix: "services/endpoints",
       createsOnUpdate: true,
@@ -66,7 +66,7 @@ describe("resource facts", () => {
     ).toBe("Webhooks");
   });
 
-  test("what is never stored has no storage", () => {
+  test("a resource that is never stored has no storage facts", () => {
     expect(resource("authentication.k8s.io", "v1", "tokenreviews").storage).toBeUndefined();
     expect(resource("", "v1", "bindings").storage).toBeUndefined();
   });

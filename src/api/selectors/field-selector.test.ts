@@ -42,14 +42,14 @@ describe("field selectors", () => {
     expect(() => checkSelectedFields(parseFieldSelector(query), SUPPORTED)).toThrow(new SyntaxError(message));
   });
 
-  test("a kind without fields of its own says which there are", () => {
+  test("the error for a kind without own fields lists the supported ones", () => {
     const supported = new Set(["metadata.name", "metadata.namespace"]);
     expect(() => checkSelectedFields(parseFieldSelector("x=1"), supported)).toThrow(
       '"x" is not a known field selector: only "metadata.name", "metadata.namespace"',
     );
   });
 
-  test("the text of a selector means the same, whatever the values are", () => {
+  test("the text of a selector parses to the same selector, whatever the values are", () => {
     const term = fc.record({
       field: fc.constantFrom(...SUPPORTED),
       operator: fc.constantFrom("=" as const, "!=" as const),
@@ -62,7 +62,7 @@ describe("field selectors", () => {
     );
   });
 
-  test("knows the value it insists on", () => {
+  test("requiredFieldValue returns the required value", () => {
     const selector = parseFieldSelector("metadata.name!=a,spec.nodeName=n");
 
     expect(requiredFieldValue(selector, "spec.nodeName")).toBe("n");
@@ -75,7 +75,7 @@ describe("a long selector", () => {
     .tuple(fc.constantFrom("a", "b"), fc.constantFrom("=", "!="), fc.constantFrom("", "x", "y"))
     .map((parts) => parts.join(""));
 
-  test("means what its terms mean one by one", () => {
+  test("matches the same objects as its terms one by one", () => {
     const fields = fc.dictionary(fc.constantFrom("a", "b"), fc.constantFrom("", "x", "y"));
     fc.assert(
       fc.property(fc.array(term, { minLength: 1, maxLength: 4 }), fields, (queries, given) => {
@@ -86,7 +86,7 @@ describe("a long selector", () => {
     );
   });
 
-  test("looks at each field of an object once", () => {
+  test("reads each field of an object once", () => {
     const selector = parseFieldSelector(Array.from({ length: 1000 }, () => "a!=x").join(","));
     const looks: string[] = [];
 

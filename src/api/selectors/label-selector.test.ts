@@ -59,7 +59,7 @@ describe("label queries", () => {
     expect(matches(query, labels)).toBe(expected);
   });
 
-  test("names every object inherits are no labels", () => {
+  test("inherited names are not labels", () => {
     for (const key of ["constructor", "toString", "hasOwnProperty", "valueOf"]) {
       expect(matches(key, {})).toBe(false);
       expect(matches(`!${key}`, {})).toBe(true);
@@ -91,13 +91,13 @@ describe("label queries", () => {
     expect(() => parseLabelSelector(query)).toThrow(new SyntaxError(message));
   });
 
-  test("a bad value is named with its place", () => {
+  test("an invalid value is reported with its position", () => {
     expect(() => parseLabelSelector("a=-b")).toThrow(
       /^unable to parse requirement: values\[0\]\[a\]: Invalid value: "-b": a valid label must be/,
     );
   });
 
-  test("the text of a selector means the same", () => {
+  test("the text of a selector parses to the same selector", () => {
     const key = fc.stringMatching(/^[a-z]{1,3}$/);
     const term = fc.oneof(
       fc.tuple(key, fc.constantFrom("=", "==", "!="), key).map((parts) => parts.join("")),
@@ -118,7 +118,7 @@ describe("label queries", () => {
     );
   });
 
-  test("any text is either read or refused", () => {
+  test("any text is either parsed or refused with a SyntaxError", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[ab=!(),<> in]{0,12}$/), (query) => {
         try {
@@ -149,7 +149,7 @@ describe("label selector objects", () => {
     );
   });
 
-  test("know the value they insist on", () => {
+  test("requiredLabelValue returns the only allowed value", () => {
     const selector = parseLabelSelector("a=b,c in (d,e),f in (g)");
 
     expect(requiredLabelValue(selector, "a")).toBe("b");
@@ -182,8 +182,8 @@ describe("label selector objects", () => {
   });
 });
 
-describe("a selector of an object that is kept", () => {
-  test("is compiled once, also when it is put together from its labels for each question", () => {
+describe("keptSelector", () => {
+  test("compiles a selector once, also if callers wrap the same labels for each call", () => {
     const selector = { matchLabels: { a: "b" }, matchExpressions: [{ key: "c", operator: "Exists" }] };
     const matchLabels = { a: "b" };
 
@@ -209,7 +209,7 @@ describe("a long selector", () => {
     key.map((name) => `!${name}`),
   );
 
-  test("means what its requirements mean one by one", () => {
+  test("matches the same labels as its requirements one by one", () => {
     const labels = fc.dictionary(key, value);
     const requirements = fc.array(requirement, { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -225,7 +225,7 @@ describe("a long selector", () => {
     ["on one key", Array.from({ length: 4500 }, (_, at) => `a!=b${String(at % 10)}`).join(",")],
     ["on many keys", Array.from({ length: 4500 }, (_, at) => `!a${String(at)}`).join(",")],
     ["with many values", `a notin (${Array.from({ length: 4500 }, (_, at) => `b${String(at)}`).join(",")})`],
-  ])("%s costs an object what it has labels", (_name, query) => {
+  ])("the size of a selector %s does not slow down matching", (_name, query) => {
     const selector = parseLabelSelector(query);
     const start = process.cpuUsage();
 

@@ -7,7 +7,7 @@ const read = (text: string): readonly (string | undefined)[] => {
   return [found?.domain, found?.path, found?.tag, found?.digest];
 };
 
-describe("a reference to an image", () => {
+describe("image references", () => {
   test.each([
     ["nginx", ["docker.io", "library/nginx", "latest", ""]],
     ["nginx:1.25", ["docker.io", "library/nginx", "1.25", ""]],
@@ -35,11 +35,11 @@ describe("a reference to an image", () => {
     [`web@sha256:${HEX.slice(1)}`, "invalid checksum digest length"],
     [`web@sha256:${HEX.toUpperCase()}`, "invalid checksum digest format"],
     [`web@md5:${HEX.slice(32)}`, "unsupported digest algorithm"],
-  ])("%j is none, in upstream's words", (text, message) => {
+  ])("%j is refused in upstream's words", (text, message) => {
     expect(findImageProblem(text)).toBe(message);
   });
 
-  test("of a million letters is read in one pass", () => {
+  test("a reference of a million letters takes linear time", () => {
     const long = "a-".repeat(500_000);
 
     for (const text of [

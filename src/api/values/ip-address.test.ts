@@ -39,7 +39,7 @@ describe("addresses", () => {
     expect(ip.legacyIpAddress("010.0.0.5")).toEqual(["must not have leading 0s"]);
   });
 
-  test("every canonical text is read back to the same address", () => {
+  test("every canonical text parses to the same address", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }), fc.boolean(), (bits, isShort) => {
         const address: ip.IpAddress = isShort
@@ -53,7 +53,7 @@ describe("addresses", () => {
     );
   });
 
-  test("reads what Node reads as an address", () => {
+  test("accepts the same addresses as Node", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.stringMatching(/^[0-9a-f:.]{0,20}$/)), (text) => {
         expect(ip.findIpAddress(text) !== undefined).toBe(isIP(text) !== 0);
@@ -62,7 +62,7 @@ describe("addresses", () => {
   });
 });
 
-describe("blocks", () => {
+describe("CIDR blocks", () => {
   test.each([
     ["10.0.0.0/8", []],
     ["2001:db8::/64", []],

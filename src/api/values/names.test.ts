@@ -10,7 +10,7 @@ const SUBDOMAIN_PATTERN =
 const NAME_PART_PATTERN =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-describe("good names", () => {
+describe("valid names", () => {
   test.each([
     [names.dns1123Label, "a"],
     [names.dns1123Label, "0-a"],
@@ -40,7 +40,7 @@ describe("good names", () => {
   });
 });
 
-describe("bad names", () => {
+describe("invalid names", () => {
   test.each<[names.NameRule, string, string[]]>([
     [names.dns1123Label, "A", [LABEL_PATTERN]],
     [names.dns1123Label, "", [LABEL_PATTERN]],
@@ -99,7 +99,7 @@ describe("bad names", () => {
     expect(names.portNumber(65_536)).toEqual(["must be between 1 and 65535, inclusive"]);
   });
 
-  test("no rule is slow on an absurd name", () => {
+  test("no rule is slow on an extremely long name", () => {
     const absurd = [
       "a".repeat(3_000_000),
       `${"a".repeat(200_000)}!`,

@@ -7,6 +7,6 @@ test.each<readonly [number | bigint, number]>([
   [2n ** 53n, Number.MAX_SAFE_INTEGER],
   [2n ** 63n - 1n, Number.MAX_SAFE_INTEGER],
   [-(2n ** 63n), Number.MIN_SAFE_INTEGER],
-])("%s can be reckoned with as %s", (value, expected) => {
+])("%s becomes the number %s", (value, expected) => {
   expect(plainNumber(value)).toBe(expected);
 });

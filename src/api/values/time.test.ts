@@ -44,13 +44,13 @@ describe("times", () => {
     expect(() => canonicalTime(text)).toThrow(SyntaxError);
   });
 
-  test("the refusal names the text and the layout", () => {
+  test("the error contains the text and the layout", () => {
     expect(() => canonicalTime("x")).toThrow(
       'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
     );
   });
 
-  test("formatting and reading are inverse", () => {
+  test("formatting and parsing are inverse", () => {
     const instants = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n });
     fc.assert(
       fc.property(instants, (instant) => {
@@ -91,11 +91,11 @@ describe("durations", () => {
     ["1m5", 'time: missing unit in duration "1m5"'],
     ["1d", 'time: unknown unit "d" in duration "1d"'],
     ["1h 2m", 'time: unknown unit "h " in duration "1h 2m"'],
-  ])("says what is wrong with %j", (text, problem) => {
+  ])("reports the problem of %j", (text, problem) => {
     expect(() => parseDuration(text)).toThrow(new SyntaxError(problem));
   });
 
-  test("formatting and reading are inverse", () => {
+  test("formatting and parsing are inverse", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n) + 1n, max: 2n ** 63n - 1n }), (ns) => {
         expect(parseDuration(formatDuration(ns))).toBe(ns);

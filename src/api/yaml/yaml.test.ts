@@ -81,7 +81,7 @@ describe("parseYaml", () => {
     expect(read("{a: 1, b: [yes]}")).toEqual({ a: 1, b: [true] });
   });
 
-  test("keys given twice are named with their line, and the last one wins", () => {
+  test("duplicate keys are reported with their line, and the last value wins", () => {
     const text = "a: 1\nb:\n  foo: 1\n  bar: 2\n  foo: 3\n1: x\n1: z\n";
 
     expect(parseYaml(Buffer.from(text))).toEqual({
@@ -91,7 +91,7 @@ describe("parseYaml", () => {
     expect(parseYaml(Buffer.from('{"a":1,"a":2}')).duplicates).toEqual(['key "a" already set in map']);
   });
 
-  test("of keys given twice no more is told than anybody reads, however often aliases repeat them", () => {
+  test("the reports of duplicate keys are bounded, however often aliases repeat them", () => {
     const key = "k".repeat(10_000);
     const aliases = Array.from({ length: 1000 }, () => "*m").join(", ");
 
@@ -150,7 +150,7 @@ describe("parseYaml", () => {
     expect(() => read(text)).toThrow(message);
   });
 
-  test("refuses invalid UTF-8 and what is too long", () => {
+  test("refuses invalid UTF-8 and long texts", () => {
     expect(() => parseYaml(Uint8Array.from([0x61, 0x3a, 0x20, 0xff]))).toThrow(SyntaxError);
     expect(() => read(`a: ${"x".repeat(YAML_BYTES_MAX)}`)).toThrow(RangeError);
   });
@@ -185,7 +185,7 @@ describe("parseYaml", () => {
     ["directives", "%A b\n".repeat(SIZE / 5)],
     ["tabs", "\t".repeat(SIZE)],
     ["quotes", "'".repeat(SIZE)],
-  ])("the most of %s ends soon", (_name, text) => {
+  ])("the largest text of %s takes bounded time", (_name, text) => {
     const before = process.cpuUsage();
     try {
       read(text);
@@ -200,7 +200,7 @@ describe("parseYaml", () => {
 });
 
 describe("stringifyYaml", () => {
-  test("writes as kubectl does", () => {
+  test("writes YAML as kubectl does", () => {
     const object = {
       kind: "ConfigMap",
       apiVersion: "v1",
@@ -271,7 +271,7 @@ describe("stringifyYaml", () => {
     );
   });
 
-  test("what is written reads back the same", () => {
+  test("written values read back the same", () => {
     const text = fc.oneof(
       fc.string(),
       fc.string({ unit: "binary" }),
