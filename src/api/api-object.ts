@@ -56,6 +56,7 @@ export function collectionPath({ apiVersion, plural, namespaced }: ResourceType,
   return isWithin ? `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}` : `${root}/${plural}`;
 }
 
+/** URL path of one object: `/apis/apps/v1/namespaces/default/deployments/web`. */
 export function objectPath(type: ResourceType, { namespace, name }: ObjectKey): string {
   return `${collectionPath(type, namespace)}/${encodeURIComponent(name)}`;
 }

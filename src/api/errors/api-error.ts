@@ -32,27 +32,36 @@ const CODES = {
   Timeout: 504,
 } as const;
 
+/** Reasons of the API's errors, as in `reason` of a Status. */
 export type ApiErrorReason = keyof typeof CODES;
 
+/** One of several causes of an error, for example one invalid field. */
 export interface StatusCause {
+  /** Machine-readable type of the cause: `FieldValueRequired`. */
   readonly reason?: string;
   readonly message?: string;
+  /** Path of the field that caused the error: `spec.containers[0].name`. */
   readonly field?: string;
 }
 
+/** The object that an error is about, and when to retry. */
 export interface StatusDetails {
   readonly name?: string;
+  /** API group; absent for the core group. */
   readonly group?: string;
   /** The kind, or the resource name if the error is about a request path. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
+  /** Seconds to wait before a retry. Absent if a retry is not expected to help. */
   readonly retryAfterSeconds?: number;
 }
 
+/** Body of an error response, and of some successful ones such as DELETE. */
 export interface Status {
   readonly kind: "Status";
   readonly apiVersion: "v1";
+  /** `continue` resumes an expired list at the newest revision. */
   readonly metadata: { readonly continue?: string };
   readonly status: "Success" | "Failure";
   readonly message?: string;
@@ -62,12 +71,17 @@ export interface Status {
   readonly code?: number;
 }
 
+/** Optional parts of an ApiError. */
 export interface ApiErrorOptions extends ErrorOptions {
   readonly details?: StatusDetails;
   /** Continue token that resumes an expired list at the newest revision. */
   readonly continueToken?: string;
 }
 
+/**
+ * An error of the API, with a Kubernetes reason. The client throws it for an error response; the server sends it as a
+ * Status. Test for it with `isApiError(error, "Conflict")`.
+ */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly reason: ApiErrorReason;
@@ -81,6 +95,7 @@ export class ApiError extends Error {
     this.continueToken = options.continueToken;
   }
 
+  /** HTTP status code of the reason. */
   get code(): number {
     return CODES[this.reason];
   }
@@ -121,6 +136,7 @@ export class StorageError extends ApiError {
   }
 }
 
+/** True if `error` is an ApiError, and has this reason if one is given. Example: `isApiError(error, "NotFound")`. */
 export function isApiError(error: unknown, reason?: ApiErrorReason): error is ApiError {
   return error instanceof ApiError && (reason === undefined || error.reason === reason);
 }

@@ -3,14 +3,18 @@
  * `constructor`, do not count as labels, because they are not strings.
  */
 
+/** Operators of the query syntax; `exists` and `!` take no value, `gt` and `lt` compare integers. */
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
 
+/** A condition on one label. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
+  /** Values to compare with; any number for `in` and `notin`, none for `exists` and `!`, otherwise one. */
   readonly values: readonly string[];
 }
 
+/** Labels of an object, as in `metadata.labels`. */
 export type Labels = Readonly<Record<string, string>>;
 
 export function requirementHolds(requirement: LabelRequirement, labels: Labels): boolean {

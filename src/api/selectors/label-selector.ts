@@ -78,6 +78,7 @@ export function keptSelector(selector: LabelSelectorObject): LabelSelector {
   return compiled;
 }
 
+/** True if the labels meet all requirements of the selector. Absent labels count as none. */
 export function labelsMatch({ requirements, index }: LabelSelector, labels: Labels = {}): boolean {
   if (index !== undefined) return index.matches(labels);
   return requirements.every((requirement) => requirementHolds(requirement, labels));

@@ -6,8 +6,10 @@
  * here too.
  */
 
+/** Family of a quantity's suffix: `500m` and `2G` (DecimalSI), `1Gi` (BinarySI), `12e6` (DecimalExponent). */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
+/** An exact number and the format of its text. */
 export interface Quantity {
   /** The value in billionths. */
   readonly nano: bigint;

@@ -37,6 +37,7 @@ export function formatTime(instantUs: bigint): string {
   return `${dateText(instantUs)}Z`;
 }
 
+/** An instant in microseconds since 1970 as a `MicroTime`, with six decimals. */
 export function formatMicroTime(instantUs: bigint): string {
   const micros = ((instantUs % 1_000_000n) + 1_000_000n) % 1_000_000n;
   return `${dateText(instantUs)}.${String(micros).padStart(6, "0")}Z`;

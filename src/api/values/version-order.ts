@@ -4,8 +4,8 @@ const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 const MATURITY: Readonly<Record<string, number>> = { alpha: 1, beta: 2, "": 3 };
 
 /**
- * Positive if `left` is preferred, for sorting in ascending order. Stable precedes beta, beta precedes alpha, and
- * higher numbers precede lower ones. Other names come last, in alphabetical order.
+ * Positive if `left` is preferred, otherwise negative. Stable is preferred to beta, beta to alpha, and higher numbers
+ * to lower ones. Other names are least preferred; among them, the first in alphabetical order wins.
  */
 export function compareVersions(left: string, right: string): number {
   const [first, second] = [rankOf(left), rankOf(right)];
