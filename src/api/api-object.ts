@@ -39,7 +39,7 @@ export type Manifest<T> = Unfinished<Omit<T, "apiVersion" | "kind" | "metadata">
   readonly metadata?: Unfinished<ObjectMeta> | undefined;
 };
 
-/** Makes every member optional, at any depth. List items and map values are still checked. */
+/** Makes every member of an object optional, at any depth. List items may be incomplete, but not undefined. */
 type Unfinished<T> = T extends readonly (infer Item)[]
   ? readonly Unfinished<Item>[]
   : T extends object
