@@ -55,13 +55,16 @@ export function openStore(
   }
 }
 
-/** The store counts what decoded values take. The rest of the heap is for requests and for garbage. */
-const SHARE_OF_HEAP = 0.6;
+/** The store estimates the heap that decoded values take. The rest of the heap is for requests and for garbage. */
+const SHARE_OF_HEAP = 0.62;
+/** Heap of a server with its controllers over an empty store. */
+const EMPTY_HEAP_BYTES = 128 * 1024 * 1024;
 
 /** Undefined for no limit. */
 function quotaFor(given: number | undefined): number | undefined {
   if (given === 0) return undefined;
-  return given ?? Math.floor(getHeapStatistics().heap_size_limit * SHARE_OF_HEAP);
+  const heapBytes = getHeapStatistics().heap_size_limit;
+  return given ?? Math.floor(Math.max(heapBytes - EMPTY_HEAP_BYTES, heapBytes / 4) * SHARE_OF_HEAP);
 }
 
 async function openMemory({ loop, quotaBytes }: Surroundings, file: string | undefined): Promise<Store> {
