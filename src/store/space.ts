@@ -67,7 +67,7 @@ const USUAL_RATIO = 2.5;
 
 /** Maps of many short values cost more than the sum of their parts: V8 keeps them as hash tables with room to grow. */
 function dense(bytes: number, length: number): number {
-  return bytes + 0.8 * Math.max(0, bytes - USUAL_RATIO * length);
+  return Math.round(bytes + 0.8 * Math.max(0, bytes - USUAL_RATIO * length));
 }
 
 function decodedBytesTable(weights: Readonly<Record<string, number>>): Uint8Array {
