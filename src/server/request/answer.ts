@@ -1,4 +1,4 @@
-/** What a verb answers, before it is known in which form the client wants it. */
+/** The result of a verb, before content negotiation picks its form. */
 import type { Status } from "../../api/errors/api-error.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
@@ -6,7 +6,7 @@ import type { StoredObject } from "../objects/stored-object.ts";
 
 export type Answer = ObjectAnswer | StoredAnswer | ListAnswer | WatchAnswer | StatusAnswer | NothingAnswer;
 
-/** An object that is not as it stands in the store: a dry run, a review, a scale. */
+/** An object that is not stored in this form: a dry run, a review, a scale. */
 export interface ObjectAnswer {
   readonly type: "object";
   readonly code: number;
@@ -33,7 +33,7 @@ export interface ListAnswer {
 export interface WatchEventAnswer {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
   readonly stored?: StoredObject;
-  /** Where it differs from the stored object's own: deletions, and objects that no longer match. */
+  /** Set where it differs from the stored object's own: deletions, and objects that no longer match. */
   readonly resourceVersion?: string;
   /** The last bookmark of the initial events. */
   readonly isInitialEnd?: boolean;
@@ -46,13 +46,13 @@ export interface WatchAnswer {
   readonly events: WatchEvents;
 }
 
-/** The events of a watch, to be taken when they are there, or waited for. Nothing is watched before the first is asked for. */
+/** The events of a watch, polled by `take` or iterated. The watch starts with the first read. */
 export interface WatchEvents extends AsyncIterable<readonly WatchEventAnswer[]> {
-  /** What there is to tell: undefined while there is nothing, "end" when nothing will come any more. Does not throw. */
+  /** Pending events; undefined when none are pending, "end" after the last one. Does not throw. */
   take(): readonly WatchEventAnswer[] | "end" | undefined;
-  /** Tells whoever takes that there may be something again: at once, in the midst of what made it so. */
+  /** Calls the listener synchronously, from within the change that made events available. */
   whenReady(listener: () => void): void;
-  /** Nobody takes any more. */
+  /** Ends the watch: the reader takes no more events. */
   close(): void;
 }
 
@@ -61,7 +61,7 @@ export interface StatusAnswer {
   readonly status: Status;
 }
 
-/** There is nothing to tell, which is no mistake. */
+/** Success without a body. */
 export interface NothingAnswer {
   readonly type: "nothing";
 }

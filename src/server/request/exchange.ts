@@ -1,21 +1,21 @@
-/** A request on its way through the pipeline. */
+/** The pipeline through which a request passes: exchange, stage and reply. */
 import type { AcceptedRequest, HttpResponse } from "./http.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
 import type { User } from "./user.ts";
 
-/** A request on its way, with what the stages found out. */
+/** A request in the pipeline, with the facts that earlier stages have established. */
 export interface Exchange {
   readonly request: AcceptedRequest;
   readonly query: URLSearchParams;
   readonly info: RequestInfo;
   readonly user: User | undefined;
-  /** Who it really is, while they act as `user`. */
+  /** The authenticated user, while the request impersonates `user`. */
   readonly impersonatedBy?: User;
   readonly notes: RequestNotes;
 }
 
-/** What waits for nothing is answered at once: a small read costs less than the promises of all its stages would. */
+/** A synchronous reply skips the promises: for a small read they would cost more than the read. */
 export type Reply = HttpResponse | Promise<HttpResponse>;
 export type Next = (exchange: Exchange) => Reply;
 export type Stage = (exchange: Exchange, next: Next) => Reply;
@@ -24,5 +24,8 @@ export function changedReply(reply: Reply, change: (response: HttpResponse) => H
   return reply instanceof Promise ? reply.then(change) : change(reply);
 }
 
-/** Answers paths that are no resources: health, discovery, schemas, metrics. Undefined: not mine. */
+/**
+ * Answers paths that are not resources: health, discovery, schemas, metrics. Returns undefined for other sites'
+ * paths.
+ */
 export type Site = (exchange: Exchange) => Promise<HttpResponse> | undefined;

@@ -1,4 +1,7 @@
-/** Headers in which a front proxy names the user, in lower case. As upstream's usual ones; extension servers learn them too. */
+/**
+ * Lower-case headers in which a front proxy names the user. Upstream's defaults; extension API servers learn them
+ * too.
+ */
 export const FRONT_PROXY_HEADERS = {
   user: "x-remote-user",
   uid: "x-remote-uid",

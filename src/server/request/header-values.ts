@@ -1,4 +1,4 @@
-/** Headers that say who somebody is: each value apart, since a name may hold a comma. */
+/** Identity headers keep each value apart, because a name may contain a comma. */
 import type { AcceptedRequest } from "./http.ts";
 
 type Headed = Pick<AcceptedRequest, "headers" | "valuesOf">;
@@ -9,7 +9,10 @@ export function valuesOf(request: Headed, name: string): readonly string[] {
   return request.valuesOf?.(name) ?? [joined];
 }
 
-/** Headers `PREFIX-KEY: value` as values by key. Keys are in lower case, and percent-encoded where a header cannot hold them. */
+/**
+ * Values of the headers `PREFIX-KEY: value` by key. Keys are lower-case, and percent-encoded where a header cannot
+ * hold them.
+ */
 export function extraFrom(request: Headed, prefix: string): Readonly<Record<string, readonly string[]>> {
   const extra = new Map<string, readonly string[]>();
   for (const name of request.headers.keys()) {
@@ -20,7 +23,7 @@ export function extraFrom(request: Headed, prefix: string): Readonly<Record<stri
   return Object.fromEntries(extra);
 }
 
-/** What is no escape stays as it is. */
+/** Returns a text with broken escapes unchanged. */
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);

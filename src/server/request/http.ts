@@ -1,62 +1,69 @@
 /**
- * A request and its answer as the server sees them, whatever brought them: HTTP/1.1, HTTP/2 or a call within the process.
+ * A request and its response as the server sees them, independent of transport: HTTP/1.1, HTTP/2 or an in-process
+ * call.
  */
 import type { Duplex } from "node:stream";
 import type { Soon } from "../../base/loop/soon.ts";
 
 export interface HttpRequest {
   readonly method: string;
-  /** Path and query as sent, such as `/api/v1/pods?limit=500`. */
+  /** Path and query as sent, for example `/api/v1/pods?limit=500`. */
   readonly target: string;
   /** Lower-case names; repeated headers joined with ", ". */
   readonly headers: ReadonlyMap<string, string>;
-  /** Each value of a header apart, as it was sent: for values that may hold a comma. Without it, nothing was sent twice. */
+  /** Each value of a header as sent, for values that may contain a comma. Absent where no header was repeated. */
   valuesOf?(name: string): readonly string[];
-  /** Who the connection is, by its client certificate; parsed once per connection. */
+  /** Identity from the client certificate; parsed once per connection. */
   readonly peer: PeerIdentity | undefined;
-  /** Of the other end of the connection. */
+  /** Address of the client's end of the connection. */
   readonly remoteAddress?: string | undefined;
-  /** Aborted when the client is gone or the server ends. */
+  /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
   /**
-   * Reads the body, once. No byte of it is read before this is called; longer bodies reject with ApiError
-   * `RequestEntityTooLarge` without being read to their end.
+   * Reads the body, once. The server reads no byte of the body before this call. A longer body rejects with ApiError
+   * `RequestEntityTooLarge`; its rest stays unread.
    */
   readBody(maxBytes: number): Promise<Uint8Array>;
-  /** Set by whoever wants to see the body as a value, once that is read: before anything is made of it. */
+  /** Receives the parsed body before the request handler uses it. The audit log sets it. */
   onBody?: ((body: unknown) => void) | undefined;
-  /** The body as it comes, in place of `readBody`: no piece is asked for before the one before was taken. Absent where there is no stream. */
+  /**
+   * The body as a stream, instead of `readBody`. It reads the next chunk only after the caller took the last one.
+   * Absent for requests without a stream.
+   */
   streamBody?(): AsyncIterable<Uint8Array>;
-  /** The client asks to go on in another protocol on this connection; only then may the answer be `switched`. */
+  /** The client asks to switch protocols on this connection; only then may the response be `switched`. */
   readonly isUpgrade?: boolean;
-  /** Whose turn of the server's thread the request has. Absent where requests take no turns. */
+  /** The request's turn on the server's thread. Absent where requests take no turns. */
   readonly turn?: TurnHolder;
-  /** Set by callers within the process: body and answer are values then, and nothing is put into bytes. */
+  /** Set by in-process callers: body and response are values, and are not serialized. */
   readonly direct?: DirectBody;
 }
 
 export interface TurnHolder {
-  /** Under which queues count what the request waits for: the user, or address and connection while it is not verified. */
+  /**
+   * Names of the queues that count the request while it waits: the user, or address and connection before
+   * authentication.
+   */
   readonly share: readonly string[];
-  /** Whether the request has a turn of this user: its credential was verified before. */
+  /** True if the request already has a turn of this user: its credential was verified before. */
   isTurnOf(user: string): boolean;
-  /** Waits for a turn of a user that is verified now. */
+  /** Queues the request for a turn of a user that was just authenticated. */
   takeTurnOf(user: string, turn: UserTurn): void;
-  /** The credential of the request is no good: its next request takes a turn of its connection. */
+  /** Records that the credential was rejected: the connection's next request takes a turn of the connection. */
   noteRefusal(): void;
 }
 
 /** Exactly one of these is called, later. */
 export interface UserTurn {
   begin(): void;
-  /** Too many requests wait. */
+  /** Rejects the request because too many requests wait. */
   refuse(error: Error): void;
 }
 
-/** A request behind its parser: method and target are read from `RequestInfo` only, so that no stage reads them otherwise. */
+/** A request after parsing. Stages read method and target from `RequestInfo` only, so all stages agree on them. */
 export type AcceptedRequest = Omit<HttpRequest, "method" | "target">;
 
-/** A JSON value that nobody else holds; undefined where there is no body. */
+/** A JSON value that the request owns alone; undefined without a body. */
 export interface DirectBody {
   readonly body: unknown;
 }
@@ -64,15 +71,15 @@ export interface DirectBody {
 export interface PeerIdentity {
   readonly user: string;
   readonly groups: readonly string[];
-  /** Absent where its certificate states none. */
+  /** Absent if the certificate states none. */
   readonly uid?: string;
-  /** SHA-256 of the certificate that was shown, in lower-case hexadecimal digits; absent where there was none to show. */
+  /** SHA-256 of the client certificate, in lower-case hexadecimal; absent without a certificate. */
   readonly fingerprint?: string;
-  /** When that certificate ends, in milliseconds since 1970. */
+  /** Expiry of the client certificate, in milliseconds since 1970. */
   readonly expiresAt?: number;
   /**
-   * `front-proxy`: it may speak for others, and is nobody itself. `stranger`: it showed a certificate that nobody here vouches for, and is
-   * nobody unless something else says who it is. Absent: a client.
+   * `front-proxy`: may name other users, and is no user itself. `stranger`: showed a certificate of an unknown
+   * authority; it needs another credential. Absent: a client.
    */
   readonly role?: "front-proxy" | "stranger";
 }
@@ -82,21 +89,26 @@ export interface HttpResponse {
   /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
   /**
-   * Bytes that are sent as they are, or text of which each character is one byte, or pieces that are asked for as the client takes them: no piece is asked for while
-   * the one before waits to be sent. Ended early (`return`) when the client is gone.
+   * Whole bytes, text with one byte per character, or chunks. The server asks for a chunk only after it sent the one
+   * before. It calls `return` on the iterator when the client disconnects.
    */
   readonly body: WholeBody | AsyncIterable<Uint8Array>;
-  /** A newline follows the body, as it does where Go writes JSON: apart from it, since the body may be what others get too. */
+  /**
+   * Appends a newline, as Go's JSON encoder does. It is not in `body`, because other responses may share the body.
+   */
   readonly isLine?: boolean;
-  /** In place of a body: pieces that come when something happens. */
+  /** Used instead of a body: chunks that arrive as events happen. */
   readonly feed?: Feed;
-  /** With status 101: what the connection becomes from now on. */
+  /** Set with status 101: the stream that takes over the connection. */
   readonly switched?: SwitchedStream;
-  /** The answer to a direct request for a resource, in place of a body. Its values are the server's own: never changed. */
+  /**
+   * Result of a direct request for a resource, instead of a body. Its values are the server's own: callers never
+   * change them.
+   */
   readonly direct?: DirectAnswer;
 }
 
-/** Text is what is at hand right after a write; each of its characters is one byte. */
+/** A write's result is text (one byte per character), because the text is already in memory. */
 export type WholeBody = Uint8Array | string;
 
 export function bytesOf(body: WholeBody): Uint8Array {
@@ -107,34 +119,34 @@ export function isWhole(body: HttpResponse["body"]): body is WholeBody {
   return typeof body === "string" || body instanceof Uint8Array;
 }
 
-/** Of an answer that nobody will send: what it holds, such as seats and connections, is given back. */
+/** Releases the resources of a response that will not be sent, such as seats and connections. */
 export async function letGo({ body, feed, switched }: HttpResponse): Promise<void> {
   switched?.stream.destroy();
   feed?.stop();
   if (!isWhole(body)) await body[Symbol.asyncIterator]().return?.();
 }
 
-/** Hands over pieces when there are some, for as long as the client listens: nobody asks for each, as with a body. */
+/** Pushes chunks for as long as the client listens; a body is pulled instead. */
 export interface Feed {
-  /** Begins, once. */
+  /** Starts the feed. Called once. */
   start(outlet: Outlet): void;
-  /** There is room again after `send` said that there was none. */
+  /** Called when the outlet has room again after `send` returned false. */
   resume(): void;
-  /** Nobody listens any more, or nobody ever will. */
+  /** Called when the client disconnects, also before `start`. */
   stop(): void;
 }
 
 export interface Outlet {
-  /** False when there is no room for another piece until `Feed.resume`. */
+  /** Returns false when the outlet has no room until `Feed.resume`. */
   send(piece: Uint8Array): boolean;
-  /** Nothing more will come. With an error the answer is broken off, so that its client can tell. */
+  /** Ends the response. An error aborts it, so that the client notices the failure. */
   end(error?: unknown): void;
 }
 
-/** Whoever sends the answer joins the client's connection with it, and destroys both together. */
+/** The sender of the response joins this stream with the client's connection, and destroys both together. */
 export interface SwitchedStream {
   readonly stream: Duplex;
-  /** What has come from there already. */
+  /** Bytes already received from the stream. */
   readonly head: Uint8Array;
 }
 
@@ -147,5 +159,5 @@ export interface DirectEvent {
   readonly object: unknown;
 }
 
-/** Neither throws nor rejects: what goes wrong is an answer too. What waits for nothing is answered at once. */
+/** Neither throws nor rejects: a failure is a response too. Returns synchronously where nothing has to be awaited. */
 export type HttpHandler = (request: HttpRequest) => Soon<HttpResponse>;

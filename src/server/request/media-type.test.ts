@@ -21,7 +21,7 @@ describe("findMediaType", () => {
     expect(findMediaType(header)).toBeUndefined();
   });
 
-  test("a long one costs no more than its length", () => {
+  test("parsing a long header takes linear time", () => {
     const start = process.cpuUsage();
 
     findMediaType(`application/json;${" ".repeat(32_000)}`);

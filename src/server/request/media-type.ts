@@ -1,9 +1,12 @@
-/** What a client says that its body is. */
+/** Parses media types from the `content-type` of a request. */
 
-/** A parameter with what separates it from what is before. Each match goes on where the last one ended. */
+/** A parameter with its separator. Sticky: each match continues where the last one ended. */
 const PARAMETER = /\s*;\s*[\w!#$%&'*+\-.^`|~]+\s*=\s*(?:[\w!#$%&'*+\-.^`|~]+|"(?:[^"\\\r\n]|\\[^\r\n])*")/y;
 
-/** In lower case, without its parameters; undefined when these cannot be read, as upstream's reader has it. */
+/**
+ * The media type in lower case without parameters. Undefined if the parameters are malformed, as in Go's `mime`
+ * parser.
+ */
 export function findMediaType(header: string): string | undefined {
   const at = header.indexOf(";");
   if (at < 0) return header.trim().toLowerCase();
@@ -14,7 +17,7 @@ export function findMediaType(header: string): string | undefined {
   return rest === "" || rest === ";" ? header.slice(0, at).trim().toLowerCase() : undefined;
 }
 
-/** That of a patch is taken as it is written, as upstream does. */
+/** The media type of a patch exactly as written, as upstream reads it. */
 export function patchMediaType(header: string | undefined): string {
   if (header === undefined) return "";
   const at = header.indexOf(";");

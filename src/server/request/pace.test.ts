@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { completed, type Stages } from "../../base/loop/stages.ts";
 import { inStages, paced, RequestPace } from "./pace.ts";
 
-/** A loop whose time passes when a test says so, and whose steps run when it is asked. */
+/** A loop whose clock and steps the test controls. */
 class SteppedLoop {
   time = 0;
   readonly waiting: (() => void | Promise<void>)[] = [];
@@ -46,7 +46,7 @@ describe("the pace of a request", () => {
     expect(pace.rest()).toBeUndefined();
   });
 
-  test("lets short work go on in one step", () => {
+  test("keeps short work in one step", () => {
     const loop = new SteppedLoop();
     const pace = longPace(loop);
 
@@ -70,7 +70,7 @@ describe("the pace of a request", () => {
     expect(await value).toBe("done");
   });
 
-  test("begins anew with each step", async () => {
+  test("restarts its timer with each step", async () => {
     const loop = new SteppedLoop();
     const pace = longPace(loop);
     loop.time = 20;
@@ -82,7 +82,7 @@ describe("the pace of a request", () => {
     expect(pace.rest()).toBeUndefined();
   });
 
-  test("hands on what a stage throws", async () => {
+  test("rethrows the error of a stage", async () => {
     const loop = new SteppedLoop();
     const pace = longPace(loop);
     loop.time = 20;
@@ -96,7 +96,7 @@ describe("the pace of a request", () => {
   });
 });
 
-test("stages that nobody paces are done at once", () => {
+test("stages without a pace run synchronously", () => {
   const log: string[] = [];
 
   expect([completed(work(new SteppedLoop(), 20, log)), log]).toEqual(["done", ["a", "b", "c"]]);

@@ -1,6 +1,7 @@
 /**
- * Keeps one request from holding the loop. Between two stages of its work a request asks whether its step has lasted long;
- * then the rest of the work waits for a later step, and leases, probes and other requests run before it.
+ * Splits long requests into steps, so that one request does not block the loop. Between two stages a request checks
+ * how long its step has run. After a long step, the rest waits for a later step; leases, probes and other requests
+ * run first.
  */
 import type { Loop } from "../../base/loop/loop.ts";
 import { type Soon, whenDone } from "../../base/loop/soon.ts";
@@ -8,17 +9,20 @@ import type { Stages } from "../../base/loop/stages.ts";
 
 /** Two slices of the loop. */
 const STEP_MS = 10;
-/** Less takes a few milliseconds at most. A usual write has some hundred units, and is one step however busy the machine is. */
+/** Less work takes a few milliseconds at most. A typical write has some hundred units, so it is always one step. */
 const LONG_UNITS = 4000;
-/** A value and its name in JSON. */
+/** Average length of a value with its name in JSON. */
 const BYTES_PER_UNIT = 8;
 
 export interface Pace {
-  /** What the request turned out to be about: values, as they are charged. */
+  /** Adds the size of the request's work: the number of JSON values, as cost accounting counts them. */
   weigh(units: number): void;
-  /** The same for values that are known by their length. */
+  /** The same for values of known length in bytes. */
   weighBytes(bytes: number): void;
-  /** Undefined for a short request, and while the step is young. Otherwise resolves in a later step: the caller must read shared state again. */
+  /**
+   * Undefined for a short request or a young step. Otherwise resolves in a later step; the caller must then reread
+   * shared state.
+   */
   rest(): Promise<void> | undefined;
 }
 
@@ -29,7 +33,7 @@ export const UNPACED: Pace = {
   rest: () => undefined,
 };
 
-/** Goes on with the value: at once, or in a later step when this one has lasted long. */
+/** Continues with the value: at once, or in a later step when this step has run long. */
 export function paced<A, B>(pace: Pace | undefined, value: Soon<A>, go: (value: A) => Soon<B>): Soon<B> {
   return whenDone(value, (ready) => {
     const resting = pace?.rest();
@@ -37,7 +41,7 @@ export function paced<A, B>(pace: Pace | undefined, value: Soon<A>, go: (value: 
   });
 }
 
-/** Does the stages, with a rest between two of them where the step has lasted long. */
+/** Runs the stages, and rests between two of them when the step has run long. */
 export function inStages<T>(pace: Pace | undefined, stages: Stages<T>): Soon<T> {
   for (;;) {
     const stage = stages.next();

@@ -114,7 +114,7 @@ describe("parseRequest", () => {
     },
   );
 
-  test("the path behind another subresource has parts", () => {
+  test("the path after a subresource other than proxy has parts", () => {
     expect(parseRequest("GET", "/api/v1/nodes/a/log/b%20c/").info).toMatchObject({ rest: "/b%20c" });
     expect(parseRequest("GET", "/api/v1/nodes/a/log/").info).toMatchObject({ rest: "" });
   });
@@ -158,7 +158,7 @@ const RESOURCE = new RegExp(
 
 type Found = Readonly<Record<string, string | undefined>>;
 
-/** Upstream's reading of a request, written down a second time and in another way. Undefined where it must be refused. */
+/** A second, independent implementation of upstream's request parsing. Undefined if the request must be refused. */
 function reference(method: string, path: string): readonly string[] | undefined {
   if (!/^[A-Z]+$/.test(method)) return undefined;
   const parts =
@@ -195,7 +195,7 @@ function meaning(method: string, found: Found): readonly string[] {
 
 const GROUPS = ["group", "version", "resource", "name", "subresource"];
 
-/** Empty also where the part must be refused. */
+/** Empty also if the part must be refused. */
 function unescaped(part: string): string {
   try {
     const text = decodeURIComponent(part);
@@ -212,7 +212,7 @@ function parsed(method: string, path: string): readonly string[] | undefined {
   return [verb, group, version, accessNamespace, resource, name, subresource];
 }
 
-describe("the parser, beside a reference", () => {
+describe("the parser, compared with a reference", () => {
   const methods = fc.constantFrom(
     "GET",
     "HEAD",
@@ -233,7 +233,7 @@ describe("the parser, beside a reference", () => {
     .tuple(heads, fc.array(part, { maxLength: 8 }))
     .map(([head, rest]) => head + rest.join("/"));
 
-  test("finds the same in every request, or refuses the same", () => {
+  test("returns the reference's result or refusal for every request", () => {
     fc.assert(
       fc.property(methods, paths, (method, path) => {
         const expected = reference(method, path);
@@ -244,7 +244,7 @@ describe("the parser, beside a reference", () => {
     );
   });
 
-  test("writes a path that it reads in the same way again", () => {
+  test("returns a path that parses to the same result", () => {
     fc.assert(
       fc.property(methods, paths, (method, path) => {
         const { info } = parseRequest(method, path);

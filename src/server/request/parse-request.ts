@@ -1,11 +1,11 @@
 /**
- * Parses method and target of a request, once: the request that is authorized is the request that is carried out, relayed,
+ * Parses method and target of a request, once. The authorized request is therefore the one that is executed, proxied,
  * audited and counted.
  *
  *     /api/v1/…  and  /apis/GROUP/VERSION/…  then
  *     RESOURCE[/NAME[/SUBRESOURCE…]]   or   namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE…]]
  *
- * `watch/` and `proxy/` before the resource are old forms that upstream still authorizes as verbs.
+ * `watch/` and `proxy/` before the resource are deprecated forms that upstream still authorizes as verbs.
  */
 import { pathSegmentName } from "../../api/values/names.ts";
 import { isTrue } from "./request-info.ts";
@@ -20,7 +20,7 @@ import type {
 } from "./request-info.ts";
 import { exactField } from "./selector-terms.ts";
 
-/** Shared, because it is never changed. */
+/** Shared, because no code changes it. */
 const NO_QUERY = new URLSearchParams();
 
 export function parseRequest(method: string, target: string): ParsedRequest {
@@ -33,7 +33,7 @@ export function parseRequest(method: string, target: string): ParsedRequest {
 
 const METHOD = /^[A-Z][A-Z-]*$/;
 const VISIBLE_ASCII = /^[!-~]*$/;
-/** Clients such as curl send other characters to pods as they are. */
+/** Clients such as curl send other characters to pods unescaped. */
 const VISIBLE = /^[!-~\u0080-\u00ff]*$/;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 
@@ -42,7 +42,7 @@ function infoOf(sent: SentRequest, query: URLSearchParams): RequestInfo {
   if (!METHOD.test(method)) return malformed(sent, `invalid method ${JSON.stringify(method)}`);
   const parts = partsOf(rawPath);
   const place = placeOf(parts);
-  // Most paths end before it.
+  // Most paths end at the resource or name.
   const rest = place === undefined || place.subresource === "" ? "" : behind(rawPath, place.length);
   if (!isUnderstood({ rawPath, parts, place, rest }))
     return malformed(sent, `invalid path ${JSON.stringify(rawPath)}`);
@@ -61,7 +61,7 @@ interface Read {
   readonly rest: string;
 }
 
-/** The path behind `proxy` is the pod's or the service's: only its escapes have to be whole. */
+/** The path after `proxy` belongs to the pod or Service: only its escapes are checked. */
 function isUnderstood({ rawPath, parts, place, rest }: Read): boolean {
   if (place === undefined) return isWellFormed(rawPath, parts);
   if (place.resource === "") return false;
@@ -78,7 +78,7 @@ function malformed(sent: SentRequest, problem: string): OtherRequest {
   return { type: "other", ...sent, verb: "", path: sent.rawPath, problem };
 }
 
-/** A part whose escapes cannot be decoded is undefined. One slash at the end means nothing. */
+/** A part with a broken escape is undefined. One trailing slash has no meaning. */
 type Parts = readonly (string | undefined)[];
 
 function partsOf(rawPath: string): Parts {
@@ -95,7 +95,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** An escaped slash is refused, because other servers take it for one that parts the path. */
+/** An escaped slash is refused, because other servers decode it into a path separator. */
 function isWellFormed(rawPath: string, parts: Parts): boolean {
   if (!rawPath.startsWith("/") || !VISIBLE_ASCII.test(rawPath)) return false;
   return parts.every((part) => part !== undefined && part !== "" && !part.includes("/"));
@@ -110,7 +110,7 @@ interface Place {
   readonly version: string;
   readonly prefix: "watch" | "proxy" | "";
   readonly namespace: string;
-  /** Empty where the path ends before it. */
+  /** Empty if the path ends before the resource. */
   readonly resource: string;
   readonly name: string;
   readonly subresource: string;
@@ -121,7 +121,7 @@ interface Place {
 /** Subresources of a namespace; any other third part is a resource in it. */
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
 
-/** Undefined for a path that leads to no resource. */
+/** Undefined for a path that names no resource. */
 function placeOf(parts: Parts): Place | undefined {
   const start = startOf(parts);
   if (start === undefined) return undefined;
@@ -142,7 +142,7 @@ function placeOf(parts: Parts): Place | undefined {
   };
 }
 
-/** Index of the part behind the version. */
+/** Index of the part after the version. */
 function startOf(parts: Parts): number | undefined {
   const start = parts[0] === "api" ? 2 : 3;
   const isApi = parts[0] === "api" || parts[0] === "apis";
@@ -158,7 +158,7 @@ function isWithinNamespace(parts: Parts, at: number): boolean {
   return parts[at] === "namespaces" && parts.length > at + 2 && !NAMESPACE_SUBRESOURCES.has(third ?? "");
 }
 
-/** The path behind so many parts. */
+/** The path after `count` parts. */
 function behind(rawPath: string, count: number): string {
   let at = 0;
   for (let passed = 0; passed < count; passed++) {
@@ -178,7 +178,7 @@ interface Found {
   readonly rest: string;
 }
 
-/** Member by member: this runs for every request, and an object that is spread costs many times as much. */
+/** Copies member by member: this runs for every request, and spreading an object is many times slower. */
 function resourceRequest(
   sent: SentRequest,
   { place, path, rest }: Found,
@@ -221,7 +221,7 @@ const VERBS: ReadonlyMap<string, RequestVerb> = new Map([
 
 const SELECTIVE: ReadonlySet<AskedVerb> = new Set<AskedVerb>(["list", "watch", "deletecollection"]);
 
-/** A query with `watch` gets one object, as upstream: only the old form of the path watches it. */
+/** `?watch` with a name is a get, as upstream: only the deprecated path form watches one object. */
 function verbOf(method: string, { prefix, name }: Place, query: URLSearchParams): AskedVerb {
   if (prefix !== "") return prefix;
   const verb = VERBS.get(method) ?? "";
@@ -230,7 +230,7 @@ function verbOf(method: string, { prefix, name }: Place, query: URLSearchParams)
   return verb === "delete" ? "deletecollection" : verb;
 }
 
-/** A list by exact name asks for one object, as far as rules with names are concerned. */
+/** A list by exact name counts as one object for rules with resourceNames. */
 function selectedName(verb: AskedVerb, fieldSelector: string): string {
   if (fieldSelector === "" || verb === "deletecollection") return "";
   const name = exactField(fieldSelector, "metadata.name") ?? "";

@@ -1,9 +1,12 @@
-/** What is going on at this moment: requests under way, and those that stay open. Read when somebody asks for metrics. */
+/** Counts requests in flight and long-running requests. The metrics endpoint reads the counts on a scrape. */
 import type { StoreErrorCode } from "../../store/store-error.ts";
 
 export type RequestKind = "mutating" | "readOnly";
 
-/** Where a request that stays open is counted. Its values come from the API that is served, never from clients. */
+/**
+ * Labels of a long-running request. Their values come from the served API, never from clients, so their number has a
+ * bound.
+ */
 export interface LongRunningLabels {
   readonly verb: "WATCH";
   readonly group: string;
@@ -16,27 +19,27 @@ export interface LongRunningLabels {
 interface LongRunning {
   readonly labels: LongRunningLabels;
   count: number;
-  /** That were sent to all that were ever open. */
+  /** Events sent to all requests with these labels, also closed ones. */
   events: number;
-  /** That were ended because they did not take what they were sent. */
+  /** Requests that the server closed because the client read too slowly. */
   tooSlow: number;
 }
 
-/** An open request, which tells what becomes of it. */
+/** Handle by which a long-running request reports its progress. */
 export interface OpenRequest {
   sent(events: number): void;
   tooSlow(): void;
   ended(): void;
 }
 
-/** What a write to the store was about. */
+/** Operation and resource of a write to the store. */
 export interface WriteLabels {
   readonly operation: "create" | "update" | "delete";
   readonly group: string;
   readonly resource: string;
 }
 
-/** Something deprecated that was asked for. */
+/** A deprecated API that a client requested. */
 export interface DeprecatedLabels {
   readonly group: string;
   readonly version: string;
@@ -82,7 +85,7 @@ export class RequestTally {
     };
   }
 
-  /** Only what is served may be told: its number has a bound. */
+  /** Callers pass served APIs only, so the number of entries has a bound. */
   askedForDeprecated(labels: DeprecatedLabels): void {
     const { group, version, resource, subresource } = labels;
     this.#deprecated.set(`${group}/${version}/${resource}/${subresource}`, labels);
@@ -92,7 +95,7 @@ export class RequestTally {
     return this.#deprecated.values();
   }
 
-  /** From now on every write to the store is told to this one. */
+  /** Sets the observer of all later writes to the store. */
   watchWrites(observer: WriteObserver): void {
     this.#observeWrite = observer;
   }
@@ -105,7 +108,7 @@ export class RequestTally {
     return this.#inFlight;
   }
 
-  /** All that were ever open, also those of which none is now. */
+  /** All labels that were ever counted, also with no open request. */
   get longRunning(): Iterable<Readonly<LongRunning>> {
     return this.#longRunning.values();
   }

@@ -1,4 +1,4 @@
-/** What a request asks for. Every stage reads this value, and `parse-request.ts` alone makes it of method and target. */
+/** The parsed request. Every stage reads this value; only `parse-request.ts` builds it from method and target. */
 export type RequestVerb =
   | "get"
   | "list"
@@ -9,14 +9,14 @@ export type RequestVerb =
   | "delete"
   | "deletecollection";
 
-/** Empty for a method that means nothing for resources, such as OPTIONS: only a rule for all verbs allows it. */
+/** Empty for a method without a resource verb, such as OPTIONS: only a rule for all verbs allows it. */
 export type AskedVerb = RequestVerb | "proxy" | "";
 
 export interface SentRequest {
   readonly method: string;
   /** Path as sent. */
   readonly rawPath: string;
-  /** Query as sent, with its question mark; empty without one. */
+  /** Query as sent, with its question mark; empty without a query. */
   readonly rawQuery: string;
 }
 
@@ -32,15 +32,18 @@ export interface ResourceRequest extends SentRequest {
   readonly name: string;
   /** Empty for the resource itself. */
   readonly subresource: string;
-  /** Path without escapes, up to and including the subresource. */
+  /** Decoded path, up to and including the subresource. */
   readonly path: string;
-  /** The path behind the subresource as sent, such as `/a%20b`. Behind `proxy` it may be anything, elsewhere it has parts. */
+  /**
+   * The path after the subresource as sent, such as `/a%20b`. After `proxy` it may be any text, elsewhere it consists
+   * of parts.
+   */
   readonly rest: string;
-  /** Namespace whose roles count: for a namespace itself, its own name. */
+  /** Namespace whose roles apply: for a Namespace object, its own name. */
   readonly accessNamespace: string;
-  /** Name that roles may be limited to: of the object, or the only one that a list selects. */
+  /** Name for rules with resourceNames: the object's name, or the only name that a list selects. */
   readonly accessName: string;
-  /** As sent, where the verb is one that selects. */
+  /** As sent, for verbs that select. */
   readonly fieldSelector: string;
   readonly labelSelector: string;
 }
@@ -49,9 +52,9 @@ export interface OtherRequest extends SentRequest {
   readonly type: "other";
   /** The method in lower case. */
   readonly verb: string;
-  /** Path without escapes. */
+  /** Decoded path. */
   readonly path: string;
-  /** Why the request is refused before anything else is done with it. */
+  /** Reason why the pipeline refuses the request at once. */
   readonly problem?: string;
 }
 
@@ -62,7 +65,7 @@ export interface ParsedRequest {
   readonly query: URLSearchParams;
 }
 
-/** Method and path belong together: a watch by path only reads, and only an object of a name is updated. */
+/** Method and path fit together: a watch path is read-only, and an update needs a name. */
 export function isMethodFit({ verb, method, name, subresource }: ResourceRequest): boolean {
   if (verb === "" || verb === "proxy") return false;
   if (verb === "watch") return method === "GET" || method === "HEAD";
@@ -70,13 +73,13 @@ export function isMethodFit({ verb, method, name, subresource }: ResourceRequest
   return name !== "" || (verb !== "update" && verb !== "patch");
 }
 
-/** How much of a resource a request is about: one object, those of a namespace, or all. For counting. */
+/** Scope label of metrics: one object, a namespace, or the cluster. */
 export function scopeOf({ verb, name, namespace }: ResourceRequest): "resource" | "namespace" | "cluster" {
   if (name !== "" || verb === "create") return "resource";
   return namespace === "" ? "cluster" : "namespace";
 }
 
-/** Given in any way but as a no: Go's clients write `true`, people `1` or nothing. */
+/** True for any value except `false` and `0`: Go clients send `true`, people `1` or an empty value. */
 export function isTrue(text: string | null): boolean {
   return text !== null && !/^(?:false|0)$/i.test(text);
 }

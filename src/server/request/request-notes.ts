@@ -1,17 +1,17 @@
-/** What is noted about a request while it is worked on: warnings for its client, annotations for the audit log. */
+/** Collects a request's warnings for the client and annotations for the audit log. */
 import type { Resource } from "../objects/registry.ts";
 import type { Answer } from "./answer.ts";
 import type { HttpRequest } from "./http.ts";
 import type { User } from "./user.ts";
 
-/** More than that do not fit into the head of an answer. As upstream, what is said twice is said once. */
+/** Bound of the header size of a response. Repeated warnings are sent once, as upstream does. */
 const WARNINGS_MAX = 256;
 const ANNOTATIONS_MAX = 64;
 const ANNOTATION_CHARS_MAX = 10_240;
 
 const NONE: readonly string[] = [];
 
-/** By which FlowSchema, and at which priority level, a request was taken in; empty where these are not stored. */
+/** UIDs of the FlowSchema and priority level that admitted the request; empty where these are not stored. */
 export interface FlowMark {
   readonly schemaUid: string;
   readonly levelUid: string;
@@ -20,17 +20,17 @@ export interface FlowMark {
 type Client = Pick<HttpRequest, "signal" | "turn">;
 
 export class RequestNotes {
-  /** Every answer says it in its head. */
+  /** Sent in the headers of every response. */
   flow: FlowMark | undefined;
-  /** As whom the request is made, where that is not who makes it. Told to stages that come before that is known. */
+  /** The impersonated user. Set for stages that run before impersonation is resolved. */
   impersonated: User | undefined;
-  /** The verb of the constrained mode that allowed it. */
+  /** Verb of constrained impersonation that allowed the request. */
   impersonationConstraint: string | undefined;
-  /** Under which the request is found again in logs. Those within the process have one only there. */
+  /** The request's audit ID in logs. An in-process request has one only there. */
   auditId: string | undefined;
-  /** That it was found out who makes it. */
+  /** True once the user is authenticated. */
   isKnown = false;
-  /** Told of the answer before its form is chosen, where somebody writes it down. */
+  /** Receives the answer before its form is chosen. Set where an audit log records responses. */
   onAnswer: ((answer: Answer, resource: Resource) => void) | undefined;
   #onBegun: (() => void) | undefined;
   #warnings: Set<string> | undefined;
@@ -39,17 +39,20 @@ export class RequestNotes {
   #reason = "";
   readonly #client: Client | undefined;
 
-  /** `client` makes its signal when it is first asked for. */
+  /** `client` creates its signal on first access. */
   constructor(client?: Client) {
     this.#client = client;
   }
 
-  /** Aborted when the client has left: nobody waits for what others are asked on its behalf. Undefined where there is no client. */
+  /**
+   * Aborted when the client disconnects, so that calls to other servers for it end too. Undefined for in-process
+   * requests.
+   */
   get signal(): AbortSignal | undefined {
     return this.#client?.signal;
   }
 
-  /** Under which queues count what the request waits for. Undefined for requests within the process. */
+  /** Names of the queues that count the request while it waits. Undefined for in-process requests. */
   get share(): readonly string[] | undefined {
     return this.#client?.turn?.share;
   }
@@ -67,7 +70,7 @@ export class RequestNotes {
     return new Map([...access, ...(this.#annotations ?? [])]);
   }
 
-  /** Told with the answer, whatever that is: also somebody who is refused wants to hear of it. */
+  /** Adds a warning to the response, also to an error response. */
   warn(text: string): void {
     this.#warnings ??= new Set();
     if (this.#warnings.size < WARNINGS_MAX) this.#warnings.add(text);
@@ -77,20 +80,23 @@ export class RequestNotes {
     for (const text of texts) this.warn(text);
   }
 
-  /** The first value of a key stays. */
+  /** The first value of a key wins. */
   annotate(key: string, value: string): void {
     this.#annotations ??= new Map();
     if (this.#annotations.size >= ANNOTATIONS_MAX || this.#annotations.has(key)) return;
     this.#annotations.set(key, value.slice(0, ANNOTATION_CHARS_MAX));
   }
 
-  /** Whether the request was allowed, and why. Every request says so, and few are asked: it costs nothing until then. The last one counts. */
+  /**
+   * Records the decision and its reason; the last call wins. Every request calls this, so the annotations are built
+   * only when read.
+   */
   noteAccess(decision: "allow" | "forbid", reason: string): void {
     this.#decision = decision;
     this.#reason = reason;
   }
 
-  /** Called once a watch has shown what was there before it, or has ended. */
+  /** The step runs once the watch has sent its initial events, or has ended. */
   whenBegun(step: () => void): void {
     this.#onBegun = step;
   }

@@ -1,6 +1,6 @@
 import type { User } from "./user.ts";
 
-/** In whose name the server writes what it keeps itself. */
+/** User in whose name the server writes the objects that it maintains itself. */
 export const SERVER_USER: User = {
   name: "system:apiserver",
   uid: "",

@@ -1,4 +1,4 @@
-/** Who makes a request, once that is known. */
+/** An authenticated user. */
 export interface User {
   readonly name: string;
   readonly uid: string;

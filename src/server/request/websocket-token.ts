@@ -1,4 +1,4 @@
-/** Programs in browsers cannot send an `authorization` with a WebSocket: they name their token as one of the protocols they speak. */
+/** Browsers cannot send `authorization` with a WebSocket, so they pass the token as one of the subprotocols. */
 import { unauthorized } from "../../api/errors/api-error.ts";
 
 const PREFIX = "base64url.bearer.authorization.k8s.io.";
@@ -9,12 +9,12 @@ export function findSocketToken(headers: ReadonlyMap<string, string>): string | 
   const named = protocols.filter(isToken);
   const [first] = named;
   if (first === undefined || first === PREFIX) return undefined;
-  // Without another one there is nothing that the two sides could speak; of two, nobody could say which counts.
+  // A token alone leaves no protocol to speak; with two tokens it is unclear which one counts.
   if (named.length > 1 || protocols.length < 2) throw unauthorized();
   return Buffer.from(first.slice(PREFIX.length), "base64url").toString();
 }
 
-/** The protocols that a header names, without a token: that is nobody else's business. */
+/** The subprotocols of a header without the token, which must not reach other servers. */
 export function spokenProtocols(header = ""): readonly string[] {
   return protocolsIn(header).filter((name) => name !== "" && !isToken(name));
 }
