@@ -1,11 +1,11 @@
-/** Whether a certificate at hand still serves, by what Node itself can read of it. */
+/** Checks whether an existing certificate is still usable, with Node's own X.509 parser. */
 import { X509Certificate, createPrivateKey, type KeyObject } from "node:crypto";
 import { findIpAddress } from "../../api/values/ip-address.ts";
 
-/** Renewed this long before its end, at a start. */
+/** A start renews certificates this long before they expire. */
 const RENEWAL_MS = 30 * 24 * 3_600_000;
 
-/** Why a certificate should be made again. One that is `expiring` still serves. */
+/** Reason to issue a certificate again. An `expiring` certificate is still usable. */
 export type Fault = Age | "of another key" | "of another authority" | "without a name it needs";
 
 type Age = "expiring" | "expired";
@@ -17,7 +17,7 @@ export interface Expectation {
   readonly now: number;
 }
 
-/** The worst fault, if there is one. Names that are not needed any more are none. */
+/** The worst fault, if any. Extra names in the certificate are no fault. */
 export function findFault(
   cert: X509Certificate,
   { key, authority, names, now }: Expectation,
@@ -38,7 +38,7 @@ export function isSelfSigned(cert: X509Certificate): boolean {
   return cert.checkIssued(cert);
 }
 
-/** Refuses what is no certificate, and names the file. */
+/** Throws an error that names the file if it holds no certificate. */
 export function parseCertificate(pem: string, path: string): X509Certificate {
   try {
     return new X509Certificate(pem);
@@ -47,7 +47,7 @@ export function parseCertificate(pem: string, path: string): X509Certificate {
   }
 }
 
-/** Refuses what is no private key, and names the file. */
+/** Throws an error that names the file if it holds no private key. */
 export function parsePrivateKey(pem: string, path: string): KeyObject {
   try {
     return createPrivateKey(pem);

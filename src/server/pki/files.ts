@@ -1,4 +1,7 @@
-/** Files that are whole or not there, also after a crash: written beside, synced, and put in place in one step. */
+/**
+ * Writes files atomically: after a crash a file is complete or absent. A temporary file is written, synced and
+ * renamed.
+ */
 import { link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -8,12 +11,12 @@ import { readNamedText } from "../../base/process/read-file.ts";
 export interface FileToWrite {
   readonly path: string;
   readonly text: string;
-  /** Such as 0o600. */
+  /** Permission bits, for example 0o600. */
   readonly mode: number;
   readonly loop: Loop;
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if the file does not exist. */
 export async function findFile(path: string, loop: Loop): Promise<string | undefined> {
   try {
     return await loop.outside("file", readNamedText(path));
@@ -23,7 +26,7 @@ export async function findFile(path: string, loop: Loop): Promise<string | undef
   }
 }
 
-/** The same of a private key. Rejects, with the remedy, when other users can read or change it. */
+/** Reads a private key. Rejects, with the remedy, if other users can read or change the file. */
 export async function findKeyFile(path: string, loop: Loop): Promise<string | undefined> {
   try {
     return (await loop.outside("file", readKeys(path))).toString();
@@ -33,7 +36,7 @@ export async function findKeyFile(path: string, loop: Loop): Promise<string | un
   }
 }
 
-/** Readers see the old text or the new one. */
+/** Readers see the old text or the new text, never a mix. */
 export function replaceFile(file: FileToWrite): Promise<void> {
   return file.loop.outside(
     "file",
@@ -41,7 +44,7 @@ export function replaceFile(file: FileToWrite): Promise<void> {
   );
 }
 
-/** Writes a file that must not be there yet; returns its text, which is another's if somebody else was faster. */
+/** Creates a file that must not exist. If another process created it first, returns that process's text. */
 export async function createFile(file: FileToWrite): Promise<string> {
   const { path, text, loop } = file;
   try {
@@ -65,7 +68,7 @@ async function putInPlace(
     await writeSynced(written, text, mode);
     await place(written);
   } catch (error) {
-    // Nobody knows the name of the moment.
+    // The temporary name means nothing to the user.
     throw error instanceof Error && "path" in error ? Object.assign(error, { path }) : error;
   } finally {
     await rm(written, { force: true });
@@ -83,7 +86,7 @@ async function writeSynced(path: string, text: string, mode: number): Promise<vo
   }
 }
 
-/** Makes the new name last; Windows cannot open folders and needs none of it. */
+/** Syncs the directory, which makes the new name durable. Windows cannot open directories and does not need this. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {

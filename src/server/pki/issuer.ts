@@ -1,6 +1,6 @@
 /**
- * Makes certificates. The library for it takes a tenth of a second to load, so it is loaded when the first one must be
- * made, which is not at an ordinary start.
+ * Issues certificates. The X.509 library takes a tenth of a second to load, so the first certificate loads it. An
+ * ordinary start issues none.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
@@ -12,11 +12,11 @@ import type { Loop } from "../../base/loop/loop.ts";
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-/** As kubeadm has them. */
+/** kubeadm's lifetimes. */
 const AUTHORITY_MS = 10 * YEAR_MS;
 const LEAF_MS = YEAR_MS;
 
-/** Machines whose clock is a little behind accept a new certificate too. */
+/** Lets machines whose clock is slightly behind accept a new certificate. */
 const CLOCK_SKEW_MS = HOUR_MS;
 
 export interface Subject {
@@ -38,13 +38,13 @@ export interface LeafRequest {
 /** PEM in, PEM out. */
 export interface Issuer {
   authority(commonName: string, key: string): Promise<string>;
-  /** The same name and key, so what the old one signed stays valid. */
+  /** Keeps name and key, so certificates signed by the old authority stay valid. */
   renewedAuthority(old: { readonly cert: string; readonly key: string }): Promise<string>;
-  /** Valid for a year, but not longer than its authority. */
+  /** Valid for a year, but not beyond its authority. */
   leaf(request: LeafRequest): Promise<string>;
 }
 
-/** A private key on P-256, PEM. */
+/** A P-256 private key, PEM. */
 export function makePrivateKey(): string {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -100,7 +100,7 @@ function issuerWith(x509: typeof X509, loop: Loop): Issuer {
         usage === "server" ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth,
       ]),
     ];
-    // Taken from the signer and not computed: others compute it in other ways.
+    // Copied from the signer, not computed: other tools compute the key ID differently.
     const signerKeyId = signerCert.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
     if (signerKeyId !== undefined) extensions.push(new x509.AuthorityKeyIdentifierExtension(signerKeyId));
     if (names.length > 0) extensions.push(new x509.SubjectAlternativeNameExtension(names.map(generalName)));

@@ -1,10 +1,11 @@
 /**
- * Authorities, certificates and keys of one folder: read where they serve, made or renewed where they do not.
+ * Reads the authorities, certificates and keys of one folder, and creates or renews those that are missing or
+ * unusable.
  *
- * A private key is written before its certificate and never replaced; a certificate is replaced in one step. So a start
- * that was killed in the middle leaves a folder that the next one completes, and servers that start at the same time on
- * one folder end up with the same authorities. Certificates are read before their keys for the same reason. To change a
- * key, remove its file.
+ * A private key is written before its certificate and never replaced; a certificate is replaced atomically. A start
+ * that was killed halfway therefore leaves a folder that the next start completes. Servers that start together on one
+ * folder end with the same authorities; certificates are read before keys for this reason. To change a key, remove
+ * its file.
  */
 import { createPublicKey } from "node:crypto";
 import { join } from "node:path";
@@ -24,9 +25,9 @@ export interface KeyPair {
   readonly cert: string;
 }
 
-/** Without a key it cannot sign: a server that was only given its certificates runs too. */
+/** An authority without a key cannot sign. The server still runs if it was given its certificates. */
 export interface Authority {
-  /** Of its files, such as `front-proxy-ca`. */
+  /** Base name of its files, for example `front-proxy-ca`. */
   readonly name: string;
   readonly cert: string;
   readonly key: string | undefined;
@@ -38,7 +39,7 @@ export interface TokenKeys {
 }
 
 export interface LeafPlan extends Pick<LeafRequest, "subject" | "usage" | "names"> {
-  /** Of its files. */
+  /** Base name of its files. */
   readonly name: string;
 }
 
@@ -90,7 +91,7 @@ export class PkiFolder {
     return this.#makeLeaf({ ...plan, key }, { cert: authority.cert, key: authority.key });
   }
 
-  /** A public key file may hold several, of which the first belongs to the private key. */
+  /** A public key file may hold several keys; the first belongs to the private key. */
   async tokenKeys(name: string): Promise<TokenKeys> {
     const path = this.#path(`${name}.pub`);
     const foundPublic = await findFile(path, this.#loop);

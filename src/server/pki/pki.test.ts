@@ -52,7 +52,7 @@ describe("a new folder", () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
-  test("has certificates with the names, signers and times that Kubernetes expects", async () => {
+  test("has certificates with the names, signers and lifetimes that Kubernetes expects", async () => {
     const pki = await open(folder());
 
     const [ca, server, admin] = [pki.ca.cert, pki.server.cert, pki.admin.cert].map(
@@ -75,7 +75,7 @@ describe("a new folder", () => {
     expect(ca !== undefined && server?.checkIssued(ca) === true && server.verify(ca.publicKey)).toBe(true);
   });
 
-  test("that two servers start on at the same time ends up with one set of authorities", async () => {
+  test("gets one set of authorities when two servers start on it at once", async () => {
     const dir = folder();
 
     const [one, other] = await Promise.all([open(dir), open(dir)]);
@@ -146,7 +146,7 @@ describe("an existing folder", () => {
     ["ca.crt", "ca.key"],
     ["apiserver.crt", "server.key"],
     ["sa.pub", "serviceAccount.privateKey"],
-  ])("that a killed start left without %s is completed around the key that is there", async (file, kept) => {
+  ])("left without %s by a killed start is completed with the existing key", async (file, kept) => {
     const dir = folder();
     const first = await open(dir);
     unlinkSync(join(dir, file));
@@ -160,7 +160,7 @@ describe("an existing folder", () => {
   test.each([
     ["RSA, as kubeadm makes it", () => generateKeyPairSync("rsa", { modulusLength: 2048 })],
     ["P-384", () => generateKeyPairSync("ec", { namedCurve: "P-384" })],
-  ])("goes on with an authority key that is %s", async (_kind, makeKey) => {
+  ])("keeps an authority key that is %s", async (_kind, makeKey) => {
     const dir = folder();
     mkdirSync(dir);
     const pem = makeKey().privateKey.export({ type: "pkcs8", format: "pem" });
@@ -171,7 +171,7 @@ describe("an existing folder", () => {
     expect(new X509Certificate(server.cert).verify(new X509Certificate(ca.cert).publicKey)).toBe(true);
   });
 
-  test("without authority keys serves as long as its certificates do", async () => {
+  test("without authority keys works until its certificates expire", async () => {
     const dir = folder();
     const first = await open(dir);
     for (const file of ["ca.key", "front-proxy-ca.key"]) unlinkSync(join(dir, file));
@@ -191,7 +191,7 @@ describe("an existing folder", () => {
     );
   });
 
-  test("in which a foreign authority key lies is refused by name, and nothing is changed", async () => {
+  test("with the key of another authority is refused by name and not changed", async () => {
     const dir = folder();
     await open(dir);
     writeFileSync(join(dir, "ca.key"), readFileSync(join(dir, "admin.key")));
@@ -245,7 +245,7 @@ function folder(): string {
   return join(path, "pki");
 }
 
-/** The real loop with a clock that is ahead. */
+/** The real loop with its clock set ahead. */
 function later(ms: number): Loop {
   return {
     actor: "later",

@@ -1,4 +1,4 @@
-/** The keys and certificates of a cluster, under kubeadm's names. An ordinary start only reads them. */
+/** Opens the keys and certificates of a cluster, under kubeadm's file names. An ordinary start only reads them. */
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { makeFolder } from "../../base/process/make-folder.ts";
@@ -6,7 +6,7 @@ import { requireOwnFolder } from "../../base/process/private-path.ts";
 import { PkiFolder, type Authority, type KeyPair, type LeafPlan, type TokenKeys } from "./pki-folder.ts";
 
 export interface PkiOptions {
-  /** Created if missing, for its owner only. */
+  /** Created with mode 0700 if missing. */
   readonly dir: string;
   /** DNS names and addresses under which clients reach the server; see `serverNames`. */
   readonly names: readonly string[];
@@ -15,16 +15,16 @@ export interface PkiOptions {
 }
 
 export interface Pki {
-  /** Vouches for the server and its clients. */
+  /** Authority of the server's and clients' certificates. */
   readonly ca: Authority;
   readonly frontProxyCa: Authority;
   readonly server: KeyPair;
   readonly frontProxyClient: KeyPair;
-  /** Of somebody who may do everything. */
+  /** Client certificate of the cluster administrator. */
   readonly admin: KeyPair;
-  /** Of components that may be somebody else's program, by kubeadm's names. */
+  /** Client certificates of components that may run as separate programs, under kubeadm's names. */
   readonly components: Readonly<Record<ComponentName, KeyPair>>;
-  /** For the tokens of service accounts. */
+  /** Signing keys of service account tokens. */
   readonly serviceAccount: TokenKeys;
 }
 
@@ -37,7 +37,7 @@ const FRONT_PROXY_CLIENT: LeafPlan = {
 
 const ADMIN: LeafPlan = {
   name: "admin",
-  // The first group may do everything whatever the rules say; the second one is what kubeadm binds a role to.
+  // RBAC never restricts the first group; kubeadm binds a role to the second.
   subject: { commonName: "kubernetes-admin", organizations: ["system:masters", "kubeadm:cluster-admins"] },
   usage: "client",
   names: [],
@@ -45,7 +45,7 @@ const ADMIN: LeafPlan = {
 
 export type ComponentName = "controller-manager" | "scheduler";
 
-/** Names under which a server is called from its own machine, from the network and from within the cluster. */
+/** Names under which clients reach the server: on its machine, over the network and from within the cluster. */
 export function serverNames(hosts: readonly string[], firstServiceAddress: string): readonly string[] {
   return [
     ...new Set([
@@ -83,7 +83,7 @@ export async function openPki({ dir, names, loop, log }: PkiOptions): Promise<Pk
   return { ca, frontProxyCa, server, frontProxyClient, admin, components, serviceAccount };
 }
 
-/** Their users are those to whom Kubernetes binds the roles of these components. */
+/** Kubernetes' default bindings give the components' roles to these users. */
 function componentPlan(name: ComponentName): LeafPlan {
   return {
     name,

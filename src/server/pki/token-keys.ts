@@ -1,4 +1,4 @@
-/** Keys for the tokens of service accounts that end with the process. */
+/** Creates signing keys for service account tokens in memory; the tokens end with the process. */
 import { createPublicKey } from "node:crypto";
 import { makePrivateKey } from "./issuer.ts";
 import type { TokenKeys } from "./pki-folder.ts";
