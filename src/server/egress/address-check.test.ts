@@ -71,7 +71,7 @@ describe("an address", () => {
     ["by ISATAP", `2001:db8::5efe:${METADATA}`],
     ["by ISATAP of a public address", `2001:db8::200:5efe:${METADATA}`],
     ["by Alibaba's address in NAT64", "64:ff9b::100.100.100.200"],
-  ])("that leads to a metadata service is never dialled: %s", (_form, ip) => {
+  ])("of a metadata service is never dialled: %s", (_form, ip) => {
     expect([isDialable(ip, "configured"), isDialable(ip, "reported")]).toEqual([false, false]);
   });
 

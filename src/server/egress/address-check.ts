@@ -1,4 +1,6 @@
-/** Which addresses may be dialled. A name is resolved first, and the very address that was checked is dialled. */
+/**
+ * Decides which addresses the server may dial. A name is resolved first, and the checked address itself is dialled.
+ */
 import {
   type Cidr,
   cidrContains,
@@ -9,12 +11,12 @@ import {
 import { embeddedAddresses } from "./embedded-addresses.ts";
 
 /**
- * Source of the place to connect to. `configured`: a client that may register webhooks or APIs, which on a developer's machine are often at
- * loopback. `reported`: an object's status or endpoints, by which a writer of that object could aim at the server's own machine.
+ * Source of an address. `configured`: a client that may register webhooks or APIs; on a developer's machine these are
+ * often at loopback. `reported`: an object's status or endpoints, whose writer could aim at the server's own machine.
  */
 export type AddressOrigin = "configured" | "reported";
 
-/** Link-local (metadata services of most clouds among them), unspecified, multicast, reserved and broadcast. */
+/** Link-local (includes most clouds' metadata services), unspecified, multicast, reserved and broadcast. */
 const NEVER = blocks([
   "169.254.0.0/16",
   "fe80::/10",
@@ -23,9 +25,9 @@ const NEVER = blocks([
   "224.0.0.0/4",
   "240.0.0.0/4",
   "ff00::/8",
-  // Protocol assignments, with Oracle's metadata service at 192.0.0.192.
+  // IETF protocol assignments; contains Oracle's metadata service at 192.0.0.192.
   "192.0.0.0/24",
-  // Metadata services elsewhere: Alibaba, Azure's host, AWS, Google, Scaleway, Akamai, Oracle.
+  // Metadata services outside link-local: Alibaba, Azure's host, AWS, Google, Scaleway, Akamai, Oracle.
   "100.100.100.200/32",
   "168.63.129.16/32",
   "fd00:ec2::/32",

@@ -5,7 +5,7 @@ import { CallGate } from "./call-gate.ts";
 const NEVER = new AbortController().signal;
 setMaxListeners(0, NEVER);
 
-/** As many as there are places; each is left by calling it. */
+/** Fills all places of the gate; calling an element leaves one. */
 async function fill(gate: CallGate, target: string): Promise<(() => void)[]> {
   const leaves: (() => void)[] = [];
   for (let count = 0; count < 64; count++) leaves.push(await gate.enter(target, NEVER));
@@ -13,7 +13,7 @@ async function fill(gate: CallGate, target: string): Promise<(() => void)[]> {
 }
 
 describe("calls to one server", () => {
-  test("beyond their number wait, and come in the order in which they asked", async () => {
+  test("beyond the limit wait, and start in the order of their arrival", async () => {
     const gate = new CallGate();
     const [first, second] = await fill(gate, "a");
     const order: string[] = [];
@@ -29,7 +29,7 @@ describe("calls to one server", () => {
     expect(order).toEqual(["one", "two"]);
   });
 
-  test("that are given up while they wait take no place", async () => {
+  test("that are canceled while they wait take no place", async () => {
     const gate = new CallGate();
     const [first] = await fill(gate, "a");
     const abort = new AbortController();

@@ -1,7 +1,7 @@
-/** How many calls one target gets at a time: the rest wait their turn, and too many who wait are sent away. */
+/** Limits the calls in flight to one target. Further calls queue; a full queue refuses them. */
 import { EgressError } from "./egress.ts";
 
-/** More than a webhook server answers at once; each holds a socket. */
+/** More than a webhook server answers at once; each call holds a socket. */
 const CALLS_MAX = 64;
 const WAITING_MAX = 1024;
 
@@ -13,7 +13,10 @@ interface Queue {
 export class CallGate {
   readonly #queues = new Map<string, Queue>();
 
-  /** Resolves when it is the caller's turn, with what ends the turn. Rejects when there are too many, or the signal is aborted first. */
+  /**
+   * Resolves, when the caller's turn comes, with the function that ends it. Rejects when the queue is full or the
+   * signal aborts.
+   */
   enter(target: string, signal: AbortSignal): Promise<() => void> | (() => void) {
     signal.throwIfAborted();
     const queue = this.#queues.get(target) ?? { running: 0, waiting: new Set() };
@@ -39,7 +42,7 @@ export class CallGate {
     });
   }
 
-  /** The turn goes to whoever has waited longest. */
+  /** The turn goes to the call that has waited longest. */
   #leave(target: string, queue: Queue): void {
     const [next] = queue.waiting;
     if (next === undefined) {

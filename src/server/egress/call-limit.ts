@@ -1,4 +1,4 @@
-/** When a call ends from this side: its caller wants it no more, or its time is over. */
+/** Ends a call from this side: its caller cancels it, or its deadline passes. */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { CutReason } from "./error-text.ts";
 
@@ -7,12 +7,12 @@ export class CallLimit {
   readonly #end: () => void;
   #reason: CutReason | undefined;
 
-  /** Without a time it lasts for as long as the caller likes. */
+  /** Without `timeoutMs` the call has no deadline. */
   constructor(
     loop: Loop,
     { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
   ) {
-    // Periodic: a deadline is no work that is left to do, only its call is.
+    // Periodic: the loop does not count a deadline as pending work, only the call itself.
     const timer =
       timeoutMs === undefined
         ? undefined
@@ -30,7 +30,7 @@ export class CallLimit {
     return this.#abort.signal;
   }
 
-  /** Why it was ended, if it was. */
+  /** Reason why the call was cut, if it was. */
   get reason(): CutReason | undefined {
     return this.#reason;
   }
@@ -40,7 +40,7 @@ export class CallLimit {
     this.#abort.abort(new Error(reason));
   }
 
-  /** To be called when the call is over, whatever came of it. */
+  /** Callers call this when the call has ended, also after a failure. */
   end(): void {
     this.#end();
   }

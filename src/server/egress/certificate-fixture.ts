@@ -1,4 +1,4 @@
-/** Certificates of every sort for servers under test: of authorities, in between, expired, and for other purposes. */
+/** Certificates for servers under test: authorities, intermediates, expired ones and ones for other purposes. */
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
 import { importSigner, serialNumber } from "../../base/keys/signing-key.ts";
@@ -17,13 +17,13 @@ export interface TestCertificate {
 
 export interface CertificateWish {
   readonly commonName: string;
-  /** Itself unless given. */
+  /** Default: self-signed. */
   readonly signer?: TestCertificate;
   readonly names?: readonly string[];
   readonly isAuthority?: boolean;
-  /** The one DNS domain below which an authority may sign. */
+  /** The only DNS domain for which an authority may sign. */
   readonly domain?: string;
-  /** Object identifiers; serverAuth unless given. */
+  /** Object identifiers. Default: serverAuth. */
   readonly purposes?: readonly string[];
   readonly isExpired?: boolean;
 }

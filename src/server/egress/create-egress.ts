@@ -1,4 +1,7 @@
-/** Calls to others over HTTP/1.1: whole ones for webhooks, open ones for whoever passes on what comes. */
+/**
+ * Calls other servers over HTTP/1.1. `call` reads the whole response, for webhooks; `open` leaves the body as a
+ * stream, for proxies.
+ */
 import type { IncomingMessage } from "node:http";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
@@ -21,7 +24,7 @@ export interface EgressParts {
 
 export interface OpenEgress extends Egress {
   readonly services: ServiceLookup;
-  /** Resolves with the head of the answer; the caller reads the rest, or destroys it. Rejects with EgressError. */
+  /** Resolves with the head of the response; the caller reads or destroys the rest. Rejects with EgressError. */
   open(request: DialRequest): Promise<Exchange>;
   /** Ends all calls and connections. */
   close(): void;
@@ -77,7 +80,7 @@ class Calls implements OpenEgress {
     this.#agents.close();
   }
 
-  /** A virtual world that allows no calls says so before anything is sent. */
+  /** A simulated loop that forbids calls fails here, before a byte is sent. */
   #permitted(): Promise<void> {
     return this.#loop.outside("egress", Promise.resolve());
   }
@@ -101,7 +104,7 @@ class Calls implements OpenEgress {
           mayUpgrade: false,
           isRepeatable: request.isRepeatable ?? READS.has(method),
           signal,
-          // A world whose clock stands still during the call has no other end of it.
+          // In a simulation whose clock stands still during the call, only this timeout ends it.
           silenceMs: timeoutMs,
         },
         this.#agents,
@@ -113,7 +116,7 @@ class Calls implements OpenEgress {
   }
 }
 
-/** What is left unread of an answer that is too long closes its connection. */
+/** Reads the body up to `maxBytes`. A longer response closes its connection. */
 async function wholeReply(answer: IncomingMessage, maxBytes: number): Promise<EgressReply> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -131,7 +134,7 @@ async function wholeReply(answer: IncomingMessage, maxBytes: number): Promise<Eg
 function textOf(error: unknown): string {
   if (error instanceof EgressError) return error.message;
   const { name, message } = error as Error;
-  // The world's own word about what it allows.
+  // The simulated loop's own message names the forbidden call.
   if (name === "DeterminismViolation") return message;
   return codeOf(error) === "ESILENT" ? CUT_TEXTS.deadline : "unexpected EOF";
 }

@@ -1,8 +1,8 @@
-/** Decisions that hold for a while. What was not asked for longest makes room. */
+/** A bounded LRU cache of decisions that expire. */
 
-/** As upstream's. */
+/** Upstream's cache size. */
 const ENTRIES_MAX = 8192;
-/** Longer questions are not kept: whoever asks them could fill the memory. As upstream's. */
+/** Longer questions are not cached, because clients could fill the memory with them. Upstream's limit. */
 const QUESTION_CHARS_MAX = 10_000;
 
 interface Kept<T> {

@@ -1,4 +1,4 @@
-/** What a target says, as the place to connect to and the name to expect there. */
+/** Turns a target into the address to dial and the server name to expect there. */
 import { EgressError } from "./egress.ts";
 import type { DialAddress, EgressTarget } from "./egress.ts";
 import type { ServiceLookup } from "./service-lookup.ts";
@@ -29,7 +29,7 @@ function urlAddress(text: string): DialAddress {
   };
 }
 
-/** `/mutate` and `?timeout=10s`; a query of the target itself comes first. */
+/** Joins a path such as `/mutate` or `?timeout=10s` to the target's; the target's own query comes first. */
 export function joinedPath(basePath: string, path: string): string {
   const [base, query] = splitQuery(basePath);
   const [more, moreQuery] = splitQuery(path);
@@ -44,7 +44,7 @@ function splitQuery(path: string): readonly [string, string?] {
   return at < 0 ? [path] : [path.slice(0, at), path.slice(at + 1)];
 }
 
-/** As people write it: without a query or credentials, which may be secrets. */
+/** The URL for error messages: the target's query and credentials are left out, because they may be secrets. */
 export function urlText(target: EgressTarget, path: string): string {
   const query = splitQuery(path)[1];
   const asked = query === undefined ? "" : `?${query}`;

@@ -1,4 +1,4 @@
-/** Connects to a place: what a name stands for is found out once, checked, and that address is dialled. */
+/** Connects to a target. Its name is resolved once, each address is checked, and a checked address is dialled. */
 import { lookup } from "node:dns/promises";
 import type { RequestOptions } from "node:https";
 import { isIP } from "node:net";
@@ -17,7 +17,7 @@ export interface DialRequest {
   readonly address: DialAddress;
   readonly origin: AddressOrigin;
   readonly trust: EgressTrust;
-  /** What this server shows of itself. */
+  /** Client certificate of this server. */
   readonly pair?: ClientPair | undefined;
   readonly method: string;
   /** As in EgressRequest. */
@@ -25,20 +25,22 @@ export interface DialRequest {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: OutgoingBody;
   readonly mayUpgrade: boolean;
-  /** As in EgressRequest; a body that comes as a stream is never sent again. */
+  /** As in EgressRequest; a streamed body is never sent again. */
   readonly isRepeatable: boolean;
-  /** Ends everything, also while the answer is read. */
+  /** Aborts the call, also while the response is read. */
   readonly signal: AbortSignal;
-  /** For how long the connection may be silent; for ever unless given. */
+  /** Longest silence on the connection, in milliseconds; unlimited if absent. */
   readonly silenceMs?: number;
 }
 
-/** Names that stand for many addresses are tried this often. */
+/** Number of addresses of one name that are tried. */
 const ADDRESSES_MAX = 4;
-/** Nothing was sent when one of these comes: another address may do better. */
+/** Errors before any byte was sent: another address may work. */
 const UNREACHED: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]);
 
-/** Every address in turn until one takes the connection. Rejects with EgressError, or with whatever it was when the signal is aborted. */
+/**
+ * Tries the addresses in order until one accepts the connection. Rejects with EgressError; on abort with any error.
+ */
 export async function dial(request: DialRequest, agents: TrustedAgents): Promise<Exchange> {
   const { address, signal } = request;
   const addresses = await dialableAddresses(request);
@@ -70,7 +72,7 @@ async function addressesOf(host: string): Promise<readonly string[]> {
   }
 }
 
-/** Sent again once on a new connection when the one that was kept turns out to be closed. */
+/** Repeats the request on a new connection when a kept-alive connection turns out to be closed. */
 async function exchangeWith(request: DialRequest, ip: string, agents: TrustedAgents): Promise<Exchange> {
   const { address, body, signal, mayUpgrade } = request;
   const start = { isTls: address.isTls, body, signal, mayUpgrade };
@@ -80,7 +82,7 @@ async function exchangeWith(request: DialRequest, ip: string, agents: TrustedAge
       return await openExchange({ ...start, options: optionsFor(request, ip, agents) });
     } catch (error) {
       const mayRepeat = error instanceof ExchangeError && error.isReused && isWhole && !signal.aborted;
-      // An agent may have kept several such connections; each attempt uses one up.
+      // An agent may hold several closed connections; each attempt uses one up.
       if (!mayRepeat || attempt > ATTEMPTS_MAX || !(error.isUnsent || request.isRepeatable)) throw error;
     }
   }
@@ -104,7 +106,7 @@ function optionsFor(request: DialRequest, ip: string, agents: TrustedAgents): Re
   return {
     ...options,
     ...agents.secure(trust, pair),
-    // An address is no name that TLS could ask for.
+    // TLS has no SNI for an IP address.
     servername: isIP(serverName) === 0 ? serverName : "",
     rejectUnauthorized: trust.isVerificationOff !== true,
     checkServerIdentity: (_host, certificate) => checkServerName(serverName, certificate),

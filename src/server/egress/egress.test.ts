@@ -63,7 +63,7 @@ describe("a call", () => {
     expect(Buffer.from(reply.body).toString()).toBe('{"a":1}');
   });
 
-  test("goes to an address that a name stands for, whichever of them listens", async () => {
+  test("tries the addresses of a name until one listens", async () => {
     const { port } = await serve(pair, (_req, res) => res.end("here"));
     const target = { type: "url", url: `https://localhost:${port}/` } as const;
 
@@ -72,7 +72,7 @@ describe("a call", () => {
     expect(Buffer.from(reply.body).toString()).toBe("here");
   });
 
-  test("takes a redirect for an answer and does not follow it", async () => {
+  test("returns a redirect and does not follow it", async () => {
     const paths: unknown[] = [];
     const { port } = await serve(pair, (req, res) => {
       paths.push(req.url);
@@ -85,7 +85,7 @@ describe("a call", () => {
     expect(paths).toEqual(["/review?timeout=10s"]);
   });
 
-  test("fails when the certificate is of another authority", async () => {
+  test("fails when another authority signed the certificate", async () => {
     const other = await makeAuthority("test authority");
     const { port } = await serve(await other.leaf(["127.0.0.1"]), (_req, res) => res.end());
 
@@ -103,7 +103,7 @@ describe("a call", () => {
     );
   });
 
-  test("does not believe a server over a connection that others trust", async () => {
+  test("does not reuse a connection that was verified with another authority", async () => {
     const { port } = await serve(pair, (_req, res) => res.end("trusted"));
     const { egress } = openWorld();
     await egress.call(requestTo(port));
@@ -114,7 +114,7 @@ describe("a call", () => {
     );
   });
 
-  test("believes whoever answers when verification is off", async () => {
+  test("accepts any certificate when verification is off", async () => {
     const other = await makeAuthority("another");
     const { port } = await serve(await other.leaf(["other.example"]), (_req, res) => res.end("yes"));
 
@@ -123,7 +123,7 @@ describe("a call", () => {
     expect(Buffer.from(reply.body).toString()).toBe("yes");
   });
 
-  test("fails when the answer is too long, however long it would go on", async () => {
+  test("fails when the response is too long, even if it never ends", async () => {
     const { port } = await serve(pair, (_req, res) => {
       pipeline(endless(), res, () => undefined);
     });
@@ -133,7 +133,7 @@ describe("a call", () => {
     );
   });
 
-  test("ends in time when the server does not answer, or not to the end", async () => {
+  test("times out when the server does not respond, or not completely", async () => {
     const silent = await serve(pair, () => undefined);
     const halting = await serve(pair, (_req, res) => void res.write("half"));
     const { egress } = openWorld();
@@ -145,7 +145,7 @@ describe("a call", () => {
     }
   });
 
-  test("says who refused the connection", async () => {
+  test("names the address that refused the connection", async () => {
     const { port, server } = await serve(pair, (_req, res) => res.end());
     await new Promise((resolve) => server.close(resolve));
 
@@ -164,7 +164,7 @@ describe("a call", () => {
     );
   });
 
-  test("ends at once when its caller wants it no more", async () => {
+  test("ends at once when its caller cancels it", async () => {
     const abort = new AbortController();
     const { port } = await serve(pair, () => abort.abort());
 
@@ -173,7 +173,7 @@ describe("a call", () => {
     );
   });
 
-  test("is not misled by a name: the address behind it is what counts", async () => {
+  test("checks the resolved address, not the name", async () => {
     const { port } = await serve(pair, (_req, res) => res.end());
     const { egress } = openWorld();
     const address = egress.resolve({ type: "url", url: `https://localhost:${port}/` });
@@ -191,7 +191,7 @@ describe("a call", () => {
     expect(await failureOf(opening)).toBe("address not allowed");
   });
 
-  test("does not reach the machine's neighbours", async () => {
+  test("does not reach link-local addresses", async () => {
     const target = { type: "url", url: "https://169.254.169.254/latest" } as const;
 
     expect(await failureOf(openWorld().egress.call(requestTo(443, { target })))).toContain(
@@ -199,7 +199,7 @@ describe("a call", () => {
     );
   });
 
-  test("is refused by a virtual world that allows none", async () => {
+  test("is refused by a simulated loop that allows no calls", async () => {
     const virtual = new VirtualLoop({ seed: 1 });
     const { egress } = openWorld(virtual);
 
@@ -210,7 +210,7 @@ describe("a call", () => {
   });
 });
 
-/** Answers the first request of each connection, and closes it when the next one comes. */
+/** Answers the first request of each connection, and closes the connection on the second. */
 async function serveOncePerConnection(): Promise<{ readonly port: number; readonly requests: string[] }> {
   const requests: string[] = [];
   const server = createTlsServer(pair, (socket: TLSSocket) => {
@@ -227,8 +227,8 @@ async function serveOncePerConnection(): Promise<{ readonly port: number; readon
   return { requests, port: await listening(server) };
 }
 
-describe("a connection that was kept and turns out to be closed", () => {
-  test("is replaced once for what may be repeated", async () => {
+describe("a kept-alive connection that turns out to be closed", () => {
+  test("is replaced once for a repeatable request", async () => {
     const { port, requests } = await serveOncePerConnection();
     const { egress } = openWorld();
     await egress.call(requestTo(port, { method: "GET", body: undefined }));
@@ -239,7 +239,7 @@ describe("a connection that was kept and turns out to be closed", () => {
     expect(requests).toEqual(["GET", "POST", "POST"]);
   });
 
-  test("fails what may have happened already", async () => {
+  test("fails a request that the server may have executed already", async () => {
     const { port, requests } = await serveOncePerConnection();
     const { egress } = openWorld();
     await egress.call(requestTo(port));
@@ -273,7 +273,7 @@ describe("a Service", () => {
     { name: "https", port: 443, targetPort: "https" },
   ];
 
-  test("leads to a ready endpoint, under its own name and on the endpoint's port", async () => {
+  test("resolves to a ready endpoint, under its own name and on the endpoint's port", async () => {
     const world = openWorld();
     await putService(world, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
     await putSlice(world, [
@@ -302,7 +302,7 @@ describe("a Service", () => {
     expect(Buffer.from(reply.body).toString()).toBe("hook.system.svc:443");
   });
 
-  test("does not lead to pods that are only simulated: their addresses may be somebody else's", async () => {
+  test("does not resolve to simulated pods, whose addresses may belong to other machines", async () => {
     const world = openWorld();
     const node = (runtime: string): object => ({
       status: { nodeInfo: { containerRuntimeVersion: `${runtime}://1.0.0` } },
@@ -321,14 +321,14 @@ describe("a Service", () => {
     expect(resolve()).toMatchObject({ host: "10.1.0.2" });
   });
 
-  test("of another machine is called by that machine's name", async () => {
+  test("of type ExternalName is called by its external name", async () => {
     const world = openWorld();
     await putService(world, { type: "ExternalName", externalName: "hooks.example" });
 
     expect(world.egress.resolve(target)).toMatchObject({ host: "hooks.example", port: 443 });
   });
 
-  test("that leads nowhere says so", async () => {
+  test("without endpoints fails with a reason", async () => {
     const world = openWorld();
     const message = async (): Promise<string> => failureOf(world.egress.call(requestTo(443, { target })));
     const url = 'Post "https://hook.system.svc:443/review?timeout=10s"';

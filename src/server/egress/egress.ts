@@ -1,30 +1,30 @@
 /**
- * The only way in which the server calls others: webhooks, and servers of aggregated APIs. Whom it calls is said by users, so what is said is
- * bounded and checked here: the address that was checked is the one that is dialled, redirects are answers and are never followed, answers have
- * a largest size, and everything ends in time.
+ * The only way in which the server calls other servers: webhooks and aggregated APIs. Users choose the targets, so
+ * calls are checked and bounded here. The checked address itself is dialled. Redirects are not followed, responses
+ * have a maximum size, and each call has a deadline.
  */
 
-/** As webhook configurations and APIServices have it: exactly one of the two. */
+/** The target in webhook configurations and APIServices: exactly one of the two. */
 export type EgressTarget =
   | { readonly type: "url"; readonly url: string }
   | {
       readonly type: "service";
       readonly namespace: string;
       readonly name: string;
-      /** Of the Service. */
+      /** Port of the Service. */
       readonly port: number;
       readonly path: string;
     };
 
-/** Whom to trust: the holder of a certificate signed by `ca` for the name of the target. */
+/** The server must hold a certificate for the target's name, signed by `ca`. */
 export interface EgressTrust {
-  /** PEM; without one, the authorities that this machine trusts. */
+  /** PEM. Default: the authorities that this machine trusts. */
   readonly ca?: string | undefined;
-  /** Of APIServices only: whoever answers is believed. */
+  /** Accepts any certificate. Used for APIServices only. */
   readonly isVerificationOff?: boolean;
 }
 
-/** A certificate with its key, in PEM, by which the other side knows who calls. */
+/** Client certificate with its key, in PEM. */
 export interface ClientPair {
   readonly cert: string;
   readonly key: string;
@@ -33,20 +33,20 @@ export interface ClientPair {
 export interface EgressRequest {
   readonly target: EgressTarget;
   readonly trust: EgressTrust;
-  /** What this server shows of itself; nothing unless given. */
+  /** Client certificate of this server. Default: none. */
   readonly pair?: ClientPair | undefined;
   readonly method: string;
-  /** Appended to the target's own, with its query; begins with a slash or a question mark, or is empty. */
+  /** Appended to the target's path, with its query. It is empty or begins with a slash or a question mark. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
   readonly timeoutMs: number;
-  /** Longer answers are refused. */
+  /** A longer response fails the call. */
   readonly replyBytesMax: number;
   readonly signal: AbortSignal;
   /**
-   * Whether it may be sent once more when a connection that was kept from an earlier call turns out to be closed; unless given, what only
-   * reads may. What was not sent at all is always sent again.
+   * Whether to repeat the call once when a kept-alive connection turns out to be closed. Default: only for methods
+   * that read. A request of which no byte was sent is always repeated.
    */
   readonly isRepeatable?: boolean;
 }
@@ -58,27 +58,27 @@ export interface EgressReply {
   readonly body: Uint8Array;
 }
 
-/** Where to connect to, once a target was resolved. */
+/** Place to connect to, once a target is resolved. */
 export interface DialAddress {
   readonly host: string;
   readonly port: number;
-  /** Whose certificate it must be: `NAME.NAMESPACE.svc`, or the URL's host. */
+  /** Name that the certificate must contain: `NAME.NAMESPACE.svc`, or the URL's host. */
   readonly serverName: string;
-  /** Whom the request is for, as the URL has it: `NAME.NAMESPACE.svc:443`. */
+  /** Value of the Host header, for example `NAME.NAMESPACE.svc:443`. */
   readonly authority: string;
-  /** Of the URL, or of the service reference. */
+  /** Path of the URL, or of the service reference. */
   readonly basePath: string;
   readonly isTls: boolean;
 }
 
 export interface Egress {
-  /** Services are resolved to one of their ready endpoints, by what is in the store. Throws EgressError. */
+  /** Resolves a Service to one of its ready endpoints in the store. Throws EgressError. */
   resolve(target: EgressTarget): DialAddress;
-  /** Rejects with EgressError, never with anything else. */
+  /** Rejects with EgressError only. */
   call(request: EgressRequest): Promise<EgressReply>;
 }
 
-/** One line for people, without secrets: it ends up in answers to clients. */
+/** One line for people, without secrets: clients see it in responses. */
 export class EgressError extends Error {
   override readonly name = "EgressError";
 }

@@ -1,7 +1,7 @@
-/** What went wrong on a connection, in the words in which clients know it from Kubernetes. */
+/** Describes connection errors in the words that clients know from Kubernetes. */
 import { NAME_MISMATCH_CODE } from "../../base/keys/server-identity.ts";
 
-/** Why a call was ended from this side. */
+/** Reason why this side ended a call. */
 export type CutReason = "deadline" | "canceled";
 
 const REFUSED: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const BROKEN: Readonly<Record<string, string>> = {
   ESILENT: "context deadline exceeded",
   ECONNRESET: "EOF",
   EPIPE: "write: broken pipe",
-  // What OpenSSL makes of an answer that is not TLS, and of little else.
+  // OpenSSL's code for a response that is not TLS; it has few other causes.
   EPROTO: "http: server gave HTTP response to HTTPS client",
 };
 
@@ -35,7 +35,7 @@ export const CUT_TEXTS: Readonly<Record<CutReason, string>> = {
   canceled: "context canceled",
 };
 
-/** `place` is `address:port`; only codes are looked at, never texts, which differ from one Node to the next. */
+/** `place` is `address:port`. The code alone decides, because texts differ between Node versions. */
 export function connectionErrorText(error: unknown, place: string): string {
   const code = codeOf(error);
   const refused = REFUSED[code];
@@ -65,6 +65,6 @@ function distrustText(error: unknown): string | undefined {
   if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID")
     return "certificate has expired or is not yet valid";
   if (code === "INVALID_PURPOSE") return "certificate specifies an incompatible key usage";
-  // checkServerName has worded it already.
+  // checkServerName has already written the message.
   return code === NAME_MISMATCH_CODE ? (error as Error).message : undefined;
 }

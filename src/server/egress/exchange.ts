@@ -1,4 +1,4 @@
-/** One request on a socket, up to the head of its answer. Redirects are answers like any other. */
+/** One request on a socket, up to the head of its response. Redirects are not followed. */
 import { request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -13,23 +13,23 @@ export interface ExchangeStart {
   readonly isTls: boolean;
   readonly options: RequestOptions;
   readonly body: OutgoingBody;
-  /** Closes the socket at once when it is aborted, also while the answer is read. */
+  /** Closes the socket at once when aborted, also while the response is read. */
   readonly signal: AbortSignal;
-  /** Whether the other side may answer with another protocol; one that does unasked breaks off. */
+  /** Whether the server may switch protocols. An unexpected switch fails the request. */
   readonly mayUpgrade: boolean;
 }
 
 export interface Exchange {
   readonly answer: IncomingMessage;
-  /** Present when the other side has switched protocols: the socket and what it has sent already. */
+  /** Set when the server switched protocols: the socket and the bytes already received. */
   readonly upgraded: { readonly socket: Duplex; readonly head: Buffer } | undefined;
 }
 
-/** There was no answer. */
+/** The request failed before a response came. */
 export class ExchangeError extends Error {
   /** No byte of the request was handed to the connection. */
   readonly isUnsent: boolean;
-  /** The connection was kept from an earlier request: the other side may have closed it just before this one. */
+  /** The connection was kept alive from an earlier request: the server may have closed it just before this one. */
   readonly isReused: boolean;
 
   constructor(cause: unknown, seen: { readonly isUnsent: boolean; readonly isReused: boolean }) {
@@ -39,7 +39,7 @@ export class ExchangeError extends Error {
   }
 }
 
-/** Nothing came for as long as the connection may be silent. */
+/** The connection was silent for longer than its timeout. */
 class SilenceError extends Error {
   readonly code = "ESILENT";
 }
@@ -58,7 +58,7 @@ export function openExchange(start: ExchangeStart): Promise<Exchange> {
     signal.addEventListener("abort", cut, { once: true });
     outgoing.on("response", (incoming) => {
       answer = incoming;
-      // Readers of the body hear of what breaks there; without one it is no concern of anybody.
+      // Readers of the body receive the error too; without a reader it does not matter.
       incoming.on("error", () => undefined);
       resolve({ answer: incoming, upgraded: undefined });
     });
@@ -68,7 +68,7 @@ export function openExchange(start: ExchangeStart): Promise<Exchange> {
         resolve({ answer: incoming, upgraded: { socket, head } });
       });
     }
-    // Without a time of its own the agent's would come, which is for connections that nobody uses.
+    // Without a timeout of its own, the request would get the agent's, which is meant for idle connections.
     if (options.timeout !== undefined) outgoing.on("timeout", () => end(new SilenceError()));
     outgoing.on("error", fail);
     outgoing.on("close", () => {
@@ -81,7 +81,7 @@ export function openExchange(start: ExchangeStart): Promise<Exchange> {
 
 function send(outgoing: ClientRequest, body: OutgoingBody): void {
   if (body === undefined || body instanceof Uint8Array) outgoing.end(body);
-  // A body that breaks off takes the request with it, or half of it would be taken for the whole.
+  // A body that fails aborts the request; otherwise the server would take half a body for a whole one.
   else pipeline(body, outgoing, () => undefined);
 }
 

@@ -1,4 +1,4 @@
-/** Servers on loopback to be called, with certificates of their own, and a store to find them by. */
+/** HTTPS servers on loopback with certificates of their own, and a store that holds their Services. */
 import type { RequestListener } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
@@ -40,7 +40,7 @@ export interface CalledServer {
   readonly server: Server;
 }
 
-/** Closed when the test ends. */
+/** A server that closes when the test ends. */
 export async function serve(
   pair: { readonly key: string; readonly cert: string },
   listener: RequestListener,
@@ -62,7 +62,7 @@ export function listening(server: Server): Promise<number> {
 export interface EgressWorld {
   readonly egress: OpenEgress;
   readonly store: Store;
-  /** Puts an object where the server keeps it. */
+  /** Writes an object under its registry key. */
   put(prefix: string, object: StoredShape): Promise<void>;
 }
 

@@ -1,8 +1,8 @@
-/** The target of a call as client-go's REST client reads it: a clean path, and no query of the URL. */
+/** Cleans the target of a call as client-go's REST client does: a normalized path, and no query of the URL. */
 import { posix } from "node:path";
 import type { EgressTarget } from "./egress.ts";
 
-/** A URL that cannot be parsed is left as it is: the call itself refuses it. */
+/** A URL that cannot be parsed stays unchanged: the call refuses it. */
 export function restTarget(target: EgressTarget): EgressTarget {
   if (target.type === "service") return { ...target, path: escaped(cleaned(bytesOf(target.path))) };
   if (!URL.canParse(target.url)) return target;
@@ -16,7 +16,7 @@ function cleaned(path: string): string {
   return joined.endsWith("/") && joined !== "/" ? joined.slice(0, -1) : joined;
 }
 
-/** One character a byte, so that an escape that is no UTF-8 survives. */
+/** One character per byte, so that an escape that is not UTF-8 survives. */
 function bytesOf(text: string): string {
   return Buffer.from(text).toString("latin1");
 }

@@ -14,7 +14,7 @@ interface Outcome {
   readonly answer: number | string;
 }
 
-/** What becomes of a question when it is answered like this, in turn; the last counts for all that follow. */
+/** The result of a review whose server gives these responses in turn; the last one repeats. */
 async function ask(answers: readonly (EgressReply | Error)[]): Promise<Outcome> {
   const loop = new VirtualLoop({ seed: 1 });
   const begin = loop.now();
@@ -44,18 +44,18 @@ function broken(code: string): Error {
   return new EgressError("x", { cause: Object.assign(new Error("y"), { code }) });
 }
 
-describe("a server that is asked for a review", () => {
+describe("a review", () => {
   test.each([
     ["an internal error", reply(500)],
     ["a timeout behind it", reply(504)],
     ["too much to do", reply(429)],
     ["word when to come again", reply(503, { "retry-after": "1" })],
     ["a connection that broke", broken("ECONNRESET")],
-  ])("is asked again after %s", async (_, trouble) => {
+  ])("is retried after %s", async (_, trouble) => {
     expect(await ask([trouble, trouble, reply(200)])).toEqual({ calls: 3, tookMs: 1250, answer: 200 });
   });
 
-  test("is asked five times and no more", async () => {
+  test("is tried at most five times", async () => {
     expect(await ask([reply(500)])).toMatchObject({ calls: 5, answer: "answered with code 500" });
   });
 
@@ -65,11 +65,11 @@ describe("a server that is asked for a review", () => {
     ["a refusal", reply(403), "answered with code 403"],
     ["nobody there", broken("ECONNREFUSED"), "x"],
     ["somebody else there", broken("DEPTH_ZERO_SELF_SIGNED_CERT"), "x"],
-  ])("is not asked again after %s", async (_, trouble, answer) => {
+  ])("is not retried after %s", async (_, trouble, answer) => {
     expect(await ask([trouble])).toEqual({ calls: 1, tookMs: 0, answer });
   });
 
-  test("is told apart by how a real connection ends", async () => {
+  test("is retried or not by the way a real connection ends", async () => {
     const authority = await makeAuthority("test");
     let calls = 0;
     const { port } = await serve(await authority.leaf(["127.0.0.1"]), (request, response) => {

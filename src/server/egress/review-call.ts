@@ -1,4 +1,4 @@
-/** Asks another server something by a review, and waits for one that has a moment's trouble: by upstream's rules, for both kinds of reviews. */
+/** Sends a token or access review to a webhook, and retries passing failures by upstream's rules. */
 import type { Loop } from "../../base/loop/loop.ts";
 import { pause } from "../../base/loop/pause.ts";
 import type { ClientPair, Egress, EgressReply } from "./egress.ts";
@@ -18,16 +18,16 @@ export interface ReviewParts {
   readonly egress: Egress;
 }
 
-/** A review is small; this is room for a long reason. */
+/** A review is small; this leaves room for a long reason. */
 const REPLY_BYTES_MAX = 1024 * 1024;
-/** As upstream's: a webhook that restarts is waited for. */
+/** Upstream's backoff: long enough for a webhook that restarts. */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 500;
 const PAUSE_FACTOR = 1.5;
 /** Internal error, gateway timeout, too many requests. */
 const PASSING = new Set([500, 504, 429]);
 
-/** Rejects with an EgressError, also for answers that are none. */
+/** Rejects with an EgressError, also for a status other than 2xx. */
 export async function askReview(
   parts: ReviewParts,
   server: ReviewServer,
@@ -44,12 +44,12 @@ export async function askReview(
   }
 }
 
-/** One that says when to come again wants to be asked again. */
+/** True for responses that upstream retries; a Retry-After header asks for a retry. */
 function isPassing({ status, headers }: EgressReply): boolean {
   return PASSING.has(status) || (status >= 500 && headers.has("retry-after"));
 }
 
-/** Whoever refuses a connection, or is not whom it should be, does so the next time too. */
+/** Only a reset connection is retried: a refused connection or a wrong certificate would fail again. */
 function isReset(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause)
     if ("code" in at && at.code === "ECONNRESET") return true;
@@ -61,7 +61,7 @@ function answered(reply: EgressReply): EgressReply {
   throw new EgressError(`answered with code ${String(reply.status)}`);
 }
 
-/** An answer is kept for others too, whoever asked first. */
+/** The call has no signal: its response is cached for other callers, also when the first one leaves. */
 const NEVER = new AbortController().signal;
 
 function call({ egress }: ReviewParts, server: ReviewServer, body: string): Promise<EgressReply> {

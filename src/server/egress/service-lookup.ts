@@ -1,4 +1,4 @@
-/** Where a Service leads, by what the store says: one of its ready endpoints, as whoever does not run a service proxy must find it. */
+/** Resolves a Service to one of its ready endpoints in the store, because the server itself uses no service proxy. */
 import type { Node, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import type { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Random } from "../../base/loop/loop.ts";
@@ -11,7 +11,10 @@ const SERVICE_LABEL = "kubernetes.io/service-name";
 const SERVICES = "/registry/services/specs/";
 const SLICES = "/registry/endpointslices/";
 const NODES = "/registry/minions/";
-/** As nodes say that containers on them only seem to run: what has such an address may be a stranger on the real network. */
+/**
+ * Runtime prefix of nodes with simulated containers. Their pods' addresses may belong to other machines on the real
+ * network.
+ */
 const SIMULATED = "simulated://";
 
 export interface ServicePlace {
@@ -19,20 +22,20 @@ export interface ServicePlace {
   readonly name: string;
 }
 
-/** The host is an address, or a name where the Service says only that. */
+/** The host is an address, or the name of an ExternalName Service. */
 export interface ServiceEnd {
   readonly host: string;
   readonly port: number;
 }
 
-/** And where it runs, if that is said. */
+/** An endpoint with its node, if known. */
 interface ReadyEnd extends ServiceEnd {
   readonly nodeName: string | undefined;
 }
 
 export class ServiceLookup {
   readonly #parts: { readonly store: Store; readonly random: Random };
-  /** The keys of slices by the Service that they are of. */
+  /** Keys of EndpointSlices by their Service. */
   readonly #keys = new Map<string, Set<string>>();
   readonly #index = new LiveIndex<EndpointSlice>({
     prefix: SLICES,
@@ -49,7 +52,7 @@ export class ServiceLookup {
     return entry === undefined ? undefined : (StoredObject.of(entry).object as Service);
   }
 
-  /** Of this Service, in the order of their names. */
+  /** The EndpointSlices of a Service, in the order of their names. */
   slices({ namespace, name }: ServicePlace): readonly EndpointSlice[] {
     const { view } = this.#parts.store;
     this.#index.catchUp(view);
@@ -61,7 +64,7 @@ export class ServiceLookup {
     );
   }
 
-  /** One of the ready ends, by chance. Throws EgressError in upstream's words. */
+  /** A ready endpoint, chosen at random. Throws EgressError with upstream's texts. */
   end(place: ServicePlace, port: number): ServiceEnd {
     const service = this.findService(place);
     if (service === undefined) throw new EgressError(`service "${place.name}" not found`);
@@ -112,7 +115,7 @@ function placeOf({ metadata }: EndpointSlice): string {
   return `${metadata.namespace ?? ""}/${metadata.labels?.[SERVICE_LABEL] ?? ""}`;
 }
 
-/** An endpoint that says nothing of being ready is; a slice without a number stands for every port. */
+/** An endpoint without the ready condition is ready. A slice port without a number matches every port. */
 export function readyEnds(slices: readonly EndpointSlice[], servicePort: ServicePort): readonly ReadyEnd[] {
   const { name = "", port: own, targetPort } = servicePort;
   return slices.flatMap(({ addressType, endpoints, ports }) => {

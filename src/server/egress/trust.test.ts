@@ -1,4 +1,4 @@
-/** Which servers a bundle of certificates vouches for: as Go's crypto/x509 decides it. */
+/** A bundle of certificates trusts the same servers as in Go's crypto/x509. */
 import { describe, expect, test } from "vitest";
 import { certify } from "./certificate-fixture.ts";
 import type { TestCertificate } from "./certificate-fixture.ts";
@@ -7,7 +7,7 @@ import { openWorld, serve } from "./fixture.ts";
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 const names = ["localhost", "127.0.0.1"];
 
-/** "ok", or why the server is not believed. */
+/** "ok", or the reason why the server is not trusted. */
 async function judged(
   server: { readonly pair: TestCertificate; readonly chain?: readonly TestCertificate[] },
   bundle: readonly TestCertificate[],
@@ -34,19 +34,19 @@ async function judged(
 const authority = (): Promise<TestCertificate> => certify({ commonName: "root", isAuthority: true });
 
 describe("a bundle", () => {
-  test("with the server's own certificate, signed by an authority that is not in it, vouches for it", async () => {
+  test("with the server's own certificate, signed by an authority outside the bundle, trusts it", async () => {
     const pair = await certify({ commonName: "server", signer: await authority(), names });
 
     expect(await judged({ pair }, [pair])).toBe("ok");
   });
 
-  test("with the server's own certificate, signed by itself, vouches for it", async () => {
+  test("with the server's own self-signed certificate trusts it", async () => {
     const pair = await certify({ commonName: "server", names });
 
     expect(await judged({ pair }, [pair])).toBe("ok");
   });
 
-  test("with an authority in between vouches for what that has signed", async () => {
+  test("with an intermediate authority trusts the certificates that it signed", async () => {
     const between = await certify({ commonName: "between", signer: await authority(), isAuthority: true });
     const pair = await certify({ commonName: "server", signer: between, names });
 
@@ -54,7 +54,7 @@ describe("a bundle", () => {
     expect(await judged({ pair, chain: [between] }, [between])).toBe("ok");
   });
 
-  test("with a server's certificate vouches for no other server, not even for what that server has signed", async () => {
+  test("with a server's certificate trusts no other server, not even one that this server signed", async () => {
     const root = await authority();
     const leaf = await certify({ commonName: "server", signer: root, names });
     const sibling = await certify({ commonName: "server", signer: root, names });
@@ -64,7 +64,7 @@ describe("a bundle", () => {
     expect(await judged({ pair: forged, chain: [leaf] }, [leaf])).not.toBe("ok");
   });
 
-  test("does not vouch for a certificate that has expired, is for clients, or for another name", async () => {
+  test("does not trust a certificate that has expired, is for clients, or for another name", async () => {
     const signer = await authority();
     const expired = await certify({ commonName: "server", signer, names, isExpired: true });
     const client = await certify({ commonName: "server", signer, names, purposes: [CLIENT_AUTH] });
@@ -77,7 +77,7 @@ describe("a bundle", () => {
     );
   });
 
-  test("does not vouch for a name that only the subject has", async () => {
+  test("does not trust a name that only the subject contains", async () => {
     const pair = await certify({ commonName: "localhost" });
 
     expect(await judged({ pair }, [pair])).toBe(
@@ -85,7 +85,7 @@ describe("a bundle", () => {
     );
   });
 
-  test("holds an authority in between to the names that it may sign", async () => {
+  test("limits an intermediate authority to the names that it may sign", async () => {
     const signer = await authority();
     const between = await certify({ commonName: "between", signer, isAuthority: true, domain: "example" });
     const pair = await certify({ commonName: "server", signer: between, names: ["localhost"] });

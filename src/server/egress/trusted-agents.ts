@@ -1,4 +1,4 @@
-/** Connections, kept for a while, apart for each set of authorities that is trusted and each certificate that is shown. */
+/** Keeps connections alive, separate for each set of trusted authorities and each client certificate. */
 import { createHash } from "node:crypto";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
@@ -11,14 +11,14 @@ export interface TrustedAgent {
   readonly secureContext: SecureContext;
 }
 
-/** One costs some 100 KiB; more different ones are made again when they are needed again. */
+/** An agent takes some 100 KiB. The least recently used ones are evicted and created again on demand. */
 const AGENTS_MAX = 128;
-/** In all, and for one place. */
+/** Bounds of the idle sockets: in total and per host. */
 const IDLE_SOCKETS_MAX = 256;
 const IDLE_SOCKETS_PER_PLACE = 64;
-/** Servers that tell how long they keep a connection are believed; of others it is known that most keep it for longer. */
+/** A server's own keep-alive hint takes precedence; most servers without one keep connections longer than this. */
 const IDLE_MS = 30_000;
-/** Finds out in the end that nobody is there any more. */
+/** TCP keep-alive detects connections whose other end is gone. */
 const PROBE_AFTER_MS = 15_000;
 
 const AGENT_OPTIONS = {
@@ -31,11 +31,11 @@ const AGENT_OPTIONS = {
 } as const;
 
 export class TrustedAgents {
-  /** The one that was used last at the end. */
+  /** In the order of their last use, the latest last. */
   readonly #agents = new Map<string, TrustedAgent>();
   #plain: HttpAgent | undefined;
 
-  /** Throws when the bundle or the pair cannot be read. */
+  /** Throws if the bundle or the key pair cannot be read. */
   secure(trust: EgressTrust, pair: ClientPair | undefined): TrustedAgent {
     const name = nameOf(trust, pair);
     const known = this.#agents.get(name);
@@ -55,14 +55,14 @@ export class TrustedAgents {
     return (this.#plain ??= new HttpAgent(AGENT_OPTIONS));
   }
 
-  /** Calls that are under way fail. */
+  /** Calls in flight fail. */
   close(): void {
     for (const { agent } of this.#agents.values()) agent.destroy();
     this.#agents.clear();
     this.#plain?.destroy();
   }
 
-  /** What goes on over it goes on; its idle connections close by themselves. */
+  /** Calls in flight on the evicted agent continue; its idle connections time out. */
   #forgetOldest(): void {
     const [oldest] = this.#agents.keys();
     if (this.#agents.size > AGENTS_MAX && oldest !== undefined) this.#agents.delete(oldest);
@@ -75,7 +75,8 @@ function makeAgent(
 ): TrustedAgent {
   const secureContext = createSecureContext({
     minVersion: "TLSv1.2",
-    // Every certificate of the bundle is an anchor, as for Go: also a server's own, and one of an authority in between.
+    // Every certificate of the bundle is a trust anchor, as in Go: also a server's own, and an intermediate
+    // authority's.
     allowPartialTrustChain: true,
     ...(ca !== undefined && !isVerificationOff && { ca }),
     ...pair,
@@ -83,7 +84,7 @@ function makeAgent(
   return { secureContext, agent: new HttpsAgent({ ...AGENT_OPTIONS, maxCachedSessions: IDLE_SOCKETS_MAX }) };
 }
 
-/** Nobody wants keys and whole bundles as keys of a map. */
+/** Hashes the bundle and the key pair, so that they are not map keys themselves. */
 function nameOf({ ca, isVerificationOff = false }: EgressTrust, pair: ClientPair | undefined): string {
   const hash = createHash("sha256");
   for (const part of [ca ?? "", isVerificationOff ? "off" : "on", pair?.cert ?? "", pair?.key ?? ""])
