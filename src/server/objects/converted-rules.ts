@@ -1,13 +1,13 @@
 /**
- * The rules of a kind for a version that has other fields: objects are brought to the version the rules are written for,
- * and what the rules changed is brought back. Problems are therefore named by the fields of that version, as
- * kube-apiserver names them.
+ * Applies a kind's rules to a version with other fields. Objects are converted to the version of the rules, and the
+ * changes of the rules are converted back. Field paths in errors are therefore those of the rules' version, as in
+ * kube-apiserver.
  */
 import { setOwn } from "../../api/json/json-object.ts";
 import type { ApiObject, Draft, KindRules, ScaleRules } from "../../resources/rules/kind-rules.ts";
 
 export interface RuleConversion {
-  /** To the version of the rules. The result is nobody else's. */
+  /** Converts to the version of the rules. The result is not shared. */
   readonly toRules: (object: ApiObject) => ApiObject;
   readonly fromRules: (object: ApiObject) => ApiObject;
 }
@@ -27,7 +27,7 @@ type RuleName = Exclude<
   | "statusKeeps"
 >;
 
-/** How many of a rule's arguments are objects, the first ones. A previous object may be undefined. */
+/** Number of leading arguments that are objects. A previous object may be undefined. */
 const OBJECTS: Readonly<Record<RuleName, 1 | 2>> = {
   cells: 1,
   compareRows: 2,
@@ -48,7 +48,7 @@ const OBJECTS: Readonly<Record<RuleName, 1 | 2>> = {
   warnings: 2,
 };
 
-/** These change the first object. */
+/** Rules that change their first object. */
 const CHANGING: ReadonlySet<string> = new Set<RuleName>([
   "defaults",
   "markDeleted",
@@ -59,7 +59,7 @@ const CHANGING: ReadonlySet<string> = new Set<RuleName>([
 
 type Rule = (...args: unknown[]) => unknown;
 
-/** A rule that the kind has not is not there either: its absence means something. */
+/** A rule that the kind lacks stays absent: absence has a meaning. */
 export function convertedRules(rules: KindRules, conversion: RuleConversion): KindRules {
   const converted: Record<string, unknown> = { ...rules };
   for (const [name, count] of Object.entries(OBJECTS)) {
@@ -107,7 +107,7 @@ function convertedScale(
   };
 }
 
-/** Whoever holds the draft sees the change. */
+/** Changes the draft in place, because the caller holds it. */
 function replace(draft: Draft<ApiObject>, by: ApiObject): void {
   const fields = draft as unknown as Record<string, unknown>;
   for (const key of Object.keys(fields)) delete fields[key];

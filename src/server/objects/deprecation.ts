@@ -1,13 +1,13 @@
-/** What is served and on its way out, in the words of kube-apiserver. */
+/** Deprecation warnings of built-in APIs, with kube-apiserver's texts. */
 import type { Resource } from "./registry.ts";
 
-/** By `apiVersion Kind`. */
+/** Keyed by `apiVersion Kind`. */
 const DEPRECATIONS: ReadonlyMap<string, string> = new Map([
   ["v1 ComponentStatus", "v1.19+"],
   ["v1 Endpoints", "v1.33+; use discovery.k8s.io/v1 EndpointSlice"],
 ]);
 
-/** Undefined for what stays. */
+/** Undefined for an API that is not deprecated. */
 export function findDeprecation({
   apiVersion,
   facts,

@@ -1,4 +1,4 @@
-/** Finds a key in JSON text without parsing it: for stored bytes, which are well-formed and without spaces. */
+/** Finds a key in JSON text without parsing it. Works for stored bytes, which are well-formed and have no spaces. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -8,11 +8,11 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COLON = 0x3a;
 
-/** Offset of the opening quote of the key that `path` leads to; undefined when it is not there. */
+/** Offset of the opening quote of the key at `path`; undefined if the key is absent. */
 export function findKey(json: Buffer, path: readonly string[]): number | undefined {
   const names = path.map((name) => Buffer.from(name));
   let depth = 0;
-  /** How many names of the path lead to where we are. */
+  /** Number of path names that enclose the current position. */
   let found = 0;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
@@ -31,13 +31,13 @@ export function findKey(json: Buffer, path: readonly string[]): number | undefin
   return undefined;
 }
 
-/** Whether a quoted string and the byte after it are this key and its colon. */
+/** True if a quoted string and the next byte are this key and its colon. */
 function isKey(quoted: Buffer, name: Buffer | undefined): boolean {
   const last = quoted.length - 1;
   return quoted[last] === COLON && name !== undefined && name.equals(quoted.subarray(1, last - 1));
 }
 
-/** Of the closing quote. */
+/** Offset of the closing quote. */
 function stringEnd(json: Buffer, start: number): number {
   for (let at = start + 1; ;) {
     const end = json.indexOf(QUOTE, at);

@@ -1,13 +1,13 @@
-/** What plugins may look at: every object that was taken by the store, in the version it is kept in. */
+/** Gives plugins read access to every object that the store has accepted, in its storage version. */
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Entry, Mark, Store } from "../../store/store.ts";
 import { StoredObject } from "./stored-object.ts";
 
-/** Where objects of a kind are kept; `T` is what is found there. */
+/** Storage location of a kind; `T` is the type of its objects. */
 interface Shelf<T extends ApiObject> {
   readonly prefix: string;
-  /** Never set: it says what the shelf holds. */
+  /** Phantom member for the type `T`; never set. */
   readonly holds?: T;
 }
 
@@ -15,16 +15,16 @@ export function shelf<T extends ApiObject>(storagePrefix: string): Shelf<T> {
   return { prefix: `/registry/${storagePrefix}/` };
 }
 
-/** The same few lists are asked for again and again. */
+/** Plugins request the same few lists again and again. */
 const LISTS_MAX = 64;
-/** So are the same few objects; of each shelf that a plugin knows. */
+/** Bound per shelf: plugins request the same few objects again and again. */
 const FOUND_MAX = 1000;
 
-/** Some entries, and what they were found in. */
+/** Entries of a list, valid while the mark is unchanged. */
 interface Listed {
   readonly mark: Mark;
   readonly entries: readonly Entry[];
-  /** Once somebody has looked. */
+  /** Set by the first read of the objects. */
   objects: readonly ApiObject[] | undefined;
 }
 
@@ -37,12 +37,12 @@ export class ServerMemory {
     this.#store = store;
   }
 
-  /** Resolves when everything can be found that any server has acknowledged before; undefined where that is so anyway. */
+  /** Resolves once every write that any server has acknowledged is visible; undefined if that holds already. */
   caughtUp(): Promise<unknown> | undefined {
     return this.#store.freshView === undefined ? this.#store.fresh() : undefined;
   }
 
-  /** `path` is the name, or namespace and name with a slash between them. */
+  /** `path` is the name, or `NAMESPACE/NAME`. */
   find<T extends ApiObject>({ prefix }: Shelf<T>, path: string): T | undefined {
     const { acceptedNow } = this.#store;
     const known = this.#foundIn(prefix, acceptedNow.mark(prefix));
@@ -56,19 +56,19 @@ export class ServerMemory {
     return object as T;
   }
 
-  /** In order of their names; those of one namespace when there is one. */
+  /** Objects in the order of their names; only those of `namespace` unless it is empty. */
   list<T extends ApiObject>(shelf: Shelf<T>, namespace = ""): readonly T[] {
     const listed = this.#listed(shelf, namespace);
     listed.objects ??= listed.entries.map((entry) => StoredObject.of(entry).object);
     return listed.objects as readonly T[];
   }
 
-  /** The same as they lie there. */
+  /** The same list as store entries. */
   entries(shelf: Shelf<ApiObject>, namespace: string): readonly Entry[] {
     return this.#listed(shelf, namespace).entries;
   }
 
-  /** By path, what was found since the shelf was last changed. */
+  /** Objects by path, found since the shelf last changed. */
   #foundIn(prefix: string, mark: Mark): Map<string, ApiObject> {
     const known = this.#found.get(prefix);
     if (known?.mark === mark) return known.objects;
@@ -92,7 +92,7 @@ export class ServerMemory {
     return listed;
   }
 
-  /** The same without reading any of them: each is read by whoever looks at it. */
+  /** Objects of a namespace, each parsed only when its function is called. */
   *walk<T extends ApiObject>({ prefix }: Shelf<T>, namespace: string): Iterable<() => T> {
     const from = `${prefix}${namespace}/`;
     for (const entry of this.#store.accepted.range(from, prefixEnd(from)))

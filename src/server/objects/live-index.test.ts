@@ -4,7 +4,7 @@ import { LiveIndex } from "./live-index.ts";
 
 const PREFIX = "/registry/pods/";
 
-test("One that was asked keeps up with what changes, and has nothing left to do when it is asked next", async () => {
+test("an index that keeps up has no changes left at its next read", async () => {
   const world = openAccessWorld();
   const calls: string[] = [];
   const index = new LiveIndex({
@@ -27,7 +27,7 @@ test("One that was asked keeps up with what changes, and has nothing left to do 
   expect(calls).toEqual([]);
 });
 
-test("One that has much to read at first leaves time for others, and misses nothing that changes meanwhile", async () => {
+test("a long first read lets other work run, and misses no change meanwhile", async () => {
   const world = openAccessWorld();
   const names = Array.from({ length: 250 }, (_, at) => `pod-${String(at).padStart(3, "0")}`);
   for (const name of names) await world.put(`pods/a/${name}`, {});
@@ -55,7 +55,7 @@ test("One that has much to read at first leaves time for others, and misses noth
   expect([...known].toSorted()).toEqual(["new", ...names.slice(1)].toSorted());
 });
 
-test("One that has little to read at first need not be waited for", async () => {
+test("a short first read needs no wait", async () => {
   const world = openAccessWorld();
   await world.put("pods/a/first", {});
   const index = new LiveIndex({ prefix: PREFIX, add: () => undefined, remove: () => undefined });

@@ -1,6 +1,6 @@
 /**
- * Keeps something that is made of all objects of a resource as new as the store, at the cost of what has changed, whenever it is asked. The
- * objects themselves are not kept by it. One that cannot be read takes no part, and keeps nobody from being served.
+ * Keeps an index over all objects of a resource current. Each `catchUp` costs only the changes since the last one.
+ * The index does not retain the objects, and skips unreadable ones.
  */
 import { assert } from "../../base/assert.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
@@ -9,19 +9,19 @@ import { prefixEnd } from "../../store/store.ts";
 import { findReadable } from "./stored-object.ts";
 
 interface LiveIndexParts<T extends ApiObject> {
-  /** Of all keys of the resource, such as `/registry/pods/`. */
+  /** Key prefix of the resource, such as `/registry/pods/`. */
   readonly prefix: string;
   readonly add: (object: T) => void;
   readonly remove: (object: T) => void;
 }
 
-/** Objects that are read in one step when all are read for the first time: about two milliseconds of a store of pods. */
+/** Objects per step of the first read: about two milliseconds for pods. */
 const PIECE = 100;
 
 export class LiveIndex<T extends ApiObject> {
   readonly #parts: LiveIndexParts<T>;
   #mark: Mark | undefined;
-  /** All that there is being read for the first time, in pieces. */
+  /** The first read of all objects, while it runs in pieces. */
   #beginning: Promise<void> | undefined;
 
   constructor(parts: LiveIndexParts<T>) {
@@ -29,8 +29,8 @@ export class LiveIndex<T extends ApiObject> {
   }
 
   /**
-   * Of those who can wait: undefined when `catchUp` can be called now, else settles when it can. What there is at first is read in pieces, and
-   * `turn` lets others go on in between.
+   * For callers that can wait. Undefined if `catchUp` can be called now; otherwise settles when it can. The first
+   * read runs in pieces, with `turn` between them so that other work runs.
    */
   ready(view: View, turn: () => Promise<void>): Promise<void> | undefined {
     if (this.#mark !== undefined) return undefined;
@@ -54,14 +54,20 @@ export class LiveIndex<T extends ApiObject> {
     this.#beginning = undefined;
   }
 
-  /** For those who are not asked for long: what has changed meanwhile is kept as it was until they catch up. Nothing for one that nobody asked yet. */
+  /**
+   * Keeps a rarely read index current: the store retains old entries until an index catches up. No-op before the
+   * first read.
+   */
   keepUp(view: View): void {
     if (this.#mark !== undefined) this.catchUp(view);
   }
 
-  /** Answers whether anything was different from the last time. */
+  /** Applies the changes; returns true if there were any. */
   catchUp(view: View): boolean {
-    assert(this.#beginning === undefined, "who does not wait asks before or after those who do");
+    assert(
+      this.#beginning === undefined,
+      "catchUp must not run during the first read; await ready() before it",
+    );
     const { prefix, add, remove } = this.#parts;
     const mark = view.mark(prefix);
     const before = this.#mark;

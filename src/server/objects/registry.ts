@@ -1,6 +1,6 @@
 /**
- * All resources that are served, built-in ones from the facts with the rules of their kinds. A custom resource becomes the
- * same thing at run time: nothing behind this knows which is which.
+ * Finds the served resources. Built-in ones come from the facts with the rules of their kinds. Custom resources have
+ * the same type at run time, so later stages do not distinguish them.
  */
 import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1.ts";
 import { findKindSchema } from "../../api/schema/built-in-schema.ts";
@@ -15,69 +15,74 @@ import type { StoredObject } from "./stored-object.ts";
 
 export interface Resource {
   readonly facts: ResourceFacts;
-  /** `v1`, `apps/v1`. */
+  /** For example `v1` or `apps/v1`. */
   readonly apiVersion: string;
-  /** Of this version. */
+  /** Schema of this version. */
   readonly schema: StructSchema;
   readonly rules: KindRules;
-  /** What whoever uses this version is told. */
+  /** Warning for clients that use this version. */
   readonly deprecation?: string;
-  /** Aborted when the kind is served in this way no longer; watches end then. */
+  /** Aborted when the kind is no longer served in this form; watches end then. */
   readonly ended?: AbortSignal;
 }
 
-/** A resource that is kept in the store. */
+/** A resource whose objects the store keeps. */
 export interface StoredResource extends Resource {
   readonly storage: StorageFacts;
-  /** The version it is kept in. */
+  /** apiVersion of the stored objects. */
   readonly storedAs: string;
   readonly storedSchema: StructSchema;
-  /** How the versions of a custom kind become each other; built-in ones have conversions. */
+  /** Conversion between the versions of a custom kind; built-in kinds use `Conversions`. */
   readonly custom?: CustomForms;
-  /** Of kinds whose objects repeat their specs. */
+  /** Set for kinds whose objects repeat their specs. */
   readonly specs?: SharedSpecs | undefined;
 }
 
-/** What passes admission: also what is never stored, such as reviews. */
+/** A resource that passes admission, including those that are never stored, such as reviews. */
 export type AdmittedResource = Resource & Partial<Pick<StoredResource, "storage" | "custom">>;
 
 export interface CustomForms {
-  /** Another one when the definition of the kind has changed: what was made of objects before may be different now. */
+  /** Changes with the definition of the kind; results cached for an older edition may be invalid. */
   readonly edition: string;
-  /** Of a version that the kind has, served or not. */
+  /** Schema of any version of the kind, served or not. */
   findSchema(apiVersion: string): StructSchema | undefined;
-  /** What is shown of a stored object: in this version, pruned and with defaults; the same for the same object. */
+  /**
+   * The served form of a stored object: in this version, pruned, with defaults. Returns the same value for the same
+   * object.
+   */
   served(stored: ApiObject): ApiObject;
-  /** Whether that is the stored object itself, found out without keeping it decoded. */
+  /** True if the served form equals the stored object. Does not keep the object decoded. */
   isServedAsStored(stored: StoredObject): boolean;
-  /** What is stored of an object of this version. */
+  /** The form in which an object of this version is stored. */
   stored(object: ApiObject): ApiObject;
-  /** Who else has to be asked before objects can be shown or stored: kinds whose versions only their author can convert. */
+  /** Conversion webhook of the kind, if it has one. */
   readonly webhook?: CustomWebhook | undefined;
 }
 
 export interface CustomWebhook {
-  /** To be awaited before `served` is asked about these; undefined when all are known. Rejects when nobody can convert them. */
+  /**
+   * Await before calling `served` for these; undefined if all are converted already. Rejects when the webhook fails.
+   */
   readyToShow(stored: readonly Pick<StoredObject, "object">[]): Promise<void> | undefined;
-  /** To be awaited before `stored` is asked about this one. */
+  /** Await before calling `stored` for this object. */
   readyToStore(object: ApiObject): Promise<void> | undefined;
-  /** The resource as it lies there, whatever its version: for those who only look at metadata. */
+  /** The resource without conversion, in any version: for reads of metadata only. */
   unconverted(): StoredResource;
 }
 
-/** Kinds that users define, which come and go at run time. */
+/** Kinds that users define at run time. */
 export interface CustomResources {
-  /** The same list as long as nothing changes in it. */
+  /** The same array until a kind changes. */
   readonly groupVersions: readonly GroupVersionFacts[];
-  /** Those among them that this server brings along itself. */
+  /** Those that the server itself defines. */
   readonly local?: readonly GroupVersionFacts[];
   find(place: ResourcePlace): Resource | undefined;
-  /** Why a kind that is defined is not served. */
+  /** Reason why a defined kind is not served. */
   findProblem(place: ResourcePlace): string | undefined;
-  /** Resolves when every kind that another server has shown is known here. */
+  /** Resolves when this server knows every kind that another server has served. */
   catchUp(): Promise<void>;
   findOpenApi(facts: ResourceFacts): JSONSchemaProps | undefined;
-  /** Another one when the definition of the kind has changed. */
+  /** Changes with the definition of the kind. */
   editionOf(facts: ResourceFacts): string;
 }
 
@@ -87,10 +92,10 @@ interface ResourcePlace {
   readonly resource: string;
 }
 
-/** Which group versions are served: as `--runtime-config` says, else the stable ones. */
+/** Decides which group versions are served: by `--runtime-config`, by default the stable ones. */
 export type ServedVersions = (groupVersion: GroupVersionFacts) => boolean;
 
-/** Between the versions of one kind, where they differ in more than their name. */
+/** Conversions of rules between versions of a kind that differ in more than their name. */
 export interface RuleConversions {
   findRuleConversion(kind: string, served: string, ruled: string): RuleConversion | undefined;
 }
@@ -124,17 +129,17 @@ export class Registry {
     for (const definition of definitions) this.#definitions.set(kindOf(definition), definition);
   }
 
-  /** Those of the published API, which are always the same. */
+  /** The built-in group versions; constant. */
   get builtInVersions(): readonly GroupVersionFacts[] {
     return this.#builtIn;
   }
 
-  /** Those that are served whatever users define. */
+  /** The group versions that are served regardless of users' definitions. */
   get localVersions(): readonly GroupVersionFacts[] {
     return [...this.#builtIn, ...(this.#custom?.local ?? NO_VERSIONS)];
   }
 
-  /** Everything that is served now: the same list as long as nothing changes in it. */
+  /** All served group versions: the same array until one changes. */
   get groupVersions(): readonly GroupVersionFacts[] {
     const custom = this.#custom?.groupVersions ?? NO_VERSIONS;
     if (custom !== this.#all.custom) {
@@ -150,27 +155,27 @@ export class Registry {
     return facts === undefined ? this.#custom?.find(place) : this.#resource(facts);
   }
 
-  /** Why a resource that is defined is not found. */
+  /** Reason why a defined resource is not found. */
   findProblem(place: ResourcePlace): string | undefined {
     return this.#custom?.findProblem(place);
   }
 
-  /** To be awaited before a resource is said not to be there; `undefined` when it is, or nobody else can have added it. */
+  /** Await before answering "not found". Undefined if the resource exists, or no other server can have added it. */
   catchUp(place: ResourcePlace): Promise<void> | undefined {
     return place.group === "" || this.find(place) !== undefined ? undefined : this.#custom?.catchUp();
   }
 
-  /** Of a custom kind; empty for those of the published API. */
+  /** Edition of a custom kind; empty for built-in kinds. */
   editionOf(facts: ResourceFacts): string {
     return facts.definition === undefined ? "" : (this.#custom?.editionOf(facts) ?? "");
   }
 
-  /** The published schema of a custom kind. */
+  /** Published schema of a custom kind. */
   findOpenApi(facts: ResourceFacts): JSONSchemaProps | undefined {
     return this.#custom?.findOpenApi(facts);
   }
 
-  /** Made when first asked for: most kinds are never touched. */
+  /** Created on first use: most kinds are never requested. */
   #resource(facts: ResourceFacts): Resource {
     const known = this.#resources.get(facts);
     if (known !== undefined) return known;
@@ -199,7 +204,7 @@ export class Registry {
     return stored;
   }
 
-  /** The versions of a kind share the rules of the one that has any. */
+  /** All versions of a kind share the rules that one of them defines. */
   #rulesOf({ group, version, kind }: ResourceFacts): KindRules {
     const apiVersion = apiVersionOf({ group, version });
     const definition = this.#definitions.get(`${group} ${kind}`);
@@ -221,12 +226,12 @@ export function isStored(resource: Resource): resource is StoredResource {
   return "storage" in resource;
 }
 
-/** Made by users. */
+/** True for a resource that a user defined. */
 export function isCustom({ facts }: Resource): boolean {
   return facts.definition !== undefined;
 }
 
-/** A resource that the server itself cannot do without. */
+/** Returns a resource that the server itself needs; throws if it is not served. */
 export function requireStored(registry: Registry, group: string, name: string): StoredResource {
   const resource = registry.find({ group, version: "v1", resource: name });
   if (resource === undefined || !isStored(resource))

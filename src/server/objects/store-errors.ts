@@ -1,4 +1,4 @@
-/** Where store and API meet in errors: the one function that translates, also what is too large to be worked on. */
+/** Translates errors of the store, and of requests that are too large, into API errors. */
 import {
   StorageError,
   conflict,
@@ -21,7 +21,7 @@ type Translation = (
 
 const unavailable: Translation = (error) => unavailableForNow(error.message, { cause: error });
 
-/** What etcd says of its quota, and clients and runbooks know; the health checks tell which bound was reached. */
+/** etcd's text for an exceeded quota, which clients and runbooks know; the health checks name the bound. */
 const NO_SPACE = "etcdserver: mvcc: database space exceeded";
 
 const TRANSLATIONS: Readonly<Record<StoreErrorCode, Translation>> = {
@@ -39,7 +39,7 @@ const TRANSLATIONS: Readonly<Record<StoreErrorCode, Translation>> = {
   Locked: internalError,
 };
 
-/** What a client is told of an error; other errors stay as they are. */
+/** The API error for a store error; other errors pass unchanged. */
 export function toApiError(error: unknown, resource: GroupResource, name: string): unknown {
   if (error instanceof TooLargeError) return requestEntityTooLarge(error.message);
   return isStoreError(error) ? TRANSLATIONS[error.code](error, { resource, name }) : error;

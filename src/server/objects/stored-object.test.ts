@@ -60,7 +60,7 @@ describe("StoredObject", () => {
     expect(resourceVersion).toMatch(/^\d+$/);
   });
 
-  test("serves the stored object with its revision, the same from memory and from disk", () => {
+  test("serves the stored object with its revision, equal from memory and from disk", () => {
     fc.assert(
       fc.property(object, (value) => {
         const encoded = encodeObject(value);
@@ -77,7 +77,7 @@ describe("StoredObject", () => {
     );
   });
 
-  test("is the same again after it was folded", () => {
+  test("returns an equal object after fold", () => {
     fc.assert(
       fc.property(object, (value) => {
         const encoded = encodeObject(value);
@@ -93,7 +93,7 @@ describe("StoredObject", () => {
     );
   });
 
-  test("serves those who keep nothing of it the same bytes, and keeps none for them", () => {
+  test("briefJson returns the bytes of json, and caches none", () => {
     fc.assert(
       fc.property(object, (value) => {
         const encoded = encodeObject(value);
@@ -107,7 +107,7 @@ describe("StoredObject", () => {
     );
   });
 
-  test("answers whoever wrote it with the text that was written, and does so once", () => {
+  test("returns the written text to its writer, once", () => {
     fc.assert(
       fc.property(object, (value) => {
         const encoded = encodeForAnswer(value);
@@ -126,7 +126,7 @@ describe("StoredObject", () => {
     { what: "characters of several bytes", name: "größe" },
     { what: "characters beyond the plane", name: "🙂" },
     { what: "so many of them", name: "x".repeat(20_000) },
-  ])("has no text of one byte a character for $what", ({ name }) => {
+  ])("has no text with one byte per character for $what", ({ name }) => {
     const { text } = encodeForAnswer({
       apiVersion: "v1",
       kind: "X",
@@ -136,7 +136,7 @@ describe("StoredObject", () => {
     expect(text).toBeUndefined();
   });
 
-  test("keeps nothing in memory but its own bytes", () => {
+  test("keeps only its own bytes in memory", () => {
     const { bytes } = encodeObject({ apiVersion: "v1", kind: "X", metadata: { uid: "1" } } as ApiObject);
 
     expect(bytes.buffer.byteLength).toBe(bytes.length);
@@ -152,7 +152,7 @@ describe("StoredObject", () => {
     expect(bytes.toString()).toContain(String.raw`"data":{"args":["a \u0026\u0026 b"]}`);
   });
 
-  test("is made once for an entry", () => {
+  test("is created once per entry", () => {
     const shared = entry(
       encodeObject({ apiVersion: "v1", kind: "X", metadata: { uid: "1" } } as ApiObject).bytes,
       undefined,
@@ -172,7 +172,7 @@ describe("findKey", () => {
     expect(findKey(Buffer.from(json), ["metadata", "uid"])).toBe(at);
   });
 
-  test("has the same bytes whether its spec is frozen, as a whole or in part, or not", () => {
+  test("has the same bytes with a frozen, partly frozen or unfrozen spec", () => {
     const part = fc.oneof(fc.string(), fc.array(fc.string()), fc.dictionary(fc.string(), fc.jsonValue()));
     fc.assert(
       fc.property(fc.dictionary(text, part), fc.integer({ min: 0, max: 2 }), (spec, frozen) => {
@@ -187,7 +187,7 @@ describe("findKey", () => {
     );
   });
 
-  test("has the frozen spec it was written with after its JSON was made, and after it was folded", () => {
+  test("has its frozen spec after its JSON was made, and after fold", () => {
     const spec = freezeJson({ containers: [{ image: "x".repeat(300), name: "of this test" }] });
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "b", uid: "0000" }, spec, status: {} };
     const encoded = encodeObject(pod as ApiObject);

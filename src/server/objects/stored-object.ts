@@ -1,7 +1,7 @@
 /**
- * The forms of one stored object, made when first asked for and kept in the entry's slot, so that live state, history and
- * watch events share them. Stored bytes carry no resourceVersion: it is the entry's mod revision, and is put in where the
- * encoder noted its place.
+ * The forms of one stored object: decoded, encoded, served. Each is made on first use and kept in the entry's slot,
+ * so live state, history and watch events share them. Stored bytes contain no resourceVersion: it is the entry's mod
+ * revision, and is inserted at the offset that the encoder noted.
  */
 import { entriesText } from "../../api/apply/managed-entry.ts";
 import { frozenMemo } from "../../api/json/frozen-memo.ts";
@@ -17,33 +17,33 @@ import { findSpec, keepSpec } from "./caches/stored-specs.ts";
 import { findKey } from "./json-offset.ts";
 import { readStoredJson } from "./stored/stored-json.ts";
 
-/** An object as it is stored. */
+/** An object in its stored form. */
 export interface Encoded {
   readonly object: ApiObject;
   readonly bytes: Buffer;
-  /** Place of `"resourceVersion":"…",`: before the key that follows it in order. Undefined where none follows. */
+  /** Offset for `"resourceVersion":"…",`: before the next key in order. Undefined without one. */
   readonly spliceAt: number | undefined;
-  /** The same as `bytes` for the answer to whoever wrote it, where each of its characters is one byte. */
+  /** The text of `bytes` for the response to the writer. Set only if each character is one byte. */
   readonly text?: string | undefined;
 }
 
-/** Reads values of any origin. Throws an ApiError for one that cannot be read. */
+/** Reads values in any stored form. Throws an ApiError for an unreadable one. */
 export interface Opener {
   open(entry: Entry): OpenedValue;
 }
 
 export interface OpenedValue {
-  /** JSON in the storage version; the stored bytes themselves where they are that already. */
+  /** JSON in the storage version; the stored bytes themselves if they are that. */
   readonly bytes: Buffer;
   readonly isStale: boolean;
-  /** The same, where it was parsed on the way. */
+  /** The decoded object, if opening parsed it. */
   readonly object?: ApiObject | undefined;
 }
 
-/** In the slot of an entry that was not looked at yet: says how its value is read. */
+/** Slot of an entry that was not read yet: knows how to read the value. */
 export class Unopened {
   readonly opener: Opener;
-  /** The plain form, where it was written in this process. */
+  /** Plain form of a value written by this process. */
   readonly made: Encoded | undefined;
 
   constructor(opener: Opener, made: Encoded | undefined) {
@@ -52,11 +52,11 @@ export class Unopened {
   }
 }
 
-/** Where the forms of an object come from. */
+/** Sources of an object's forms. */
 interface Origin {
   readonly opener: Opener | undefined;
   readonly made: Encoded | undefined;
-  /** The JSON where it was read or sealed; undefined where the stored bytes are the JSON of what was made. */
+  /** Set if the value was decoded or sealed; undefined if the stored bytes are the encoded JSON. */
   readonly opened: OpenedValue | undefined;
 }
 
@@ -71,20 +71,20 @@ function originOf(entry: Entry): Origin {
 
 export class StoredObject implements Slot {
   readonly #entry: Entry;
-  /** Undefined for an entry of a store that was not told how values are read. */
+  /** Undefined for an entry of a store without openers. */
   readonly opener: Opener | undefined;
-  /** Whether the value would be stored differently today. */
+  /** True if a write today would store the value differently. */
   readonly isStale: boolean;
-  /** Whether the stored bytes are the JSON of the object. */
+  /** True if the stored bytes are the object's JSON. */
   readonly #isPlain: boolean;
-  /** What was written in this process, until it is known with its resourceVersion. */
+  /** Object written by this process, until `object` adds its resourceVersion. */
   #bare: ApiObject | undefined;
-  /** The same after its JSON was made, while there is room for it. */
+  /** The written object after its JSON was made, while the cache keeps it. */
   #kept: Kept | undefined;
   readonly #spliceAt: number | undefined;
-  /** What was written in this process, until its writer has the answer. */
+  /** Text written by this process, until the response to the writer takes it. */
   #text: string | undefined;
-  /** The JSON of a value that is stored in another form, until it is served. */
+  /** Decoded JSON of a value in another stored form, until it is served. */
   #opened: Buffer | undefined;
   #object: ApiObject | undefined;
   #json: Buffer | undefined;
@@ -101,7 +101,7 @@ export class StoredObject implements Slot {
     if (opened?.object !== undefined) this.#kept = keepObject(opened.object, opened.bytes.length);
   }
 
-  /** The one for this entry: the same for everybody who asks. Throws an ApiError for a value that cannot be read. */
+  /** The entry's only instance, shared by all callers. Throws an ApiError for an unreadable value. */
   static of(entry: Entry): StoredObject {
     if (entry.slot instanceof StoredObject) return entry.slot;
     const stored = new StoredObject(entry, originOf(entry));
@@ -109,7 +109,7 @@ export class StoredObject implements Slot {
     return stored;
   }
 
-  /** Whether writing this would change nothing in the store. */
+  /** True if writing this would be a no-op. */
   isWrittenAs(encoded: Encoded): boolean {
     return !this.isStale && encoded.bytes.equals(this.#plain());
   }
@@ -118,7 +118,7 @@ export class StoredObject implements Slot {
     return String(this.#entry.modRevision);
   }
 
-  /** In the storage version, with its resourceVersion. Shared: never changed. */
+  /** Decoded object in the storage version, with its resourceVersion. Shared: callers never change it. */
   get object(): ApiObject {
     if (this.#object !== undefined) return this.#object;
     const object = withResourceVersion(this.#findMade() ?? this.#parse(), this.resourceVersion);
@@ -128,12 +128,12 @@ export class StoredObject implements Slot {
     return object;
   }
 
-  /** For a look at everything: what is parsed for it is not kept, and may lack the resourceVersion. */
+  /** For scans over many objects: parses without caching. The result may lack the resourceVersion. */
   glimpse(): ApiObject {
     return this.#object ?? this.#findMade() ?? this.#parse();
   }
 
-  /** What `findSpecText` says, for a value that can be opened. */
+  /** Same as the function `findSpecText`, for a readable value. */
   findSpecText(): Buffer | undefined {
     const value = this.#plain();
     const span = findSpec(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
@@ -146,8 +146,8 @@ export class StoredObject implements Slot {
   }
 
   /**
-   * The same for whoever hands it on and keeps nothing of it, as bytes or as text of which each character is one. What was written is seldom
-   * asked for again before it is written anew.
+   * `json` for a caller that sends it and does not keep it: bytes, or text with one byte per character. A written
+   * object is seldom read before its next write, so the result is not cached.
    */
   get briefJson(): Buffer | string {
     if (this.#json !== undefined) return this.#json;
@@ -157,7 +157,7 @@ export class StoredObject implements Slot {
     return text.slice(0, at) + this.#versionMember + text.slice(at);
   }
 
-  /** Few look at what has been replaced: it is made again for them. */
+  /** Drops the cached forms of a replaced object, which is seldom read; a reader creates them again. */
   fold(): void {
     if (this.#kept !== undefined) this.#kept.object = undefined;
     this.#kept = undefined;
@@ -177,7 +177,7 @@ export class StoredObject implements Slot {
     return this.#opened ?? this.opener.open(this.#entry).bytes;
   }
 
-  /** The parser's own message would show some of the content. */
+  /** Throws its own error, because the parser's message would reveal content. */
   #parse(): ApiObject {
     const value = findJson(this.#plain());
     if (!isApiObject(value)) throw new Error(`${this.#entry.key} does not hold an object of the API`);
@@ -202,7 +202,7 @@ export class StoredObject implements Slot {
     return `"resourceVersion":"${this.resourceVersion}",`;
   }
 
-  /** Of what was made by writing it, only what there is room for. */
+  /** Releases the forms made by the write, except an object that fits into the cache. */
   #letGo(): void {
     if (this.#bare !== undefined) this.#kept = keepObject(this.#bare, this.#plain().length);
     this.#bare = undefined;
@@ -211,7 +211,7 @@ export class StoredObject implements Slot {
   }
 }
 
-/** Not a part of another one: what is kept for long would keep in memory what happened to be made beside it. */
+/** Not a slice: a cached slice would keep its whole shared buffer in memory. */
 function ownBuffer(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(bytes);
 }
@@ -222,10 +222,10 @@ function exactBuffer(text: string): Buffer {
   return buffer;
 }
 
-/** Longer ones cost more as text than as bytes. */
+/** Longer texts cost more as text than as bytes. */
 const ANSWER_TEXT_MAX = 16 * 1024;
 
-/** Undefined for what is not JSON. */
+/** Undefined for bytes that are not JSON. */
 function findJson(bytes: Uint8Array): unknown {
   try {
     return readStoredJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
@@ -249,7 +249,7 @@ function isApiObject(value: unknown): value is ApiObject {
   return isJsonObject(value) && isJsonObject(value["metadata"]);
 }
 
-/** A glimpse of it; undefined for what is damaged, or sealed with a key that is not there. */
+/** The object by `glimpse`; undefined for a damaged value, or one sealed with a missing key. */
 export function findReadable(entry: Entry): ApiObject | undefined {
   try {
     return StoredObject.of(entry).glimpse();
@@ -258,7 +258,7 @@ export function findReadable(entry: Entry): ApiObject | undefined {
   }
 }
 
-/** The same for who looks again and again: it stays parsed. */
+/** The same for repeated reads: the object stays parsed. */
 export function findKept(entry: Entry): ApiObject | undefined {
   try {
     return StoredObject.of(entry).object;
@@ -267,7 +267,7 @@ export function findKept(entry: Entry): ApiObject | undefined {
   }
 }
 
-/** The text of its spec, found without reading it; undefined of a short one too. */
+/** Text of the spec, found without parsing; undefined also for a short one. */
 export function findSpecText(entry: Entry): Buffer | undefined {
   try {
     return StoredObject.of(entry).findSpecText();
@@ -280,12 +280,12 @@ export function encodeObject(object: ApiObject): Encoded {
   return encode(object, 0);
 }
 
-/** The same for whoever will answer with it. */
+/** Also keeps the text, for the response to the writer. */
 export function encodeForAnswer(object: ApiObject): Encoded {
   return encode(object, ANSWER_TEXT_MAX);
 }
 
-/** Its members one by one, so that the place of the resourceVersion is known without searching the text. */
+/** Encodes member by member, so that the offset of the resourceVersion is known without a search. */
 function encode(object: ApiObject, textMax: number): Encoded {
   let text = "{";
   let spliceAt: number | undefined;
@@ -317,14 +317,14 @@ function memberText(object: ApiObject, key: string, value: unknown): string {
 
 const frozenText = frozenMemo((value: object): string => stringifyJson(value));
 
-/** Of a spec that many objects share, from now on also with those that are read from the store. */
+/** Text of a shared spec. The spec is registered, so that objects read from the store share it too. */
 const frozenSpecText = frozenMemo((spec: JsonObject): string => {
   const text = stringifyJson(spec);
   keepSpec(text, spec);
   return text;
 });
 
-/** Of a spec. What it shares with others, as a whole or member by member, is frozen and was written before. */
+/** Text of a spec. Its frozen parts are shared with other objects, and their text is cached. */
 function sharedText(value: unknown): string {
   if (!isJsonObject(value)) return stringifyJson(value);
   if (Object.isFrozen(value)) return frozenSpecText(value);
@@ -345,7 +345,7 @@ function isFrozenPart(value: unknown): value is object {
 }
 
 /**
- * The text before the place of the resourceVersion, which is left out, and the text from there on. The second is undefined where no member
+ * The text before the place of the resourceVersion, and the text after it. The second is undefined if no member
  * follows: a value of foreign origin may lack the uid.
  */
 function metadataTexts(metadata: JsonObject): readonly [string, string | undefined] {
@@ -363,7 +363,7 @@ function metadataTexts(metadata: JsonObject): readonly [string, string | undefin
 
 export function withResourceVersion(object: ApiObject, resourceVersion: string): ApiObject {
   const { metadata } = object;
-  // What replaces another object has that one's, in its place.
+  // An object that replaces another keeps the place of its resourceVersion.
   if (metadata.resourceVersion !== undefined)
     return { ...object, metadata: { ...metadata, resourceVersion } };
   const ordered: Record<string, unknown> = {};

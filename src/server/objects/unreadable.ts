@@ -1,4 +1,4 @@
-/** A stored value that is no object: the error names its key and the reason, and nothing of its content. */
+/** Error for a stored value that cannot be read. It names the key and the reason, and reveals no content. */
 import { ApiError } from "../../api/errors/api-error.ts";
 
 interface Problem {

@@ -1,4 +1,4 @@
-/** Objects in the store: under which key, in which bytes, in which version. */
+/** Maps objects to their key, bytes and version in the store. */
 import { cloneJson } from "../../api/json/json-clone.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { findKindSchema } from "../../api/schema/built-in-schema.ts";
@@ -10,10 +10,10 @@ import type { RuleConversion } from "./converted-rules.ts";
 import type { StoredResource } from "./registry.ts";
 import { StoredObject } from "./stored-object.ts";
 
-/** Everything is below, as kube-apiserver has it. */
+/** Root of all keys, as in kube-apiserver. */
 const ROOT = "/registry/";
 
-/** Of all objects of a resource, or of those in one namespace. Ends with a slash, so that no other name begins with it. */
+/** Key prefix of a resource, or of its objects in one namespace. The final slash keeps longer names apart. */
 export function prefixOf({ storage }: Pick<StoredResource, "storage">, namespace: string): string {
   return namespace === "" ? `${ROOT}${storage.prefix}/` : `${ROOT}${storage.prefix}/${namespace}/`;
 }
@@ -22,7 +22,7 @@ export function keyOf(resource: StoredResource, namespace: string, name: string)
   return prefixOf(resource, resource.facts.namespaced ? namespace : "") + name;
 }
 
-/** Between versions of one resource whose fields differ in more than the version's name. */
+/** Conversions between versions of a resource that differ in more than their name. */
 export type Conversions = ReadonlyMap<string, Conversion>;
 
 function conversionName(kind: string, from: string, to: string): string {
@@ -36,24 +36,24 @@ export class Versions {
     this.#conversions = conversions;
   }
 
-  /** As the version of this resource has it. */
+  /** Converts to the resource's served version. */
   served(stored: StoredObject, resource: StoredResource): ApiObject {
     if (resource.custom !== undefined) return resource.custom.served(stored.object);
     return this.#convert(stored.object, resource, resource.apiVersion);
   }
 
-  /** As it is kept. */
+  /** Converts to the storage version. */
   stored(object: ApiObject, resource: StoredResource): ApiObject {
     if (resource.custom !== undefined) return resource.custom.stored(object);
     return this.#convert(object, resource, resource.storedAs);
   }
 
-  /** To be awaited before these are shown or looked at; undefined when nothing has to be waited for. */
+  /** Await before serving or inspecting these; undefined if no conversion is pending. */
   readyToShow(stored: readonly StoredObject[], { custom }: StoredResource): Promise<void> | undefined {
     return custom?.webhook?.readyToShow(stored);
   }
 
-  /** The same before one is stored. */
+  /** Await before storing the object. */
   readyToStore(object: ApiObject, { custom }: StoredResource): Promise<void> | undefined {
     return custom?.webhook?.readyToStore(object);
   }
@@ -62,19 +62,22 @@ export class Versions {
     return this.served(StoredObject.of(entry), resource);
   }
 
-  /** Between any two versions of a kind. The object may lack what normal form has: an applier gives things up. */
+  /**
+   * Converts between any two versions of a kind. The object may lack fields of the normal form, because an apply may
+   * remove them.
+   */
   between(object: JsonObject, { kind, from, to }: VersionChange): JsonObject {
     const conversion = this.#conversions.get(conversionName(kind, from, to));
     const converted = conversion?.(toNormalForm(schemaOf(from, kind), object).value) ?? object;
     return toNormalForm(schemaOf(to, kind), { ...converted, apiVersion: to }).value;
   }
 
-  /** Whether the metadata of this version may differ from what is stored. */
+  /** True if the metadata of this version may differ from the stored metadata. */
   hasOwnMetadata({ facts, storedAs, apiVersion }: StoredResource): boolean {
     return this.#conversions.has(conversionName(facts.kind, storedAs, apiVersion));
   }
 
-  /** Undefined when rules for one version fit the other as they are. */
+  /** Undefined if the rules of one version fit the other unchanged. */
   findRuleConversion(kind: string, served: string, ruled: string): RuleConversion | undefined {
     if (!this.#conversions.has(conversionName(kind, served, ruled))) return undefined;
     const change = (object: ApiObject, from: string, to: string): ApiObject =>

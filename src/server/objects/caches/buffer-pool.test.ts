@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { briefBuffer } from "./buffer-pool.ts";
 
 describe("briefBuffer", () => {
-  test("no two overlap, whatever their lengths", () => {
+  test("buffers of any length do not overlap", () => {
     const lengths = Array.from({ length: 200 }, (_, n) => (n * 977) % 10_000);
     const buffers = lengths.map((length, n) => briefBuffer(length).fill(n % 251));
 
@@ -10,7 +10,7 @@ describe("briefBuffer", () => {
     expect(buffers.every((buffer, n) => buffer.every((byte) => byte === n % 251))).toBe(true);
   });
 
-  test("what is long shares its memory with nothing", () => {
+  test("a long buffer has memory of its own", () => {
     expect(briefBuffer(100_000).buffer.byteLength).toBe(100_000);
   });
 });

@@ -1,16 +1,16 @@
 /**
- * Room for bytes that are handed on and soon gone: a part of a buffer that many share, which costs a small part of one of its own. Not for what is
- * kept: it would keep in memory what happened to be made beside it.
+ * Allocates short-lived buffers as slices of a shared buffer, which is far cheaper than a buffer each. Data that is
+ * kept must not live here: a slice keeps the whole shared buffer in memory.
  */
 
 const SHARED_BYTES = 32 * 1024;
-/** Of longer ones few would share a buffer. */
+/** Only a few longer slices would fit into a shared buffer. */
 const PART_BYTES_MAX = 8 * 1024;
 
 let shared = Buffer.alloc(0);
 let used = 0;
 
-/** With any content. */
+/** The buffer's content is undefined. */
 export function briefBuffer(bytes: number): Buffer {
   if (bytes > PART_BYTES_MAX) return Buffer.allocUnsafeSlow(bytes);
   if (used + bytes > shared.length) {

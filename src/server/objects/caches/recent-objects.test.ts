@@ -18,11 +18,11 @@ describe("keepObject", () => {
     ["without a spec", pod("a", {}), 100],
     ["with a spec of its own", pod("a", { spec: { a: 1 } }), 100],
     ["that is large", pod("a"), 100_000],
-  ])("keeps none %s", (_, object, bytes) => {
+  ])("does not keep an object %s", (_, object, bytes) => {
     expect(keepObject(object, bytes)).toBeUndefined();
   });
 
-  test("gives up the oldest one when there are too many", () => {
+  test("evicts the oldest object when it is full", () => {
     const first = keepObject(pod("first"), 100);
     const second = keepObject(pod("second"), 100);
 

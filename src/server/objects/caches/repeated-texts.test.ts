@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RepeatedTexts, spanOf } from "./repeated-texts.ts";
 
 describe("RepeatedTexts", () => {
-  test("finds what was kept by the bytes of its text, wherever they are", () => {
+  test("finds a value by the bytes of its text at any offset", () => {
     const texts = new RepeatedTexts<string>();
     texts.keep(spanOf("one spec"), "first");
     texts.keep(spanOf("öne spec"), "second");
@@ -25,7 +25,7 @@ describe("RepeatedTexts", () => {
     },
   );
 
-  test("says of a text whether it has come before", () => {
+  test("tells whether a text occurred before", () => {
     const texts = new RepeatedTexts<string>();
 
     expect(["text a", "text b", "text a", "text b"].map((text) => texts.hasCome(spanOf(text)))).toEqual([
@@ -36,7 +36,7 @@ describe("RepeatedTexts", () => {
     ]);
   });
 
-  test("forgets what was not asked for while many others were kept", () => {
+  test("evicts a value that was not used while many others were kept", () => {
     const texts = new RepeatedTexts<number>();
     texts.keep(spanOf("used"), 1);
     texts.keep(spanOf("unused"), 2);
@@ -50,7 +50,7 @@ describe("RepeatedTexts", () => {
     expect(texts.find(spanOf("unused"))).toBeUndefined();
   });
 
-  test.each(["x".repeat(100_000), "ö".repeat(10_000)])("keeps nothing of a very long text", (text) => {
+  test.each(["x".repeat(100_000), "ö".repeat(10_000)])("does not keep a very long text", (text) => {
     const texts = new RepeatedTexts<number>();
     texts.keep(spanOf(text), 1);
 

@@ -1,13 +1,13 @@
 /**
- * What was made of texts that come again and again, found by the text itself. Nothing is kept of a text that came once but a number: most of them
- * never come again.
+ * Caches values made from recurring texts, keyed by the text. Most texts never recur, so the first occurrence stores
+ * only a hash.
  */
 
-/** Of each of two generations. More are hardly in use at once. */
+/** Entries of each of two generations. Hardly more are in use at once. */
 const TEXTS_MAX = 256;
-/** Longer texts are rare, and would take much memory. */
+/** Longer texts are rare and would take much memory. */
 const TEXT_BYTES_MAX = 16 * 1024;
-/** Of each of two generations of texts that came once. */
+/** Hashes of each of two generations of texts that occurred once. */
 const MARKS_MAX = 4096;
 
 interface Kept<V> {
@@ -15,7 +15,7 @@ interface Kept<V> {
   readonly value: V;
 }
 
-/** A part of a buffer, which is looked at and not kept. */
+/** A part of a buffer, which is read and not retained. */
 export interface Span {
   readonly bytes: Buffer;
   readonly start: number;
@@ -23,9 +23,9 @@ export interface Span {
 }
 
 export class RepeatedTexts<V> {
-  /** By the hash of the text: two texts with the same one only push each other out. */
+  /** Keyed by the hash of the text: two texts with the same hash only replace each other. */
   #young = new Map<number, Kept<V>>();
-  /** Those that were last used before the young ones began: dropped when the young are as many again. */
+  /** Entries last used before the young generation began; dropped when the young generation is full. */
   #old: ReadonlyMap<number, Kept<V>> = new Map();
   #youngMarks = new Set<number>();
   #oldMarks: ReadonlySet<number> = new Set();
@@ -41,7 +41,10 @@ export class RepeatedTexts<V> {
     return old.value;
   }
 
-  /** Whether the text, which was not found, has come before; texts with the same hash count as one. False for what is too long to be kept. */
+  /**
+   * Records the text, and returns true if it occurred before. Equal hashes count as one text. False for a text too
+   * long to keep.
+   */
   hasCome(span: Span): boolean {
     if (span.end - span.start > TEXT_BYTES_MAX) return false;
     const hash = hashOf(span);
@@ -69,10 +72,10 @@ export class RepeatedTexts<V> {
   }
 }
 
-/** Where texts become bytes to be looked at. None of those that are looked for needs more. */
+/** Buffer into which texts are encoded for a lookup. Its size covers the longest text that is looked up. */
 const scratch = Buffer.allocUnsafeSlow(3 * TEXT_BYTES_MAX + 1);
 
-/** Of a text as JSON has it, with all its characters in pairs. Holds until the next text is asked about. */
+/** Encodes the text as UTF-8 for a lookup. The text must have no lone surrogates. Valid until the next call. */
 export function spanOf(text: string): Span {
   const end = text.length > TEXT_BYTES_MAX ? scratch.length : scratch.write(text);
   return { bytes: scratch, start: 0, end };
@@ -84,7 +87,7 @@ function isText<V>(kept: Kept<V>, { bytes, start, end }: Span): boolean {
   );
 }
 
-/** Four bytes at a time. The last ones are looked at twice where they are no four. */
+/** Hashes four bytes at a time. A shorter last group overlaps the one before. */
 function hashOf({ bytes, start, end }: Span): number {
   const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const last = end - 4;

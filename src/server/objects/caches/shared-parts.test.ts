@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { shareParts } from "./shared-parts.ts";
 
 describe("shareParts", () => {
-  test("equal parts are those of the previous object, the rest stays", () => {
+  test("equal parts come from the previous object, the rest stays", () => {
     const previous = {
       metadata: { labels: { a: "1" } },
       spec: { list: [{ x: 1 }, { x: 2 }], deep: { y: [] } },
@@ -18,7 +18,7 @@ describe("shareParts", () => {
     expect(shared.metadata.labels).not.toBe(previous.metadata.labels);
   });
 
-  test("an equal object is the previous one", () => {
+  test("an equal object is replaced by the previous one", () => {
     const previous = { spec: { list: [{ x: 1 }] } };
 
     expect(shareParts(structuredClone(previous), previous)).toBe(previous);
@@ -33,7 +33,7 @@ describe("shareParts", () => {
     expect(JSON.stringify(shared)).toBe('{"a":{"y":2,"x":1},"b":[1,2],"c":[1]}');
   });
 
-  test("keys with a meaning in JavaScript are data", () => {
+  test("keys such as __proto__ are data", () => {
     const text = '{"__proto__":{},"constructor":{"b":2}}';
 
     const shared = shareParts(JSON.parse(text) as object, {});
@@ -42,7 +42,7 @@ describe("shareParts", () => {
     expect(Object.getPrototypeOf(shared)).toBe(Object.prototype);
   });
 
-  test("frozen parts are shared too, and stay as they are", () => {
+  test("frozen parts are shared too, and stay unchanged", () => {
     const previous = { spec: { list: [{ x: 1 }, { x: 2 }], same: [{ y: 1 }] } };
     const list = Object.freeze([Object.freeze({ x: 1 }), Object.freeze({ x: 3 })]);
     const next = { spec: { list, same: Object.freeze([Object.freeze({ y: 1 })]) } };

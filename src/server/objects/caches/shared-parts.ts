@@ -2,8 +2,9 @@ import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 
 /**
- * `next` with every part that has the same text in `previous` taken from there, `previous` itself when all of it has:
- * whatever compares the two afterwards looks at what changed only. Changes `next`, of which nobody else may hold more than frozen parts.
+ * Replaces every part of `next` that equals the same part of `previous` by the latter, or returns `previous` if all
+ * is equal. A later comparison then visits only the changes. Changes `next`, so the caller must share only its frozen
+ * parts with others.
  */
 export function shareParts<T>(next: T, previous: T): T {
   return share(next, previous) as T;
@@ -37,7 +38,7 @@ function shareMembers(given: Record<string, unknown>, previous: JsonObject): Jso
     const isInPlace = key === others[at];
     const other = isInPlace || Object.hasOwn(previous, key) ? previous[key] : undefined;
     const member = share(next[key], other);
-    // Its own key already, so that assigning cannot mean anything else.
+    // The key exists already, so assigning it cannot hit a setter such as `__proto__`.
     if (member !== next[key]) next[key] = member;
     isSame &&= isInPlace && member === other;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SharedSpec, SharedSpecs, withOwnSpec } from "./shared-specs.ts";
 
-/** As for a pod: looked for, and worked out if it is not known. */
+/** Runs the steps of creating a pod: look up the spec, compute it on a miss. */
 function make(specs: SharedSpecs, spec: object): unknown {
   const shared = specs.find(spec);
   const begun = shared?.begun ?? { ...spec };
@@ -10,7 +10,7 @@ function make(specs: SharedSpecs, spec: object): unknown {
 }
 
 describe("SharedSpecs", () => {
-  test("a spec is shared from its second time on, frozen", () => {
+  test("a spec is shared and frozen from its second occurrence on", () => {
     const specs = new SharedSpecs();
 
     const made = [1, 2, 3, 4].map(() => make(specs, { a: [1] }));
@@ -23,7 +23,7 @@ describe("SharedSpecs", () => {
     expect(make(specs, { a: [2] })).not.toBe(made[1]);
   });
 
-  test("a text is the same as the value that it means", () => {
+  test("a text and its parsed value find the same spec", () => {
     const specs = new SharedSpecs();
     make(specs, { a: 1 });
     const begun = make(specs, { a: 1 });
@@ -31,7 +31,7 @@ describe("SharedSpecs", () => {
     expect(specs.findText('{"a":1}')?.begun).toBe(begun);
   });
 
-  test("what is not used any more is forgotten, what is used stays", () => {
+  test("an unused spec is evicted, a used one stays", () => {
     const specs = new SharedSpecs();
     const used = { used: true };
     for (const spec of [used, used, { unused: true }, { unused: true }]) make(specs, spec);
@@ -44,7 +44,7 @@ describe("SharedSpecs", () => {
     expect(specs.find({ unused: true })?.begun).toBeUndefined();
   });
 
-  test("what is no spec, or a very long one, is not looked for", () => {
+  test("a value that is no spec, or a very long one, is not looked up", () => {
     const specs = new SharedSpecs();
 
     expect(specs.find(undefined)).toBeUndefined();
@@ -58,7 +58,7 @@ describe("a frozen spec", () => {
     a?: number;
     b?: number;
   }
-  /** How often it was asked. */
+  /** Number of calls of the defaults. */
   let asked = 0;
   const rules = {
     defaults(draft: object): void {
@@ -70,7 +70,7 @@ describe("a frozen spec", () => {
   test.each([
     [{ a: 1 }, false],
     [{ a: 1, b: 2 }, true],
-  ])("%j has its defaults: %j, which is found out once", (spec, expected) => {
+  ])("whether %j has its defaults is %j, and is computed once", (spec, expected) => {
     const specs = new SharedSpecs();
     asked = 0;
     Object.freeze(spec);
@@ -81,13 +81,13 @@ describe("a frozen spec", () => {
     expect(asked).toBe(1);
   });
 
-  test("is never found complete while it is not frozen", () => {
+  test("is never reported complete while it is not frozen", () => {
     expect(new SharedSpecs().isComplete({ a: 1, b: 2 }, rules)).toBe(false);
   });
 });
 
 describe("SharedSpec", () => {
-  test("knows what became of a spec that admission has left the same", () => {
+  test("returns the stored form of a spec that admission left unchanged", () => {
     const shared = new SharedSpec();
     const settled = { a: 1, b: [2] };
     shared.begin({ a: 1 });

@@ -1,9 +1,9 @@
 /**
- * One object for equal specs. Pods come by the thousand with the same spec: what normal form, defaults and admission make of it is worked out for
- * the first of them and then shared, frozen, by all that follow. Whatever else is found out of a frozen value can be kept with it (frozen-memo.ts),
- * so that nothing is checked, compared or written out once more for each of them.
+ * Shares one frozen object between equal specs. Thousands of pods have the same spec: normal form, defaults and
+ * admission are computed for the first and reused for the rest. Other results of a frozen value can be cached with it
+ * (frozen-memo.ts).
  *
- * Nothing is decided here: what is found is what working it out again would give.
+ * The cache only saves work: a lookup returns the result that computing again would give.
  */
 import { cloneJson } from "../../../api/json/json-clone.ts";
 import { freezeJson } from "../../../api/json/json-freeze.ts";
@@ -14,17 +14,17 @@ import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject, Draft, KindRules } from "../../../resources/rules/kind-rules.ts";
 import { RepeatedTexts, spanOf } from "./repeated-texts.ts";
 
-/** The specs of one resource by the text in which they were sent. */
+/** Specs of one resource, keyed by their text as sent. */
 export class SharedSpecs {
   readonly #sent = new RepeatedTexts<SharedSpec>();
   readonly #complete = new WeakMap<object, boolean>();
 
-  /** Undefined for what comes for the first time, is no spec, or too long. */
+  /** Undefined on the first occurrence, for a value that is no spec, and for a long one. */
   find(sent: unknown): SharedSpec | undefined {
     return isJsonObject(sent) ? this.findText(stringifyJson(sent)) : undefined;
   }
 
-  /** The same for a spec whose text is at hand. */
+  /** The same lookup for a spec in text form. */
   findText(text: string): SharedSpec | undefined {
     const span = spanOf(text);
     const known = this.#sent.find(span);
@@ -34,7 +34,7 @@ export class SharedSpecs {
     return shared;
   }
 
-  /** Whether the defaults of its kind leave the spec as it is. Only a frozen one is looked at, and once. */
+  /** True if the kind's defaults leave the spec unchanged. Only a frozen spec is checked, and only once. */
   isComplete(spec: unknown, rules: Pick<KindRules, "defaults">): boolean {
     if (!isJsonObject(spec) || !Object.isFrozen(spec)) return false;
     const known = this.#complete.get(spec);
@@ -47,13 +47,13 @@ export class SharedSpecs {
   }
 }
 
-/** One spec on its way, from its second time on. */
+/** The results for one spec that occurred at least twice. */
 export class SharedSpec {
   #begun: JsonObject | undefined;
   #made: JsonObject | undefined;
   #settled: JsonObject | undefined;
 
-  /** In normal form and with its defaults; frozen. Undefined while nobody has said. */
+  /** Normal form with defaults; frozen. Undefined until `begin` is called. */
   get begun(): JsonObject | undefined {
     return this.#begun;
   }
@@ -62,12 +62,12 @@ export class SharedSpec {
     if (isJsonObject(spec)) this.#begun ??= freezeJson(spec);
   }
 
-  /** What a spec that admission has left like this is stored as; frozen. */
+  /** The stored form of a spec that left admission in this form; frozen. */
   findSettled(made: unknown): JsonObject | undefined {
     return this.#made !== undefined && jsonEqual(made, this.#made) ? this.#settled : undefined;
   }
 
-  /** Of one spec the last outcome is kept: it depends on little but the namespace. */
+  /** Keeps the last result only: it depends on little but the namespace. */
   settle(made: unknown, settled: unknown): void {
     if (this.#begun === undefined || !isJsonObject(made) || !isJsonObject(settled)) return;
     this.#made = freezeJson(made);
@@ -77,7 +77,7 @@ export class SharedSpec {
 
 type WithSpec = Draft<ApiObject> & { spec?: unknown };
 
-/** A draft with a spec of its own, whose members may be replaced; they themselves may be shared. */
+/** Copies the draft and its spec, so that the spec's members can be replaced; the members may be shared. */
 export function withOwnSpec(draft: Draft<ApiObject>): WithSpec {
   const { spec } = draft as WithSpec;
   return isJsonObject(spec) ? { ...draft, spec: { ...spec } } : draft;

@@ -3,7 +3,7 @@ import { keepSpec, parseWithSpec } from "./stored-specs.ts";
 
 const parse = (text: string): unknown => JSON.parse(text);
 
-/** Long enough to be looked for, and of no other test. */
+/** Long enough to be cached, and used by no other test. */
 function spec(name: string): object {
   return { containers: [{ name, image: "x".repeat(300) }] };
 }
@@ -15,7 +15,7 @@ function stored(object: object): Buffer {
 }
 
 describe("parseWithSpec", () => {
-  test("an object has the frozen spec that was kept with its text", () => {
+  test("an object gets the frozen spec that was kept with its text", () => {
     const known = Object.freeze(spec("kept"));
     keepSpec(JSON.stringify(known), known as never);
 
@@ -25,7 +25,7 @@ describe("parseWithSpec", () => {
     expect(object).toEqual(parse(stored({ spec: known }).toString()));
   });
 
-  test("a spec that is read again and again is one object from its second time on", () => {
+  test("a recurring spec is one object from its second read on", () => {
     const read = [1, 2, 3].map(
       (n) => parseWithSpec(stored({ metadata: { n }, spec: spec("read") }), parse) as { spec: unknown },
     );
@@ -40,13 +40,13 @@ describe("parseWithSpec", () => {
     ["a spec in a spec", { spec: { a: {}, spec: spec("inner"), text: "y".repeat(300) } }],
     ["a short one", { spec: { a: 1 } }],
     ["none", {}],
-  ])("an object with %s is what it was", (_, object) => {
+  ])("an object with %s is read unchanged", (_, object) => {
     const bytes = stored(object);
 
     for (let n = 0; n < 4; n++) expect(parseWithSpec(bytes, parse)).toEqual(parse(bytes.toString()));
   });
 
-  test("a number in the place of a spec is not taken for one that was left out", () => {
+  test("a number in the place of a spec is not mistaken for the placeholder", () => {
     const known = Object.freeze(spec("elsewhere"));
     keepSpec(JSON.stringify(known), known as never);
     const bytes = Buffer.from(
@@ -56,7 +56,7 @@ describe("parseWithSpec", () => {
     expect(parseWithSpec(bytes, parse)).toEqual(parse(bytes.toString()));
   });
 
-  test("what is no JSON is refused as the parser refuses it", () => {
+  test("malformed JSON fails with the parser's error", () => {
     const bytes = stored({ spec: spec("broken") });
 
     for (let n = 0; n < 3; n++) expect(() => parseWithSpec(bytes.subarray(1), parse)).toThrow(SyntaxError);

@@ -1,6 +1,6 @@
 /**
- * Reads the JSON of stored objects without reading their specs, where these are known from other objects: a frozen spec is found again by its text
- * (shared-specs.ts makes them), and with it all that was found out of it before.
+ * Parses stored objects without parsing specs that other objects have too. A frozen spec is found by its text
+ * (shared-specs.ts creates them), together with all results cached for it.
  */
 import { freezeJson } from "../../../api/json/json-freeze.ts";
 import { isJsonObject } from "../../../api/json/json-object.ts";
@@ -9,24 +9,27 @@ import { stringifyJson } from "../../../api/json/json-text.ts";
 import { RepeatedTexts, spanOf } from "./repeated-texts.ts";
 import type { Span } from "./repeated-texts.ts";
 
-/** Reading shorter ones costs no more than looking for them. */
+/** Below this length a lookup costs as much as parsing. */
 const SPEC_BYTES_MIN = 256;
 
-/** What stands before and behind a spec in normal form. Inside of strings quotes are escaped, so that these are keys wherever they occur. */
+/**
+ * Text before and after a spec in normal form. Quotes inside strings are escaped, so these texts match only real
+ * keys.
+ */
 const BEFORE = Buffer.from('},"spec":');
 const BEHIND = Buffer.from(',"status":{');
 
-/** Stands for a spec while the rest is read. No stored number is written so: whoever has it in the place of the spec has it from here. */
+/** Placeholder for a spec while the rest is parsed. Stored numbers are never written as -0, so it is unambiguous. */
 const LEFT_OUT = "-0";
 
 const specs = new RepeatedTexts<JsonObject>();
 
-/** To be told of frozen specs when they are first written. */
+/** Callers pass each frozen spec when its text is first written. */
 export function keepSpec(text: string, spec: JsonObject): void {
   if (text.length >= SPEC_BYTES_MIN) specs.keep(spanOf(text), spec);
 }
 
-/** What `parse` makes of the text of these bytes; its spec may be frozen. Throws what `parse` throws. */
+/** Returns what `parse` returns for these bytes, possibly with a frozen spec. Throws the errors of `parse`. */
 export function parseWithSpec(bytes: Buffer, parse: (text: string) => unknown): unknown {
   const span = findSpec(bytes);
   if (span === undefined) return parse(bytes.toString());
@@ -36,7 +39,7 @@ export function parseWithSpec(bytes: Buffer, parse: (text: string) => unknown): 
   return withSpec(parse(rest), known) ?? parse(bytes.toString());
 }
 
-/** Where a spec stands that is worth looking for; `undefined` where none is, or the text has another form. */
+/** Location of a spec long enough for a lookup; undefined if there is none, or the text has another form. */
 export function findSpec(bytes: Buffer): Span | undefined {
   const before = bytes.indexOf(BEFORE);
   if (before < 0) return undefined;
@@ -45,14 +48,14 @@ export function findSpec(bytes: Buffer): Span | undefined {
   return end - start < SPEC_BYTES_MIN ? undefined : { bytes, start, end };
 }
 
-/** Undefined where something else looked like a spec. */
+/** Undefined if the text found was not the spec. */
 function withSpec(value: unknown, spec: JsonObject): unknown {
   if (!isJsonObject(value) || !Object.is(value["spec"], -0)) return undefined;
   (value as Record<string, unknown>)["spec"] = spec;
   return value;
 }
 
-/** From its second time on a spec is kept. */
+/** Caches a spec on its second occurrence. */
 function newlyRead(value: unknown, span: Span): unknown {
   const spec = isJsonObject(value) ? value["spec"] : undefined;
   if (!isJsonObject(spec) || !specs.hasCome(span)) return value;

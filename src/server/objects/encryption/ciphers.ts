@@ -1,4 +1,4 @@
-/** Kubernetes' ways to store bytes, so that its own API server reads what is written here and the other way round. */
+/** Kubernetes' storage encodings: kube-apiserver reads values written here, and the other way round. */
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { Random } from "../../../base/loop/loop.ts";
 import { isSealed } from "./transformer.ts";
@@ -16,7 +16,7 @@ export interface NamedKey {
   readonly secret: Buffer;
 }
 
-/** After the prefix come the nonce, the ciphertext and its tag; the key in the store is authenticated with them. */
+/** Prefix, nonce, ciphertext, tag. The tag also authenticates the value's store key. */
 export function aesGcm({ name, secret }: NamedKey, random: Random): PrefixedTransformer {
   const algorithm = `aes-${bitsOf(secret)}-gcm` as const;
   return {
@@ -40,7 +40,7 @@ export function aesGcm({ name, secret }: NamedKey, random: Random): PrefixedTran
   };
 }
 
-/** After the prefix come the first vector and whole blocks. Nothing tells whether they were changed: for what was written before. */
+/** Prefix, IV, ciphertext. It does not detect changes, so it only serves to read older values. */
 export function aesCbc({ name, secret }: NamedKey, random: Random): PrefixedTransformer {
   const algorithm = `aes-${bitsOf(secret)}-cbc` as const;
   return {
@@ -60,7 +60,7 @@ export function aesCbc({ name, secret }: NamedKey, random: Random): PrefixedTran
   };
 }
 
-/** As it is. What another way has sealed is not taken for content. */
+/** Stores bytes unencrypted. Reading a value that another transformer sealed fails. */
 export const identity: PrefixedTransformer = {
   prefix: Buffer.alloc(0),
   seal: (plain) => Buffer.from(plain),
@@ -75,7 +75,7 @@ function bitsOf({ length }: Buffer): 128 | 192 | 256 {
   return length === 24 ? 192 : 256;
 }
 
-/** What the library says of a failure differs between its versions. */
+/** Replaces the crypto library's error text, which differs between versions. */
 function concluded(plain: Buffer, conclude: () => Buffer, failure: string): Buffer {
   try {
     return Buffer.concat([plain, conclude()]);

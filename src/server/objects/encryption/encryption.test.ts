@@ -18,7 +18,7 @@ describe.each([
 ])("%s", (_name, cipher) => {
   const transformer = firstWrites([cipher(one, random), cipher(two, random), identity]);
 
-  test("gives back what was sealed, whatever it is", () => {
+  test("opens what it sealed, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const opened = transformer.open(transformer.seal(bytes, KEY), KEY);
@@ -33,7 +33,7 @@ describe.each([
     expect(transformer.seal(bytes, KEY).equals(transformer.seal(bytes, KEY))).toBe(false);
   });
 
-  test("reads what an older key or nobody has sealed, and calls it stale", () => {
+  test("reads values of an older key and unsealed values, and marks them stale", () => {
     const older = firstWrites([cipher(two, random)]).seal(Buffer.from("{}"), KEY);
 
     expect(transformer.open(older, KEY)).toEqual({ bytes: Buffer.from("{}"), isStale: true });
@@ -48,7 +48,7 @@ describe.each([
     expect(both.open(sealed, KEY)).toEqual({ bytes: Buffer.from('{"a":1}'), isStale: true });
   });
 
-  test("does not open what was cut off", () => {
+  test("does not open a truncated value", () => {
     const sealed = transformer.seal(Buffer.from("content"), KEY);
 
     for (let length = 0; length < sealed.length; length++) {
@@ -61,7 +61,7 @@ describe.each([
 describe("aesgcm", () => {
   const transformer = firstWrites([aesGcm(one, random)]);
 
-  test("does not open what differs in one bit", () => {
+  test("does not open a value with one flipped bit", () => {
     const sealed = transformer.seal(Buffer.from("content"), KEY);
     const prefix = "k8s:enc:aesgcm:v1:one:".length;
 
@@ -72,14 +72,14 @@ describe("aesgcm", () => {
     }
   });
 
-  test("does not open what was moved to another key", () => {
+  test("does not open a value that was moved to another key", () => {
     const sealed = transformer.seal(Buffer.from("content"), KEY);
 
     expect(() => transformer.open(sealed, `${KEY}b`)).toThrow("message authentication failed");
   });
 });
 
-test("what is stored as it is does not show what others have sealed", () => {
+test("the identity provider refuses values that another provider sealed", () => {
   const sealed = firstWrites([aesGcm(one, random)]).seal(Buffer.from("content"), KEY);
 
   expect(() => firstWrites([identity]).open(sealed, KEY)).toThrow(
@@ -133,12 +133,12 @@ describe("a configuration", () => {
       "resources[0].providers[0].aesgcm.keys[0].secret: expected 16, 24, 32 bytes in base64",
     ],
     [Buffer.from("kind: Pod"), "expected an EncryptionConfiguration of apiserver.config.k8s.io/v1"],
-  ])("that makes no sense is refused", (bytes, message) => {
+  ])("that is invalid is refused", (bytes, message) => {
     expect(() => parseEncryptionConfig(bytes, random)).toThrow(message);
   });
 });
 
-test("a configuration that becomes another writes by that one", () => {
+test("a replaced configuration writes by the new rules", () => {
   const config = (name: string): Buffer =>
     Buffer.from(`apiVersion: apiserver.config.k8s.io/v1
 kind: EncryptionConfiguration
@@ -154,7 +154,7 @@ resources: [{resources: [secrets], providers: [{aesgcm: {keys: [{name: ${name}, 
   expect([before, seal()]).toEqual(["k8s:enc:aesgcm:v1:old", "k8s:enc:aesgcm:v1:new"]);
 });
 
-test("a key of a key file has the same name wherever it stands", () => {
+test("a key of a key file has the same name on any line", () => {
   const other = Buffer.alloc(32, 2).toString("base64");
   const first = parseKeyFile(Buffer.from(`${SECRET}\n`), random).transformerOf(KEY);
   const second = parseKeyFile(Buffer.from(`# newer\n${other}\n${SECRET}\n`), random).transformerOf(KEY);

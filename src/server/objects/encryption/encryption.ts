@@ -1,8 +1,8 @@
-/** Which resources are stored in which way. The first rule that names a resource counts. */
+/** Maps resources to transformers. The first rule that names a resource applies. */
 import { groupVersions } from "../../../api/schema/resource-facts.ts";
 import type { Transformer } from "./transformer.ts";
 
-/** As configurations name resources; `*` stands for all of a group, or for all groups. */
+/** A resource name in a configuration; `*` matches all resources of a group, or all groups. */
 export interface ResourceName {
   readonly group: string;
   readonly resource: string;
@@ -15,7 +15,7 @@ export interface EncryptionRule {
 
 export class Encryption {
   #rules: readonly EncryptionRule[];
-  /** By the part of a key that names its resource. As many as there are resources. */
+  /** Keyed by the key part that names the resource, so the number of entries is bounded by the resources. */
   readonly #known = new Map<string, Transformer | undefined>();
   #hasChanged = false;
 
@@ -23,19 +23,19 @@ export class Encryption {
     this.#rules = rules;
   }
 
-  /** Whether it was another one before: what is known of stored values may be from then. */
+  /** True once `becomes` was called: cached results about stored values may be out of date. */
   get hasChanged(): boolean {
     return this.#hasChanged;
   }
 
-  /** From now on what another says holds. */
+  /** Replaces the rules by those of another configuration. */
   becomes(other: Encryption): void {
     this.#rules = other.#rules;
     this.#hasChanged = true;
     this.#known.clear();
   }
 
-  /** Undefined where objects are stored as they are. */
+  /** Undefined for a resource that is stored unencrypted. */
   transformerOf(key: string): Transformer | undefined {
     const prefix = prefixOf(key);
     if (prefix === undefined) return undefined;
@@ -60,7 +60,7 @@ export function covers(pattern: ResourceName, { group, resource }: ResourceName)
 
 const ROOT = "/registry/";
 
-/** `secrets`, `services/specs`, `example.com/widgets`. */
+/** For example `secrets`, `services/specs` or `example.com/widgets`. */
 function prefixOf(key: string): string | undefined {
   if (!key.startsWith(ROOT)) return undefined;
   const first = key.indexOf("/", ROOT.length);
@@ -71,7 +71,7 @@ function prefixOf(key: string): string | undefined {
   return second < 0 ? undefined : key.slice(ROOT.length, second);
 }
 
-/** Groups of custom resources have a dot, and the paths of no others do that are not built in. */
+/** Only groups of custom resources contain a dot, apart from built-in paths. */
 function customName(prefix: string): ResourceName | undefined {
   const slash = prefix.indexOf("/");
   const group = prefix.slice(0, slash);
@@ -80,7 +80,7 @@ function customName(prefix: string): ResourceName | undefined {
 
 let names: ReadonlyMap<string, ResourceName> | undefined;
 
-/** By their places in the store, which all versions of a resource share. */
+/** Keyed by the storage prefix, which all versions of a resource share. */
 function builtInNames(): ReadonlyMap<string, ResourceName> {
   return (names ??= new Map(
     groupVersions()

@@ -7,29 +7,29 @@ import { Encryption } from "./encryption.ts";
 import { parseEncryptionConfig, secretOf } from "./provider-config.ts";
 import { firstWrites } from "./transformer.ts";
 
-/** At most one of the two. */
+/** The encryption files of the command line; at most one is set. */
 export interface EncryptionFiles {
-  /** An EncryptionConfiguration, as kube-apiserver takes it. */
+  /** Path of an EncryptionConfiguration as for kube-apiserver. */
   readonly configFile: string | undefined;
-  /** Keys in base64, one a line, for Secrets: the first one writes, all read. */
+  /** Path of a file with base64 keys for Secrets, one a line: the first writes, all read. */
   readonly keyFile: string | undefined;
-  /** Whether the EncryptionConfiguration is read again when it changes. */
+  /** Whether the server reloads the EncryptionConfiguration when it changes. */
   readonly isReloaded?: boolean;
 }
 
 export interface OpenedEncryption {
   readonly encryption: Encryption;
-  /** What was read. */
+  /** Content of the file. */
   readonly text: string;
-  /** Takes what the file says now. Throws when that is not how objects are encrypted. */
+  /** Replaces the rules by this content of the file. Throws if it is invalid. */
   readonly use: (text: string) => void;
 }
 
 const NO_FILES: EncryptionFiles = { configFile: undefined, keyFile: undefined };
 
 /**
- * Undefined when nothing is asked for. Rejects when a file cannot be read as it is meant, so that nothing is stored in clear by mistake, and when other users
- * can read it.
+ * Undefined without files. Rejects a malformed file, so that no value is stored unencrypted by mistake. Rejects a
+ * file that other users can read.
  */
 export async function openEncryption(
   { configFile, keyFile }: EncryptionFiles = NO_FILES,
@@ -56,7 +56,7 @@ export async function openEncryption(
   };
 }
 
-/** Secrets only. What was stored in clear before is read too, and sealed when it is next written. */
+/** Covers Secrets only. Values stored unencrypted before are still read, and sealed on their next write. */
 export function parseKeyFile(bytes: Uint8Array, random: Random): Encryption {
   const lines = Buffer.from(bytes).toString().split("\n");
   const keys = lines.flatMap((line, at) =>
@@ -68,7 +68,10 @@ export function parseKeyFile(bytes: Uint8Array, random: Random): Encryption {
   return new Encryption([{ resources: [{ group: "", resource: "secrets" }], transformer }]);
 }
 
-/** The same for the same key, wherever it stands in the file; it is stored beside what is sealed and gives nothing away. */
+/**
+ * A key has the same name on any line of the file. The name is stored in clear; as a hash it reveals nothing of the
+ * key.
+ */
 function nameOf(secret: Buffer): string {
   return createHash("sha256").update("setpoint key name\0").update(secret).digest("hex").slice(0, 16);
 }

@@ -1,4 +1,4 @@
-/** How a stored value is opened: as its resource is stored today or, where that does not open it, as it was known to be stored before. */
+/** Opens a stored value with its resource's current transformer and, if that fails, with the earlier one. */
 import { errorText } from "../../../base/error-text.ts";
 import type { Entry } from "../../../store/store.ts";
 import type { OpenedValue, Opener } from "../stored-object.ts";
@@ -6,13 +6,13 @@ import { UnreadableValue } from "../unreadable.ts";
 import { identity } from "./ciphers.ts";
 import { isSealed, type Opened, type Transformer } from "./transformer.ts";
 
-/** Reads values that are not sealed, of any origin. */
+/** Reads unsealed values in any stored form. */
 interface PlainReader {
   read(key: string, bytes: Buffer): OpenedValue;
 }
 
 export interface OpeningParts {
-  /** Undefined where objects are stored as they are. */
+  /** Undefined for resources that are stored unencrypted. */
   readonly transformer: Transformer | undefined;
   readonly reader: PlainReader;
   readonly before?: Opening;

@@ -1,6 +1,7 @@
 /**
- * Kubernetes' EncryptionConfiguration: for each list of resources, providers of which the first writes and all read. `aesgcm`, `aescbc` and
- * `identity` are known here; a file that asks for another is refused, since going on without it would store in clear what shall not be.
+ * Parses Kubernetes' EncryptionConfiguration: for each list of resources, the first provider writes and all read.
+ * Supports `aesgcm`, `aescbc` and `identity`. A file with another provider is refused: ignoring it would store
+ * unencrypted values.
  */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -44,7 +45,7 @@ function ruleOf(entry: unknown, path: string, random: Random): EncryptionRule {
   return { resources: names, transformer: firstWrites([first, ...others]) };
 }
 
-/** `secrets`, `widgets.example.com`, `*.apps`, `*.` for the core group, `*.*` for everything. */
+/** `secrets`, `widgets.example.com`, `*.apps`, `*.` for the core group, `*.*` for all resources. */
 function resourceOf(name: unknown, path: string): ResourceName {
   if (typeof name !== "string" || name === "") throw new Error(`${path}: expected the name of a resource`);
   const dot = name.indexOf(".");
@@ -58,7 +59,7 @@ function resourceOf(name: unknown, path: string): ResourceName {
   return { resource, group };
 }
 
-/** A name that no object ever comes to by is a mistake of whoever wrote the file. */
+/** A name that an earlier rule covers never applies, so it is a mistake in the file. */
 function checkMasked(rules: readonly EncryptionRule[]): void {
   const seen: ResourceName[] = [];
   for (const { resources } of rules) {

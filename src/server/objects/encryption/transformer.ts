@@ -1,27 +1,27 @@
-/** What stands between an object's bytes and those that are stored. */
+/** Transforms values between their plain and their stored form. */
 
 export interface Opened {
   readonly bytes: Buffer;
-  /** Whether it would be written differently today: with another key, or at all in another way. */
+  /** True if a write today would store the value differently: with another key or transformer. */
   readonly isStale: boolean;
 }
 
 export interface Transformer {
-  /** Both take the key under which the value is stored: what was moved to another key does not open there. */
+  /** `seal` and `open` take the store key: a value copied to another key does not open there. */
   seal(plain: Uint8Array, key: string): Buffer;
-  /** Throws an Error whose message says nothing of the content. */
+  /** Throws an Error whose message reveals nothing of the content. */
   open(stored: Uint8Array, key: string): Opened;
 }
 
-/** A transformer that knows its own by how it begins. */
+/** A transformer that marks its values with a prefix. */
 export interface PrefixedTransformer {
   readonly prefix: Buffer;
-  /** Of what follows the prefix. */
+  /** `seal` and `open` handle the bytes after the prefix. */
   seal(plain: Uint8Array, key: string): Buffer;
   open(sealed: Uint8Array, key: string): Buffer;
 }
 
-/** How everything begins that is not stored as it is. */
+/** Prefix of every value that is not stored in clear. */
 const SEALED_PREFIX = "k8s:enc:";
 
 export function isSealed(stored: Uint8Array): boolean {
@@ -32,7 +32,10 @@ function beginsWith(stored: Uint8Array, prefix: Buffer): boolean {
   return stored.byteLength >= prefix.length && prefix.equals(stored.subarray(0, prefix.length));
 }
 
-/** The first one writes, all of them read. Several may have one prefix, as two keys of one name do: each is tried. */
+/**
+ * The first transformer writes, all of them read. Several may share a prefix, as two keys of one name do: each is
+ * tried.
+ */
 export function firstWrites(all: readonly [PrefixedTransformer, ...PrefixedTransformer[]]): Transformer {
   const [writer] = all;
   return {

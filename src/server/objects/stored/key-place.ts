@@ -1,20 +1,20 @@
-/** Which resource a key of the store belongs to, by the layout that kube-apiserver uses too. */
+/** Finds the resource of a store key, by the key layout of kube-apiserver. */
 import { apiVersionOf, groupVersions } from "../../../api/schema/resource-facts.ts";
 
 const ROOT = "/registry/";
 
-/** A built-in resource, whose versions share one place. */
+/** A built-in resource; its versions share one prefix. */
 export interface BuiltInPlace {
   readonly type: "built-in";
   readonly group: string;
   readonly resource: string;
   readonly kind: string;
-  /** The apiVersion in which objects are stored. */
+  /** apiVersion of the stored objects. */
   readonly storedAs: string;
   readonly namespaced: boolean;
 }
 
-/** A custom resource: only its definition, an object itself, knows its kind. */
+/** A custom resource: only its CustomResourceDefinition knows its kind. */
 export interface CustomPlace {
   readonly type: "custom";
   readonly group: string;
@@ -23,11 +23,11 @@ export interface CustomPlace {
 
 export interface KeyPlace {
   readonly place: BuiltInPlace | CustomPlace;
-  /** The part of the key after the resource: `default/web`, or `node-1`. */
+  /** Part of the key after the resource: `default/web`, or `node-1`. */
   readonly rest: string;
 }
 
-/** Undefined for a key under which no object of the API lies. */
+/** Undefined for a key that belongs to no API object. */
 export function findKeyPlace(key: string): KeyPlace | undefined {
   if (!key.startsWith(ROOT)) return undefined;
   const first = key.indexOf("/", ROOT.length);
@@ -40,14 +40,14 @@ export function findKeyPlace(key: string): KeyPlace | undefined {
   const long = builtInPlaces().get(key.slice(ROOT.length, second));
   const rest = key.slice(second + 1);
   if (long !== undefined) return { place: long, rest };
-  // Groups of custom resources have a dot, which no first part of another key has that is not built in.
+  // Groups of custom resources contain a dot; the first part of other keys does not, apart from built-in prefixes.
   if (!name.includes(".")) return undefined;
   return { place: { type: "custom", group: name, resource: key.slice(first + 1, second) }, rest };
 }
 
 let places: ReadonlyMap<string, BuiltInPlace> | undefined;
 
-/** By the part of a key that names the resource: `pods`, `services/specs`. */
+/** Keyed by the key part that names the resource: `pods`, `services/specs`. */
 function builtInPlaces(): ReadonlyMap<string, BuiltInPlace> {
   return (places ??= new Map(
     groupVersions()

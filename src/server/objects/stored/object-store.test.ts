@@ -22,7 +22,7 @@ const SECRET = {
 } as ApiObject;
 const IDENTITY = "{identity: {}}";
 
-/** Of keys with these names, the first of which writes. */
+/** A configuration with keys of these names; the first one writes. */
 function keys(...names: readonly string[]): string {
   const list = names.map((name) => `{name: ${name}, secret: ${Buffer.alloc(32, name).toString("base64")}}`);
   return `{aesgcm: {keys: [${list.join(", ")}]}}`;
@@ -33,7 +33,7 @@ function encryptionWith(resource: string, ...providers: readonly string[]): Encr
   return parseEncryptionConfig(Buffer.from(text), random);
 }
 
-describe("what was stored before the configuration changed", () => {
+describe("a value stored before the configuration changed", () => {
   let loop: VirtualLoop;
 
   beforeEach(() => {
@@ -66,7 +66,7 @@ describe("what was stored before the configuration changed", () => {
       before: encryptionWith("pods", keys("old")),
       after: encryptionWith("secrets", keys("new"), IDENTITY),
     },
-  ])("$name is read on, and is stale", async ({ before, after }) => {
+  ])("$name is still read, and is stale", async ({ before, after }) => {
     const store = await storedBy(before);
     const { isStale: wasStale } = seen(store);
 
@@ -78,7 +78,7 @@ describe("what was stored before the configuration changed", () => {
     expect(seen(store)).toBe(now);
   });
 
-  test("with the key that writes now is not stale", async () => {
+  test("with the current write key is not stale", async () => {
     const before = old();
     const store = await storedBy(before);
 
@@ -115,7 +115,7 @@ describe("a value that cannot be read", () => {
   const ALL = ["/registry/secrets/", "/registry/secrets0"] as const;
   const keys = (): readonly string[] => [...store.view.range(...ALL)].map(({ key }) => key);
 
-  test("is left out of ranges and changes, and is noted once", async () => {
+  test("is left out of ranges and changes, and is logged once", async () => {
     await put("a", secret("a"));
     const mark = store.view.mark("/registry/secrets/");
     await put("b", "nothing");
@@ -136,7 +136,7 @@ describe("a value that cannot be read", () => {
     ]);
   });
 
-  test("is found in pieces when many are read for the first time, and others go on in between", async () => {
+  test("is found by a first read in pieces, with other work in between", async () => {
     for (let at = 0; at < 450; at++)
       await put(`a-${String(at)}`, at === 7 ? "nothing" : secret(`a-${String(at)}`));
     let turns = 0;
@@ -151,7 +151,7 @@ describe("a value that cannot be read", () => {
     expect(store.ready("/registry/secrets/", turn)).toBeUndefined();
   });
 
-  test("is gone to a watcher, and new once it can be read again", async () => {
+  test("is deleted for a watcher, and added once it is readable again", async () => {
     const watch = store.watch({ prefix: "/registry/secrets/", after: store.view.revision });
     await put("a", secret("a"));
     await put("a", "nothing");

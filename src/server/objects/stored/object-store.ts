@@ -1,8 +1,9 @@
 /**
- * The store as the server sees it. Entries stay the store's own, with the bytes that are stored; their slot says how they are read, and
- * `StoredObject` does so when an entry is first looked at. Values of some resources are sealed: they are sealed on their way in, and their plain
- * form stays in the slot. An entry whose value cannot be read is left out of ranges and watches, so that it affects its own object only; `get`
- * gives it, and whoever reads it gets an UnreadableValue.
+ * The store as the server uses it. Entries keep their stored bytes; `StoredObject` decodes one on first use, as its
+ * slot says. Values of encrypted resources are sealed on write, with the plain form kept in the slot.
+ *
+ * An unreadable entry is left out of ranges and watches, so it affects only its own object. `get` returns it, and
+ * reading it throws an UnreadableValue.
  */
 import { prefixEnd } from "../../../store/store.ts";
 import type {
@@ -32,20 +33,20 @@ import { UnreadableEntries } from "./unreadable-entries.ts";
 import type { UnreadableOptions } from "./unreadable-entries.ts";
 import type { ValueReader } from "./value-reader.ts";
 
-/** Values that are read in one step: a few milliseconds. */
+/** Values read in one step: a few milliseconds. */
 const PIECE = 100;
 
 export interface ObjectStoreOptions extends UnreadableOptions {
   readonly store: Store;
   readonly reader: ValueReader;
-  /** How some resources are stored; all are stored as they are unless given. */
+  /** Encryption of resources. Default: all are stored unencrypted. */
   readonly encryption?: Encryption | undefined;
 }
 
 class Reading {
   readonly #encryption: Encryption | undefined;
   readonly #reader: ValueReader;
-  /** One for all entries that are opened in the same way. */
+  /** One slot for all entries with the same transformer. */
   readonly #slots = new WeakMap<Transformer, Unopened>();
   readonly #inClear: Unopened;
 
@@ -55,14 +56,14 @@ class Reading {
     this.#inClear = new Unopened(new Opening({ transformer: undefined, reader }), undefined);
   }
 
-  /** The same entry; its slot says how to open it. */
+  /** Returns the entry, with a slot that knows how to open it. */
   marked(entry: Entry): Entry {
     if (entry.slot === undefined) entry.slot = this.#slotOf(entry.key);
     else if (this.#encryption?.hasChanged === true) this.#mendSlot(entry, this.#encryption);
     return entry;
   }
 
-  /** What is stored instead. */
+  /** The change with its value sealed. */
   sealed(change: Change): Change {
     if (change.type === "delete") return change;
     const { key, value, slot } = change;
@@ -86,7 +87,10 @@ class Reading {
     return slot;
   }
 
-  /** What was opened by rules that hold no longer is opened anew: it may be stale now, and a write that changes nothing seals it then. */
+  /**
+   * Reopens a value after the rules changed: it may be stale now, and the next write seals it again even if the
+   * object is unchanged.
+   */
   #mendSlot(entry: Entry, encryption: Encryption): void {
     const transformer = encryption.transformerOf(entry.key);
     const before = this.#openingIn(entry.slot);
@@ -94,7 +98,7 @@ class Reading {
     entry.slot = new Unopened(new Opening({ transformer, reader: this.#reader, before }), undefined);
   }
 
-  /** An entry that was written as it is has no opener. */
+  /** An entry written unencrypted has no opener. */
   #openingIn(slot: unknown): Opening {
     const opener = slot instanceof Unopened || slot instanceof StoredObject ? slot.opener : undefined;
     return opener instanceof Opening ? opener : new Opening({ transformer: undefined, reader: this.#reader });
@@ -105,7 +109,7 @@ export class ObjectStore implements Store {
   readonly #store: Store;
   readonly #reading: Reading;
   readonly #unreadable: UnreadableEntries;
-  /** Prefixes of resources whose entries were read once, or are being read. Bounded by the number of resources. */
+  /** Prefixes whose entries were read once, or are being read. Bounded by the number of resources. */
   readonly #begun = new Map<string, Promise<void> | "read">();
   readonly #views = new WeakMap<View, View>();
   readonly acceptedNow: Glance;
@@ -158,7 +162,7 @@ export class ObjectStore implements Store {
     return this.#seen(await this.#store.at(revision, prefix));
   }
 
-  /** Sealed without an await: the order of the calls is the order in which they are judged. */
+  /** Seals without an await, so that writes reach the store in call order. */
   write(transaction: Transaction): Promise<Committed> {
     const changes = transaction.changes.map((change) => this.#reading.sealed(change));
     return this.#store.write({ ...transaction, changes });
@@ -168,14 +172,14 @@ export class ObjectStore implements Store {
     return new ObjectWatch(this.#store.watch(options), this);
   }
 
-  /** Keys under the prefix whose values cannot be read, of those that were come upon so far. */
+  /** Keys under the prefix with an unreadable value, as far as found. */
   unreadable(prefix: string): readonly string[] {
     return this.#unreadable.under(prefix, this.#store.view);
   }
 
   /**
-   * Undefined when the entries of a resource were read before. Else settles when they are: in pieces, between which `turn` lets others go on, so
-   * that the first list after a start holds up nobody.
+   * Undefined if the entries of a resource were read before; otherwise settles once they are. Reads in pieces, with
+   * `turn` between them, so that the first list after a start does not block other requests.
    */
   ready(prefix: string, turn: () => Promise<void>): Promise<void> | undefined {
     const begun = this.#begun.get(prefix);
@@ -202,12 +206,12 @@ export class ObjectStore implements Store {
     }
   }
 
-  /** The same entry; its slot says how to read it. */
+  /** Returns the entry, with a slot that knows how to read it. */
   marked(entry: Entry): Entry {
     return this.#reading.marked(entry);
   }
 
-  /** Undefined for one that cannot be read, which is noted. */
+  /** Undefined for an unreadable entry, which is recorded. */
   readable(entry: Entry): Entry | undefined {
     const marked = this.#reading.marked(entry);
     const { slot } = marked;
@@ -265,7 +269,7 @@ class ObjectView implements View {
     }
   }
 
-  /** Entries that cannot be read are counted too: to leave them out, each would have to be read. */
+  /** Includes unreadable entries: excluding them would require reading every entry. */
   count(from: string, to: string): number {
     return this.#view.count(from, to);
   }
@@ -311,7 +315,7 @@ class ObjectWatch implements Watch {
     this.#watch.whenReady(listener);
   }
 
-  /** Watchers that share an array of events share what is made of it. */
+  /** Watchers that share an array of events share its filtered form. */
   #readable({ events, revision }: WatchBatch): WatchBatch {
     const known = readableEvents.get(events);
     if (known !== undefined) return { events: known, revision };
@@ -320,7 +324,7 @@ class ObjectWatch implements Watch {
     return { events: made, revision };
   }
 
-  /** To those who cannot read a new value, the object is gone; when it can be read again, it is new. */
+  /** An unreadable new value appears as a deletion; a value that becomes readable again appears as new. */
   #withoutUnreadable(events: readonly WatchEvent[]): readonly WatchEvent[] {
     const isReadable = (entry: Entry | undefined): boolean =>
       entry === undefined || this.#store.readable(entry) !== undefined;

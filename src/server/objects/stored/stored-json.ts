@@ -1,17 +1,17 @@
-/** Reads the JSON of stored values: what many objects have alike is found by its text. */
+/** Parses stored JSON; specs that many objects share are found by their text. */
 import { parseStored } from "../../../api/apply/stored-sets.ts";
 import { checkJsonBounds, parseJson } from "../../../api/json/json-scan.ts";
 import { parseWithSpec } from "../caches/stored-specs.ts";
 
-/** Where an integer beyond 2^53 may be. */
+/** Matches where an integer beyond 2^53 may be. */
 const LONG_NUMBER = /\d{16}/;
 
-/** The value that this server or another one checked before it was stored. Throws a SyntaxError for what is not JSON. */
+/** Parses a value that an API server has validated before storing it. Throws a SyntaxError for malformed JSON. */
 export function readStoredJson(bytes: Buffer): unknown {
   return parseWithSpec(bytes, (text) => parseStored(text, parseExactly));
 }
 
-/** The same for a value of any origin. Throws a SyntaxError, or a RangeError for what is nested too deep or has too many tokens. */
+/** Parses a value of any origin. Throws a SyntaxError, or a RangeError for excessive depth or too many tokens. */
 export function readForeignJson(bytes: Buffer): unknown {
   const { hasUnusualNumber } = checkJsonBounds(bytes);
   return hasUnusualNumber ? parseJson(bytes).value : readStoredJson(bytes);

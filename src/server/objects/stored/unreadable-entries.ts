@@ -1,13 +1,13 @@
-/** The stored values that cannot be read, as far as they were come upon: for the log, the metrics and those who ask what a list left out. */
+/** Tracks unreadable stored values that were found, for the log, the metrics and the warnings of lists. */
 import type { Log } from "../../../base/log/log.ts";
 import { isUnder } from "../../../store/key-group.ts";
 import type { Entry, View } from "../../../store/store.ts";
 import { StoredObject } from "../stored-object.ts";
 import { UnreadableValue } from "../unreadable.ts";
 
-/** More keys are not remembered, though their values are left out all the same. */
+/** Bound of the recorded keys. Values of further keys are skipped too. */
 const KEYS_MAX = 10_000;
-/** More are not written to the log, one by one. */
+/** Bound of the log lines, one per value. */
 const LOGGED_MAX = 100;
 
 export interface UnreadableOptions {
@@ -16,9 +16,9 @@ export interface UnreadableOptions {
 
 export class UnreadableEntries {
   readonly #log: Log;
-  /** By key, the revision at which the value was written. */
+  /** Revision of the unreadable value, by key. */
   readonly #found = new Map<string, number>();
-  /** So that a value is read in vain only once. */
+  /** Unreadable entries, so that each is tried only once. */
   readonly #known = new WeakSet<Entry>();
   #logged = 0;
 
@@ -38,7 +38,7 @@ export class UnreadableEntries {
     }
   }
 
-  /** Those that are still there. */
+  /** Recorded keys whose value is unchanged. */
   under(prefix: string, view: View): readonly string[] {
     const keys: string[] = [];
     for (const [key, revision] of this.#found) {

@@ -22,7 +22,7 @@ function read(key: string, value: unknown): JsonObject {
   return JSON.parse(found.toString()) as JsonObject;
 }
 
-/** Of each kind of the published API that is stored: where, and whether in namespaces. */
+/** Store location and scope of each stored kind of the published API. */
 const places = new Map(
   groupVersions()
     .flatMap(({ resources }) => resources)
@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(FOLDER))("values as kube-apiserver stores them", () 
     .map((file) => file.replace(/\.json$/, ""))
     .filter((name) => places.has(name.split(".").at(-1) ?? "") && !name.endsWith(".ComponentStatus"));
 
-  /** Objects outside of namespaces have none, though the samples do. */
+  /** Cluster-scoped objects have no namespace, though the samples do. */
   function inPlace(bytes: Uint8Array, namespaced: boolean): Uint8Array {
     if (namespaced) return bytes;
     const { apiVersion, kind, raw } = readEnvelope(bytes);
@@ -84,7 +84,7 @@ describe.skipIf(!existsSync(FOLDER))("values as kube-apiserver stores them", () 
 });
 
 describe("an older version", () => {
-  test("of an Ingress names Services in the way of today", () => {
+  test("of an Ingress names Services in today's fields", () => {
     const backend = { serviceName: "web", servicePort: 80 };
     const value = {
       kind: "Ingress",
@@ -171,7 +171,7 @@ describe("an older version", () => {
     });
   });
 
-  test("of a RuntimeClass lies in no spec any more, and of a binding names groups", () => {
+  test("of a RuntimeClass loses its spec level, and of a binding names groups", () => {
     const runtime = {
       apiVersion: "node.k8s.io/v1alpha1",
       kind: "RuntimeClass",
@@ -199,7 +199,7 @@ describe("an older version", () => {
     });
   });
 
-  test("of a definition says of each version what it said of all", () => {
+  test("of a definition copies its shared fields into each version", () => {
     const value = {
       apiVersion: "apiextensions.k8s.io/v1beta1",
       kind: "CustomResourceDefinition",
@@ -243,7 +243,7 @@ describe("an older version", () => {
 });
 
 describe("a value", () => {
-  test("that is as this server stores it is not made anew, and not stale", () => {
+  test("in this server's form is not encoded again, and is not stale", () => {
     const value = Buffer.from(
       '{"apiVersion":"v1","data":{"a":"1"},"kind":"ConfigMap","metadata":{"name":"a","namespace":"default","uid":"1"}}',
     );
@@ -253,7 +253,7 @@ describe("a value", () => {
     expect([found.bytes === value, found.isStale]).toEqual([true, false]);
   });
 
-  test("in another form is written anew by a write that changes nothing", () => {
+  test("in another form is rewritten by a write that changes nothing", () => {
     const value = {
       kind: "ConfigMap",
       apiVersion: "v1",
@@ -272,7 +272,7 @@ describe("a value", () => {
     );
   });
 
-  test("gets the defaults that its kind has got since it was written", () => {
+  test("gets the defaults that its kind gained since the write", () => {
     const spec = { ports: [{ port: 80 }], selector: { app: "a" } };
     const value = { apiVersion: "v1", kind: "Service", metadata: metadata("a", "default"), spec };
 
@@ -283,7 +283,7 @@ describe("a value", () => {
     });
   });
 
-  test("that cannot be read is told by its key, and nothing of its content is shown", () => {
+  test("that cannot be read is reported by its key, without its content", () => {
     const value = Buffer.from('{"apiVersion":"v1","kind":"Secret","data":{"password":"c3dvcmRmaXNo"}');
 
     expect(() => reader.read("/registry/secrets/default/a", value)).toThrow(

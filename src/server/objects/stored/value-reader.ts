@@ -1,6 +1,6 @@
 /**
- * Reads stored values of any origin: our own, and those of a kube-apiserver over the same etcd, which writes protobuf and has written older
- * versions. The result is JSON in the storage version, or an UnreadableValue.
+ * Reads stored values of any origin: this server's, and those of a kube-apiserver on the same etcd, which writes
+ * protobuf and may have written older versions. The result is JSON in the storage version, or an UnreadableValue.
  */
 import { cloneJson } from "../../../api/json/json-clone.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
@@ -18,9 +18,9 @@ import { type BuiltInPlace, type CustomPlace, findKeyPlace, type KeyPlace } from
 import { readForeignJson } from "./stored-json.ts";
 
 export interface ReadValue {
-  /** JSON in the storage version; the stored bytes themselves where they are that already. */
+  /** JSON in the storage version; the stored bytes themselves if they are that. */
   readonly bytes: Buffer;
-  /** Whether the value would be written differently today. */
+  /** True if a write today would store the value differently. */
   readonly isStale: boolean;
   readonly object?: ApiObject | undefined;
 }
@@ -30,7 +30,7 @@ export interface ValueReaderParts {
   readonly kinds: readonly KindDefinition[];
 }
 
-/** Why a value cannot be read, in words for people. */
+/** Reason why a value is unreadable, as text for people. */
 class ReadProblem extends Error {
   override readonly name = "ReadProblem";
 }
@@ -38,7 +38,7 @@ class ReadProblem extends Error {
 export class ValueReader {
   readonly #versions: ValueReaderParts["versions"];
   readonly #definitions: ReadonlyMap<string, KindDefinition>;
-  /** Frozen specs, which many objects share, and the schema of the kind for which they were found to be in normal form. */
+  /** Shared frozen specs in normal form, each with the schema that was checked. */
   readonly #checkedSpecs = new WeakMap<object, StructSchema>();
 
   constructor({ versions, kinds }: ValueReaderParts) {
@@ -46,7 +46,7 @@ export class ValueReader {
     this.#definitions = new Map(kinds.map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind]));
   }
 
-  /** Throws an UnreadableValue. A key under which no object lies may hold anything. */
+  /** Throws an UnreadableValue. A key that belongs to no API object may hold any bytes. */
   read(key: string, bytes: Buffer): ReadValue {
     const found = findKeyPlace(key);
     if (found === undefined) return { bytes, isStale: false };
@@ -72,7 +72,7 @@ export class ValueReader {
       const normal = this.#normal(value, place);
       checkIdentity(normal, place, rest);
       const object = normal as unknown as ApiObject;
-      // The revision is the entry's: one in the value would be served beside it.
+      // The entry's revision counts: a resourceVersion in the value would be served beside it.
       if (normal === value && object.metadata.resourceVersion === undefined)
         return { bytes, isStale: false, object };
       const encoded = encodeObject(object);
@@ -91,7 +91,7 @@ export class ValueReader {
     return normal;
   }
 
-  /** In the storage version, with the fields that its schema knows. */
+  /** Converts to the storage version and drops fields that its schema lacks. */
   #inStoredVersion(value: JsonObject, place: BuiltInPlace): JsonObject {
     const { apiVersion, kind } = typeOf(value);
     const { storedAs } = place;
@@ -110,7 +110,7 @@ export class ValueReader {
     return toNormalForm(stored, { ...(convert?.(known) ?? known), apiVersion: storedAs }).value;
   }
 
-  /** With the defaults that its version has got since it was written. */
+  /** Adds defaults that the version has gained since the write. */
   #converted(value: JsonObject, place: BuiltInPlace, rest: string): ReadValue {
     const { storedAs, kind } = place;
     checkIdentity(value, place, rest);
@@ -122,7 +122,7 @@ export class ValueReader {
   }
 }
 
-/** Of a custom resource only the metadata has a known form: the rest is shaped by its definition when it is shown. */
+/** Only a custom resource's metadata has a known schema; the definition shapes the rest when it is served. */
 function readCustom(bytes: Buffer, place: CustomPlace, rest: string): ReadValue {
   if (hasEnvelope(bytes)) throw new ReadProblem("custom resources have no protobuf form");
   const value = objectOf(readForeignJson(bytes));
@@ -148,7 +148,7 @@ function typeOf({ apiVersion, kind }: JsonObject): { readonly apiVersion: string
   throw new ReadProblem("the value names no apiVersion and kind");
 }
 
-/** What lies under the key of another object would be shown and written as that one. */
+/** Rejects a value under another object's key: it would be served and written as that object. */
 function checkIdentity({ metadata }: JsonObject, place: KeyPlace["place"], rest: string): void {
   if (!isJsonObject(metadata)) throw new ReadProblem("the value has no metadata");
   const { name, namespace } = metadata;
@@ -161,7 +161,7 @@ function checkIdentity({ metadata }: JsonObject, place: KeyPlace["place"], rest:
     throw new ReadProblem("metadata.namespace and metadata.name are not those of the key");
 }
 
-/** By which a protobuf value is read. */
+/** Schema of a protobuf value. */
 function schemaFor(apiVersion: string, kind: string, place: BuiltInPlace): StructSchema {
   const published = isVersionOf(apiVersion, place) ? findKindSchema(apiVersion, kind) : undefined;
   if (published !== undefined) return published;
@@ -187,7 +187,7 @@ function kindText(apiVersion: string, kind: string): string {
   return `${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`;
 }
 
-/** A parser's own message would show some of the content, which may be a Secret's. */
+/** The parser's own message would reveal content, which may be a Secret's. */
 function reasonOf(error: unknown): string {
   if (error instanceof ReadProblem || error instanceof DecodeError) return error.message;
   if (error instanceof SyntaxError) return "the value is neither JSON nor protobuf";
