@@ -1,4 +1,6 @@
-/** The fields of an object of a configuration file, read by name; what is of another type, or unknown, is an error of the file. */
+/**
+ * Reads the fields of a configuration file's object by name. A field of another type, or an unknown one, is an error.
+ */
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
@@ -15,12 +17,12 @@ export class Fields {
     if (!isJsonObject(value)) errors.typeInvalid(path, value, "must be an object");
   }
 
-  /** Of a field, or of the object itself. */
+  /** Path of a field, or of the object itself. */
   path(name?: string): FieldPath {
     return name === undefined ? this.#path : this.#path.child(name);
   }
 
-  /** A field that nobody reads would be a rule that nobody keeps. */
+  /** Reports unknown fields: an ignored field would be a rule without effect. */
   allow(names: readonly string[]): void {
     for (const name of Object.keys(this.#values))
       if (!names.includes(name)) this.errors.forbidden(this.path(name), "unknown field");
@@ -31,7 +33,7 @@ export class Fields {
     return value !== undefined && value !== null;
   }
 
-  /** Empty when it is not there. */
+  /** Empty if absent. */
   text(name: string): string {
     const value = this.#value(name) ?? "";
     if (typeof value === "string") return value;
@@ -67,7 +69,7 @@ export class Fields {
     return this.has(name) ? new Fields(this.#value(name), this.path(name), this.errors) : undefined;
   }
 
-  /** One that must be there. */
+  /** A required object. */
   part(name: string): Fields {
     const found = this.find(name);
     if (found !== undefined) return found;

@@ -27,7 +27,7 @@ async function createPod(server: AuthenticationFixture, name: string): Promise<S
 }
 
 describe("a token of a service account", () => {
-  test("says who its bearer is, with groups and the id of the token", async () => {
+  test("identifies its account, with groups and the token's ID", async () => {
     const { server, token } = await startRobot();
 
     const user = await server.whoIs({ token });
@@ -39,7 +39,7 @@ describe("a token of a service account", () => {
     });
   });
 
-  test("is worth nothing without a good signature, whatever it says of how it was signed", async () => {
+  test("is refused without a valid signature, for any algorithm in its header", async () => {
     const { server, token } = await startRobot();
     const claims = claimsOf(token);
     const { kid } = headerOf(token);
@@ -78,7 +78,7 @@ describe("a token of a service account", () => {
     expect(await server.nameOf({ token })).toBe(ROBOT);
   });
 
-  test("is not good for another audience, and a review may ask for one", async () => {
+  test("is refused for another audience, which a review may request", async () => {
     const { server } = await startRobot();
     const token = await server.token("robot", { audiences: ["vault"] });
 
@@ -91,7 +91,7 @@ describe("a token of a service account", () => {
     });
   });
 
-  test("ends with its account, and another account by that name has others", async () => {
+  test("ends with its account, also if another account gets the same name", async () => {
     const { server, token } = await startRobot();
 
     await server.send("DELETE", `${ACCOUNTS}/robot`);
@@ -103,7 +103,7 @@ describe("a token of a service account", () => {
     expect((await server.review(token))["error"]).toMatch(/service account UID .* does not match claim/);
   });
 
-  test("ends with the pod that it is bound to, and tells where it runs", async () => {
+  test("ends with the pod that it is bound to, and names the pod's node", async () => {
     const { server } = await startRobot();
     const pod = await createPod(server, "a");
     const token = await server.token("robot", {
@@ -138,7 +138,7 @@ describe("a token of a service account", () => {
     expect([before, await server.nameOf({ token })]).toEqual([ROBOT, 401]);
   });
 
-  test("ends a minute after its time, and never begins before it", async () => {
+  test("is accepted until a minute after its expiry, and never before nbf", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const run = async <T>(work: Promise<T>): Promise<T> => {
       await loop.settle();
@@ -158,7 +158,7 @@ describe("a token of a service account", () => {
     expect(await run(server.nameOf({ token: await run(server.token("robot")) }))).toBe(ROBOT);
   });
 
-  test("of an account that is being deleted is good for another minute", async () => {
+  test("of an account that is being deleted is accepted for another minute", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const run = async <T>(work: Promise<T>): Promise<T> => {
       await loop.settle();
@@ -177,7 +177,7 @@ describe("a token of a service account", () => {
     expect(await run(server.nameOf({ token }))).toBe(401);
   });
 
-  test("of a pod's volume lives for a year while its pod does, and says when it should have been renewed", async () => {
+  test("of a pod's volume lives for a year with its pod, and contains its renewal time", async () => {
     const { server } = await startRobot();
     await createPod(server, "a");
     const bound = { boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "a" }, expirationSeconds: 3607 };
@@ -189,7 +189,7 @@ describe("a token of a service account", () => {
     expect(claims["kubernetes.io"]).toMatchObject({ warnafter: issuedAt + 3607 });
   });
 
-  test("lives no longer than the server allows", async () => {
+  test("lives no longer than the server's maximum", async () => {
     const server = await AuthenticationFixture.start({ tokens: { maxSeconds: 1200 } });
     await server.account("robot");
 
@@ -203,7 +203,7 @@ describe("a token of a service account", () => {
     );
   });
 
-  /** Members of `kubernetes.io` one by one. */
+  /** Members of `kubernetes.io`, one per row. */
   function merged(claims: JsonObject, odd: JsonObject): JsonObject {
     const [own, changed] = [claims["kubernetes.io"], odd["kubernetes.io"]];
     const isDeep = isJsonObject(own) && isJsonObject(changed);
@@ -248,12 +248,12 @@ describe("a token of a service account", () => {
     },
   );
 
-  test("is refused without an end, or with one that is infinite", async () => {
+  test("is refused without an expiry, or with an infinite one", async () => {
     const { server, token } = await startRobot();
     const key = createPrivateKey(server.keys.privateKey);
     const { exp: _exp, ...claims } = claimsOf(token);
     const endless = craftToken(headerOf(token), claims, { type: "key", key });
-    // JSON has no word for it, but a number that is read as it.
+    // JSON cannot express infinity, but JSON.parse reads 1e999 as infinity.
     const raw = JSON.stringify({ ...claims, exp: 0 }).replace('"exp":0', '"exp":1e999');
     const infinite = craftToken(headerOf(token), raw, { type: "key", key });
 
@@ -263,7 +263,7 @@ describe("a token of a service account", () => {
     expect(await server.nameOf({ token: infinite })).toBe(401);
   });
 
-  test("that names no end is good while its Secret holds it", async () => {
+  test("without an expiry is accepted while its Secret contains it", async () => {
     const { server } = await startRobot();
     const { body } = await server.send("GET", `${ACCOUNTS}/robot`);
     const part = "kubernetes.io/serviceaccount/";
@@ -305,7 +305,7 @@ describe("a token of a service account", () => {
     expect(await server.nameOf({ token })).toBe(401);
   });
 
-  test("is never logged and never in an answer, good or bad", async () => {
+  test("never appears in the log or in a response, valid or not", async () => {
     const { server, token } = await startRobot();
     const bad = `${token.slice(0, -6)}AAAAAA`;
 
@@ -325,7 +325,7 @@ describe("a token of a service account", () => {
 });
 
 describe("the issuer of tokens", () => {
-  test("tells others who it is and with which keys its tokens are checked", async () => {
+  test("publishes its metadata and the keys that verify its tokens", async () => {
     const tokens = { issuers: ["https://issuer.example", "https://old.example"], audiences: ["api"] };
     const server = await AuthenticationFixture.start({ tokens });
     await server.account("robot");

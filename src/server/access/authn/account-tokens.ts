@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts. A signature is checked once; what a token is bound to is looked at each time, since it may be gone by the next
- * request: all of it is in memory.
+ * Authenticates service account tokens. A signature is verified once and cached. The bound objects are checked on
+ * each request, because they may have been deleted since; all of them are in memory.
  */
 import type { Secret, ServiceAccount } from "../../../api/generated/types/core-v1.ts";
 import { isJsonObject } from "../../../api/json/json-object.ts";
@@ -21,11 +21,11 @@ export interface AccountTokenParts {
   readonly loop: Loop;
   readonly tokens: TokenIssuer;
   readonly objects: ObjectFinder;
-  /** Told of a Secret whose token is used and that does not say so yet. */
+  /** Called when a token of a Secret is used and the Secret's last-used date is not today's. */
   readonly onSecretUse?: ((secret: Secret) => void) | undefined;
 }
 
-/** Clocks differ, and a pod that is deleted may still have a word to say: as upstream's. */
+/** Upstream's leeway: it covers clock differences, and the last requests of a deleted pod. */
 const LEEWAY_MS = 60_000;
 const INVALIDATED = "service account token has been invalidated";
 
@@ -76,7 +76,9 @@ function findTimeProblem({ exp, nbf, iat }: JsonObject, now: number): string | u
   return undefined;
 }
 
-/** A pod should have shown a newer one by now: whoever reads the audit log finds those that will be cut off some day. */
+/**
+ * Annotates a token that the pod should have renewed by now. The audit log thereby lists pods whose access will end.
+ */
 function noteStaleness({ claims, notes }: Shown, now: number): void {
   const warnAfter = ownClaims(claims)["warnafter"];
   if (typeof warnAfter !== "number" || warnAfter === 0 || now <= warnAfter * 1000) return;
@@ -87,7 +89,7 @@ function noteStaleness({ claims, notes }: Shown, now: number): void {
   );
 }
 
-/** What is named in a token, by name and uid. */
+/** An object named in a token, by name and uid. */
 interface Reference {
   readonly name: string;
   readonly uid: string;
@@ -101,7 +103,7 @@ function findBindingProblem(claims: JsonObject, parts: AccountTokenParts): strin
   const problem = findAccountProblem(namespace, account, parts);
   if (problem !== undefined) return problem;
   for (const { kind, resource } of BOUND) {
-    // Where a pod runs is told, not required: the node may be gone while the pod still is there.
+    // A pod's node claim is informational: the node may be deleted before the pod.
     const bound = kind === "node" && own["pod"] !== undefined ? undefined : referenceOf(own, kind);
     if (bound === undefined) continue;
     const found = parts.objects(resource, kind === "node" ? "" : namespace, bound.name);
@@ -136,7 +138,7 @@ function isLongDeleted({ metadata: { deletionTimestamp } }: ApiObject, loop: Loo
 
 const LEGACY = "kubernetes.io/serviceaccount/";
 
-/** Such a token has no end of its own: it is good as long as its Secret holds it, and its account is there. */
+/** A legacy token has no expiry: it is valid while its Secret contains it and its account exists. */
 function findLegacyProblem(claims: JsonObject, token: string, parts: AccountTokenParts): string | undefined {
   const { namespace, account } = legacyBearer(claims);
   const name = textClaim(claims, `${LEGACY}secret.name`);
@@ -154,7 +156,7 @@ interface Shown {
   readonly notes: RequestNotes | undefined;
 }
 
-/** Of a token that lies in a Secret, whether it names an end or not. */
+/** Records the use of a token stored in a Secret, with or without expiry. */
 function noteUse({ claims, token, isLegacy, notes }: Shown, parts: AccountTokenParts): string | undefined {
   const name = isLegacy
     ? textClaim(claims, `${LEGACY}secret.name`)
@@ -196,7 +198,7 @@ function bearerOf(claims: JsonObject): Bearer {
   return { namespace: textClaim(own, "namespace"), account, extra };
 }
 
-/** One for all requests with a token: who it is does not change. */
+/** One User object for all requests with a token, because its identity does not change. */
 const users = new WeakMap<JsonObject, User>();
 
 function userOf(claims: JsonObject, read: (claims: JsonObject) => Bearer): User {

@@ -19,7 +19,7 @@ async function codeFor(fixture: AuthenticationFixture, target: string): Promise<
   return (await fixture.ask({ method: "GET", target, from: {} })).code;
 }
 
-describe("a client without a name", () => {
+describe("a client without credentials", () => {
   test.each([
     ["AlwaysAllow alone", ["AlwaysAllow"], undefined],
     ["AlwaysAllow behind others", ["Node", "RBAC", "AlwaysAllow"], undefined],
@@ -35,7 +35,7 @@ describe("a client without a name", () => {
     expect(fixture.logged).toContain(WARNING);
   });
 
-  test("sees the paths that the configuration lists, also with AlwaysAllow", async () => {
+  test("may read the paths that the configuration lists, also with AlwaysAllow", async () => {
     const fixture = await started(["AlwaysAllow"], { enabled: true, paths: ["/healthz"] });
 
     const codes = [await codeFor(fixture, "/healthz"), await codeFor(fixture, SECRETS)];
@@ -54,7 +54,7 @@ describe("a client without a name", () => {
     },
   );
 
-  test("is let in by the path that the server carries out, not by another spelling of it", async () => {
+  test("is authorized by the decoded path, not by its spelling", async () => {
     const fixture = await started(["AlwaysAllow"], { enabled: true, paths: ["/healthz"] });
     const targets = [
       "/%68ealthz",

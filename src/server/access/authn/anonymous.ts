@@ -1,4 +1,7 @@
-/** Who says nothing of who they are. What they may do is for roles to say: by default to see whether the server is well, and which it is. */
+/**
+ * The user of requests without credentials. RBAC decides its permissions: by default the health and version
+ * endpoints.
+ */
 import { unauthorized } from "../../../api/errors/api-error.ts";
 import type { User } from "../../request/user.ts";
 import type { AuthorizerOptions } from "../authz/authorization-options.ts";
@@ -13,13 +16,13 @@ const ANONYMOUS: User = {
 
 export interface AnonymousRule {
   readonly enabled: boolean;
-  /** When there are any, only these paths can be asked for without a name; exactly these. */
+  /** If not empty, anonymous requests may use exactly these paths. */
   readonly paths: readonly string[];
 }
 
 /**
- * With AlwaysAllow every user is an administrator, so anonymous access ends, also where it was asked for. Paths that the
- * configuration lists one by one stay open, as upstream.
+ * True where anonymous access would make every client an administrator: with AlwaysAllow and no path list. The server
+ * then disables it. Paths listed in the configuration stay open, as upstream.
  */
 export function isOpenToAll(
   { enabled, paths }: AnonymousRule,
@@ -33,7 +36,7 @@ export function anonymous({ enabled, paths }: AnonymousRule): Authenticator {
   return {
     authenticate({ peer }, _notes, { path }) {
       const isRefused = !enabled || only?.has(path) === false;
-      // Whoever shows a certificate wants to be somebody, or to speak for somebody.
+      // A client with a certificate claims an identity, its own or another user's, so it is not anonymous.
       if (isRefused || peer?.role !== undefined) throw unauthorized();
       return ANONYMOUS;
     },

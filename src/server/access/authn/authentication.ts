@@ -1,4 +1,4 @@
-/** The stage at which it is found out who makes a request: the first who knows decides. */
+/** Pipeline stage that finds the user of a request: the first authenticator with a result decides. */
 import { isApiError, unauthorized } from "../../../api/errors/api-error.ts";
 import type { Exchange, Next, Reply, Stage } from "../../request/exchange.ts";
 import type { User } from "../../request/user.ts";
@@ -13,10 +13,12 @@ export function authenticate(authenticators: readonly Authenticator[]): Stage {
   };
 }
 
-/** The group of clients that say nothing of who they are: nothing about them is verified. */
+/** Group of clients without credentials: none of their data is verified. */
 const UNVERIFIED = "system:unauthenticated";
 
-/** Goes on in a turn of the user. Unless the credential was known, the request has a turn of its connection so far. */
+/**
+ * Continues in a turn of the user. Without a cached credential, the request has held a turn of its connection so far.
+ */
 function goOn(exchange: Exchange, { name, groups }: User, next: Next): Reply {
   const { turn } = exchange.request;
   if (turn === undefined || turn.isTurnOf(name) || groups.includes(UNVERIFIED)) return next(exchange);
@@ -46,7 +48,7 @@ function whoAsks(exchange: Exchange, authenticators: readonly Authenticator[]): 
   }
 }
 
-/** Asks those from `at` on. */
+/** Asks the authenticators from index `at` on. */
 function identify(
   exchange: Exchange,
   authenticators: readonly Authenticator[],

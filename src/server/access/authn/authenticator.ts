@@ -1,4 +1,4 @@
-/** Who makes a request. There is one file for each way of saying so, and `authentication.ts` asks them in order. */
+/** Contract of an authenticator. Each credential type has its own file; `authentication.ts` asks them in order. */
 import type { AcceptedRequest } from "../../request/http.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
@@ -6,8 +6,9 @@ import type { User } from "../../request/user.ts";
 
 export interface Authenticator {
   /**
-   * Undefined when nothing in the request is meant for it. Throws, or rejects with, the ApiError `Unauthorized` when something is and it is no
-   * good: somebody who says wrongly who they are is not anonymous. What should be known of how they say it goes to the notes.
+   * Undefined if the request has no credential of this type. Throws or rejects with the ApiError `Unauthorized` for
+   * an invalid one: a client with a wrong credential is not anonymous. Warnings and annotations about the credential
+   * go to the notes.
    */
   authenticate(
     request: AcceptedRequest,
@@ -16,21 +17,21 @@ export interface Authenticator {
   ): User | undefined | Promise<User | undefined>;
 }
 
-/** What became of a bearer token. A reason is for people, and never holds any part of the token. */
+/** Result for a bearer token. The reason is for people, and contains no part of the token. */
 export type TokenFinding =
   | {
       readonly type: "bearer";
       readonly user: User;
-      /** Of those asked for, the ones that the token is meant for. */
+      /** Requested audiences for which the token is valid. */
       readonly audiences: readonly string[];
     }
   | { readonly type: "refused"; readonly reason: string };
 
-/** One kind of bearer token. */
+/** Authenticator for one kind of bearer token. */
 export interface TokenAuthenticator {
   /**
-   * Undefined when the token is not of this kind. Rejects only with the ApiError `TooManyRequests`. The token must be meant for at least one of
-   * `audiences`.
+   * Undefined if the token is of another kind. Rejects only with the ApiError `TooManyRequests`. The token must be
+   * valid for at least one of `audiences`.
    */
   find(
     token: string,

@@ -1,4 +1,4 @@
-/** Tokens of all kinds, as requests show them and as TokenReviews ask about them: one chain for both. */
+/** The chain of token authenticators, shared by requests and TokenReviews. */
 import { unauthorized } from "../../../api/errors/api-error.ts";
 import { valuesOf } from "../../request/header-values.ts";
 import type { AcceptedRequest } from "../../request/http.ts";
@@ -7,9 +7,9 @@ import type { User } from "../../request/user.ts";
 import { findSocketToken } from "../../request/websocket-token.ts";
 import type { Authenticator, TokenAuthenticator, TokenFinding } from "./authenticator.ts";
 
-/** The first kind that knows a token's bearer decides; the reasons of those that refuse it are told together. */
+/** The first kind that accepts the token decides; the reasons of all refusals are joined. */
 export class BearerTokens {
-  /** For whom a token must be unless somebody asks otherwise. */
+  /** Audiences a token must have unless the caller requests others. */
   readonly audiences: readonly string[];
   readonly #kinds: readonly TokenAuthenticator[];
 
@@ -55,7 +55,7 @@ function refusal(reasons: readonly string[]): TokenFinding {
   return { type: "refused", reason };
 }
 
-/** By the header `authorization: Bearer TOKEN`. Other schemes are nobody's here, and say nothing. */
+/** Authenticates by the header `authorization: Bearer TOKEN`. Ignores other schemes. */
 export function bearer(tokens: BearerTokens): Authenticator {
   return {
     authenticate(request, notes) {
@@ -67,7 +67,9 @@ export function bearer(tokens: BearerTokens): Authenticator {
   };
 }
 
-/** Throws `Unauthorized` for several headers, and for text behind the token. Upstream ignores all but the first token. */
+/**
+ * Throws `Unauthorized` for several headers, and for text after the token. Upstream ignores all but the first token.
+ */
 function findToken(request: AcceptedRequest): string | undefined {
   const header = request.headers.get(HEADER);
   if (header === undefined) return undefined;
@@ -80,7 +82,7 @@ function findToken(request: AcceptedRequest): string | undefined {
 
 const HEADER = "authorization";
 
-/** Why is for TokenReviews: whoever guesses tokens learns nothing. */
+/** Drops the reason, so that a client that guesses tokens learns nothing; TokenReviews show it. */
 function userOf(found: TokenFinding): User {
   if (found.type === "refused") throw unauthorized();
   return found.user;

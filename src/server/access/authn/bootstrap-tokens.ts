@@ -1,4 +1,7 @@
-/** Tokens with which nodes join a cluster: `ID.SECRET`, kept in Secrets `bootstrap-token-ID` of kube-system. */
+/**
+ * Authenticates tokens with which nodes join a cluster: `ID.SECRET`, stored in Secrets `bootstrap-token-ID` of
+ * kube-system.
+ */
 import type { Secret } from "../../../api/generated/types/core-v1.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { TokenAuthenticator, TokenFinding } from "./authenticator.ts";
@@ -9,7 +12,7 @@ const TOKEN = /^(?<id>[a-z0-9]{6})\.(?<secret>[a-z0-9]{16})$/;
 const NAMESPACE = "kube-system";
 const TYPE = "bootstrap.kubernetes.io/token";
 const DEFAULT_GROUP = "system:bootstrappers";
-/** A bootstrap token never gives more than a group of its own kind. */
+/** A bootstrap token only grants groups with this prefix. */
 const GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
@@ -36,7 +39,7 @@ interface Shown {
   readonly now: number;
 }
 
-/** The secret is compared whatever else is wrong, so that nobody finds out by the time it takes which tokens there are. */
+/** Compares the secret before all else, so that response times do not reveal which token IDs exist. */
 function isValid(found: Secret, { id, secret, now }: Shown): boolean {
   const isSame = isSameSecret(textOf(found, "token-secret"), secret);
   return (
@@ -49,7 +52,7 @@ function isValid(found: Secret, { id, secret, now }: Shown): boolean {
   );
 }
 
-/** A time that nobody can read is over. */
+/** A malformed time counts as expired. */
 function hasExpired(text: string, now: number): boolean {
   if (text === "") return false;
   return !RFC3339.test(text) || !(Date.parse(text) > now);

@@ -1,17 +1,17 @@
-/** By the certificate of the connection, which was checked when it was opened. */
+/** Authenticates by the client certificate, which TLS has verified. */
 import type { PeerIdentity } from "../../request/http.ts";
 import type { User } from "../../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
 
-/** Front proxies and strangers are nobody themselves. */
+/** Front proxies and unknown certificates are no users. */
 export const certificate: Authenticator = {
   authenticate: ({ peer }) => (peer === undefined || peer.role !== undefined ? undefined : userOf(peer)),
 };
 
-/** Tells apart the credentials that one user has. */
+/** Key that distinguishes the credentials of one user. */
 const CREDENTIAL = "authentication.kubernetes.io/credential-id";
 
-/** One for all requests of a connection. */
+/** One User object for all requests of a connection. */
 const users = new WeakMap<PeerIdentity, User>();
 
 function userOf(peer: PeerIdentity): User {

@@ -1,6 +1,6 @@
 /**
- * The types of claims that decide whether a token counts. A token with a claim of another type is refused as a whole: a check that skips an odd value
- * would hold for ever what was meant to end.
+ * Type checks of the claims that decide whether a token is valid. A claim of another type makes the whole token
+ * invalid: a check that skipped a malformed expiry would accept the token for ever.
  */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../api/json/json-object.ts";
 type ClaimCheck = (value: unknown) => boolean;
 
 const isText: ClaimCheck = (value) => typeof value === "string";
-/** Numbers such as 1e999 are read as infinite: no time ever comes after them. */
+/** JSON.parse reads numbers such as 1e999 as infinity, which never expires. */
 const isTime: ClaimCheck = (value) => typeof value === "number" && Number.isFinite(value);
 const isTextOrTexts: ClaimCheck = (value) => (Array.isArray(value) ? value.every(isText) : isText(value));
 
@@ -44,12 +44,12 @@ const ACCOUNT: ReadonlyMap<string, ClaimCheck> = new Map([
   ["kubernetes.io", (value) => isJsonObject(value) && findOddMember(value, OWN) === undefined],
 ]);
 
-/** The name of a registered claim of a wrong type; undefined when each is absent or as RFC 7519 has it. */
+/** Name of a registered claim of the wrong type; undefined if all are absent or valid by RFC 7519. */
 export function findOddClaim(claims: JsonObject): string | undefined {
   return findOddMember(claims, REGISTERED);
 }
 
-/** The same of a token of a service account, with the claims of Kubernetes. */
+/** The same for a service account token, including Kubernetes' own claims. */
 export function findOddAccountClaim(claims: JsonObject): string | undefined {
   return findOddMember(claims, ACCOUNT);
 }

@@ -1,4 +1,4 @@
-/** All ways of saying who one is, in the order in which they are asked. */
+/** Builds the authenticators, in the order in which they are asked. */
 import type { Log } from "../../../base/log/log.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Store } from "../../../store/store.ts";
@@ -26,16 +26,16 @@ import { VerificationGate } from "./verification-gate.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
 import type { TokenWebhookOptions } from "./webhook-tokens.ts";
 
-/** Everything is as kubeadm sets a server up unless given. */
+/** Authentication settings. Default: as kubeadm configures a server. */
 export interface AuthenticationOptions {
-  /** Of service accounts. */
+  /** Settings of service account tokens. */
   readonly tokens?: TokenIssuerSettings;
   readonly staticTokens?: readonly StaticToken[];
-  /** Of other issuers. */
+  /** Rules for tokens of OpenID Connect issuers. */
   readonly jwt?: LiveRules;
-  /** Asked last, about tokens that nobody here knows. */
+  /** Asked last, for tokens that no other authenticator accepts. */
   readonly webhook?: TokenWebhookOptions | undefined;
-  /** The common names that a front proxy may have. */
+  /** Common names that a front proxy's certificate may have. */
   readonly frontProxyNames?: readonly string[] | undefined;
   readonly anonymous?: AnonymousRule | undefined;
 }
@@ -46,7 +46,7 @@ export interface TokenSurroundings {
   readonly registry: Registry;
   readonly tokens: TokenIssuer;
   readonly egress: Egress;
-  /** Told of a Secret whose token is used and that does not say so yet. */
+  /** Called when a token of a Secret is used and the Secret's last-used date is not today's. */
   readonly onSecretUse?: AccountTokenParts["onSecretUse"];
 }
 
@@ -79,7 +79,7 @@ export function createBearerTokens(
 
 const DIGEST_KEY_BYTES = 32;
 
-/** Tokens that say nothing of whom they are for are for this server. */
+/** Treats tokens without audiences as tokens for this server. */
 function forServer(kind: TokenAuthenticator, own: readonly string[]): TokenAuthenticator {
   return {
     find(token, wanted, notes) {

@@ -1,4 +1,7 @@
-/** A server without sockets for tests of who is who: requests go through its whole pipeline, with the headers and certificates given. */
+/**
+ * A server without sockets for authentication tests: requests with given headers and certificates run through the
+ * whole pipeline.
+ */
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -16,7 +19,7 @@ import { createApiServer } from "../../server.ts";
 import type { AuthorizerOptions } from "../authz/authorization-options.ts";
 import type { AuthenticationOptions } from "./create-authentication.ts";
 
-/** Typed loosely, because tests look at what is there. */
+/** Loosely typed, so that tests can read any field. */
 export interface Seen {
   readonly [field: string]: Seen;
 }
@@ -45,7 +48,7 @@ interface Asking {
 
 export class AuthenticationFixture {
   readonly keys: TokenKeys = makeTokenKeys();
-  /** All that was logged, as one text. */
+  /** All log output as one text. */
   logged = "";
   readonly loop: Loop;
   readonly #handler: HttpHandler;
@@ -89,7 +92,7 @@ export class AuthenticationFixture {
     return fixture;
   }
 
-  /** As somebody who may do everything. */
+  /** Sends a request as the administrator. */
   send(method: string, target: string, body?: unknown): Promise<SeenReply> {
     return this.ask({ method, target, body, from: ADMIN });
   }
@@ -113,7 +116,7 @@ export class AuthenticationFixture {
     return { code: response.status, body: seen, text, headers: response.headers };
   }
 
-  /** Gives subjects a cluster role with these rules. */
+  /** Grants subjects a ClusterRole with these rules. */
   async allow(name: string, rules: readonly object[], subjects: readonly object[]): Promise<void> {
     const path = "/apis/rbac.authorization.k8s.io/v1";
     await this.send("POST", `${path}/clusterroles`, { metadata: { name }, rules });
@@ -124,7 +127,7 @@ export class AuthenticationFixture {
     });
   }
 
-  /** Who somebody is, as the server sees it; the code when it lets nobody in. */
+  /** The user as the server sees it; the status code if the server refuses the client. */
   async whoIs(from: Sender): Promise<Seen | number> {
     const { code, body } = await this.ask({
       method: "POST",
@@ -186,8 +189,8 @@ type Signing =
   | { readonly type: "secret"; readonly secret: string }
   | { readonly type: "key"; readonly key: KeyObject };
 
-/** A token with whatever header and signature. */
-/** Claims may be given as JSON text: it can hold numbers that no value has. */
+/** Builds tokens with any header and signature. */
+/** Claims may be given as JSON text, which can hold numbers that no JavaScript value has. */
 export function craftToken(header: JsonObject, claims: JsonObject | string, signing: Signing): string {
   const texts = [JSON.stringify(header), typeof claims === "string" ? claims : JSON.stringify(claims)];
   const encoded = texts.map((part) => Buffer.from(part).toString("base64url"));

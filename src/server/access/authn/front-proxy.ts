@@ -1,6 +1,6 @@
 /**
- * By headers of a proxy that has found out who it is. Only a connection whose certificate is one of a front proxy is believed; from anybody
- * else these headers mean nothing.
+ * Authenticates by the headers of a front proxy, which has authenticated the user. The headers count only on a
+ * connection with a front proxy's certificate.
  */
 import { FRONT_PROXY_HEADERS } from "../../request/front-proxy-headers.ts";
 import { extraFrom, valuesOf } from "../../request/header-values.ts";
@@ -8,7 +8,10 @@ import type { AcceptedRequest } from "../../request/http.ts";
 import type { User } from "../../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
 
-/** `names`: the common names that a front proxy may have; when there are none, each that its authority has vouched for. */
+/**
+ * `names` lists the allowed common names of front proxies. If empty, any certificate of the front-proxy authority is
+ * accepted.
+ */
 export function frontProxy(names: readonly string[]): Authenticator {
   return {
     authenticate(request) {

@@ -1,11 +1,14 @@
-/** With which others check the tokens of service accounts: who issues them, and the public keys (OpenID Connect Discovery). */
+/**
+ * Serves the issuer's metadata and public keys, by which other servers verify service account tokens (OpenID Connect
+ * Discovery).
+ */
 import type { Site } from "../../request/exchange.ts";
 import type { HttpResponse } from "../../request/http.ts";
 import type { TokenIssuer } from "./token-issuer.ts";
 
 const CONFIGURATION_PATH = "/.well-known/openid-configuration";
 const KEYS_PATH = "/openid/v1/jwks";
-/** Keys change seldom, and whoever asks often shall not ask us. As upstream's. */
+/** Keys change rarely, so clients may cache them. Upstream's value. */
 const CACHE = "public, max-age=3600";
 
 export function issuerSite(tokens: TokenIssuer): Site {
@@ -20,7 +23,7 @@ export function issuerSite(tokens: TokenIssuer): Site {
   };
 }
 
-/** Where the issuer is no URL of its own, keys are found under the name that pods know the server by. */
+/** If the issuer is no URL, the keys' URL uses the server's name within pods. */
 function configuration({ issuer, jwksUri, publicKeys }: TokenIssuer): object {
   const base = issuer.startsWith("https://") ? issuer.replace(/\/+$/, "") : "https://kubernetes.default.svc";
   return {

@@ -1,20 +1,20 @@
-/** JSON Web Tokens (RFC 7519) in their compact form, taken apart. Nothing here says that a token is genuine. */
+/** Splits JSON Web Tokens (RFC 7519, compact form) into their parts. Does not verify signatures. */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 
 export interface TokenParts {
   readonly header: JsonObject;
   readonly claims: JsonObject;
-  /** What was signed. */
+  /** The signed bytes. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
 
-/** Longer than any header that the transport lets in; a TokenReview may hold more. */
+/** Longer than any header that the transport accepts; a TokenReview may contain more. */
 const LENGTH_MAX = 128 * 1024;
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** Undefined for what is no such token. */
+/** Undefined for text that is not a JWT. */
 export function findParts(token: string): TokenParts | undefined {
   if (token.length > LENGTH_MAX || !COMPACT.test(token)) return undefined;
   const [head = "", body = "", tail = ""] = token.split(".");
@@ -34,20 +34,20 @@ function findObject(encoded: string): JsonObject | undefined {
   }
 }
 
-/** A claim that is a text; empty when it is none. */
+/** A string claim; empty if it is absent or of another type. */
 export function textClaim(claims: JsonObject, name: string): string {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   return typeof value === "string" ? value : "";
 }
 
-/** `aud` is a text or a list of them. */
+/** `aud` is a string or a list of strings. */
 export function audiencesOf(claims: JsonObject): readonly string[] {
   const { aud } = claims;
   const values: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   return values.filter((value) => typeof value === "string");
 }
 
-/** Of those that are wanted, the ones that are given. Both may be as long as a review is. */
+/** Entries of `wanted` that are also in `given`. Linear time, because a review may contain long lists. */
 export function commonAudiences(wanted: readonly string[], given: readonly string[]): readonly string[] {
   const all = new Set(given);
   return wanted.filter((audience) => all.has(audience));

@@ -1,4 +1,4 @@
-/** Objects that say whether a token still is worth anything: as they are at this moment. */
+/** Looks up the objects that decide whether a token is still valid, in their current state. */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Store } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
@@ -6,7 +6,7 @@ import type { Registry } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf } from "../../objects/versions.ts";
 
-/** Of the core group. No name of an object holds a slash, so a name that does is nobody's. */
+/** Finds objects of the core group. Object names contain no slash, so a name with one finds nothing. */
 export type ObjectFinder = (resource: string, namespace: string, name: string) => ApiObject | undefined;
 
 export function objectFinder(store: Store, registry: Registry): ObjectFinder {

@@ -13,19 +13,19 @@ const REMOTE = {
 };
 
 describe("headers of a front proxy", () => {
-  test("are believed when its certificate is", async () => {
+  test("are accepted on a connection with its certificate", async () => {
     const server = await AuthenticationFixture.start();
 
     expect(await server.whoIs({ peer: PROXY, headers: REMOTE })).toEqual({
       username: "alice",
       uid: "u1",
-      // One header is one group, whatever it holds.
+      // One header is one group, whatever characters it contains.
       groups: ["dev, ops", "system:authenticated"],
       extra: { "example.com/team": ["z"] },
     });
   });
 
-  test("mean nothing from anybody else", async () => {
+  test("are ignored from any other client", async () => {
     const server = await AuthenticationFixture.start();
     const bob: PeerIdentity = { user: "bob", groups: [] };
     const impostor: PeerIdentity = { user: "front-proxy-client", groups: [] };
@@ -37,7 +37,7 @@ describe("headers of a front proxy", () => {
     expect(await server.nameOf({ peer: stranger, headers: REMOTE })).toBe(401);
   });
 
-  test("are needed: a proxy is nobody itself, not even anonymous", async () => {
+  test("are required: a proxy itself is no user, not even anonymous", async () => {
     const server = await AuthenticationFixture.start();
 
     expect(await server.nameOf({ peer: PROXY })).toBe(401);
@@ -45,7 +45,7 @@ describe("headers of a front proxy", () => {
   });
 });
 
-describe("whoever acts as somebody else", () => {
+describe("an impersonating client", () => {
   const CAROL: PeerIdentity = { user: "carol", groups: [] };
   const as = (headers: Readonly<Record<string, string>>): Sender => ({ peer: CAROL, headers });
 
@@ -60,7 +60,7 @@ describe("whoever acts as somebody else", () => {
     verbs: ["impersonate"],
   });
 
-  test("is that user, with the group of everybody who is known", async () => {
+  test("is that user, with the group system:authenticated", async () => {
     const server = await withRules(
       rule("users"),
       rule("groups"),
@@ -85,7 +85,7 @@ describe("whoever acts as somebody else", () => {
     });
   });
 
-  test("gets the groups of a service account with it", async () => {
+  test("gets the groups of an impersonated service account", async () => {
     const server = await withRules(rule("serviceaccounts"));
 
     expect(
@@ -98,7 +98,7 @@ describe("whoever acts as somebody else", () => {
 
   test("needs a permission for each part of it", async () => {
     const server = await withRules(rule("users"));
-    // Whoever acted as others by the old verb is told what it lacks.
+    // A user who was allowed by the legacy verb before gets the legacy verb's refusal.
     await server.whoIs(as({ "impersonate-user": "alice" }));
     const refusal = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
       const { code, body } = await server.ask({ method: "GET", target: "/version", from: as(headers) });
@@ -149,7 +149,7 @@ describe("whoever acts as somebody else", () => {
         groups: ["system:serviceaccounts", "system:serviceaccounts:default"],
       },
       { mode: "arbitrary-node", resource: "nodes", name: NODE, groups: ["system:nodes"] },
-    ])("$mode is a user of its kind", async ({ mode, resource, name, groups }) => {
+    ])("uses $mode for a user of that kind", async ({ mode, resource, name, groups }) => {
       const server = await withRules(on(mode), be(mode, resource));
 
       expect(await server.whoIs(as({ "impersonate-user": name }))).toMatchObject({
@@ -158,7 +158,7 @@ describe("whoever acts as somebody else", () => {
       });
     });
 
-    test("does no more than the verbs that it may do as others", async () => {
+    test("may use only the verbs that are permitted for impersonation", async () => {
       const server = await withRules(on("user-info"), be("user-info", "users"));
       const list = { method: "GET", target: "/api/v1/pods" };
       const from = as({ "impersonate-user": "alice" });
@@ -187,7 +187,7 @@ describe("whoever acts as somebody else", () => {
       );
     });
 
-    test("is never a master, and has only extras that say whose they are", async () => {
+    test("never joins system:masters, and sets only extras with a domain prefix", async () => {
       const server = await withRules(on("user-info"), be("user-info", "*"));
       const alice = { "impersonate-user": "alice" };
 
@@ -205,7 +205,7 @@ describe("whoever acts as somebody else", () => {
       );
     });
 
-    test("is a node or an account by its name only", async () => {
+    test("may name only the user of a node or a service account", async () => {
       const server = await withRules(on("user-info"), be("user-info", "*"), on("arbitrary-node"));
       const headers = { "impersonate-user": NODE, "impersonate-group": "dev" };
 
@@ -215,7 +215,7 @@ describe("whoever acts as somebody else", () => {
       );
     });
 
-    test("is the node that it runs on", async () => {
+    test("may impersonate the node that it runs on", async () => {
       const server = await AuthenticationFixture.start();
       await server.send("POST", "/api/v1/nodes", { metadata: { name: "n1" } });
       await server.account("robot");
@@ -240,7 +240,7 @@ describe("whoever acts as somebody else", () => {
     });
   });
 
-  test("may do what that user may, and nothing that they may not", async () => {
+  test("has exactly the permissions of the impersonated user", async () => {
     const server = await withRules(rule("users"), { apiGroups: [""], resources: ["pods"], verbs: ["list"] });
 
     const own = await server.ask({ method: "GET", target: "/api/v1/pods", from: as({}) });
@@ -255,10 +255,10 @@ describe("whoever acts as somebody else", () => {
   });
 });
 
-describe("somebody who says nothing", () => {
+describe("a client without credentials", () => {
   const NOBODY: Sender = {};
 
-  test("is anonymous, and may do what roles say", async () => {
+  test("is anonymous, and has the permissions that roles grant", async () => {
     const server = await AuthenticationFixture.start();
     const anybody = { kind: "Group", name: "system:unauthenticated" };
     await server.allow("public", [{ nonResourceURLs: ["/livez", "/version"], verbs: ["get"] }], [anybody]);
@@ -274,7 +274,7 @@ describe("somebody who says nothing", () => {
   test.each([
     ["off", { enabled: false, paths: [] }, [401, 401]],
     ["for some paths only", { enabled: true, paths: ["/livez"] }, [200, 401]],
-  ])("is nobody where it is %s", async (_, anonymous, codes) => {
+  ])("is refused where anonymous access is %s", async (_, anonymous, codes) => {
     const server = await AuthenticationFixture.start({ anonymous });
     const anybody = { kind: "Group", name: "system:unauthenticated" };
     await server.allow("public", [{ nonResourceURLs: ["*"], verbs: ["get"] }], [anybody]);
@@ -287,7 +287,7 @@ describe("somebody who says nothing", () => {
     expect(replies.map(({ code }) => code)).toEqual(codes);
   });
 
-  test("is not who shows a certificate that nobody vouches for, unless a token says who it is", async () => {
+  test("is distinct from a client with an untrusted certificate, which needs a token", async () => {
     const staticTokens = parseTokenFile("hush,alice,u1", "tokens.csv");
     const server = await AuthenticationFixture.start({ staticTokens });
     const peer: PeerIdentity = { user: "", groups: [], role: "stranger" };
@@ -296,7 +296,7 @@ describe("somebody who says nothing", () => {
     expect(await server.nameOf({ peer, token: "hush" })).toBe("alice");
   });
 
-  test("is not who says something wrong", async () => {
+  test("is distinct from a client with a wrong credential", async () => {
     const server = await AuthenticationFixture.start();
     const anybody = { kind: "Group", name: "system:unauthenticated" };
     await server.allow("public", [{ nonResourceURLs: ["*"], verbs: ["get"] }], [anybody]);

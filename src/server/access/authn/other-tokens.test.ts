@@ -34,7 +34,7 @@ async function nameWith({ data, type = "bootstrap.kubernetes.io/token" }: Kept):
 }
 
 describe("a bootstrap token", () => {
-  test("makes a bootstrapper, with the groups of its Secret", async () => {
+  test("yields a bootstrap user with the groups of its Secret", async () => {
     const server = await AuthenticationFixture.start();
     const data = encoded({
       ...GOOD,
@@ -84,7 +84,7 @@ describe("a token of a file", () => {
     "tokens.csv",
   );
 
-  test("makes the user of its line", async () => {
+  test("yields the user of its line", async () => {
     const server = await AuthenticationFixture.start({ staticTokens });
 
     expect(await server.whoIs({ token: "secret-1" })).toMatchObject({
@@ -98,7 +98,7 @@ describe("a token of a file", () => {
     expect(await server.review("secret-1", ["elsewhere"])).not.toHaveProperty("authenticated");
   });
 
-  test("comes as a protocol where a browser opens a WebSocket, beside one that is spoken", async () => {
+  test("is accepted as a WebSocket subprotocol beside another one", async () => {
     const server = await AuthenticationFixture.start({ staticTokens });
     const named = (token: string): string =>
       `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString("base64url")}`;
@@ -119,7 +119,7 @@ describe("a token of a file", () => {
     ["hush,,u", "line 1: the user is empty"],
     ["hush,a,1\nhush,b,2", "line 2: the token is there twice"],
     ['hush,a,1,"x', "line 1: must be"],
-  ])("is refused with the line and nothing of it: %j", (text, message) => {
+  ])("is refused by line number, without the line's content: %j", (text, message) => {
     const read = (): unknown => parseTokenFile(text, "tokens.csv");
 
     expect(read).toThrow(message);

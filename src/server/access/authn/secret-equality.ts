@@ -1,4 +1,4 @@
-/** Compares secrets so that the time it takes says nothing of where they differ, nor of how long the right one is. */
+/** Compares secrets in constant time: it reveals neither the first difference nor the expected length. */
 import { createHash, timingSafeEqual } from "node:crypto";
 
 export function isSameSecret(left: string, right: string): boolean {

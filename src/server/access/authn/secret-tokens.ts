@@ -1,4 +1,7 @@
-/** Tokens that last because they lie in Secrets. When one is used is noted on its Secret, so that those which nobody uses can be withdrawn. */
+/**
+ * Handles tokens stored in Secrets, which have no expiry. The day of the last use is recorded on the Secret, so that
+ * unused tokens can be revoked.
+ */
 import type { Secret, ServiceAccount } from "../../../api/generated/types/core-v1.ts";
 import { dayText, INVALID_SINCE, LAST_USED } from "../../../resources/core/legacy-token.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
@@ -12,7 +15,7 @@ export interface SecretTokenUse {
   readonly account: ServiceAccount;
   readonly now: number;
   readonly notes: RequestNotes | undefined;
-  /** Told of a Secret whose date of last use is not today's. */
+  /** Called for a Secret whose last-used date is not today's. */
   readonly onUse: ((secret: Secret) => void) | undefined;
 }
 
@@ -21,12 +24,12 @@ export function isHolder({ type, data }: Secret, token: string): boolean {
   return type === TYPE && isSameSecret(held, token);
 }
 
-/** Why the token is worth nothing, if so. Its use is noted either way, as upstream does. */
+/** Reason why the token is invalid, if it is. Records its use in either case, as upstream does. */
 export function noteSecretUse(use: SecretTokenUse): string | undefined {
   const { secret, now, notes, onUse } = use;
   const { name, namespace = "", labels = {} } = secret.metadata;
   const lastUsed = labels[LAST_USED];
-  // Clocks of servers differ: tomorrow's date is another one's today.
+  // Clocks of servers differ: another server may have written tomorrow's date.
   if (lastUsed !== dayText(now) && lastUsed !== dayText(now + DAY_MS)) onUse?.(secret);
   if ((labels[INVALID_SINCE] ?? "") === "") {
     tellOrigin(use);

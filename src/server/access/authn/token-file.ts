@@ -1,4 +1,7 @@
-/** Tokens that a file lists, each with its user: `TOKEN,USER,UID,"GROUP,GROUP"`. They are good until the server ends. */
+/**
+ * Authenticates tokens from a file with a user each: `TOKEN,USER,UID,"GROUP,GROUP"`. They are valid until the server
+ * stops.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { User } from "../../request/user.ts";
 import type { TokenAuthenticator } from "./authenticator.ts";
@@ -13,7 +16,7 @@ interface Listed {
   readonly user: User;
 }
 
-/** Found by their digest under a key that nobody knows: the time it takes says nothing about any token. */
+/** Tokens are looked up by a digest with a secret key, so response times reveal nothing about them. */
 export function fileTokens(list: readonly StaticToken[], key: Uint8Array): TokenAuthenticator {
   const digestOf = (token: string): Buffer => createHmac("sha256", key).update(token).digest();
   const listed = new Map<string, Listed>();
@@ -31,7 +34,7 @@ export function fileTokens(list: readonly StaticToken[], key: Uint8Array): Token
   };
 }
 
-/** Throws an error that names the line, and nothing of what is in it. */
+/** Throws an error that names the line, and reveals none of its content. */
 export function parseTokenFile(text: string, path: string): readonly StaticToken[] {
   const tokens: StaticToken[] = [];
   const seen = new Set<string>();
@@ -67,7 +70,7 @@ function groupsOf(text: string): readonly string[] {
   return [...groups, "system:authenticated"];
 }
 
-/** One line of CSV (RFC 4180); undefined when a quote is not where it may be. */
+/** One line of CSV (RFC 4180); undefined for a misplaced quote. */
 function splitLine(line: string): readonly string[] | undefined {
   const fields: string[] = [];
   const field = /\s*(?:"(?<quoted>(?:[^"]|"")*)"\s*|(?<plain>[^",]*))(?<end>,|$)/y;

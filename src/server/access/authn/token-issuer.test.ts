@@ -34,7 +34,7 @@ describe("an issuer", () => {
     expect(other.recognise(token)).toEqual({ type: "forged" });
   });
 
-  test("remembers a genuine token however many forged and foreign ones come", () => {
+  test("caches a genuine token despite many forged and foreign ones", () => {
     const keys = makeKeys("P-256");
     const issuer = tokenIssuer(() => keys);
     const token = issuer.sign({ iss: issuer.issuer, sub: "x" });
@@ -56,7 +56,7 @@ describe("an issuer", () => {
     expect(claimsNow()).toBe(claims);
   });
 
-  test("accepts tokens of keys and names that it had before", () => {
+  test("accepts tokens of its earlier keys and names", () => {
     const [old, next] = [makeKeys("RSA"), makeKeys("P-256")];
     const before = tokenIssuer(() => old, { issuers: ["https://old.example"] });
     const token = before.sign({ iss: before.issuer });

@@ -1,4 +1,4 @@
-/** Signs the tokens of service accounts, and recognises them again: JSON Web Tokens (RFC 7515, 7518, 7519). */
+/** Signs and verifies service account tokens: JSON Web Tokens (RFC 7515, 7518, 7519). */
 import { createHash, createPrivateKey } from "node:crypto";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { TokenKeys } from "../../pki/pki-folder.ts";
@@ -6,24 +6,26 @@ import { findParts, textClaim } from "./jwt.ts";
 import { algorithmOf, isSignedBy, readVerificationKeys, signText } from "./token-signatures.ts";
 import type { VerificationKey } from "./token-signatures.ts";
 
-/** As kubeadm's, so that tokens read the same. */
+/** kubeadm's default. */
 export const DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local";
 
-/** Of tokens as they were before they had an end: they lie in Secrets. */
+/** Issuer of legacy tokens, which have no expiry and are stored in Secrets. */
 export const LEGACY_ISSUER = "kubernetes/serviceaccount";
 
 export interface TokenIssuerSettings {
-  /** The first is who tokens say they come from; those of the others are accepted. */
+  /** New tokens name the first issuer; tokens of the others are accepted too. */
   readonly issuers?: readonly string[] | undefined;
-  /** For whom a token is when its request does not say, and for whom it must be to be accepted here; the issuers unless given. */
+  /**
+   * Audiences of a token whose request names none, and the audiences that this server accepts. Default: the issuers.
+   */
   readonly audiences?: readonly string[] | undefined;
-  /** Under which others find the public keys, where it is not this server. */
+  /** URL of the public keys, if another server publishes them. */
   readonly jwksUri?: string | undefined;
-  /** Tokens live no longer than this. */
+  /** Longest lifetime of a token, in seconds. */
   readonly maxSeconds?: number | undefined;
 }
 
-/** `foreign`: made by somebody else, or no such token at all. `forged`: says that it is ours, and is not. */
+/** `foreign`: not a JWT, or of another issuer. `forged`: names this issuer, but has no valid signature. */
 export type Recognition =
   | { readonly type: "foreign" }
   | { readonly type: "forged" }
@@ -35,16 +37,16 @@ export interface TokenIssuer {
   readonly jwksUri: string | undefined;
   readonly maxSeconds: number | undefined;
   sign(claims: JsonObject): string;
-  /** Looks at the signature only; whether the claims still hold is for the caller to say. The same token gives the same claims. */
+  /** Verifies only the signature; the caller checks the claims. The same token yields the same claims object. */
   recognise(token: string): Recognition;
-  /** With which others can check tokens. */
+  /** Keys with which other servers verify tokens. */
   readonly publicKeys: readonly VerificationKey[];
 }
 
 const FOREIGN: Recognition = { type: "foreign" };
 const FORGED: Recognition = { type: "forged" };
 
-/** The keys are asked for when the first token is signed or shown: most clusters in tests never need any. */
+/** The keys are loaded when the first token is signed or verified: most test clusters need none. */
 export function tokenIssuer(findKeys: () => TokenKeys, settings: TokenIssuerSettings = {}): TokenIssuer {
   const { issuers = [DEFAULT_ISSUER], audiences = issuers, jwksUri, maxSeconds } = settings;
   let loaded: LoadedKeys | undefined;
@@ -88,12 +90,17 @@ function loadKeys({ privateKey, publicKey }: TokenKeys): LoadedKeys {
   };
 }
 
-/** A check of a signature takes a tenth of a millisecond, so its outcome is kept: as many as a busy server has clients. */
+/**
+ * Verifying a signature takes a tenth of a millisecond, so results are cached, enough for a busy server's clients.
+ */
 const GENUINE_MAX = 4096;
-/** Tokens of other issuers, and forged ones. Made-up tokens push out each other, and no genuine one. */
+/** Bound for foreign and forged tokens. A separate cache keeps them from evicting genuine ones. */
 const OTHERS_MAX = 1024;
 
-/** Under the digest, so that no token stays in memory. Keys do not change while the process runs: an outcome holds for ever. */
+/**
+ * Keyed by digest, so that no token stays in memory. Keys are fixed while the process runs, so a result never
+ * expires.
+ */
 class RecognitionCache {
   readonly #genuine = new Map<string, Recognition>();
   readonly #others = new Map<string, Recognition>();
@@ -115,7 +122,7 @@ interface Kept {
   readonly max: number;
 }
 
-/** The oldest makes room. */
+/** Evicts the oldest result when full. */
 function keep(outcomes: Map<string, Recognition>, { digest, outcome, max }: Kept): void {
   if (outcomes.size >= max) {
     const [oldest] = outcomes.keys();

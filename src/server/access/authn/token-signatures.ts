@@ -1,13 +1,13 @@
-/** Whether a token was signed with one of a few keys. Which algorithm counts is the key's to say, never the token's. */
+/** Verifies the signature of a token with a set of keys. The key determines the algorithm, never the token. */
 import { createHash, createPublicKey, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import type { TokenParts } from "./jwt.ts";
 
 export interface SigningAlgorithm {
-  /** As in the header of a token. */
+  /** Value of the `alg` header. */
   readonly name: string;
   readonly digest: string;
-  /** Signatures of elliptic curves are two numbers side by side in tokens. */
+  /** JWS encodes an elliptic-curve signature as two concatenated numbers. */
   readonly encoding: { readonly dsaEncoding?: "ieee-p1363" };
 }
 
@@ -32,7 +32,7 @@ export interface VerificationKey {
   readonly algorithm: SigningAlgorithm;
 }
 
-/** Names a key to those who have several, as upstream does: the digest of its published form. */
+/** Key ID as upstream computes it: the digest of the public key in DER. */
 function keyId(key: KeyObject): string {
   return createHash("sha256")
     .update(key.export({ type: "spki", format: "der" }))
@@ -41,7 +41,7 @@ function keyId(key: KeyObject): string {
 
 const PEM_BLOCK = /-----BEGIN [A-Z ]+-----[\s\S]+?-----END [A-Z ]+-----/g;
 
-/** All keys of a PEM file. */
+/** All public keys of a PEM file. */
 export function readVerificationKeys(pem: string): readonly VerificationKey[] {
   return (pem.match(PEM_BLOCK) ?? []).map((block) => {
     const key = createPublicKey(block);
@@ -49,12 +49,12 @@ export function readVerificationKeys(pem: string): readonly VerificationKey[] {
   });
 }
 
-/** A token that names its key is checked with that one, one that names none with each. */
+/** Tries only the key that the token names; all keys if it names none. */
 export function isSignedBy(
   { header, signed, signature }: TokenParts,
   keys: readonly VerificationKey[],
 ): boolean {
-  // What a token says must be understood, nobody here understands.
+  // The server supports no critical header extensions.
   if (Object.hasOwn(header, "crit")) return false;
   const { kid, alg } = header;
   const candidates = kid === undefined ? keys : keys.filter(({ id }) => id === kid);

@@ -10,7 +10,7 @@ interface Opened {
   readonly order: readonly string[];
   readonly refused: readonly string[];
   readonly ask: (name: string, share: readonly string[]) => void;
-  /** Ends the oldest verification that runs. */
+  /** Completes the oldest running verification. */
   readonly end: () => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ function open(): Opened {
 const RUNNING = 32;
 
 describe("VerificationGate", () => {
-  test("verifies the token of one client before the flood of another, however it varies its connections", async () => {
+  test("verifies a client's token before another client's flood over many connections", async () => {
     const { order, ask, end } = open();
     for (let n = 0; n < 500; n++) ask("flood", ["", "10.0.0.1", String(n)]);
     ask("victim", ["", "10.0.0.2", "1"]);
@@ -62,7 +62,7 @@ describe("VerificationGate", () => {
     expect(order.slice(RUNNING)).toEqual(["flood", "victim"]);
   });
 
-  test("refuses the client that fills it, and no other", async () => {
+  test("refuses only the client that fills it", async () => {
     const { order, refused, ask, end } = open();
     for (let n = 0; n < 2000; n++) ask("flood", ["", "10.0.0.1", String(n)]);
     ask("victim", ["", "10.0.0.2", "1"]);

@@ -1,12 +1,12 @@
 /**
- * Bounds the verifications of tokens that take longer than a turn of the thread: calls of a webhook, signatures of other
- * issuers. They run in rounds: a client that makes up tokens delays other clients by one verification a round.
+ * Bounds slow token verifications: webhook calls and signatures of other issuers. Verifications run in rounds, so a
+ * client with made-up tokens delays other clients by at most one verification a round.
  */
 import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import { Rounds } from "../../../base/collections/rounds.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
 
-/** Half of the calls that one webhook server gets at a time. */
+/** Half of the concurrent calls that one webhook server gets. */
 const RUNNING_MAX = 32;
 const WAITING_MAX = 1024;
 const RETRY_AFTER_SECONDS = 1;
@@ -16,14 +16,17 @@ interface Waiting {
   refuse(error: Error): void;
 }
 
-/** Verifications on behalf of the server itself. */
+/** Share of verifications for the server itself. */
 const OWN_SHARE: readonly string[] = ["server"];
 
 export class VerificationGate {
   readonly #waiting = new Rounds<Waiting>();
   #running = 0;
 
-  /** Rejects with the ApiError `TooManyRequests` when too many wait: the newest of the client that has most of them. */
+  /**
+   * Runs `verify` when its turn comes. When too many wait, the newest of the client with the most rejects with the
+   * ApiError `TooManyRequests`.
+   */
   async run<T>(notes: RequestNotes | undefined, verify: () => Promise<T>): Promise<T> {
     if (this.#running >= RUNNING_MAX) await this.#turn(notes?.share ?? OWN_SHARE);
     else this.#running += 1;
@@ -43,7 +46,7 @@ export class VerificationGate {
     });
   }
 
-  /** The next one takes the place, so that the count stays. */
+  /** The next verification takes the place, so the count is unchanged. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#running -= 1;

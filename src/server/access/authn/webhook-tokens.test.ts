@@ -7,7 +7,7 @@ import { webhookTokens } from "./webhook-tokens.ts";
 
 interface Asked {
   readonly tokens: TokenAuthenticator;
-  /** What it was sent. */
+  /** The reviews that it received. */
   readonly reviews: unknown[];
 }
 
@@ -17,7 +17,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(pieces).toString());
 }
 
-/** A server that gives these statuses, one after the other. */
+/** A webhook that responds with these statuses in turn. */
 async function open(statuses: readonly object[], ttlMs = 60_000): Promise<Asked> {
   const authority = await makeAuthority("test");
   const reviews: unknown[] = [];
@@ -47,8 +47,8 @@ const ALICE = {
   user: { username: "alice", uid: "u1", groups: ["dev"], extra: { a: ["b"] } },
 };
 
-describe("a webhook that is asked about a token", () => {
-  test("says who its bearer is, and is not asked again for a while", async () => {
+describe("a token webhook", () => {
+  test("identifies the token's user, and its answer is cached", async () => {
     const { tokens, reviews } = await open([ALICE]);
     const alice = {
       type: "bearer",
@@ -69,7 +69,7 @@ describe("a webhook that is asked about a token", () => {
     ]);
   });
 
-  test("may not know it, which holds for a while too, or say why", async () => {
+  test("may not know the token, which is cached too, or give a reason", async () => {
     const { tokens, reviews } = await open([
       { authenticated: false },
       { error: "too old" },
@@ -83,7 +83,7 @@ describe("a webhook that is asked about a token", () => {
     expect(reviews).toHaveLength(3);
   });
 
-  test("says for whom it is; without a word it is for this server", async () => {
+  test("names the token's audiences; without any, the token is for this server", async () => {
     const { tokens } = await open([
       { ...ALICE, audiences: ["vault"] },
       ALICE,
@@ -95,7 +95,7 @@ describe("a webhook that is asked about a token", () => {
     expect(await tokens.find("b", ["vault"])).toMatchObject({ audiences: ["vault"] });
   });
 
-  test("is asked each time where its answers shall not hold", async () => {
+  test("is asked each time if the cache is off", async () => {
     const { tokens, reviews } = await open([ALICE, ALICE], 0);
 
     await tokens.find("a", ["api"]);
@@ -104,7 +104,7 @@ describe("a webhook that is asked about a token", () => {
     expect(reviews).toHaveLength(2);
   });
 
-  test("is asked once by all who show the same token at the same time", async () => {
+  test("is asked once for concurrent requests with the same token", async () => {
     const { tokens, reviews } = await open([ALICE, ALICE, ALICE], 0);
     const ask = (token: string): unknown => tokens.find(token, ["api"]);
 
@@ -116,7 +116,7 @@ describe("a webhook that is asked about a token", () => {
     expect([askedAtOnce, reviews.length]).toEqual([2, 3]);
   });
 
-  test("and cannot be understood knows nobody", async () => {
+  test("with a malformed response knows no token", async () => {
     const authority = await makeAuthority("test");
     const { port } = await serve(await authority.leaf(["127.0.0.1"]), (_, response) => response.end("[]"));
     const { egress } = openWorld();

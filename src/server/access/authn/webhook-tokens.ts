@@ -1,4 +1,4 @@
-/** Tokens that another server knows, asked by a TokenReview. Its answers hold for a while. */
+/** Authenticates tokens by a TokenReview webhook, and caches its answers. */
 import { createHmac } from "node:crypto";
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -14,24 +14,24 @@ import type { VerificationGate } from "./verification-gate.ts";
 
 export interface TokenWebhookOptions extends ReviewServer {
   readonly version: "v1" | "v1beta1";
-  /** How long an answer holds, yes or no; 0 for not at all. */
+  /** Lifetime of a cached answer in milliseconds; 0 disables the cache. */
   readonly ttlMs: number;
 }
 
 interface Parts extends ReviewParts {
   readonly gate: VerificationGate;
-  /** For whom a token is of which the answer does not say. */
+  /** Audiences of a token whose review names none. */
   readonly audiences: readonly string[];
-  /** Of the digests under which answers are kept. */
+  /** Secret key of the digests that are the cache keys. */
   readonly key: Uint8Array;
 }
 
 const AUTHENTICATED = "system:authenticated";
 
-/** Tokens that the other server does not know: they never push out the tokens that it knows. */
+/** Bound of the cache for unknown tokens, which is separate so that they never evict known ones. */
 const UNKNOWN_MAX = 1024;
 
-/** What was found; undefined where the other server does not know the token and says nothing of why. */
+/** Result of a review; undefined if the webhook does not know the token and gives no reason. */
 interface Found {
   readonly finding: TokenFinding | undefined;
 }
@@ -39,7 +39,7 @@ interface Found {
 export function webhookTokens(options: TokenWebhookOptions, parts: Parts): TokenAuthenticator {
   const known = new DecisionCache<Found>();
   const unknown = new DecisionCache<Found>(UNKNOWN_MAX);
-  /** Questions that were put and not answered yet: as many as the gate holds. */
+  /** Reviews in flight, bounded by the gate. */
   const asking = new Map<string, Promise<Found["finding"]>>();
   const digestOf = (token: string, audiences: readonly string[]): string =>
     createHmac("sha256", parts.key)
@@ -51,7 +51,7 @@ export function webhookTokens(options: TokenWebhookOptions, parts: Parts): Token
     try {
       const status = await parts.gate.run(notes, () => review(options, parts, asked));
       const found = { finding: findingOf(status, audiences, parts.audiences) };
-      // As upstream, what went wrong there is not remembered.
+      // As upstream, errors are not cached.
       const isError = found.finding?.type === "refused";
       const cache = found.finding === undefined ? unknown : known;
       if (options.ttlMs > 0 && !isError) cache.keep(question, found, parts.loop.now() + options.ttlMs);
@@ -62,7 +62,7 @@ export function webhookTokens(options: TokenWebhookOptions, parts: Parts): Token
     }
   }
 
-  /** As upstream, many requests with one token are one question. */
+  /** As upstream, concurrent requests with one token share one review. */
   function askOnce(question: string, asked: Asked): Promise<Found["finding"]> {
     const answer = asking.get(question) ?? ask(question, asked).finally(() => asking.delete(question));
     asking.set(question, answer);
@@ -114,7 +114,7 @@ function statusIn(text: string): JsonObject | undefined {
   }
 }
 
-/** Whom the token is for is looked at first, as upstream does: what is for somebody else is unknown here. */
+/** Checks audiences first, as upstream does: a token for other audiences counts as unknown. */
 function findingOf(
   status: JsonObject,
   wanted: readonly string[],

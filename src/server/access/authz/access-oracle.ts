@@ -1,9 +1,11 @@
-/** Answers expressions about permissions, which do not wait: what only another server knows is not known. */
+/**
+ * Answers permission checks of CEL expressions, which are synchronous. A decision that needs a webhook is an error.
+ */
 import type { AccessOracle, AccessQuestion } from "../../../api/cel/library/authorizer.ts";
 import type { User } from "../../request/user.ts";
 import type { AccessAttributes, Authorizer } from "./authorizer.ts";
 
-/** `user` is the one who makes the request. */
+/** `user` is the user of the request. */
 export function accessOracle(authorizer: Authorizer, user: User): AccessOracle {
   return {
     decide: (question) => {

@@ -1,7 +1,7 @@
-/** The two ways of deciding that need to know nothing. */
+/** The authorizers AlwaysAllow and AlwaysDeny. */
 import type { Authorizer } from "./authorizer.ts";
 
-/** Whoever is known may do everything. */
+/** Allows every authenticated user everything. */
 export const alwaysAllow: Authorizer = {
   decide: () => ({ outcome: "allowed", reason: "" }),
   rulesFor: () => ({
@@ -14,7 +14,7 @@ export const alwaysAllow: Authorizer = {
   }),
 };
 
-/** Nobody is allowed anything by this one. */
+/** Allows nothing. */
 export const alwaysDeny: Authorizer = {
   decide: () => ({ outcome: "no opinion", reason: "Everything is forbidden." }),
   rulesFor: () => ({ rules: [], isIncomplete: false, error: undefined }),

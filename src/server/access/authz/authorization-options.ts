@@ -1,4 +1,4 @@
-/** Who is asked whether somebody may do something, in order. */
+/** The configured authorizers, in order. */
 import type { ClientPair } from "../../egress/egress.ts";
 
 export type AuthorizerOptions =
@@ -9,25 +9,25 @@ export type AuthorizerOptions =
   | ({ readonly type: "Webhook" } & WebhookOptions);
 
 export interface WebhookOptions {
-  /** In messages. */
+  /** Name of the webhook in error messages. */
   readonly name: string;
   readonly url: string;
-  /** PEM; without one, the authorities that this machine trusts. */
+  /** PEM. Default: the authorities that this machine trusts. */
   readonly ca: string | undefined;
-  /** A certificate by which the server says who it is. */
+  /** Client certificate of the server. */
   readonly pair: ClientPair | undefined;
-  /** By which the server says who it is, such as `authorization`. */
+  /** Headers with the server's credentials, such as `authorization`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly version: "v1" | "v1beta1";
   readonly timeoutMs: number;
-  /** For how long an answer is remembered; 0 is not at all. */
+  /** Lifetime of a cached answer in milliseconds; 0 disables the cache. */
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
-  /** What no answer means. */
+  /** Decision when the webhook fails. */
   readonly onFailure: "no opinion" | "denied";
-  /** Expressions in CEL: it is asked only when all of them are true. */
+  /** CEL expressions: the webhook is called only if all of them are true. */
   readonly matchConditions: readonly string[];
 }
 
-/** As kube-apiserver's behind kubeadm. */
+/** kube-apiserver's authorizers in a kubeadm cluster. */
 export const DEFAULT_AUTHORIZERS: readonly AuthorizerOptions[] = [{ type: "Node" }, { type: "RBAC" }];

@@ -1,4 +1,4 @@
-/** The stage at which it is found out whether somebody may make their request, before a byte of its body is read. */
+/** Pipeline stage that authorizes a request, before a byte of its body is read. */
 import { forbidden, internalError } from "../../../api/errors/api-error.ts";
 import type { ApiError } from "../../../api/errors/api-error.ts";
 import type { Exchange, Reply, Stage } from "../../request/exchange.ts";
@@ -20,7 +20,7 @@ function then(first: Promise<void> | undefined, second: () => Reply): Reply {
   return first === undefined ? second() : first.then(second);
 }
 
-/** Throws, or rejects with, `Forbidden` unless it is allowed. */
+/** Throws or rejects with `Forbidden` unless the request is allowed. */
 function enforce(
   attributes: AccessAttributes,
   authorizer: Authorizer,
@@ -34,7 +34,7 @@ function enforce(
 
 const INTO_CONTAINERS: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
 
-/** Whoever opens a stream into a container changes something, by whatever method a client opens it. */
+/** Opening a stream into a container also needs `create`, because it has effects even when opened by GET. */
 function needsCreation({ verb, group, resource, subresource }: AccessAttributes): boolean {
   return (
     verb === "get" &&
@@ -45,13 +45,13 @@ function needsCreation({ verb, group, resource, subresource }: AccessAttributes)
   );
 }
 
-/** What a request asks for. */
+/** Attributes of a request for the authorizers. */
 export function attributesOf({ info, user }: Pick<Exchange, "info" | "user">): AccessAttributes {
-  if (user === undefined) throw new Error("who asks is known before it is decided whether they may");
+  if (user === undefined) throw new Error("authorization must run after authentication");
   const { verb, path } = info;
   if (info.type === "other") return { ...NOTHING_ASKED, user, verb, path };
   const { group, version, resource, subresource } = info;
-  // Member by member: this runs for every request, and an object that is spread and added to costs many times as much.
+  // Built member by member: this runs for every request, and spreading an object is many times slower.
   return {
     user,
     verb,
@@ -78,18 +78,18 @@ function conclude(decision: AccessDecision, attributes: AccessAttributes, notes:
   throw refusalOf(decision, attributes);
 }
 
-/** The error for a decision other than `allowed`: an authorizer that failed is the server's fault, not the user's. */
+/** Error for a decision other than `allowed`. An authorizer that failed causes an internal error. */
 export function refusalOf({ reason, error }: AccessDecision, attributes: AccessAttributes): ApiError {
   return error === undefined ? accessRefusal(attributes, reason) : internalError(new Error(error));
 }
 
-/** What somebody is told who may not. */
+/** The `Forbidden` error for a request. */
 export function accessRefusal(attributes: AccessAttributes, reason: string): ApiError {
   const { group, resource, name } = attributes;
   return forbidden({ group, resource }, name, refusalText(attributes, reason));
 }
 
-/** As kubectl's users know it. */
+/** Upstream's text, which kubectl shows. */
 function refusalText({ user, verb, path, ...target }: AccessAttributes, reason: string): string {
   const { group, resource, subresource, namespace } = target;
   const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;

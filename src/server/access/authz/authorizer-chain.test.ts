@@ -35,7 +35,7 @@ describe("several authorizers", () => {
     expect(await authorizerChain(members.map(saysLater)).decide(question)).toEqual(expected);
   });
 
-  test("those who answer at once and those who do not are asked in their order", async () => {
+  test("synchronous and asynchronous authorizers are asked in order", async () => {
     const chain = authorizerChain([
       says({ outcome: "no opinion", reason: "first" }),
       saysLater({ outcome: "no opinion", reason: "second" }),
@@ -45,7 +45,7 @@ describe("several authorizers", () => {
     expect((await chain.decide(question)).reason).toBe("first\nsecond\nthird");
   });
 
-  test("nobody is asked about those who may do everything", () => {
+  test("no authorizer is asked about system:masters", () => {
     const chain = authorizerChain([alwaysDeny]);
 
     expect(chain.decide(asked(user("root", "system:masters"), "get"))).toEqual({
@@ -56,7 +56,7 @@ describe("several authorizers", () => {
   });
 });
 
-describe("an expression that asks", () => {
+describe("a permission check of an expression", () => {
   const blank = {
     verb: "get",
     path: "",
@@ -70,7 +70,7 @@ describe("an expression that asks", () => {
     serviceAccount: undefined,
   };
 
-  test("is told what is known at once, and why the rest is not", () => {
+  test("gets synchronous decisions, and an error for others", () => {
     const bob = user("bob");
 
     expect(accessOracle(alwaysAllow, bob).decide(blank)).toEqual({ isAllowed: true, reason: "" });
@@ -81,7 +81,7 @@ describe("an expression that asks", () => {
     });
   });
 
-  test("may ask about a service account, with the groups that it is in", () => {
+  test("may name a service account, which has its groups", () => {
     const groups: (readonly string[])[] = [];
     const oracle = accessOracle(
       {

@@ -1,8 +1,8 @@
-/** Several authorizers as one: the first with an opinion decides, and what nobody allows stays without one. */
+/** Combines authorizers: the first with an opinion decides. Without an opinion the request is not allowed. */
 import type { User } from "../../request/user.ts";
 import type { AccessAttributes, AccessDecision, Authorizer, HeldRules } from "./authorizer.ts";
 
-/** Whoever is in it may do everything, whatever roles and others say: somebody must be able to put them right. */
+/** Members of this group bypass all authorizers, so that they can repair broken roles. */
 const PRIVILEGED = "system:masters";
 
 const ALLOWED: AccessDecision = { outcome: "allowed", reason: "" };
@@ -30,7 +30,7 @@ function decide(
     if (made.outcome !== "no opinion") return made;
     if (made.reason !== "" || made.error !== undefined) passed.push(made);
   }
-  return nobody(passed);
+  return withoutOpinion(passed);
 }
 
 interface Waiting {
@@ -49,10 +49,10 @@ async function decideLater(
     asked.push(next);
     next = await rest[at]?.decide(attributes);
   }
-  return nobody(asked);
+  return withoutOpinion(asked);
 }
 
-function nobody(asked: readonly AccessDecision[]): AccessDecision {
+function withoutOpinion(asked: readonly AccessDecision[]): AccessDecision {
   const reasons = asked.map(({ reason }) => reason).filter((reason) => reason !== "");
   const errors = asked.flatMap(({ error }) => (error === undefined ? [] : [error]));
   const reason = reasons.join("\n");

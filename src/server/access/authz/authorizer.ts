@@ -1,27 +1,27 @@
-/** Who may do what. There is one file for each way of knowing, and `authorization.ts` asks them in order. */
+/** Contract of an authorizer. Each authorizer has its own file; `authorizer-chain.ts` asks them in order. */
 import type { PolicyRule } from "../../../api/generated/types/rbac-v1.ts";
 import type { User } from "../../request/user.ts";
 
-/** What somebody wants to do: with a resource, or with a path that is none. Empty texts are not said. */
+/** An access question: about a resource, or about a non-resource path. Empty strings are unset. */
 export interface AccessAttributes {
   readonly user: User;
-  /** Of a resource `get`, `list` … or one of its own such as `bind`; of a path the HTTP method in lower case. */
+  /** For a resource `get`, `list` … or a special verb such as `bind`; for a path the lower-case HTTP method. */
   readonly verb: string;
-  /** Empty when a resource is asked for. */
+  /** Empty for a resource. */
   readonly path: string;
   readonly group: string;
   readonly version: string;
-  /** Empty when a path is asked for. */
+  /** Empty for a path. */
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** As in the query of a list, watch or deletecollection. */
+  /** Selectors from the query of a list, watch or deletecollection. */
   readonly fieldSelector: string;
   readonly labelSelector: string;
 }
 
-/** What is not said of a question. */
+/** Attributes with every field unset. */
 export const NOTHING_ASKED: Omit<AccessAttributes, "user" | "verb"> = {
   path: "",
   group: "",
@@ -35,26 +35,26 @@ export const NOTHING_ASKED: Omit<AccessAttributes, "user" | "verb"> = {
 };
 
 export interface AccessDecision {
-  /** Who has no opinion leaves it to the next; what nobody allows is forbidden. */
+  /** "no opinion" passes the question to the next authorizer; if none allows the request, it is forbidden. */
   readonly outcome: "allowed" | "denied" | "no opinion";
-  /** Why, for people; may be empty. */
+  /** Reason for people; may be empty. */
   readonly reason: string;
-  /** What kept it from being decided. */
+  /** Error that prevented a decision. */
   readonly error?: string;
 }
 
 export interface Authorizer {
-  /** Answers at once where everything needed is in memory. Never rejects: what goes wrong is `error` with no opinion. */
+  /** Synchronous if all data is in memory. Never rejects: an error is returned as `error` with "no opinion". */
   decide(attributes: AccessAttributes): AccessDecision | Promise<AccessDecision>;
-  /** What somebody may do in a namespace, by rules; without it no rules are known here. */
+  /** The user's rules in a namespace. Absent for authorizers without rules. */
   rulesFor?(user: User, namespace: string): HeldRules;
 }
 
-/** What somebody may do, as far as rules say. */
+/** A user's permissions, as far as rules describe them. */
 export interface HeldRules {
   readonly rules: readonly PolicyRule[];
-  /** Whether they may be allowed to do more than the rules say. */
+  /** True if the user may have permissions beyond these rules. */
   readonly isIncomplete: boolean;
-  /** Why. */
+  /** Reason why the rules are incomplete. */
   readonly error: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** Makes of the options the one authorizer that the server asks. */
+/** Builds the server's authorizer from the options. */
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Egress } from "../../egress/egress.ts";
@@ -24,7 +24,7 @@ interface Authorization {
   readonly authorizer: Authorizer;
   /** The stored roles and bindings. */
   readonly roles: RoleBook;
-  /** Set when the Node authorizer takes part. */
+  /** Set if the Node authorizer is configured. */
   readonly nodeGraph?: NodeGraph;
 }
 

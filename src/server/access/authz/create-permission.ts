@@ -1,6 +1,6 @@
 /**
- * PUT and server-side apply may create the object that they name. Such a request was authorized as `update` or `patch`
- * when it came in, so the creation is authorized here as `create`, before anything is written.
+ * PUT and server-side apply may create the object that they name. Such a request was authorized as `update` or
+ * `patch`, so the creation is authorized here as `create`, before the write.
  */
 import type { Soon } from "../../../base/loop/soon.ts";
 import { whenDone } from "../../../base/loop/soon.ts";
@@ -18,10 +18,10 @@ interface Creation {
   readonly user: User;
 }
 
-/** The authorizer is asked once per request, however often the creation is tried. */
+/** The authorizer is asked once per request, even if the creation is retried. */
 export function createPermission({ info, user }: Creation, authorizer: Authorizer): CreatePermission {
   const { group, version, resource, subresource, namespace, name } = info;
-  // As upstream, a namespace is created at the cluster scope: roles within it do not count.
+  // As upstream, creating a namespace is authorized at the cluster scope: roles within it do not count.
   const place = { group, version, resource, subresource, namespace, name };
   const attributes = { ...NOTHING_ASKED, user, verb: "create", ...place };
   let decided: Soon<AccessDecision> | undefined;

@@ -1,4 +1,4 @@
-/** Objects in a store as the server keeps them, and questions about them, for tests. */
+/** A store with objects in the server's layout, and access questions, for tests. */
 import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
@@ -8,7 +8,7 @@ import type { AccessAttributes } from "./authorizer.ts";
 
 export interface AccessWorld {
   readonly store: Store;
-  /** `roles/default/reader`. */
+  /** `path` has the form `roles/default/reader`. */
   put(path: string, object: object): Promise<void>;
   remove(path: string): Promise<void>;
 }
@@ -34,7 +34,7 @@ export function user(name: string, ...groups: readonly string[]): User {
   return { name, uid: "", groups, extra: {} };
 }
 
-/** A question about a resource, or with `path` about a path. */
+/** A question about a resource; with `path`, about that path. */
 export function asked(
   who: User,
   verb: string,

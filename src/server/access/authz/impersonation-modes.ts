@@ -1,36 +1,36 @@
 /**
- * The ways in which somebody may act as somebody else, and what each takes. A constrained mode takes two kinds of permissions: to do
- * this very thing as others (`impersonate-on:MODE:VERB`), and to be that user (`impersonate:MODE`). The old mode takes `impersonate`
- * alone, for whatever is done. https://kep.k8s.io/5284
+ * The impersonation modes, and the permissions that each requires. A constrained mode requires two: the action in
+ * that mode (`impersonate-on:MODE:VERB`), and the identity (`impersonate:MODE`). The legacy mode requires only
+ * `impersonate`, for any action. https://kep.k8s.io/5284
  */
 import { dns1123Label, dns1123Subdomain } from "../../../api/values/names.ts";
 import type { User } from "../../request/user.ts";
 import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessAttributes } from "./authorizer.ts";
 
-/** Who somebody wants to be, as they said it. */
+/** The identity that a client requests by its impersonation headers. */
 export type Wish = User;
 
 export interface ImpersonationMode {
-  /** The verb for who they want to be. The audit log has it, where it is a constrained mode's. */
+  /** Verb that permits the identity. The audit log records it for constrained modes. */
   readonly verb: string;
-  /** What is asked first: to do as others what the request does. Undefined where any request may. */
+  /** Verb that permits the action; it is checked first. Undefined if the mode permits any action. */
   readonly onVerb: ((verb: string) => string) | undefined;
   readonly appliesTo: (wish: Wish, user: User) => boolean;
-  /** A question as it is put to authorizers. */
+  /** Adapts a question before the authorizers see it. */
   readonly put: (attributes: AccessAttributes) => AccessAttributes;
 }
 
-/** Permissions of which all are needed. */
+/** Permissions that are all required. */
 export interface Demand {
   readonly each: readonly AccessAttributes[];
-  /** Whoever has this one needs none of the others. */
+  /** Permission that replaces all of `each`. */
   readonly instead?: AccessAttributes;
-  /** Nobody may: why not. */
+  /** Reason why the request is refused in any case. */
   readonly refusal?: string;
 }
 
-/** In the order in which they are tried: from what allows least to what allows most. */
+/** In the order of trial, from the least powerful mode to the most. */
 export const MODES: readonly ImpersonationMode[] = [
   constrained({
     name: "associated-node",
@@ -75,7 +75,10 @@ const ASSOCIATED_NODE = "impersonate:associated-node";
 const NODE_NAME_KEY = "authentication.kubernetes.io/node-name";
 const ASSOCIATED_KEYS = "authentication.kubernetes.io/associated-node-keys";
 
-/** Whoever may be the node they run on may be so on every node: neither its name nor what differs between nodes is told. */
+/**
+ * Permission for the own node holds on every node, so the question omits the node's name and values that differ
+ * between nodes.
+ */
 function asAnyNode(attributes: AccessAttributes): AccessAttributes {
   const { user, verb, name } = attributes;
   const extra = { [ASSOCIATED_KEYS]: Object.keys(user.extra).toSorted() };
@@ -117,10 +120,12 @@ function findAccount(user: string): AccountName | undefined {
 
 const AUTHENTICATION = "authentication.k8s.io";
 
-/** From so many on it is asked first whether somebody may be anything. */
+/** From this number of permissions on, the wildcard permission is checked first. */
 const MANY = 4;
 
-/** What it takes in a mode to make a request as somebody else; `request` is what its maker wants to do. */
+/**
+ * Permissions that a mode requires for a request as another user; `request` is the action of the impersonating user.
+ */
 export function* demandsOf(mode: ImpersonationMode, wish: Wish, request: AccessAttributes): Iterable<Demand> {
   if (mode.onVerb !== undefined) yield { each: [{ ...request, verb: mode.onVerb(request.verb) }] };
   const own = {
@@ -130,7 +135,7 @@ export function* demandsOf(mode: ImpersonationMode, wish: Wish, request: AccessA
     group: AUTHENTICATION,
     version: "v1",
   };
-  // The old mode knows users, groups and accounts by the core group.
+  // The legacy mode uses the core group for users, groups and service accounts.
   const named = isConstrained(mode) ? own : { ...own, group: "" };
   yield { each: [{ ...named, ...whoOf(wish.name, mode) }] };
   if (wish.uid !== "") yield { each: [{ ...own, resource: "uids", name: wish.uid }] };
@@ -204,7 +209,10 @@ const ANONYMOUS = "system:anonymous";
 const AUTHENTICATED = "system:authenticated";
 const UNAUTHENTICATED = "system:unauthenticated";
 
-/** Whom a mode makes of it. Groups that follow from who it is are added, unless it was said which of the two it shall be. */
+/**
+ * The impersonated user. Implied groups are added, unless the client named system:authenticated or
+ * system:unauthenticated itself.
+ */
 export function userOf(mode: ImpersonationMode, { name, uid, groups: asked, extra }: Wish): User {
   const groups = asked.length === 0 ? ownGroups(name, mode) : asked;
   const isSaid = groups.includes(UNAUTHENTICATED) || (name !== ANONYMOUS && groups.includes(AUTHENTICATED));

@@ -1,6 +1,6 @@
 /**
- * The stage at which somebody acts as somebody else, where they may. The modes of it are tried one after the other
- * (`impersonation-modes.ts`); the first that allows it counts.
+ * Pipeline stage for impersonation. It tries the modes of `impersonation-modes.ts` in order; the first that the user
+ * is permitted applies.
  */
 import { badRequest } from "../../../api/errors/api-error.ts";
 import type { ApiError } from "../../../api/errors/api-error.ts";
@@ -15,16 +15,16 @@ import type { Demand, ImpersonationMode, Wish } from "./impersonation-modes.ts";
 const PREFIX = "impersonate-";
 const EXTRA_PREFIX = "impersonate-extra-";
 
-/** As upstream: about 1 MB. */
+/** Upstream's bound: about 1 MB. */
 const REMEMBERED_MAX = 10_000;
 
 export function impersonate(authorizer: Authorizer): Stage {
-  const habits = new Habits();
+  const lastModes = new LastModes();
   return (exchange, next) =>
-    isAsked(exchange.request) ? actAs(exchange, next, { authorizer, habits }) : next(exchange);
+    isAsked(exchange.request) ? actAs(exchange, next, { authorizer, lastModes }) : next(exchange);
 }
 
-/** Most requests do not, so this is all that they pay. */
+/** Fast path: most requests have no impersonation headers. */
 function isAsked({ headers }: AcceptedRequest): boolean {
   for (const name of headers.keys()) if (name.startsWith(PREFIX)) return true;
   return false;
@@ -32,15 +32,19 @@ function isAsked({ headers }: AcceptedRequest): boolean {
 
 interface Judges {
   readonly authorizer: Authorizer;
-  readonly habits: Habits;
+  readonly lastModes: LastModes;
 }
 
-async function actAs(exchange: Exchange, next: Next, { authorizer, habits }: Judges): Promise<HttpResponse> {
+async function actAs(
+  exchange: Exchange,
+  next: Next,
+  { authorizer, lastModes }: Judges,
+): Promise<HttpResponse> {
   const { request, user, notes } = exchange;
-  if (user === undefined) throw new Error("who asks is known before they act as somebody else");
+  if (user === undefined) throw new Error("impersonation must run after authentication");
   const wish = readWish(request);
   if (wish === undefined) return next(exchange);
-  const mode = await chooseMode(wish, attributesOf(exchange), { authorizer, habits });
+  const mode = await chooseMode(wish, attributesOf(exchange), { authorizer, lastModes });
   notes.impersonated = userOf(mode, wish);
   if (isConstrained(mode)) notes.impersonationConstraint = mode.verb;
   return next({ ...exchange, user: notes.impersonated, impersonatedBy: user });
@@ -56,24 +60,24 @@ function readWish(request: AcceptedRequest): Wish | undefined {
   throw badRequest("requested impersonation without impersonating a user name");
 }
 
-/** Rejects with what the first mode found missing: the one that this user was allowed in last, or the strictest. */
+/** Rejects with the refusal of the first mode tried: the user's last successful mode, or the strictest. */
 async function chooseMode(
   wish: Wish,
   request: AccessAttributes,
-  { authorizer, habits }: Judges,
+  { authorizer, lastModes }: Judges,
 ): Promise<ImpersonationMode> {
   const { user } = request;
   let first: ApiError | undefined;
-  for (const mode of habits.order(user.name)) {
+  for (const mode of lastModes.order(user.name)) {
     if (!mode.appliesTo(wish, user)) continue;
     const refusal = await findRefusal(mode, demandsOf(mode, wish, request), authorizer);
     if (refusal === undefined) {
-      habits.note(user.name, mode);
+      lastModes.note(user.name, mode);
       return mode;
     }
     first ??= refusal;
   }
-  throw first ?? new Error("the old mode applies to everybody");
+  throw first ?? new Error("the legacy impersonation mode applies to every request");
 }
 
 async function findRefusal(
@@ -101,8 +105,8 @@ function whyNot({ reason, error }: AccessDecision): string {
   return reason === "" ? error : `${error}: ${reason}`;
 }
 
-/** In which mode somebody acted as others last: they will do so again, and the others need not be asked about. */
-class Habits {
+/** Remembers each user's last successful mode, which is tried first, to save checks of the other modes. */
+class LastModes {
   readonly #modes = new Map<string, ImpersonationMode>();
 
   *order(user: string): Iterable<ImpersonationMode> {

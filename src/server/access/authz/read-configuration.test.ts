@@ -29,7 +29,7 @@ function problems(text: string): string {
 }
 
 describe("an AuthorizationConfiguration", () => {
-  test("says who is asked, in order, and how", () => {
+  test("lists the authorizers in order, with their settings", () => {
     expect(readAuthorizationConfiguration(WEBHOOK)).toEqual([
       {
         type: "Webhook",
@@ -66,7 +66,7 @@ describe("an AuthorizationConfiguration", () => {
       'failurePolicy: Unsupported value: "Guess"',
     ],
     [WEBHOOK.replace("failurePolicy", "failurePolicies"), "failurePolicies: Forbidden: unknown field"],
-  ])("that cannot mean what it says is refused: %#", (text, problem) => {
+  ])("that is invalid is refused: %#", (text, problem) => {
     expect(problems(text)).toContain(problem);
   });
 });

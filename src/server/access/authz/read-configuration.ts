@@ -1,4 +1,4 @@
-/** Reads an AuthorizationConfiguration (apiserver.config.k8s.io), and refuses one that cannot mean what it says. */
+/** Reads an AuthorizationConfiguration (apiserver.config.k8s.io), and refuses an invalid one. */
 import { FieldErrors, FieldPath, fieldErrorText } from "../../../api/errors/field-error.ts";
 import { parseDuration } from "../../../api/values/time.ts";
 import { parseYaml } from "../../../api/yaml/yaml.ts";
@@ -18,7 +18,7 @@ const CONDITIONS_MAX = 64;
 
 type PlainType = (typeof PLAIN)[number];
 
-/** A webhook, but for whom to call: that is in a file of its own. */
+/** A webhook without its address and credentials, which are in a kubeconfig file. */
 export interface ConfiguredWebhook extends Omit<WebhookOptions, "url" | "ca" | "pair" | "headers"> {
   readonly type: "Webhook";
   readonly kubeconfigFile: string;
@@ -26,7 +26,7 @@ export interface ConfiguredWebhook extends Omit<WebhookOptions, "url" | "ca" | "
 
 export type ConfiguredAuthorizer = Exclude<AuthorizerOptions, { type: "Webhook" }> | ConfiguredWebhook;
 
-/** Throws an Error with one line for each thing that is wrong. */
+/** Throws an Error with one line per problem. */
 export function readAuthorizationConfiguration(text: string): readonly ConfiguredAuthorizer[] {
   const errors = new FieldErrors();
   const root = new Fields(parseYaml(Buffer.from(text)).value, new FieldPath(""), errors);
@@ -165,7 +165,7 @@ function readConditions(fields: Fields): readonly string[] {
 
 function readConnection(fields: Fields): string {
   fields.allow(["type", "kubeConfigFile"]);
-  // The server itself is no pod that could be told by its cluster whom to ask.
+  // InClusterConfig is not supported: the server does not run in a pod.
   readChoice(fields, "type", ["KubeConfigFile"]);
   return fields.required("kubeConfigFile");
 }

@@ -1,4 +1,7 @@
-/** From the claims of a token that was checked to a user: rules and mappings, by claim or in CEL. Compiled once, pure ever after. */
+/**
+ * Maps the verified claims of a token to a user: rules and mappings, by claim name or in CEL. Compiled once;
+ * evaluation has no side effects.
+ */
 import { CelBudgetError, CelEvaluationError } from "../../../../api/cel/cel-error.ts";
 import { itemsOf, jsonToValue } from "../../../../api/cel/json-value.ts";
 import { CALL_BUDGET, compileCel } from "../../../../api/cel/program.ts";
@@ -11,7 +14,7 @@ import type { JsonObject } from "../../../../api/json/json-object.ts";
 import type { User } from "../../../request/user.ts";
 import type { ClaimRule, ExpressionRule, JwtRules, MappedText } from "./configuration.ts";
 
-/** Why a token makes no user. */
+/** Reason why claims yield no user. */
 export class ClaimError extends Error {
   override readonly name = "ClaimError";
 }
@@ -33,7 +36,7 @@ const USER = objectType("kubernetes.UserInfo", {
   },
 });
 
-/** Throws a CelCompileError for an expression that is none, or an Error for one of another type. */
+/** Throws a CelCompileError for an invalid expression, or an Error for one of another type. */
 export function compileOverClaims(expression: string, types: readonly string[]): Program {
   return compileTyped(expression, { variable: "claims", type: CLAIMS, types });
 }
@@ -42,7 +45,7 @@ export function compileOverUser(expression: string): Program {
   return compileTyped(expression, { variable: "user", type: USER, types: ["bool"] });
 }
 
-/** What an expression for several texts may give; what a claim holds is only known when it is there. */
+/** Allowed result types for several strings. A claim's type is only known at evaluation. */
 export const TEXTS: readonly string[] = ["string", "list", "dyn"];
 
 interface Typing {
@@ -57,7 +60,7 @@ function compileTyped(expression: string, { variable, type, types }: Typing): Pr
   throw new Error(`must evaluate to ${types.filter((each) => each !== "dyn").join(" or ")}`);
 }
 
-/** The rules were checked when they were read. Throws a ClaimError for claims that they refuse. */
+/** The rules were validated when they were read. The mapping throws a ClaimError for claims that the rules reject. */
 export function claimMapping(rules: JwtRules): ClaimMapping {
   const checks = rules.claimRules.map(claimCheck);
   const username = textMapping(rules.username, "username");
@@ -134,7 +137,7 @@ function textMapping(mapped: MappedText, what: string): Mapping<string> {
   };
 }
 
-/** An address that its owner has not confirmed could be anybody's. */
+/** An unverified email address could belong to another person. */
 function requireVerifiedEmail(claims: JsonObject): void {
   const isVerified = claimAt(claims, "email_verified");
   if (isVerified !== undefined && isVerified !== true) throw new ClaimError("email not verified");
@@ -172,7 +175,7 @@ function extraOf(compiled: readonly CompiledExtra[], claims: JsonObject): User["
   return Object.fromEntries(entries);
 }
 
-/** An empty text, an empty list and null are all nothing. */
+/** Empty strings, empty lists and null all mean no value. */
 function textsOf(value: CelValue, what: string): readonly string[] {
   if (value === null || value === "") return [];
   const values = value instanceof CelList ? itemsOf(value) : [value];

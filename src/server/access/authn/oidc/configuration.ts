@@ -1,16 +1,16 @@
-/** What an AuthenticationConfiguration says, once it was read and checked. */
+/** Contents of an AuthenticationConfiguration after validation. */
 import type { AnonymousRule } from "../anonymous.ts";
 
 export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtRules[];
-  /** Undefined when nothing is said about it. */
+  /** Undefined if the file does not set it. */
   readonly anonymous: AnonymousRule | undefined;
 }
 
-/** Whose tokens are accepted, under which conditions, and whom they make of their bearers. */
+/** Rules for the tokens of one issuer: validation, and mapping to a user. */
 export interface JwtRules {
   readonly issuer: JwtIssuer;
-  /** With which a token may be signed. */
+  /** Accepted signature algorithms. */
   readonly algorithms: readonly string[];
   readonly claimRules: readonly ClaimRule[];
   readonly username: MappedText;
@@ -21,13 +21,13 @@ export interface JwtRules {
 }
 
 export interface JwtIssuer {
-  /** As tokens name it. */
+  /** Value of the `iss` claim. */
   readonly url: string;
-  /** Where its configuration is found. */
+  /** URL of the issuer's OpenID configuration. */
   readonly discoveryUrl: string;
-  /** A token must be meant for one of them. */
+  /** The token needs at least one of them. */
   readonly audiences: readonly string[];
-  /** PEM; without one, the authorities that this machine trusts. */
+  /** PEM. Default: the authorities that this machine trusts. */
   readonly ca: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export type ClaimRule =
 
 export interface ExpressionRule {
   readonly expression: string;
-  /** Empty when there is none. */
+  /** Empty if unset. */
   readonly message: string;
 }
 
@@ -45,7 +45,7 @@ export type MappedText =
   | { readonly type: "claim"; readonly claim: string; readonly prefix: string }
   | { readonly type: "expression"; readonly expression: string };
 
-/** None that is signed with a secret which both sides share: whoever can check a token could make one. */
+/** Asymmetric algorithms only: with a shared secret, a server that verifies tokens could also create them. */
 export const ALGORITHMS: readonly string[] = [
   "RS256",
   "RS384",

@@ -1,4 +1,4 @@
-/** An issuer of tokens for tests, as there are on the web: over HTTPS, with keys that change. */
+/** An OpenID Connect issuer for tests, over HTTPS and with rotating keys. */
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { createServer } from "node:https";
@@ -11,11 +11,11 @@ import { craftToken } from "../fixture.ts";
 
 export class TestIssuer implements AsyncDisposable {
   readonly ca: string;
-  /** How often its keys were asked for. */
+  /** Number of requests for its keys. */
   asked = 0;
-  /** Who it says it is, when that is a lie. */
+  /** Issuer name in its configuration, if it differs from its URL. */
   claimed: string | undefined;
-  /** Answers with this instead of its configuration. */
+  /** Redirects requests for its configuration to this URL. */
   redirect: string | undefined;
   readonly #server: Server;
   #keys: readonly { readonly id: string; readonly key: KeyObject }[] = [];
@@ -53,12 +53,12 @@ export class TestIssuer implements AsyncDisposable {
     return `https://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
   }
 
-  /** From now on it has one key, of this name. */
+  /** Replaces the keys by one new key with this ID. */
   rotate(id: string): void {
     this.#keys = [{ id, key: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey }];
   }
 
-  /** A good token for `me`, with other claims where given. */
+  /** A valid token for the audience `me`; `claims` overrides the defaults. */
   token(claims: JsonObject = {}, header: JsonObject = {}): string {
     const [{ id, key } = { id: "", key: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey }] =
       this.#keys;

@@ -1,4 +1,4 @@
-/** One issuer as the `--oidc-…` flags describe it. */
+/** Rules of the one issuer that the `--oidc-…` flags describe. */
 import { ALGORITHMS, discoveryUrlOf } from "./configuration.ts";
 import type { JwtRules, MappedText } from "./configuration.ts";
 import { findUrlProblem } from "./read-configuration.ts";
@@ -6,14 +6,14 @@ import { findUrlProblem } from "./read-configuration.ts";
 export interface OidcFlags {
   readonly issuerUrl: string;
   readonly clientId: string;
-  /** `sub` unless given. */
+  /** Default: `sub`. */
   readonly usernameClaim?: string | undefined;
-  /** `-` means none; unless given, the issuer's URL and `#`, but for addresses none. */
+  /** `-` means no prefix. Default: the issuer's URL and `#`, or no prefix for the claim `email`. */
   readonly usernamePrefix?: string | undefined;
   readonly groupsClaim?: string | undefined;
   readonly groupsPrefix?: string | undefined;
   readonly requiredClaims?: Readonly<Record<string, string>> | undefined;
-  /** RS256 unless given. */
+  /** Default: RS256. */
   readonly algorithms?: readonly string[] | undefined;
   readonly caFile?: string | undefined;
 }

@@ -9,7 +9,7 @@ import { IssuerKeys } from "./issuer-keys.ts";
 
 const URL = "https://issuer.example";
 
-/** An issuer whose keys are whatever the test says. */
+/** An issuer with the keys that the test sets. */
 class MemoryIssuer {
   keys: ReadonlyMap<string, KeyObject> = new Map();
   isReachable = true;
@@ -55,7 +55,7 @@ function signed(key: KeyObject, kid?: string): string {
   return craftToken(header, { iss: URL }, { type: "key", key });
 }
 
-test("a key that is new is fetched, at most every ten seconds", async () => {
+test("a new key is fetched, at most every ten seconds", async () => {
   const { loop, issuer, isGood } = world();
   const [first, second] = [otherKey(), otherKey()];
   issuer.keys = new Map([["a", first]]);
@@ -71,7 +71,7 @@ test("a key that is new is fetched, at most every ten seconds", async () => {
   expect(issuer.fetches).toBe(2);
 });
 
-test("keys that are withdrawn are forgotten after an hour, and stay while nobody can be asked", async () => {
+test("withdrawn keys are dropped after an hour, and stay while the issuer is unreachable", async () => {
   const { loop, issuer, isGood } = world();
   const [first, second] = [otherKey(), otherKey()];
   issuer.keys = new Map([["a", first]]);
@@ -88,7 +88,7 @@ test("keys that are withdrawn are forgotten after an hour, and stay while nobody
   expect(await isGood(signed(first, "a"))).toBe(false);
 });
 
-test("a token that names no key is good when one of several has signed it", async () => {
+test("a token without a key ID is accepted if one of several keys signed it", async () => {
   const { issuer, isGood } = world();
   const [first, second] = [otherKey(), otherKey()];
   issuer.keys = new Map([
@@ -100,7 +100,7 @@ test("a token that names no key is good when one of several has signed it", asyn
   expect(await isGood(signed(otherKey()))).toBe(false);
 });
 
-test("an issuer that cannot be reached is asked again later", async () => {
+test("an unreachable issuer is retried later", async () => {
   const { loop, issuer, isGood } = world();
   const key = otherKey();
   issuer.keys = new Map([["a", key]]);

@@ -1,6 +1,6 @@
 /**
- * The public keys of an issuer, fetched when first needed and again when a token names one that is not among them: keys are replaced while
- * tokens are in use. How often is bounded, so that made-up names of keys do not make this server a burden to anybody.
+ * Keeps the public keys of an issuer. Keys are fetched on first use, and again when a token names an unknown key,
+ * since issuers rotate keys. The fetch rate is bounded, so made-up key names cause no load on the issuer.
  */
 import { createRequire } from "node:module";
 import type * as Jose from "jose";
@@ -11,9 +11,9 @@ import { EgressError } from "../../../egress/egress.ts";
 import type { Egress } from "../../../egress/egress.ts";
 import type { JwtIssuer } from "./configuration.ts";
 
-/** Between two attempts to fetch, whatever came of the first. */
+/** Shortest time between two fetches, also after a failure. */
 const PAUSE_MS = 10_000;
-/** Keys that were withdrawn are forgotten after this at the latest, if the issuer can be asked. */
+/** Longest time that a withdrawn key is accepted, if the issuer is reachable. */
 const AGE_MAX_MS = 3_600_000;
 const TIMEOUT_MS = 10_000;
 const REPLY_BYTES_MAX = 1 << 20;
@@ -23,12 +23,12 @@ export interface IssuerKeyParts {
   readonly egress: Egress;
 }
 
-/** Why there are no keys. Holds nothing of any token. */
+/** Reason why there are no keys. Contains no part of a token. */
 export class IssuerError extends Error {
   override readonly name = "IssuerError";
 }
 
-/** Most servers never see a token of another issuer, so the library is loaded with the first one. */
+/** Loaded with the first token of another issuer, because most servers never see one. */
 let loaded: typeof Jose | undefined;
 
 function jose(): typeof Jose {
@@ -53,7 +53,10 @@ export class IssuerKeys {
     this.#parts = parts;
   }
 
-  /** Whether one of the issuer's keys has signed it, in one of these ways. Rejects with IssuerError when nobody can tell. */
+  /**
+   * True if one of the issuer's keys signed the token with one of these algorithms. Rejects with IssuerError while no
+   * keys are known.
+   */
   async hasSigned(token: string, algorithms: readonly string[]): Promise<boolean> {
     if (this.#keys === undefined || this.#isOld(this.#keys)) await this.#fetch();
     const first = await this.#check(token, algorithms);
@@ -81,7 +84,7 @@ export class IssuerKeys {
     }
   }
 
-  /** A token that does not name its key is good when any of them has signed it. */
+  /** A token without a key ID is valid if any key signed it. */
   async #checkEach(
     token: string,
     candidates: AsyncIterable<Jose.CryptoKey>,
@@ -103,7 +106,7 @@ export class IssuerKeys {
     return this.#parts.loop.elapsed() - fetchedAt > AGE_MAX_MS;
   }
 
-  /** Those who ask at the same time wait for the same answer. Old keys stay when there are no new ones. */
+  /** Concurrent callers share one fetch. A failed fetch keeps the old keys. */
   #fetch(): Promise<void> {
     if (this.#fetching !== undefined) return this.#fetching;
     const now = this.#parts.loop.elapsed();

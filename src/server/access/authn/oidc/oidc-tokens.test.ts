@@ -5,7 +5,7 @@ import { TestIssuer } from "./fixture.ts";
 import { oidcRules } from "./flag-rules.ts";
 import { readAuthenticationConfiguration } from "./read-configuration.ts";
 
-/** As a file has it. */
+/** Rules in the form of a configuration file. */
 function rulesOf({ url, ca }: TestIssuer, more: object = {}, issuer: object = {}): readonly JwtRules[] {
   const file = {
     apiVersion: "apiserver.config.k8s.io/v1",
@@ -22,7 +22,7 @@ function rulesOf({ url, ca }: TestIssuer, more: object = {}, issuer: object = {}
 }
 
 describe("a token of another issuer", () => {
-  test("makes the user that the claims name", async () => {
+  test("yields the user that the claims name", async () => {
     await using issuer = await TestIssuer.start();
     const claimMappings = {
       username: { claim: "sub", prefix: "oidc:" },
@@ -48,7 +48,7 @@ describe("a token of another issuer", () => {
     expect(await server.review(token)).toMatchObject({ authenticated: true, user });
   });
 
-  test("goes by rules that change while the server runs", async () => {
+  test("follows rules that change while the server runs", async () => {
     await using issuer = await TestIssuer.start();
     const jwt = { current: rulesOf(issuer) };
     const server = await AuthenticationFixture.start({ jwt });
@@ -76,7 +76,7 @@ describe("a token of another issuer", () => {
     expect(issuer.asked).toBe(1);
   });
 
-  test("is refused when it was not signed by a key of the issuer, or is over, or for others", async () => {
+  test("is refused with a wrong signature, after its expiry, and for another audience", async () => {
     await using issuer = await TestIssuer.start();
     const server = await AuthenticationFixture.start({ jwt: { current: rulesOf(issuer) } });
     const good = issuer.token();
@@ -113,7 +113,7 @@ describe("a token of another issuer", () => {
     expect(await server.nameOf({ token: good })).toBe("oidc:alice");
   });
 
-  test("with the name of a key that is not there is refused, and the keys are asked for once", async () => {
+  test("with an unknown key ID is refused, and the keys are fetched once", async () => {
     await using issuer = await TestIssuer.start();
     const server = await AuthenticationFixture.start({ jwt: { current: rulesOf(issuer) } });
     const made = Array.from({ length: 5 }, (_, n) => issuer.token({}, { kid: `made-up-${String(n)}` }));
@@ -125,7 +125,7 @@ describe("a token of another issuer", () => {
     expect(await server.nameOf({ token: issuer.token() })).toBe("oidc:alice");
   });
 
-  test("is refused, and nothing is followed, when the issuer is not who it should be", async () => {
+  test("is refused, without following redirects, if the issuer's metadata names another issuer", async () => {
     await using issuer = await TestIssuer.start();
     await using other = await TestIssuer.start();
     issuer.redirect = `${other.url}/.well-known/openid-configuration`;
@@ -144,7 +144,7 @@ describe("a token of another issuer", () => {
     expect(other.asked + issuer.asked).toBe(0);
   });
 
-  test("passes the rules in CEL, over claims and over the user that they make", async () => {
+  test("must satisfy the CEL rules over its claims and over the mapped user", async () => {
     await using issuer = await TestIssuer.start();
     const jwt = rulesOf(issuer, {
       claimValidationRules: [
@@ -179,7 +179,7 @@ describe("a token of another issuer", () => {
     );
   });
 
-  test("by the old flags has the issuer before its name, and only verified addresses are names", async () => {
+  test("by the flags prefixes the username with the issuer, and accepts only verified emails", async () => {
     await using issuer = await TestIssuer.start();
     const flags = { issuerUrl: issuer.url, clientId: "me", algorithms: ["ES256"] };
     const bySubject = await AuthenticationFixture.start({ jwt: { current: [oidcRules(flags, issuer.ca)] } });
@@ -212,7 +212,7 @@ describe("a configuration", () => {
       ["https://own.example"],
     );
 
-  test("may say where anybody may go without a name", () => {
+  test("may list the paths of anonymous requests", () => {
     const anonymous = { enabled: true, conditions: [{ path: "/livez" }] };
 
     expect(read({ issuer, claimMappings }, { anonymous })).toMatchObject({
@@ -247,7 +247,7 @@ describe("a configuration", () => {
       "reserved for Kubernetes use",
     ],
     [{ issuer, claimMappings, other: 1 }, "jwt[0].other: Forbidden: unknown field"],
-  ])("that cannot mean what it says is refused: %#", (jwt, message) => {
+  ])("that is invalid is refused: %#", (jwt, message) => {
     expect(() => read(jwt)).toThrow(message);
   });
 });

@@ -1,4 +1,7 @@
-/** Tokens of other issuers (OpenID Connect): checked with the issuer's keys, and turned into users by rules. */
+/**
+ * Authenticates tokens of OpenID Connect issuers: verifies the signature with the issuer's keys, and maps claims to
+ * users.
+ */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../../api/json/json-object.ts";
 import type { RequestNotes } from "../../../request/request-notes.ts";
@@ -13,9 +16,9 @@ import type { JwtRules } from "./configuration.ts";
 import { IssuerError, IssuerKeys } from "./issuer-keys.ts";
 import type { IssuerKeyParts } from "./issuer-keys.ts";
 
-/** Clocks of issuers may be ahead of ours. */
+/** Allows for issuers whose clock is ahead. */
 const NOT_BEFORE_LEEWAY_MS = 300_000;
-/** How long it is believed that a token was signed by a key of its issuer, and of how many. */
+/** Lifetime of a cached verification, and the number of cached ones. */
 const BELIEF_MS = 10_000;
 const BELIEFS_MAX = 2048;
 
@@ -89,7 +92,7 @@ class OidcTokens implements TokenAuthenticator {
     }
   }
 
-  /** What the claims say by themselves, and what time has done to them. */
+  /** Checks the claims without the signature: types, times and audiences. */
   #findProblem(claims: JsonObject): string | undefined {
     const now = this.#parts.loop.now();
     const odd = findOddClaim(claims);
@@ -110,7 +113,7 @@ class OidcTokens implements TokenAuthenticator {
     this.#beliefs.set(digest, belief);
   }
 
-  /** Those that are over, and the oldest. */
+  /** Evicts expired verifications and the oldest one. */
   #forget(): void {
     const now = this.#parts.loop.elapsed();
     let isFirst = true;

@@ -1,10 +1,10 @@
-/** Tokens of all other issuers, by the rules that hold now: those may change while the server runs. */
+/** Authenticates tokens of all configured issuers, by the current rules, which may change at run time. */
 import type { RequestNotes } from "../../../request/request-notes.ts";
 import type { TokenAuthenticator, TokenFinding } from "../authenticator.ts";
 import type { JwtRules } from "./configuration.ts";
 import { oidcTokens, type OidcParts } from "./oidc-tokens.ts";
 
-/** The list is another one when the rules have changed. */
+/** `current` is another array after a change. */
 export interface LiveRules {
   readonly current: readonly JwtRules[];
 }
@@ -17,7 +17,7 @@ class OtherIssuers implements TokenAuthenticator {
   readonly #rules: LiveRules;
   readonly #parts: OidcParts;
   #seen: readonly JwtRules[] = [];
-  /** By their rules: those of an issuer that stays as it was keep the keys that were fetched. */
+  /** Keyed by their rules: an issuer with unchanged rules keeps its fetched keys. */
   #issuers = new Map<string, TokenAuthenticator>();
 
   constructor(rules: LiveRules, parts: OidcParts) {
@@ -33,7 +33,7 @@ class OtherIssuers implements TokenAuthenticator {
     this.#catchUp();
     for (const issuer of this.#issuers.values()) {
       const found = issuer.find(token, audiences, notes);
-      // No two of them have the same name: the one that a token is of decides.
+      // Issuer URLs are unique, so at most one issuer recognises the token.
       if (found !== undefined) return found;
     }
     return undefined;

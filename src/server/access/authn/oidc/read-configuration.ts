@@ -1,4 +1,4 @@
-/** Reads an AuthenticationConfiguration (apiserver.config.k8s.io), and refuses one that cannot mean what it says. */
+/** Reads an AuthenticationConfiguration (apiserver.config.k8s.io), and refuses an invalid one. */
 import { X509Certificate } from "node:crypto";
 import { FieldErrors, FieldPath, fieldErrorText } from "../../../../api/errors/field-error.ts";
 import { parseYaml } from "../../../../api/yaml/yaml.ts";
@@ -17,10 +17,10 @@ import type {
 
 const GROUP = "apiserver.config.k8s.io";
 const VERSIONS = ["v1", "v1beta1", "v1alpha1"].map((version) => `${GROUP}/${version}`);
-/** As upstream's. */
+/** Upstream's limit. */
 const AUTHENTICATORS_MAX = 64;
 
-/** `ownIssuers`: those of service accounts, whose tokens are checked in another way. */
+/** `ownIssuers` are the issuers of service account tokens, which are authenticated separately. */
 export function readAuthenticationConfiguration(
   text: string,
   ownIssuers: readonly string[],
@@ -144,7 +144,7 @@ function checkUrl(fields: Fields, name: string): void {
   if (problem !== undefined) fields.errors.invalid(fields.path(name), text, problem);
 }
 
-/** An issuer that cannot be told from another by whoever answers for it is none. */
+/** The URL must identify one issuer, and TLS must prove that the issuer answers. */
 export function findUrlProblem(text: string): string | undefined {
   let url: URL;
   try {
@@ -265,7 +265,7 @@ interface Verified {
   readonly extra: JwtRules["extra"];
 }
 
-/** A name made of an address that nobody has confirmed would be whoever wrote it. */
+/** A username from an unverified email address would let users choose their name. */
 function requireVerification({ username, claimRules, extra }: Verified, mappings: Fields): void {
   if (username?.type !== "expression" || !/\bclaims\.\??email\b(?!_)/.test(username.expression)) return;
   const others = [

@@ -14,7 +14,7 @@ const UNRELATED = "no relationship found between node 'n1' and this object";
 const QUESTION =
   /^(?<verb>\w+) (?<resource>\w+)(?:\.(?<group>[\w.]+))?(?:\/(?<subresource>\w+))?(?: (?:(?<namespace>[\w-]+)\/)?(?<name>[\w-]*))?$/;
 
-/** `get secrets a/mounted`, with group and subresource where there are any. */
+/** Text such as `get secrets a/mounted`, with group and subresource if set. */
 function question(
   text: string,
 ): Pick<AccessAttributes, "verb" | "resource" | "group" | "subresource" | "namespace" | "name"> {
@@ -155,7 +155,7 @@ describe("a node may", () => {
     expect(answer(question)).toBe(expected);
   });
 
-  test("list and watch its own pods and slices by their node", () => {
+  test("list and watch its own pods and slices by node name", () => {
     expect(answer("list pods", "spec.nodeName=n1")).toBe("allowed");
     expect(answer("watch pods", "spec.nodeName=n1,status.phase!=Failed")).toBe("allowed");
     expect(answer("list pods", "spec.nodeName=n2")).toContain("field selector");
@@ -164,7 +164,7 @@ describe("a node may", () => {
     expect(answer("deletecollection resourceslices.resource.k8s.io")).toContain("field selector");
   });
 
-  test("not be somebody else, nor one who only has its name", () => {
+  test("not act as another node, nor without the group system:nodes", () => {
     expect(answer("get nodes n1", "", user("system:node:n1"))).toBe("");
     expect(answer("get nodes n1", "", user("bob", "system:nodes"))).toBe("");
     expect(answer("get nodes n1", "", user("system:node:", "system:nodes"))).toBe(
@@ -172,7 +172,7 @@ describe("a node may", () => {
     );
   });
 
-  test("read the secrets of a volume that belongs to a claim of its pods, before the claim knows of it", async () => {
+  test("read the secrets of a volume bound to a claim of its pods, before the claim is bound", async () => {
     const scratch = { claimRef: { namespace: "a", name: "web-scratch" }, azureFile: { secretName: "share" } };
     await world.put("persistentvolumes/scratch", { spec: scratch });
     expect(answer("get secrets a/share")).toBe("allowed");
@@ -185,7 +185,7 @@ describe("a node may", () => {
     expect(answer("get secrets a/share")).toBe(UNRELATED);
   });
 
-  test("read what a pod needs as soon as it is there, and no longer once the pod is gone", async () => {
+  test("read the objects that a pod needs only while the pod exists", async () => {
     await world.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
     expect(answer("get secrets a/late")).toBe("allowed");
 
@@ -201,7 +201,7 @@ describe("a node may", () => {
 describe("the first question of a node, when there are many pods", () => {
   const secret = asked(NODE, "get", { resource: "secrets", namespace: "a", name: "late" });
 
-  test("is answered when all were looked at, with others served in between", async () => {
+  test("is answered after all pods are read, with other work in between", async () => {
     const world = openAccessWorld();
     const authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store, loop), rules: nodeRules });
     for (let at = 0; at < 300; at++) await world.put(`pods/a/pod-${String(at)}`, pod("n2", {}));
@@ -218,7 +218,7 @@ describe("the first question of a node, when there are many pods", () => {
   });
 });
 
-test("who waits for the pods to be read waits for the volumes too, though they have become many meanwhile", async () => {
+test("a question that waits for pods also waits for volumes added meanwhile", async () => {
   const world = openAccessWorld();
   const own = new VirtualLoop({ seed: 1 });
   const authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store, own), rules: nodeRules });

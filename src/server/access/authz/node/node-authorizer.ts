@@ -1,6 +1,6 @@
 /**
- * What nodes may do: read what their own pods need and nothing else of that kind, keep their own objects, and what the role `system:node` has
- * said since before that. Reasons are upstream's.
+ * Authorizes nodes: they read only objects that their own pods need, manage their own objects, and have the rules of
+ * the role `system:node`. Reasons are upstream's.
  */
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
 import type { ReferencedResource } from "../../../../resources/pod/pod-references.ts";
@@ -19,7 +19,7 @@ const NO_OPINION: AccessDecision = { outcome: "no opinion", reason: "" };
 
 interface Parts {
   readonly graph: NodeGraph;
-  /** Of the role `system:node`; made when first needed. */
+  /** Rules of the role `system:node`; loaded on first use. */
   readonly rules: () => readonly PolicyRule[];
 }
 
@@ -39,7 +39,7 @@ export function nodeAuthorizer({ graph, rules }: Parts): Authorizer {
     const own = resource === "" ? undefined : OWN_RULES.get(full);
     if (own !== undefined) {
       const waiting = BY_PODS.has(full) ? graph.ready() : undefined;
-      // There may be more to wait for by then.
+      // Decides again from the start, because further reads may be pending by then.
       return waiting === undefined
         ? own({ node, attributes, graph })
         : waiting.then(() => decide(attributes));
@@ -55,7 +55,7 @@ export function nodeAuthorizer({ graph, rules }: Parts): Authorizer {
   };
 }
 
-/** Undefined for somebody who is no node. */
+/** Undefined for a user that is not a node. */
 function nodeOf({ name, groups }: User): string | undefined {
   return name.startsWith(NAME_PREFIX) && groups.includes(NODES) ? name.slice(NAME_PREFIX.length) : undefined;
 }
@@ -95,7 +95,7 @@ const OWN_RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["pods", decidePod],
 ]);
 
-/** Of which a node may see what its pods refer to. */
+/** Resources that a node may read because its pods refer to them. */
 const BY_PODS: ReadonlySet<string> = new Set([
   "secrets",
   "configmaps",
@@ -139,7 +139,7 @@ function decideClaim(question: Question): AccessDecision {
   return related(graph.refersTo(node, "persistentvolumeclaims", attributes), node);
 }
 
-/** Tokens for the accounts of its pods; the accounts themselves it may read for the sake of image credentials. */
+/** Permits tokens for the accounts of the node's pods. It may read these accounts for their image pull secrets. */
 function decideAccount(question: Question): AccessDecision {
   const { node, attributes, graph } = question;
   const { verb, subresource, name } = attributes;
@@ -154,7 +154,7 @@ function decideLease({ node, attributes }: Question): AccessDecision {
   if (!KEEPS.has(verb)) return pass("can only get, create, update, patch, or delete a node lease");
   if (namespace !== LEASES)
     return pass(`can only access leases in the ${JSON.stringify(LEASES)} system namespace`);
-  // The name of a new one is in its body, where admission looks.
+  // A create has its name in the body; admission checks it.
   if (verb !== "create" && name !== node)
     return pass("can only access node lease with the same name as the requesting node");
   return ALLOWED;
@@ -193,7 +193,7 @@ function decideSlice({ node, attributes, graph }: Question): AccessDecision {
   }
 }
 
-/** Its own alone; which one it writes is for admission to see. */
+/** Permits reads of its own Node only; admission checks which Node it writes. */
 function decideNode({ node, attributes }: Question): AccessDecision {
   const { verb, subresource, name } = attributes;
   if (subresource === "status") return WRITES.has(verb) ? ALLOWED : NO_OPINION;

@@ -1,4 +1,7 @@
-/** Which objects a node has to do with, by the pods that run on it. Answers from memory; pods are found by their node, not looked through. */
+/**
+ * Finds the objects that a node may access, through the pods that run on it. It uses memory only, with an index of
+ * pods by node.
+ */
 import type { PersistentVolume, Pod } from "../../../../api/generated/types/core-v1.ts";
 import type { ResourceSlice } from "../../../../api/generated/types/resource-v1.ts";
 import type { VolumeAttachment } from "../../../../api/generated/types/storage-v1.ts";
@@ -23,7 +26,7 @@ interface Place {
 export class NodeGraph {
   readonly #store: Store;
   readonly #turn: () => Promise<void>;
-  /** By node: the keys of its pods. */
+  /** Keys of pods, by node. */
   readonly #pods = new Map<string, Set<string>>();
   readonly #index = new LiveIndex<Pod>({
     prefix: PODS,
@@ -31,7 +34,7 @@ export class NodeGraph {
     remove: (pod) => forget(this.#pods, pod.spec.nodeName, podKey(pod)),
   });
 
-  /** By claim: the keys of the volumes that say that they belong to it, whether or not the claim knows yet. */
+  /** Keys of volumes by the claim that they name, even before the claim names the volume. */
   readonly #volumes = new Map<string, Set<string>>();
   readonly #volumeIndex = new LiveIndex<PersistentVolume>({
     prefix: VOLUMES,
@@ -44,7 +47,10 @@ export class NodeGraph {
     this.#turn = () => new Promise((resolve) => loop.post("request", resolve));
   }
 
-  /** Undefined when what pods refer to can be asked for now, else settles when it can: after a start there are many to be looked at once. */
+  /**
+   * Undefined if references of pods can be queried now, otherwise settles when they can: after a start, all pods must
+   * be read first.
+   */
   ready(): Promise<void> | undefined {
     const { view } = this.#store;
     const pods = this.#index.ready(view, this.#turn);
@@ -55,8 +61,8 @@ export class NodeGraph {
   }
 
   /**
-   * Reads pods and volumes that changed since the last question. Called now and then: while no node asks, changes pile up, and
-   * the next question would pay for all of them.
+   * Reads pods and volumes that changed since the last question. Called periodically: otherwise changes accumulate
+   * while no node asks, and the next question pays for all of them.
    */
   keepUp(): void {
     this.#index.keepUp(this.#store.view);
@@ -67,7 +73,7 @@ export class NodeGraph {
     return this.#find<Pod>(`${PODS}${namespace}/${name}`)?.spec.nodeName === node;
   }
 
-  /** Whether a pod on the node refers to it, or to a claim whose volume does. */
+  /** True if a pod on the node refers to the object, directly or through a claim's volume. */
   refersTo(node: string, resource: ReferencedResource, { namespace, name }: Place): boolean {
     const reference = `${resource}/${name}`;
     for (const pod of this.#podsOn(node))
@@ -75,7 +81,7 @@ export class NodeGraph {
     return resource === "secrets" && this.#volumesNeed(node, `${namespace}/${name}`);
   }
 
-  /** Whether a pod on the node uses the claim that the volume belongs to. */
+  /** True if a pod on the node uses the volume's claim. */
   usesVolume(node: string, name: string): boolean {
     const claim = this.#find<PersistentVolume>(`${VOLUMES}${name}`)?.spec.claimRef;
     if (claim === undefined) return false;

@@ -1,4 +1,7 @@
-/** The roles and bindings that every cluster has: upstream's, which are facts, and the few that loops of this project need beyond them. */
+/**
+ * The default roles and bindings of every cluster: upstream's, and the few that this project's controllers need in
+ * addition.
+ */
 import { ROLES_TEXT } from "../../../../api/generated/roles.ts";
 import type {
   ClusterRole,
@@ -11,14 +14,14 @@ import { OWN_ROLES } from "./own-roles.ts";
 
 export type DefaultRole = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
-/** A role that gathers others is given without rules. */
+/** An aggregated role has no rules in the facts. */
 type Fact =
   | Exclude<DefaultRole, ClusterRole>
   | (Omit<ClusterRole, "rules"> & { readonly rules: ClusterRole["rules"] | null });
 
 let upstream: readonly DefaultRole[] | undefined;
 
-/** Read when first asked for: it takes a millisecond. */
+/** Parsed on first use: parsing takes a millisecond. */
 export function defaultRoles(): readonly DefaultRole[] {
   upstream ??= Object.values(JSON.parse(ROLES_TEXT) as Record<string, readonly Fact[]>)
     .flat()
@@ -28,7 +31,7 @@ export function defaultRoles(): readonly DefaultRole[] {
 
 let ofNodes: readonly PolicyRule[] | undefined;
 
-/** Of the role `system:node`, as it is when nobody has changed it. */
+/** Rules of the unmodified role `system:node`. */
 export function nodeRules(): readonly PolicyRule[] {
   ofNodes ??= defaultRoles().flatMap((role) =>
     role.kind === "ClusterRole" && role.metadata.name === "system:node" ? role.rules : [],

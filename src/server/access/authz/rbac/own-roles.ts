@@ -1,4 +1,7 @@
-/** Roles for loops that upstream does not have, or that do more here than their namesake there; each with the reason. */
+/**
+ * Roles for controllers that upstream lacks, or that do more here than upstream's controller of that name; each with
+ * the reason.
+ */
 import type {
   ClusterRole,
   ClusterRoleBinding,
@@ -15,12 +18,12 @@ const METADATA = {
   labels: { "kubernetes.io/bootstrapping": "rbac-defaults" },
 };
 
-/** One process speaks for all simulated nodes where it writes events; as each node it writes that node's own objects. */
+/** One process writes the events of all simulated nodes; it writes other objects as the node itself. */
 const SIMULATED_NODES: readonly PolicyRule[] = [
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
 ];
 
-/** Of servers that share a store, one runs the nodes. */
+/** Servers that share a store elect one to run the simulated nodes. */
 const NODES_LEASE: readonly PolicyRule[] = [
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
   {
@@ -31,29 +34,29 @@ const NODES_LEASE: readonly PolicyRule[] = [
   },
 ];
 
-/** What loops do beyond upstream's of their name, by their accounts. */
+/** Permissions of controllers beyond upstream's, by service account. */
 const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
-  // Upstream leaves the first StorageClass to whoever installs a cluster.
+  // Upstream leaves the first StorageClass to the cluster's installer.
   "default-storage-class": [
     { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["create"] },
   ],
-  // Its status is written by a patch, so that it never has to read it again.
+  // The controller patches the status, so that it need not read it again.
   "deployment-controller": [{ apiGroups: ["apps"], resources: ["deployments/status"], verbs: ["patch"] }],
-  // What it has decided lately is remembered at the object, so that a new instance does not decide it again.
+  // Recent recommendations are stored on the object, so that a new instance does not decide them again.
   "horizontal-pod-autoscaler": [
     { apiGroups: ["autoscaling"], resources: ["horizontalpodautoscalers"], verbs: ["patch"] },
   ],
-  // A pod is looked at once more before its finalizer is taken off.
+  // The controller rereads a pod before it removes the finalizer.
   "job-controller": [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }],
-  // Finalizers are taken off by patches.
+  // Patches remove finalizers.
   "pv-protection-controller": [{ apiGroups: [""], resources: ["persistentvolumes"], verbs: ["patch"] }],
   "pvc-protection-controller": [{ apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["patch"] }],
   "volumeattributesclass-protection-controller": [
     { apiGroups: ["storage.k8s.io"], resources: ["volumeattributesclasses"], verbs: ["patch"] },
   ],
-  // A quota that somebody else has just written is read again at once.
+  // The controller rereads a quota at once after a conflict.
   "resourcequota-controller": [{ apiGroups: [""], resources: ["resourcequotas"], verbs: ["get"] }],
-  // Owners of claims are set by patches.
+  // Patches set the owners of claims.
   "statefulset-controller": [{ apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["patch"] }],
 };
 
@@ -71,7 +74,7 @@ function account(name: string): Subject {
   return { kind: "ServiceAccount", name, namespace: "kube-system" };
 }
 
-/** A role with the one to whom it is given; members in the order in which they are stored. */
+/** A ClusterRole and its binding, with members in stored order. */
 function granted(
   name: string,
   rules: readonly PolicyRule[],
@@ -91,7 +94,7 @@ interface Given {
   readonly subject: Subject;
 }
 
-/** The same in one namespace. */
+/** A Role and its binding in one namespace. */
 function grantedIn(namespace: string, { name, rules, subject }: Given): readonly [Role, RoleBinding] {
   const metadata = { ...METADATA, name, namespace } as unknown as Role["metadata"];
   const roleRef = { apiGroup: GROUP, kind: "Role", name };

@@ -31,7 +31,7 @@ function open(): { readonly world: AccessWorld; readonly rbac: RbacAuthorizer } 
 }
 
 describe("roles allow", () => {
-  test("what can be read of them, whatever lies beside it", async () => {
+  test("the readable roles, despite unreadable ones", async () => {
     const { world, rbac } = open();
     const damaged = async (path: string): Promise<void> => {
       const value = Buffer.from("k8s:enc:aesgcm:v1:lost:0123");
@@ -49,7 +49,7 @@ describe("roles allow", () => {
     expect(rbac.decide(asked(BOB, "get")).outcome).toBe("no opinion");
   });
 
-  test("what a binding gives, from the next question on, until it is gone", async () => {
+  test("the grants of a binding, from its creation to its deletion", async () => {
     const { world, rbac } = open();
     const question = asked(BOB, "get", { namespace: "default" });
     await world.put("roles/default/reader", { kind: "Role", ...READ_PODS });
@@ -71,7 +71,7 @@ describe("roles allow", () => {
     expect(rbac.decide(question).outcome).toBe("no opinion");
   });
 
-  test("in the namespace of the binding alone, also when the role is of the cluster", async () => {
+  test("only the binding's namespace, also for a ClusterRole", async () => {
     const { world, rbac } = open();
     await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
     await world.put("rolebindings/a/b", binding("ClusterRole/reader", "User/bob"));
@@ -81,7 +81,7 @@ describe("roles allow", () => {
     expect(rbac.decide(asked(BOB, "get")).outcome).toBe("no opinion");
   });
 
-  test("a service account of the binding's own namespace when it names none, and no user of that name", async () => {
+  test("a service account of the binding's namespace if it names none, and no user of that name", async () => {
     const { world, rbac } = open();
     await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
     await world.put("rolebindings/a/b", binding("ClusterRole/reader", "ServiceAccount/robot"));
@@ -96,7 +96,7 @@ describe("roles allow", () => {
     expect(rbac.decide(asked(user("system:serviceaccount::stray"), "get")).outcome).toBe("no opinion");
   });
 
-  test("by names what has that name, and nothing when none is said", async () => {
+  test("only named objects by resourceNames, and no request without a name", async () => {
     const { world, rbac } = open();
     const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["*"], resourceNames: ["web"] }];
     await world.put("clusterroles/one", { kind: "ClusterRole", rules });
@@ -109,7 +109,7 @@ describe("roles allow", () => {
     expect(outcome("list", "web")).toBe("allowed");
   });
 
-  test("a role that is not there says so, and keeps nobody from what others give", async () => {
+  test("the grants of other roles although one role is missing, and report it", async () => {
     const { world, rbac } = open();
     await world.put("clusterrolebindings/c", everywhere("ClusterRole/gone", "User/bob"));
     const question = asked(BOB, "get");
@@ -124,7 +124,7 @@ describe("roles allow", () => {
     expect(rbac.rulesFor(BOB, "default")).toMatchObject({ isIncomplete: true, rules: READ_PODS.rules });
   });
 
-  test("however many paths somebody asks for, and remembers few of them", async () => {
+  test("any number of different paths, and cache few of them", async () => {
     const { world, rbac } = open();
     const rules = [{ verbs: ["get"], nonResourceURLs: ["/p/*"] }];
     await world.put("clusterroles/paths", { kind: "ClusterRole", rules });
@@ -138,7 +138,7 @@ describe("roles allow", () => {
   });
 });
 
-describe("what is remembered of questions", () => {
+describe("the cache of questions", () => {
   const MIB = 1024 * 1024;
 
   function heapMib(): number {
@@ -150,7 +150,7 @@ describe("what is remembered of questions", () => {
   test.each([
     ["long ones", (at: number) => asked(BOB, `${String(at)}${"v".repeat(MIB)}`)],
     ["long names", (at: number) => asked(user(`${String(at)}${"u".repeat(MIB)}`), "get")],
-  ])("takes no room for %s", (_name, question) => {
+  ])("does not keep %s", (_name, question) => {
     const { rbac } = open();
     const before = heapMib();
 
@@ -172,7 +172,7 @@ describe("what is remembered of questions", () => {
     expect(ask(0)).toBe("no opinion");
   });
 
-  test("holds the names of a rule once", async () => {
+  test("keeps the names of a rule once", async () => {
     const { world, rbac } = open();
     const resourceNames = Array.from({ length: 20_000 }, (_, at) => `name-${String(at)}`);
     const rule = { apiGroups: [""], resources: ["pods"], verbs: ["*"], resourceNames };

@@ -1,6 +1,6 @@
 /**
- * Roles say who may do what, and nothing forbids what they allow. For each user it is remembered which rules concern which kind of question,
- * until any role or binding changes; so a user who asks again costs a few lookups, however many bindings there are.
+ * Decides by RBAC roles; no rule forbids anything. The rules that match a question are cached per user until a role
+ * or binding changes. A repeated question therefore costs a few lookups, however many bindings exist.
  */
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
 import type { User } from "../../../request/user.ts";
@@ -8,28 +8,28 @@ import type { AccessAttributes, AccessDecision, Authorizer, HeldRules } from "..
 import type { RoleBook } from "./role-book.ts";
 import { ruleConcerns } from "./rule-match.ts";
 
-/** As many users, and kinds of questions of each, as a busy server meets between two changes of roles. */
+/** Bounds of the cached users, and of the questions per user: enough for a busy server between two role changes. */
 const USERS_MAX = 4096;
 const QUESTIONS_MAX = 1024;
-/** Longer ones are not kept: a review may ask about anything, as anybody. */
+/** Longer keys are not cached: a review may ask any question for any user. */
 const QUESTION_CHARS_MAX = 1000;
 const USER_CHARS_MAX = 10_000;
-/** Size of a match in memory, in characters. */
+/** Estimated memory of a match, in characters. */
 const MATCH_CHARS = 64;
-/** Bound of everything that is kept. */
+/** Bound of the whole cache. */
 const KEPT_CHARS_MAX = 16 * 1024 * 1024;
 
-/** A rule that concerns a kind of question. */
+/** A rule that matches a kind of question. */
 interface Match {
-  /** Undefined when it is about all names. */
+  /** Undefined if the rule applies to all names. */
   readonly names: ReadonlySet<string> | undefined;
   readonly decision: AccessDecision;
 }
 
-/** The answers to one kind of question: everything but the name of the object is said. */
+/** Cached result for all questions that differ only in the object's name. */
 interface Verdict {
   readonly matches: readonly Match[];
-  /** When no match fits. */
+  /** Decision if no match fits. */
   readonly otherwise: AccessDecision;
 }
 
@@ -41,7 +41,7 @@ export class RbacAuthorizer implements Authorizer {
   readonly #book: RoleBook;
   #edition = -1;
   readonly #byUser = new Map<string, Verdicts>();
-  /** The same by identity: all requests of a connection have one user. */
+  /** Lookup by identity: all requests of a connection share one User object. */
   #known = new WeakMap<User, Verdicts>();
   #keptChars = 0;
 
@@ -65,7 +65,7 @@ export class RbacAuthorizer implements Authorizer {
 
   rulesFor(user: User, namespace: string): HeldRules {
     const grants = this.#book.grantsTo(user, namespace);
-    // Each role once, however many bindings give it.
+    // Each role once, however many bindings grant it.
     const roles = new Set(grants.flatMap((grant) => ("rules" in grant ? [grant.rules] : [])));
     const rules = [...roles].flat();
     const missing = grants.flatMap((grant) => ("missing" in grant ? [grant.missing] : []));
@@ -107,7 +107,7 @@ export class RbacAuthorizer implements Authorizer {
   #judge(attributes: AccessAttributes): Verdict {
     const matches: Match[] = [];
     const missing: string[] = [];
-    // Further bindings of one role add nothing.
+    // Further bindings of the same role add nothing.
     const seen = new Set<readonly PolicyRule[]>();
     for (const grant of this.#book.grantsTo(attributes.user, attributes.namespace)) {
       if ("missing" in grant) {
@@ -121,7 +121,7 @@ export class RbacAuthorizer implements Authorizer {
         if (!ruleConcerns(rule, attributes)) continue;
         const names = namesOf(rule, attributes);
         matches.push({ names, decision });
-        // Nothing behind a match for all names is ever reached.
+        // A match for all names ends the search.
         if (names === undefined) return { matches, otherwise: NO_OPINION };
       }
     }
@@ -133,7 +133,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** The names of a rule, once for all questions that it concerns. */
+/** Set of a rule's resourceNames, built once per rule. */
 const nameSets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
 function namesOf(
@@ -148,7 +148,7 @@ function namesOf(
   return made;
 }
 
-/** Several in brackets, each once. */
+/** Several errors in brackets, each once. */
 function errorsText(errors: readonly string[]): string | undefined {
   const [first, ...others] = new Set(errors);
   if (first === undefined) return undefined;

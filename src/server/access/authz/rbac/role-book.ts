@@ -1,4 +1,4 @@
-/** Roles and bindings as they are at this moment, found by whom they are for. A write that was acknowledged counts for the very next question. */
+/** Indexes current roles and bindings by subject. An acknowledged write counts for the next question. */
 import type {
   ClusterRole,
   ClusterRoleBinding,
@@ -20,14 +20,14 @@ const CLUSTER_BINDINGS = "/registry/clusterrolebindings/";
 
 type Binding = RoleBinding | ClusterRoleBinding;
 
-/** What one subject of a binding is given. */
+/** The grant of a binding to one subject. */
 interface Grant {
   readonly binding: Binding;
-  /** For people: `ClusterRoleBinding "x" of ClusterRole "y" to Group "z"`. */
+  /** Text for people: `ClusterRoleBinding "x" of ClusterRole "y" to Group "z"`. */
   readonly source: string;
 }
 
-/** What somebody is given by one binding; exactly one of the two. */
+/** Rules that a binding grants, or an error if its role does not exist. */
 type GrantedRules =
   | { readonly source: string; readonly rules: readonly PolicyRule[] }
   | { readonly missing: string };
@@ -35,9 +35,9 @@ type GrantedRules =
 export class RoleBook {
   readonly #store: Store;
   readonly #cluster = new Map<string, Set<Grant>>();
-  /** By namespace, then by subject. */
+  /** Keyed by namespace, then by subject. */
   readonly #namespaced = new Map<string, Map<string, Set<Grant>>>();
-  /** What each binding has added, by namespace and name. */
+  /** Grants of each binding, by namespace and name. */
   readonly #grants = new Map<string, readonly (readonly [string, Grant])[]>();
   readonly #clusterBindings = new LiveIndex<ClusterRoleBinding>({
     prefix: CLUSTER_BINDINGS,
@@ -58,14 +58,14 @@ export class RoleBook {
     this.#store = store;
   }
 
-  /** Changes when any role or binding has changed. */
+  /** Changes with every change of a role or binding. */
   get edition(): number {
     const { view } = this.#store;
     if (view !== this.#view) this.#catchUp(view);
     return this.#edition;
   }
 
-  /** What the bindings of the cluster, and with a namespace those in it, give to somebody, in this order. */
+  /** Grants of a user: by ClusterRoleBindings, then by RoleBindings of the namespace unless it is empty. */
   grantsTo(user: User, namespace: string): readonly GrantedRules[] {
     void this.edition;
     const subjects = [`u:${user.name}`, ...user.groups.map((group) => `g:${group}`)];
@@ -75,7 +75,7 @@ export class RoleBook {
     );
   }
 
-  /** Undefined when there is no such role. */
+  /** Undefined if the role does not exist. */
   findRules(
     { kind, name }: Pick<RoleRef, "kind" | "name">,
     namespace: string,
@@ -146,7 +146,7 @@ export class RoleBook {
   }
 }
 
-/** As an error of upstream's lister says it. */
+/** Text of upstream's lister. */
 function missingRole({ kind, name }: Pick<RoleRef, "kind" | "name">): string {
   return `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`;
 }
@@ -163,7 +163,10 @@ function grantsOf(binding: Binding): readonly (readonly [string, Grant])[] {
   });
 }
 
-/** Service accounts are users. One without a namespace is of the binding's; in no namespace there is none. */
+/**
+ * Key of a subject; service accounts are users. One without a namespace uses the binding's; in a ClusterRoleBinding
+ * it is ignored.
+ */
 function subjectKey({ kind, name, namespace }: Subject, home: string): string | undefined {
   const place = namespace === undefined || namespace === "" ? home : namespace;
   switch (kind) {

@@ -1,4 +1,7 @@
-/** The cost of comparing rules, by the turns that a comparison takes: each is a bounded number of comparisons of single entries. */
+/**
+ * Tests the cost of comparing rules by the number of turns; a turn is a bounded number of comparisons of single
+ * entries.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
@@ -63,7 +66,7 @@ describe("lists of 60,000 and 30,000 entries", () => {
 /** As many turns as the whole of a comparison may take. */
 const TURNS_MAX = 210;
 
-describe("a comparison that would take too long ends, and says so", () => {
+describe("a comparison that would take too long ends as incomplete", () => {
   test("of many rules with many rules", () => {
     const held = many(15_000).map((name) => ({ ...RESOURCE, resourceNames: [name] }));
     const wanted = many(15_000).map((name) => ({ ...RESOURCE, resourceNames: [name], verbs: ["get", "x"] }));
@@ -74,7 +77,7 @@ describe("a comparison that would take too long ends, and says so", () => {
     expect(turns).toBeLessThan(TURNS_MAX);
   });
 
-  test("of rules that mean thousands of millions of parts", () => {
+  test("of rules with billions of parts", () => {
     const lists = { verbs: many(300), resources: many(300), resourceNames: many(300) };
     const held = ["a", "b"].map((group) => ({ ...lists, apiGroups: [group], resourceNames: many(299) }));
 
@@ -84,7 +87,7 @@ describe("a comparison that would take too long ends, and says so", () => {
     expect(turns).toBeLessThan(TURNS_MAX);
   });
 
-  test("of the same entry again and again", () => {
+  test("of many copies of one entry", () => {
     const held = Array.from({ length: 15_000 }, () => ({ ...RESOURCE, resourceNames: ["a"] }));
     const names = Array.from({ length: 30_000 }, () => "a");
 
@@ -106,7 +109,7 @@ describe("a comparison that would take too long ends, and says so", () => {
   });
 });
 
-/** As upstream defines it: every part of a wanted rule is covered by one held rule. */
+/** Upstream's definition: one held rule covers every part of a wanted rule. */
 function reference(held: readonly PolicyRule[], { verbs, ...rule }: PolicyRule): boolean {
   const has = (list: readonly string[] = [], value: string): boolean =>
     list.includes("*") || list.includes(value);
@@ -145,7 +148,7 @@ function reference(held: readonly PolicyRule[], { verbs, ...rule }: PolicyRule):
 type ListOf = (...values: readonly string[]) => fc.Arbitrary<string[]>;
 
 const shortList: ListOf = (...values) => fc.subarray([...values], { minLength: 1 });
-/** Long lists are asked by their index. */
+/** Long lists use an index. */
 const anyList: ListOf = (...values) =>
   fc
     .tuple(shortList(...values), fc.boolean())

@@ -1,23 +1,23 @@
-/** Which of some wanted rules the held rules of a user do not cover. */
+/** Finds the wanted rules that the held rules of a user do not cover. */
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
 import { ALL, listHas, someUrlCovers } from "./rule-lists.ts";
 
 const NONE: readonly string[] = [];
 
-/** Parts that an error lists: more than anybody reads. */
+/** Bound of the parts listed in an error: more than people read. */
 const FOUND_MAX = 1000;
 const FOUND_CHARS_MAX = 64 * 1024;
-/** Comparisons of one entry each; together they take a second. Rules that people write need some ten thousand. */
+/** Bound of single-entry comparisons, about a second together. Typical rules need some ten thousand. */
 const STEPS_MAX = 10_000_000;
 /** Comparisons between two yields: a few milliseconds. */
 const TURN_STEPS = 50_000;
-/** A comparison of a long text counts once more for each so many characters. */
+/** A comparison of a long text counts as one more for each of this many characters. */
 const STEP_CHARS = 64;
 
 export interface Shortfall {
-  /** The rules that are not covered, in parts of one verb and one thing each; not all of them when there are very many. */
+  /** The uncovered rules, split into parts of one verb and one resource or URL; truncated if there are very many. */
   readonly parts: readonly PolicyRule[];
-  /** False when the rules are too many to compare: parts that were not looked at may not be covered either. */
+  /** False if the rules were too many to compare: unchecked parts may be uncovered too. */
   readonly isComplete: boolean;
 }
 
@@ -35,7 +35,7 @@ class CoverSearch {
   readonly #found = new FoundParts();
 
   constructor(held: readonly PolicyRule[]) {
-    // Roles that are bound several times are held once.
+    // A role bound several times is held once.
     this.#owners = [...new Set(held)];
   }
 
@@ -76,7 +76,7 @@ class CoverSearch {
     }
   }
 
-  /** By one owner alone; false also when the search is over. */
+  /** True if a single owner covers it; false also when the search has ended. */
   *#isCovered(
     owners: readonly PolicyRule[],
     does: (owner: PolicyRule) => boolean,
@@ -94,7 +94,7 @@ class Effort {
   #steps = 0;
   #turnEnd = TURN_STEPS;
 
-  /** One more comparison of this text. */
+  /** Counts one comparison of this text. */
   spend(value: string): void {
     this.#steps += 1 + Math.floor(value.length / STEP_CHARS);
   }
@@ -103,7 +103,7 @@ class Effort {
     return this.#steps > STEPS_MAX;
   }
 
-  /** True once for each turn. */
+  /** Returns true once per turn. */
   isTurnOver(): boolean {
     if (this.#steps < this.#turnEnd) return false;
     this.#turnEnd = this.#steps + TURN_STEPS;
@@ -130,13 +130,13 @@ class FoundParts {
   }
 }
 
-// A resource, and the name that stands for the same subresource of all resources: `*/scale` for `pods/scale`.
+// A resource, and the wildcard for its subresource in all resources: `*/scale` for `pods/scale`.
 interface WantedResource {
   readonly name: string;
   readonly ofAll: string | undefined;
 }
 
-/** A rule whose lists have no entry twice. */
+/** A rule with duplicate entries removed. */
 interface WantedRule {
   readonly verbs: readonly string[];
   readonly groups: readonly string[];
@@ -164,9 +164,9 @@ function ofAllResources(name: string): string | undefined {
   return slash < 0 ? undefined : `*${name.slice(slash)}`;
 }
 
-/** A resource of a group, or a URL: lists of one entry or none. */
+/** A resource of a group, or a URL: each list has at most one entry. */
 type Place = Pick<WantedRule, "groups" | "resources" | "urls">;
-/** A verb, with one name or none. */
+/** A verb, with at most one name. */
 type Part = Pick<WantedRule, "verbs" | "names">;
 
 function* placesOf({ groups, resources, urls }: WantedRule): Generator<Place> {
@@ -175,7 +175,7 @@ function* placesOf({ groups, resources, urls }: WantedRule): Generator<Place> {
   for (const url of urls) yield { groups: NONE, resources: [], urls: [url] };
 }
 
-/** One by one: a rule of some hundred verbs and names each has ten thousands. */
+/** Lazy: a rule with some hundred verbs and names has tens of thousands of parts. */
 function* partsAt({ urls }: Place, { verbs, names }: WantedRule): Generator<Part> {
   const each = names.length === 0 || urls.length > 0 ? [NONE] : names.map((name) => [name]);
   for (const verb of verbs) for (const one of each) yield { verbs: [verb], names: one };
@@ -195,7 +195,7 @@ function coversPlace(owner: PolicyRule, { groups, resources, urls }: Place, effo
   );
 }
 
-/** Some names are less than all. */
+/** An owner with resourceNames does not cover a part for all names. */
 function coversPart(owner: PolicyRule, { verbs, names }: Part, effort: Effort): boolean {
   effort.spend("");
   if (!hasAll(owner.verbs, verbs, effort)) return false;
@@ -234,7 +234,7 @@ function coversUrls(urls: readonly string[], wanted: readonly string[], effort: 
   });
 }
 
-/** Parts that differ in their verb alone, as one rule. */
+/** Merges parts that differ only in their verb. */
 export function compactRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   const compact: PolicyRule[] = [];
   const byPlace = new Map<string, string[]>();
@@ -257,7 +257,7 @@ export function compactRules(rules: readonly PolicyRule[]): readonly PolicyRule[
   return compact;
 }
 
-/** As kubectl's users know it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
+/** The text that kubectl shows: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
 export function ruleText(rule: PolicyRule): string {
   const parts = [
     ["APIGroups", rule.apiGroups],
@@ -270,7 +270,7 @@ export function ruleText(rule: PolicyRule): string {
   return `{${filled.map(([name, values = NONE]) => `${name}:${listText(values)}`).join(", ")}}`;
 }
 
-/** `["a" "b"]`. */
+/** For example `["a" "b"]`. */
 export function listText(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(" ")}]`;
 }

@@ -1,17 +1,17 @@
 /**
- * Questions about the lists of a rule. A list that is long gets an index when it is first asked about, which lives as long as the list; so a question
- * costs the same however many entries the rule has. Lists that are asked about are of stored roles, and never change.
+ * Searches the lists of a rule. A long list gets an index on first use, so the cost of a search does not depend on
+ * its length. The index lives as long as the list. Searched lists belong to stored roles and never change.
  */
 import { indexOfTrailing } from "../../../../base/text-end.ts";
 
 export const ALL = "*";
 
-/** From this length on an index is faster than a walk. */
+/** Length from which an index is faster than a scan. */
 const INDEXED_MIN = 16;
 
 const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** Whether the list has this very value. */
+/** True if the list contains exactly this value. */
 export function listHas(list: readonly string[], value: string): boolean {
   if (list.length < INDEXED_MIN) return list.includes(value);
   let values = valueSets.get(list);
@@ -26,13 +26,13 @@ export function listHasOrAll(list: readonly string[], value: string): boolean {
   return listHas(list, ALL) || listHas(list, value);
 }
 
-/** Whether a URL of the list stands for the path. */
+/** True if a URL of the list matches the path. */
 export function someUrlCovers(urls: readonly string[], path: string): boolean {
   if (urls.length < INDEXED_MIN) return urls.some((url) => coversPath(url, path));
   return listHas(urls, path) || hasPrefixOf(prefixesOf(urls), path);
 }
 
-/** A star at the end stands for anything, even for nothing. */
+/** A trailing star matches any text, also the empty one. */
 export function coversPath(url: string, path: string): boolean {
   if (url === ALL || url === path) return true;
   return url.endsWith(ALL) && path.startsWith(prefixIn(url));
@@ -44,7 +44,7 @@ function prefixIn(url: string): string {
 
 const prefixLists = new WeakMap<readonly string[], readonly string[]>();
 
-/** What the URLs with a star begin with: in order, and none the beginning of another. */
+/** Prefixes of the URLs with a trailing star: sorted, and none a prefix of another. */
 function prefixesOf(urls: readonly string[]): readonly string[] {
   const known = prefixLists.get(urls);
   if (known !== undefined) return known;
@@ -53,7 +53,7 @@ function prefixesOf(urls: readonly string[]): readonly string[] {
     .map(prefixIn)
     .toSorted(byCodeUnit);
   const prefixes: string[] = [];
-  // A prefix of an entry comes before it, and only entries with that prefix lie between.
+  // Sorting puts a prefix directly before the entries that start with it.
   for (const prefix of sorted) {
     const last = prefixes.at(-1);
     if (last === undefined || !prefix.startsWith(last)) prefixes.push(prefix);
@@ -62,7 +62,7 @@ function prefixesOf(urls: readonly string[]): readonly string[] {
   return prefixes;
 }
 
-/** The only candidate is the last prefix that is not behind the path: see `prefixesOf`. */
+/** Binary search: the only candidate is the last prefix that sorts before or equal to the path. */
 function hasPrefixOf(prefixes: readonly string[], path: string): boolean {
   let [low, high] = [0, prefixes.length];
   while (low < high) {

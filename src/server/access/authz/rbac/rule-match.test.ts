@@ -63,7 +63,7 @@ describe("a rule allows", () => {
     expect(ruleAllows(onPaths, asked(BOB, "post", { path }))).toBe(false);
   });
 
-  test("nothing of a resource by a rule about paths, and no path by a rule about resources", () => {
+  test("no resource by a rule about paths, and no path by a rule about resources", () => {
     const onPaths = { verbs: ["*"], nonResourceURLs: ["*"] };
 
     expect(ruleAllows(onPaths, asked(BOB, "get"))).toBe(false);

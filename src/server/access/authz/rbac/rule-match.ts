@@ -1,4 +1,4 @@
-/** Whether a rule of a role allows something. As upstream's, to the letter: nothing here is a pattern but what ends or begins with a star. */
+/** Matches rules exactly as upstream does: only a leading or trailing star is a wildcard. */
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
 import type { AccessAttributes } from "../authorizer.ts";
 import { listHas, listHasOrAll, someUrlCovers } from "./rule-lists.ts";
@@ -9,7 +9,7 @@ export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): bool
   return ruleConcerns(rule, attributes) && allowsName(rule, attributes.name);
 }
 
-/** The same but for the name of the object. */
+/** Like `ruleAllows`, but ignores the object's name. */
 export function ruleConcerns(rule: PolicyRule, attributes: AccessAttributes): boolean {
   const { verb, path, group, resource } = attributes;
   if (!listHasOrAll(rule.verbs, verb)) return false;
@@ -17,12 +17,15 @@ export function ruleConcerns(rule: PolicyRule, attributes: AccessAttributes): bo
   return listHasOrAll(rule.apiGroups ?? NONE, group) && allowsResource(rule, attributes);
 }
 
-/** Whoever does not name an object is not allowed by a rule that names some. */
+/** A rule with resourceNames does not allow a request without a name. */
 function allowsName({ resourceNames = NONE }: PolicyRule, name: string): boolean {
   return resourceNames.length === 0 || listHas(resourceNames, name);
 }
 
-/** `*` is every resource with all that is below it, and `*` with a subresource behind a slash that one of every resource; `pods/*` is nothing. */
+/**
+ * `*` matches every resource with its subresources. A star, a slash and a subresource match that subresource of every
+ * resource. `pods/*` matches nothing.
+ */
 function allowsResource(
   { resources = NONE }: PolicyRule,
   { resource, subresource }: AccessAttributes,

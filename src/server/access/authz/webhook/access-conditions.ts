@@ -1,4 +1,4 @@
-/** The expressions that say about which questions a webhook is asked. */
+/** Evaluates the match conditions, which select the questions for a webhook. */
 import { CelBudgetError, CelCompileError, CelEvaluationError } from "../../../../api/cel/cel-error.ts";
 import { jsonToValue } from "../../../../api/cel/json-value.ts";
 import { CALL_BUDGET, compileCel, type Program } from "../../../../api/cel/program.ts";
@@ -12,7 +12,7 @@ type ConditionsOutcome =
   | { readonly outcome: "met" | "not met" }
   | { readonly outcome: "failed"; readonly why: string };
 
-/** Throws an Error that says what is wrong with an expression. */
+/** Throws an Error that describes the invalid expression. */
 export function compileConditions(expressions: readonly string[]): readonly Program[] {
   return expressions.map((expression) => {
     const program = compiled(expression);
@@ -34,7 +34,7 @@ function compiled(expression: string): Program {
   }
 }
 
-/** One that does not hold decides, even when others cannot be evaluated. */
+/** A false condition decides, even if other conditions fail to evaluate. */
 export function judgeConditions(
   programs: readonly Program[],
   spec: SubjectAccessReviewSpec,

@@ -1,4 +1,4 @@
-/** A question as the spec of a SubjectAccessReview, which is how others are asked, and what conditions look at. */
+/** Converts an access question to the spec of a SubjectAccessReview, for webhooks and match conditions. */
 import { listOf, mapOf, STRING } from "../../../../api/cel/type.ts";
 import type { SubjectAccessReviewSpec } from "../../../../api/generated/types/authorization-v1.ts";
 import type { FieldTerm } from "../../../../api/selectors/field-selector.ts";
@@ -7,7 +7,7 @@ import { recordType } from "../../../../resources/admission/match-condition.ts";
 import { fieldTerms, labelTerms } from "../../../request/selector-terms.ts";
 import type { AccessAttributes } from "../authorizer.ts";
 
-/** Texts that are empty are left out, as Go does. */
+/** Omits empty strings, as Go does. */
 export function accessSpec(attributes: AccessAttributes): SubjectAccessReviewSpec {
   const { user, verb, path, resource } = attributes;
   const { name, uid, groups, extra } = user;
@@ -44,7 +44,7 @@ function fieldRequirement({ field, operator, value }: FieldTerm): Requirement {
   return { key: field, operator: operator === "=" ? "In" : "NotIn", values: [value] };
 }
 
-/** Comparisons of numbers have no name there. */
+/** SubjectAccessReview has no operator for numeric comparisons. */
 function labelRequirement({ key, operator, values }: LabelRequirement): readonly Requirement[] {
   switch (operator) {
     case "=":

@@ -24,7 +24,7 @@ interface Asked {
   readonly reviews: Review[];
 }
 
-/** A server that gives these statuses, one after the other. */
+/** A webhook that responds with these statuses in turn. */
 async function open(statuses: readonly object[], options: Partial<WebhookOptions> = {}): Promise<Asked> {
   const authority = await makeAuthority("test");
   const reviews: Review[] = [];
@@ -59,8 +59,8 @@ async function open(statuses: readonly object[], options: Partial<WebhookOptions
 
 const BOB = user("bob", "dev");
 
-describe("a webhook that is asked", () => {
-  test("is told everything, and its yes counts for a while without asking again", async () => {
+describe("an authorization webhook", () => {
+  test("receives all attributes, and its approval is cached", async () => {
     const { authorizer, reviews } = await open([{ allowed: true, reason: "because" }]);
     const question = asked(BOB, "list", {
       namespace: "a",
@@ -90,7 +90,7 @@ describe("a webhook that is asked", () => {
     });
   });
 
-  test("may deny, or have no opinion, and is asked again when that is not remembered", async () => {
+  test("may deny or have no opinion, and is asked again if that is not cached", async () => {
     const { authorizer, reviews } = await open([
       { allowed: false, denied: true, reason: "no" },
       { allowed: false },
@@ -101,7 +101,7 @@ describe("a webhook that is asked", () => {
     expect(reviews).toHaveLength(2);
   });
 
-  test("and says yes and no at once has failed", async () => {
+  test("that allows and denies at once has failed", async () => {
     const { authorizer } = await open([{ allowed: true, denied: true }], { onFailure: "denied" });
 
     expect(await authorizer.decide(asked(BOB, "get"))).toMatchObject({
@@ -110,7 +110,7 @@ describe("a webhook that is asked", () => {
     });
   });
 
-  test("is asked about what its conditions want alone", async () => {
+  test("is asked only about questions that meet its conditions", async () => {
     const conditions = ["has(request.resourceAttributes)", "request.resourceAttributes.namespace == 'a'"];
     const { authorizer, reviews } = await open([{ allowed: true }], { matchConditions: conditions });
 
@@ -124,7 +124,7 @@ describe("a webhook that is asked", () => {
     expect(reviews).toHaveLength(1);
   });
 
-  test("with a condition that nobody can evaluate has failed", async () => {
+  test("with a condition that fails to evaluate has failed", async () => {
     const { authorizer } = await open([], { matchConditions: ["request.extra['team'][0] == 'a'"] });
 
     const { outcome, error } = await authorizer.decide(asked(BOB, "get"));

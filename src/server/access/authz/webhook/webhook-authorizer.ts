@@ -1,4 +1,4 @@
-/** Asks another server, by a SubjectAccessReview, and remembers its answers for a while. What is remembered is answered at once. */
+/** Authorizes by a SubjectAccessReview webhook, and caches its answers. A cached answer is synchronous. */
 import type { Program } from "../../../../api/cel/program.ts";
 import { isJsonObject } from "../../../../api/json/json-object.ts";
 import { DecisionCache } from "../../../egress/decision-cache.ts";
@@ -19,7 +19,7 @@ export class WebhookAuthorizer implements Authorizer {
   readonly #cache = new DecisionCache<AccessDecision>();
   readonly #conditions: readonly Program[];
 
-  /** Throws an Error when a condition cannot be understood. */
+  /** Throws an Error for an invalid condition. */
   constructor(options: WebhookOptions, parts: ReviewParts) {
     this.#options = options;
     this.#parts = parts;
