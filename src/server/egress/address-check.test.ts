@@ -19,7 +19,7 @@ describe("an address", () => {
   });
 
   test.each(["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "::ffff:7f00:1"])(
-    "%s may be dialled only where somebody has configured it",
+    "%s may be dialled only if a client configured it",
     (ip) => {
       expect(isDialable(ip, "configured")).toBe(true);
       expect(isDialable(ip, "reported")).toBe(false);
@@ -76,7 +76,7 @@ describe("an address", () => {
   });
 
   test.each(["7f00:1", "a00:1", "c0a8:1", "ac10:1", "6440:1"])(
-    "of a translator or tunnel for public addresses never leads to %s",
+    "of a translator or tunnel for public addresses never embeds %s",
     (embedded) => {
       const inverted = embedded
         .split(":")
@@ -89,7 +89,7 @@ describe("an address", () => {
   );
 
   test.each(["::7f00:1", "::ffff:0:7f00:1", "2001:db8::5efe:7f00:1", "64:ff9b:1::7f00:1"])(
-    "that an object reports does not lead to loopback in another form: %s",
+    "that an object reports does not embed loopback: %s",
     (ip) => {
       expect(isDialable(ip, "reported")).toBe(false);
     },

@@ -48,6 +48,6 @@ describe("calls to one server", () => {
     await fill(gate, "a");
     for (let count = 0; count < 1024; count++) void gate.enter("a", NEVER);
 
-    expect(() => gate.enter("a", NEVER)).toThrow("1024 calls wait for the same server already");
+    expect(() => gate.enter("a", NEVER)).toThrow("1024 calls already wait for this server");
   });
 });

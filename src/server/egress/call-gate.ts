@@ -27,7 +27,7 @@ export class CallGate {
       return leave;
     }
     if (queue.waiting.size >= WAITING_MAX)
-      throw new EgressError(`${WAITING_MAX} calls wait for the same server already`);
+      throw new EgressError(`${WAITING_MAX} calls already wait for this server`);
     return new Promise((resolve, reject) => {
       const begin = (): void => {
         signal.removeEventListener("abort", giveUp);

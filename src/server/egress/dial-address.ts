@@ -17,7 +17,7 @@ function urlAddress(text: string): DialAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const defaultPort = DEFAULT_PORTS[url?.protocol ?? ""];
   if (url === undefined || defaultPort === undefined || url.hostname === "")
-    throw new EgressError("the URL of the server to call cannot be used");
+    throw new EgressError("invalid URL: expected http or https and a host");
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   return {
     host,

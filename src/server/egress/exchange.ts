@@ -33,7 +33,7 @@ export class ExchangeError extends Error {
   readonly isReused: boolean;
 
   constructor(cause: unknown, seen: { readonly isUnsent: boolean; readonly isReused: boolean }) {
-    super("there was no answer", { cause });
+    super("the request failed before a response", { cause });
     this.isUnsent = seen.isUnsent;
     this.isReused = seen.isReused;
   }

@@ -47,10 +47,10 @@ function broken(code: string): Error {
 describe("a review", () => {
   test.each([
     ["an internal error", reply(500)],
-    ["a timeout behind it", reply(504)],
-    ["too much to do", reply(429)],
-    ["word when to come again", reply(503, { "retry-after": "1" })],
-    ["a connection that broke", broken("ECONNRESET")],
+    ["a gateway timeout", reply(504)],
+    ["too many requests", reply(429)],
+    ["a Retry-After header", reply(503, { "retry-after": "1" })],
+    ["a reset connection", broken("ECONNRESET")],
   ])("is retried after %s", async (_, trouble) => {
     expect(await ask([trouble, trouble, reply(200)])).toEqual({ calls: 3, tookMs: 1250, answer: 200 });
   });
@@ -63,8 +63,8 @@ describe("a review", () => {
     ["no service", reply(503), "answered with code 503"],
     ["a bad gateway", reply(502), "answered with code 502"],
     ["a refusal", reply(403), "answered with code 403"],
-    ["nobody there", broken("ECONNREFUSED"), "x"],
-    ["somebody else there", broken("DEPTH_ZERO_SELF_SIGNED_CERT"), "x"],
+    ["a refused connection", broken("ECONNREFUSED"), "x"],
+    ["an untrusted certificate", broken("DEPTH_ZERO_SELF_SIGNED_CERT"), "x"],
   ])("is not retried after %s", async (_, trouble, answer) => {
     expect(await ask([trouble])).toEqual({ calls: 1, tookMs: 0, answer });
   });

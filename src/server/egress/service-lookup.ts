@@ -81,7 +81,7 @@ export class ServiceLookup {
     const ends = ready.filter(({ nodeName }) => !this.isSimulated(nodeName));
     const end = ends[this.#parts.random.below(Math.max(ends.length, 1))];
     if (end !== undefined) return end;
-    const why = ready.length > 0 ? ": its pods are simulated, and nobody answers for them" : "";
+    const why = ready.length > 0 ? ": its pods are simulated, and serve no requests" : "";
     throw new EgressError(`no endpoints available for service "${place.name}"${why}`);
   }
 

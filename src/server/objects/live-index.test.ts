@@ -14,7 +14,7 @@ test("an index that keeps up has no changes left at its next read", async () => 
   });
   await world.put("pods/a/first", {});
   index.keepUp(world.store.view);
-  expect(calls, "nobody has asked yet").toEqual([]);
+  expect(calls, "keepUp before the first read is a no-op").toEqual([]);
 
   expect(index.catchUp(world.store.view)).toBe(true);
   expect(calls.splice(0)).toEqual(["add first"]);

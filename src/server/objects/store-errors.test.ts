@@ -4,7 +4,7 @@ import { StoreError } from "../../store/store-error.ts";
 import { toApiError } from "./store-errors.ts";
 
 test.each(["Unavailable", "OutcomeUnknown", "Closed"] as const)(
-  "a store that answers %s makes a 503 that says when to try again",
+  "the store error %s becomes a 503 with a retry time",
   (code) => {
     const error = toApiError(new StoreError(code, "etcd is away"), { group: "", resource: "pods" }, "a");
 

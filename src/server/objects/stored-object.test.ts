@@ -37,7 +37,7 @@ const object = fc
 
 describe("StoredObject", () => {
   test.each([["[]", "does not hold an object of the API"]])(
-    "says what %j is, and shows nothing of it",
+    "rejects %j with an error that hides its content",
     (value, what) => {
       const stored = StoredObject.of(entry(Buffer.from(value), undefined));
 

@@ -1,11 +1,8 @@
 /**
- * Reads the authorities, certificates and keys of one folder, and creates or renews those that are missing or
- * unusable.
- *
- * A private key is written before its certificate and never replaced; a certificate is replaced atomically. A start
- * that was killed halfway therefore leaves a folder that the next start completes. Servers that start together on one
- * folder end with the same authorities; certificates are read before keys for this reason. To change a key, remove
- * its file.
+ * Reads the authorities, certificates and keys of one folder; creates or renews those missing or unusable. A key is
+ * written before its certificate and never replaced; remove its file to change it. A certificate is replaced
+ * atomically. The next start therefore completes a folder that a killed start left. Servers that start together on
+ * one folder end with the same authorities: certificates are read before keys for this reason.
  */
 import { createPublicKey } from "node:crypto";
 import { join } from "node:path";
@@ -69,7 +66,9 @@ export class PkiFolder {
     if (age === undefined) return { name, cert, key };
     if (key !== undefined && isSelfSigned(parsed)) return this.#renewAuthority(name, { cert, key });
     if (age === "expired") throw new Error(`${this.#path(`${name}.crt`)} has expired: put a new one there`);
-    this.#log.warn("an authority ends soon and cannot be renewed here", { authority: name });
+    this.#log.warn("an authority's certificate expires soon and cannot be renewed here: replace it", {
+      authority: name,
+    });
     return { name, cert, key };
   }
 
@@ -87,7 +86,7 @@ export class PkiFolder {
         `${this.#path(`${plan.name}.crt`)} is ${String(fault)} and cannot be made because ${authority.name}.key is not beside it`,
       );
     }
-    this.#log.info("a certificate is made", { certificate: plan.name, because: fault });
+    this.#log.info("issuing a certificate", { certificate: plan.name, because: fault });
     return this.#makeLeaf({ ...plan, key }, { cert: authority.cert, key: authority.key });
   }
 
@@ -98,13 +97,15 @@ export class PkiFolder {
     const found = await this.#findKey(name);
     if (found === undefined && foundPublic !== undefined) {
       throw new Error(
-        `${path} is there but not ${name}.key: put it back, or remove both (tokens given out end)`,
+        `${path} exists but ${name}.key does not: put it back, or remove both (existing tokens become invalid)`,
       );
     }
     const privateKey = found ?? (await this.#makeKey(name));
     const own = createPublicKey(parsePrivateKey(privateKey, this.#path(`${name}.key`)));
     if (foundPublic !== undefined && !isSameKey(createPublicKey(foundPublic), own)) {
-      throw new Error(`${path} does not begin with the public key of ${name}.key beside it`);
+      throw new Error(
+        `${path} does not begin with the public key of ${name}.key: put the right one there, or remove both`,
+      );
     }
     const text = own.export({ type: "spki", format: "pem" }).toString();
     const publicKey = foundPublic ?? (await this.#create(`${name}.pub`, text, CERT_MODE));
@@ -122,7 +123,7 @@ export class PkiFolder {
   }
 
   async #renewAuthority(name: string, { cert: old, key }: KeyPair): Promise<Authority> {
-    this.#log.info("an authority is renewed", { authority: name });
+    this.#log.info("renewing the certificate of an authority", { authority: name });
     const issuer = this.#loadIssuer();
     const cert = await issuer.renewedAuthority({ cert: old, key });
     await this.#replaceCert(name, cert);
@@ -150,7 +151,10 @@ export class PkiFolder {
   }
 
   #keepExpiring({ name }: LeafPlan, pair: KeyPair): KeyPair {
-    this.#log.warn("a certificate ends soon and cannot be renewed here", { certificate: name });
+    this.#log.warn(
+      "a certificate expires soon and cannot be renewed without its authority's key: replace it",
+      { certificate: name },
+    );
     return pair;
   }
 

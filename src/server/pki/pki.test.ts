@@ -218,7 +218,7 @@ describe("an existing folder", () => {
     await open(dir);
     unlinkSync(join(dir, "sa.key"));
 
-    await expect(open(dir)).rejects.toThrow("sa.pub is there but not sa.key");
+    await expect(open(dir)).rejects.toThrow("sa.pub exists but sa.key does not");
   });
 
   test("gets new leaves when its authority is replaced", async () => {

@@ -29,7 +29,7 @@ export interface ListAnswer {
   readonly remainingItems: number | undefined;
 }
 
-/** `object` is undefined for a bookmark, which shows only the revision. */
+/** `stored` is undefined for a bookmark, which carries only the revision. */
 export interface WatchEventAnswer {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
   readonly stored?: StoredObject;

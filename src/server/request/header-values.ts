@@ -1,4 +1,4 @@
-/** Identity headers keep each value apart, because a name may contain a comma. */
+/** Reads identity headers. Each value stays apart, because a name may contain a comma. */
 import type { AcceptedRequest } from "./http.ts";
 
 type Headed = Pick<AcceptedRequest, "headers" | "valuesOf">;

@@ -49,7 +49,7 @@ export interface TurnHolder {
   isTurnOf(user: string): boolean;
   /** Queues the request for a turn of a user that was just authenticated. */
   takeTurnOf(user: string, turn: UserTurn): void;
-  /** Records that the credential was rejected: the connection's next request takes a turn of the connection. */
+  /** Records that the credential was rejected: the next request with it takes a turn of its connection. */
   noteRefusal(): void;
 }
 

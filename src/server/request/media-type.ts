@@ -17,7 +17,7 @@ export function findMediaType(header: string): string | undefined {
   return rest === "" || rest === ";" ? header.slice(0, at).trim().toLowerCase() : undefined;
 }
 
-/** The media type of a patch exactly as written, as upstream reads it. */
+/** The media type of a patch: the text before the semicolon, unchanged, as upstream reads it. */
 export function patchMediaType(header: string | undefined): string {
   if (header === undefined) return "";
   const at = header.indexOf(";");

@@ -99,7 +99,7 @@ describe("parseRequest", () => {
   });
 
   test.each(["", "/", "//", "/a//b/", "/%2F/%ff/..", "/\u00fc"])(
-    "the path behind proxy is left as it was sent: %j",
+    "the path after proxy stays as sent: %j",
     (tail) => {
       const target = `/api/v1/namespaces/a/services/https%3Ab/proxy${tail}?x=%2F&y`;
 

@@ -1,4 +1,4 @@
-/** An authenticated user. */
+/** The user of a request, after authentication. */
 export interface User {
   readonly name: string;
   readonly uid: string;

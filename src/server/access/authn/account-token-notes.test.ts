@@ -125,7 +125,7 @@ describe("a token in a Secret", () => {
   });
 
   test.each([
-    ["with an end", SECRET_CLAIMS],
+    ["with an expiry", SECRET_CLAIMS],
     ["without one", legacyClaims],
   ])("%s that is marked invalid is refused, and its use is annotated", (_, claims) => {
     expect(show(claims, { labels: { [INVALID_SINCE]: "2025-01-01" } })).toMatchObject({

@@ -232,7 +232,7 @@ describe("a token of a service account", () => {
   ];
 
   test.each(ODD_CLAIMS)(
-    "is refused when its claim %s has a wrong type, though its key is ours: %j",
+    "is refused if its claim %s has a wrong type, despite a valid signature: %j",
     async (name, odd) => {
       const { server, token } = await startRobot();
       const key = createPrivateKey(server.keys.privateKey);

@@ -6,7 +6,7 @@ import type { Authenticator } from "./authenticator.ts";
 
 export function authenticate(authenticators: readonly Authenticator[]): Stage {
   return (exchange, next) => {
-    const found = whoAsks(exchange, authenticators);
+    const found = identifyUser(exchange, authenticators);
     return found instanceof Promise
       ? found.then((user) => goOn({ ...exchange, user }, user, next))
       : goOn({ ...exchange, user: found }, found, next);
@@ -35,7 +35,7 @@ function settle(work: () => Reply, resolve: (reply: Reply) => void, reject: (err
   }
 }
 
-function whoAsks(exchange: Exchange, authenticators: readonly Authenticator[]): User | Promise<User> {
+function identifyUser(exchange: Exchange, authenticators: readonly Authenticator[]): User | Promise<User> {
   const refuse = (error: unknown): never => {
     if (isApiError(error, "Unauthorized")) exchange.request.turn?.noteRefusal();
     throw error;

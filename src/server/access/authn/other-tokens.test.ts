@@ -65,12 +65,15 @@ describe("a bootstrap token", () => {
   });
 
   test.each([
-    ["of another secret", { data: { ...GOOD, "token-secret": "0123456789abcdee" } }],
-    ["of another id", { data: { ...GOOD, "token-id": "abcdee" } }],
-    ["that is not for this", { data: { ...GOOD, "usage-bootstrap-authentication": "false" } }],
+    ["with another secret", { data: { ...GOOD, "token-secret": "0123456789abcdee" } }],
+    ["with another ID", { data: { ...GOOD, "token-id": "abcdee" } }],
+    ["without the usage authentication", { data: { ...GOOD, "usage-bootstrap-authentication": "false" } }],
     ["that has expired", { data: { ...GOOD, expiration: "2020-01-01T00:00:00Z" } }],
-    ["whose end nobody can read", { data: { ...GOOD, expiration: "tomorrow" } }],
-    ["with a group of others", { data: { ...GOOD, "auth-extra-groups": "system:masters" } }],
+    ["with a malformed expiration", { data: { ...GOOD, expiration: "tomorrow" } }],
+    [
+      "with a group outside system:bootstrappers",
+      { data: { ...GOOD, "auth-extra-groups": "system:masters" } },
+    ],
     ["in another kind of Secret", { data: GOOD, type: "Opaque" }],
   ])("%s is refused", async (_, kept) => {
     expect(await nameWith(kept)).toBe(401);
@@ -117,7 +120,7 @@ describe("a token of a file", () => {
   test.each([
     ["only-a-token", "line 1: must be"],
     ["hush,,u", "line 1: the user is empty"],
-    ["hush,a,1\nhush,b,2", "line 2: the token is there twice"],
+    ["hush,a,1\nhush,b,2", "line 2: duplicate token"],
     ['hush,a,1,"x', "line 1: must be"],
   ])("is refused by line number, without the line's content: %j", (text, message) => {
     const read = (): unknown => parseTokenFile(text, "tokens.csv");

@@ -44,7 +44,7 @@ export function parseTokenFile(text: string, path: string): readonly StaticToken
     const [token = "", name = "", uid = "", groups = ""] = fields ?? [];
     const problem = lineProblem({ token, name, isWhole: fields !== undefined && fields.length >= 3 });
     if (problem !== undefined) throw new Error(`${path}, line ${String(at + 1)}: ${problem}`);
-    if (seen.has(token)) throw new Error(`${path}, line ${String(at + 1)}: the token is there twice`);
+    if (seen.has(token)) throw new Error(`${path}, line ${String(at + 1)}: duplicate token`);
     seen.add(token);
     tokens.push({ token, user: { name, uid, groups: groupsOf(groups), extra: {} } });
   }

@@ -73,7 +73,7 @@ describe("an issuer", () => {
   });
 
   test.each(["", ".", "a.b.c", "a.b", "....", "x".repeat(200_000), "eyJhIjoxfQ.eyJhIjoxfQ.", "é.é.é"])(
-    "does not take %j for a token of its own",
+    "does not recognise %j as its own token",
     (text) => {
       expect(tokenIssuer(() => makeKeys("P-256")).recognise(text).type).toBe("foreign");
     },

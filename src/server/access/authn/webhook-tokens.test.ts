@@ -127,7 +127,7 @@ describe("a token webhook", () => {
 
     expect(await tokens.find("a", ["api"])).toEqual({
       type: "refused",
-      reason: "answered with something that is no TokenReview",
+      reason: "the response is no TokenReview",
     });
   });
 });

@@ -99,7 +99,7 @@ async function review(
   });
   const reply = await askReview(parts, options, body);
   const status = statusIn(Buffer.from(reply.body).toString());
-  if (status === undefined) throw new EgressError("answered with something that is no TokenReview");
+  if (status === undefined) throw new EgressError("the response is no TokenReview");
   return status;
 }
 

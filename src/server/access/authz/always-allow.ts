@@ -1,7 +1,7 @@
 /** The authorizers AlwaysAllow and AlwaysDeny. */
 import type { Authorizer } from "./authorizer.ts";
 
-/** Allows every authenticated user everything. */
+/** Allows every request. `isOpenToAll` keeps anonymous clients out. */
 export const alwaysAllow: Authorizer = {
   decide: () => ({ outcome: "allowed", reason: "" }),
   rulesFor: () => ({

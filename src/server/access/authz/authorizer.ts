@@ -44,7 +44,7 @@ export interface AccessDecision {
 }
 
 export interface Authorizer {
-  /** Synchronous if all data is in memory. Never rejects: an error is returned as `error` with "no opinion". */
+  /** Synchronous if all data is in memory. Never rejects: a failure is returned as `error`. */
   decide(attributes: AccessAttributes): AccessDecision | Promise<AccessDecision>;
   /** The user's rules in a namespace. Absent for authorizers without rules. */
   rulesFor?(user: User, namespace: string): HeldRules;

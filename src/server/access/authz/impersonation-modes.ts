@@ -75,10 +75,7 @@ const ASSOCIATED_NODE = "impersonate:associated-node";
 const NODE_NAME_KEY = "authentication.kubernetes.io/node-name";
 const ASSOCIATED_KEYS = "authentication.kubernetes.io/associated-node-keys";
 
-/**
- * Permission for the own node holds on every node, so the question omits the node's name and values that differ
- * between nodes.
- */
+/** This mode's permission holds for every node, so the question omits the node's name and node-specific values. */
 function asAnyNode(attributes: AccessAttributes): AccessAttributes {
   const { user, verb, name } = attributes;
   const extra = { [ASSOCIATED_KEYS]: Object.keys(user.extra).toSorted() };

@@ -14,7 +14,7 @@ describe("RepeatedTexts", () => {
   });
 
   test.each(["", "a", "abc", "abcd", "abcdefg"])(
-    "tells %j from a text with another last character",
+    "distinguishes %j from a text with another last character",
     (text) => {
       const texts = new RepeatedTexts<string>();
       texts.keep(spanOf(`${text}x`), "x");

@@ -2,9 +2,8 @@ import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 
 /**
- * Replaces every part of `next` that equals the same part of `previous` by the latter, or returns `previous` if all
- * is equal. A later comparison then visits only the changes. Changes `next`, so the caller must share only its frozen
- * parts with others.
+ * Takes every part of `next` that equals its counterpart in `previous` from there; returns `previous` if all is equal.
+ * A later comparison then visits only the changes. Changes `next`: the caller may share only its frozen parts.
  */
 export function shareParts<T>(next: T, previous: T): T {
   return share(next, previous) as T;

@@ -122,8 +122,8 @@ describe("a configuration", () => {
 
   test.each([
     [config("'*'"), 'resources[0].resources[0]: use "*." for the core group or "*.*" for all resources'],
-    [config("secrets, secrets"), 'resources: "secrets." is named before already'],
-    [config("'*.*', secrets"), 'resources: "secrets." is named before already'],
+    [config("secrets, secrets"), 'resources: "secrets." is covered by an earlier entry'],
+    [config("'*.*', secrets"), 'resources: "secrets." is covered by an earlier entry'],
     [config("pods/status"), "resources[0].resources[0]: a subresource is stored with its resource"],
     [config("secrets", "kms: {}"), 'the provider "kms" is not supported: use aesgcm, aescbc or identity'],
     [config("secrets", "secretbox: {}"), 'the provider "secretbox" is not supported'],

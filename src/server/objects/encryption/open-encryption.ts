@@ -45,7 +45,7 @@ export async function openEncryption(
       return parse(content, random);
     } catch (error) {
       const why = errorText(error);
-      throw new Error(`${path} does not say how objects are encrypted: ${why}`, { cause: error });
+      throw new Error(`${path} is no valid encryption configuration: ${why}`, { cause: error });
     }
   };
   const encryption = parsed(bytes);

@@ -65,7 +65,7 @@ function checkMasked(rules: readonly EncryptionRule[]): void {
   for (const { resources } of rules) {
     for (const name of resources) {
       if (seen.some((earlier) => covers(earlier, name)))
-        throw new Error(`resources: "${name.resource}.${name.group}" is named before already`);
+        throw new Error(`resources: "${name.resource}.${name.group}" is covered by an earlier entry`);
       seen.push(name);
     }
   }

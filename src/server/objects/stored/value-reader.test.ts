@@ -64,7 +64,7 @@ describe.skipIf(!existsSync(FOLDER))("values as kube-apiserver stores them", () 
     return writeEnvelope({ apiVersion, kind, raw: writer.finish() });
   }
 
-  test.each(names)("%s is read alike from protobuf and from JSON", (name) => {
+  test.each(names)("%s has the same result from protobuf and from JSON", (name) => {
     const { prefix, namespaced } = places.get(name.split(".").at(-1) ?? "") ?? {
       prefix: "",
       namespaced: false,

@@ -138,14 +138,14 @@ function readCustom(bytes: Buffer, place: CustomPlace, rest: string): ReadValue 
 }
 
 function objectOf(value: unknown): JsonObject {
-  if (!isJsonObject(value)) throw new ReadProblem("the value is no object of the API");
+  if (!isJsonObject(value)) throw new ReadProblem("the value is no API object");
   return value;
 }
 
 function typeOf({ apiVersion, kind }: JsonObject): { readonly apiVersion: string; readonly kind: string } {
   if (typeof apiVersion === "string" && typeof kind === "string" && apiVersion !== "" && kind !== "")
     return { apiVersion, kind };
-  throw new ReadProblem("the value names no apiVersion and kind");
+  throw new ReadProblem("the value has no apiVersion or no kind");
 }
 
 /** Rejects a value under another object's key: it would be served and written as that object. */
@@ -158,7 +158,7 @@ function checkIdentity({ metadata }: JsonObject, place: KeyPlace["place"], rest:
     ? [rest.slice(0, Math.max(slash, 0)), rest.slice(slash + 1)]
     : [undefined, rest];
   if (namespace !== expected[0] || name !== expected[1])
-    throw new ReadProblem("metadata.namespace and metadata.name are not those of the key");
+    throw new ReadProblem("metadata.namespace and metadata.name do not match the key");
 }
 
 /** Schema of a protobuf value. */
@@ -191,6 +191,6 @@ function kindText(apiVersion: string, kind: string): string {
 function reasonOf(error: unknown): string {
   if (error instanceof ReadProblem || error instanceof DecodeError) return error.message;
   if (error instanceof SyntaxError) return "the value is neither JSON nor protobuf";
-  if (error instanceof RangeError) return "the value is nested too deep or has too many parts";
-  return "the value is not of the form of its kind";
+  if (error instanceof RangeError) return "the value is nested too deeply or has too many tokens";
+  return "the value does not match the schema of its kind";
 }

@@ -131,7 +131,7 @@ function textMapping(mapped: MappedText, what: string): Mapping<string> {
     const value = claimAt(claims, claim);
     if (value === undefined) throw new ClaimError(`parse ${what} claims "${claim}": claim not present`);
     if (typeof value !== "string")
-      throw new ClaimError(`parse ${what} claims "${claim}": the claim is no string`);
+      throw new ClaimError(`parse ${what} claims "${claim}": the claim is not a string`);
     if (claim === "email" && what === "username") requireVerifiedEmail(claims);
     return value === "" ? "" : prefix + value;
   };
@@ -155,7 +155,7 @@ function textsMapping(mapped: MappedText): Mapping<readonly string[]> {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     return values.map((group) => {
       if (typeof group !== "string")
-        throw new ClaimError(`parse groups claim "${claim}": it holds no string`);
+        throw new ClaimError(`parse groups claim "${claim}": it contains a value that is not a string`);
       return prefix + group;
     });
   };

@@ -17,7 +17,7 @@ class MemoryIssuer {
 
   readonly egress: Egress = {
     resolve: () => {
-      throw new EgressError("nobody asks for an address");
+      throw new EgressError("unexpected call of resolve");
     },
     call: ({ target }) => {
       if (!this.isReachable) return Promise.reject(new EgressError("connection refused"));

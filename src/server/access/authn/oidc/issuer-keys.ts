@@ -46,7 +46,7 @@ export class IssuerKeys {
   #keys: KeySet | undefined;
   #fetching: Promise<void> | undefined;
   #triedAt = -Infinity;
-  #problem = "not asked yet";
+  #problem = "its keys are not fetched yet";
 
   constructor(issuer: JwtIssuer, parts: IssuerKeyParts) {
     this.#issuer = issuer;
@@ -123,8 +123,8 @@ export class IssuerKeys {
       const configuration = await this.#read(this.#issuer.discoveryUrl);
       const { issuer, jwks_uri: uri } = configuration;
       if (issuer !== this.#issuer.url)
-        throw new IssuerError(`the issuer calls itself ${JSON.stringify(issuer)}`);
-      if (typeof uri !== "string") throw new IssuerError("the issuer does not say where its keys are");
+        throw new IssuerError(`the issuer's metadata names the issuer ${JSON.stringify(issuer)}`);
+      if (typeof uri !== "string") throw new IssuerError("the issuer's metadata has no jwks_uri");
       const set = await this.#read(uri);
       const find = jose().createLocalJWKSet(set as unknown as Jose.JSONWebKeySet);
       this.#keys = { find, fetchedAt: this.#parts.loop.elapsed() };

@@ -139,7 +139,7 @@ describe("a token of another issuer", () => {
     });
 
     expect(first["error"]).toContain("answers with 302");
-    expect((await lying.review(issuer.token()))["error"]).toContain("calls itself");
+    expect((await lying.review(issuer.token()))["error"]).toContain("metadata names the issuer");
     expect(await untrusted.review(issuer.token())).not.toHaveProperty("authenticated");
     expect(other.asked + issuer.asked).toBe(0);
   });

@@ -98,7 +98,7 @@ class OidcTokens implements TokenAuthenticator {
     const odd = findOddClaim(claims);
     if (odd !== undefined) return `oidc: verify token: the claim ${JSON.stringify(odd)} is malformed`;
     const { exp, nbf } = claims;
-    if (typeof exp !== "number") return "oidc: verify token: the token does not say when it ends";
+    if (typeof exp !== "number") return "oidc: verify token: the token has no expiry";
     if (exp * 1000 < now) return "oidc: verify token: oidc: token is expired";
     if (typeof nbf === "number" && now + NOT_BEFORE_LEEWAY_MS < nbf * 1000)
       return "oidc: verify token: oidc: current time before the nbf (not before) time";

@@ -1,5 +1,5 @@
 /**
- * Authorizes nodes: they read only objects that their own pods need, manage their own objects, and have the rules of
+ * Authorizes nodes. They read only objects that their own pods need, manage their own objects, and have the rules of
  * the role `system:node`. Reasons are upstream's.
  */
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";

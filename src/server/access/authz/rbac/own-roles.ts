@@ -42,7 +42,7 @@ const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
   // The controller patches the status, so that it need not read it again.
   "deployment-controller": [{ apiGroups: ["apps"], resources: ["deployments/status"], verbs: ["patch"] }],
-  // Recent recommendations are stored on the object, so that a new instance does not decide them again.
+  // Recent decisions are stored on the object, so that a new instance does not decide them again.
   "horizontal-pod-autoscaler": [
     { apiGroups: ["autoscaling"], resources: ["horizontalpodautoscalers"], verbs: ["patch"] },
   ],

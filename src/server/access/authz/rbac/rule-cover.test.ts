@@ -30,19 +30,19 @@ describe("rules cover others", () => {
     ],
     ["everything", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }], PODS, []],
     [
-      "a star is not covered by all that is known",
+      "a star is not covered by all known values",
       [PODS],
       { ...PODS, verbs: ["*"] },
       ['{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'],
     ],
     [
-      "a subresource by that of every resource",
+      "a subresource by its wildcard for every resource",
       [{ ...PODS, resources: ["*/scale"] }],
       { ...PODS, resources: ["pods/scale"] },
       [],
     ],
     [
-      "a resource does not cover what is below it",
+      "a resource does not cover its subresources",
       [PODS],
       { ...PODS, resources: ["pods/log"], verbs: ["get"] },
       ['{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}'],

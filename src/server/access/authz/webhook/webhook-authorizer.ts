@@ -86,5 +86,5 @@ function statusIn(text: string): Readonly<Record<string, unknown>> {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new EgressError("answered with something that is no SubjectAccessReview");
+  throw new EgressError("the response is no SubjectAccessReview");
 }
