@@ -132,7 +132,7 @@ export interface Feed {
   start(outlet: Outlet): void;
   /** Called when the outlet has room again after `send` returned false. */
   resume(): void;
-  /** Called when the client disconnects, also before `start`. */
+  /** Called when the client disconnects or the response is discarded, also before `start`. */
   stop(): void;
 }
 
