@@ -1,4 +1,4 @@
-/** Bodies as values: JSON, YAML or protobuf, whatever the client sent. */
+/** Reads request bodies in JSON, YAML or protobuf and returns them as JSON values. */
 import { badRequest, unsupportedMediaType } from "../../api/errors/api-error.ts";
 import { shownContent } from "../../api/errors/secret-content.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
@@ -14,7 +14,7 @@ import type { SharedSpec, SharedSpecs } from "../objects/caches/shared-specs.ts"
 import type { AcceptedRequest } from "../request/http.ts";
 import { findMediaType } from "../request/media-type.ts";
 
-/** As upstream's. */
+/** Upstream's limit on a request body. */
 export const BODY_BYTES_MAX = 3 << 20;
 
 const JSON_TYPE = "application/json";
@@ -25,34 +25,34 @@ const WITHOUT_PROTOBUF = [JSON_TYPE, YAML_TYPE];
 
 export interface Body {
   readonly value: JsonObject;
-  /** Where JSON has a key twice. */
+  /** Paths of keys that occur twice in a JSON body. */
   readonly duplicates: readonly string[];
-  /** What else is to be told before that, to who wants to hear of it. */
+  /** Further problems, reported before the duplicates if the client asked for field validation. */
   readonly problems?: readonly string[];
-  /** How many it was read from, if it was. */
+  /** Size of the body that the value was read from; undefined for a value that was not parsed from bytes. */
   readonly bytes?: number;
-  /** It was not sent like this, but as YAML or as a patch. */
+  /** The client sent YAML or a patch, not this JSON value. */
   readonly isRewritten?: boolean;
-  /** What the value was made from, if it was: in normal form, so that what both have in common is too. */
+  /** The object in normal form that the value was derived from. Parts that both share are in normal form too. */
   readonly known?: JsonObject;
-  /** The bytes of an object that does not say what it is: they are shown. */
+  /** The bytes of an object without a `kind`. Error messages quote them. */
   readonly sent?: Uint8Array | undefined;
-  /** Where its spec was looked for, if it was; the value has what is known of it. */
+  /** Result of the lookup of the spec in `specs`. If the spec is known, the value contains the shared spec. */
   readonly shared?: SharedSpec | undefined;
 }
 
 export interface BodyOptions {
-  /** What a protobuf message is read as. */
+  /** Schema that decodes a protobuf message of this type. */
   readonly schemaOf: (apiVersion: string, kind: string) => StructSchema | undefined;
-  /** What is expected, for the message; what is wrong with options is told without. */
+  /** Expected kind, named in error messages. Undefined for the options of a request. */
   readonly kind?: string;
-  /** Custom resources have no such form. */
+  /** False for custom resources: they have no protobuf encoding. */
   readonly hasProtobuf?: boolean;
-  /** Where equal specs become one. */
+  /** Deduplicates equal specs. */
   readonly specs?: SharedSpecs | undefined;
 }
 
-/** Empty when the client does not say: then it is JSON. */
+/** Media type of the body. Empty if the client sent no Content-Type; the body is JSON then. */
 function acceptedType(request: AcceptedRequest, accepted: readonly string[] = ACCEPTED): string {
   const header = request.headers.get("content-type") ?? "";
   if (header === "") return header;
@@ -66,7 +66,7 @@ export async function readBody(request: AcceptedRequest, options: BodyOptions): 
   return readBodyAs(request, acceptedType(request, accepted), options);
 }
 
-/** Undefined when there is none, whatever type it claims to have. */
+/** Undefined for an empty body, whatever its Content-Type. */
 export async function readOptionalBody(
   request: AcceptedRequest,
   options: BodyOptions,
@@ -87,7 +87,7 @@ export async function readBodyAs(
 ): Promise<Body> {
   if (request.direct !== undefined) return shownBody(request, directBody(request.direct.body, options));
   const bytes = await request.readBody(BODY_BYTES_MAX);
-  // Who looks at the body sees it as it was sent.
+  // The observer of the body must see it as the client sent it, so specs are not replaced.
   const wanted = request.onBody === undefined ? options : { ...options, specs: undefined };
   return shownBody(request, decodeBody(bytes, type, wanted));
 }
@@ -114,7 +114,7 @@ function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body
     const parsed = isYaml ? parseYaml(bytes) : parseNamed(bytes, spec);
     const { duplicates } = parsed;
     const value = namedObject(parsed.value);
-    // Kept no longer than they must: bytes that outlive the reading of their object cost a tenth of a create.
+    // Keep the bytes no longer than needed: bytes that outlive the parsing make a create a tenth slower.
     const sent = (value["kind"] ?? "") === "" ? bytes : undefined;
     return isYaml
       ? { value, duplicates: [], problems: duplicates, isRewritten: true, sent, bytes: bytes.length }
@@ -124,7 +124,7 @@ function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body
   }
 }
 
-/** Upstream reads what an object says it is before the rest of it. */
+/** Upstream reads `apiVersion` and `kind` before the rest of the object. */
 const UNNAMED = "couldn't get version/kind; json parse error: ";
 const NAMES_TYPE = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
@@ -137,7 +137,7 @@ function parseNamed(bytes: Uint8Array, spec: SpecReader | undefined): ParsedJson
   }
 }
 
-/** To nothing at all, an object is what says nothing of itself. */
+/** The value as an object with valid `apiVersion` and `kind`. `null` counts as an empty object. */
 function namedObject(value: unknown): JsonObject {
   if (value === null) return {};
   if (!isJsonObject(value))
@@ -159,7 +159,7 @@ function checkText(value: unknown, name: string): void {
   );
 }
 
-/** Knows the specs that were sent before. */
+/** Finds specs that earlier requests sent, by their JSON text. */
 class SpecReader {
   readonly name = "spec";
   readonly #specs: SharedSpecs;
@@ -203,10 +203,10 @@ function messageOf(error: unknown): string {
   return errorText(error);
 }
 
-/** As much of a body as upstream shows of it. */
+/** Number of bytes of a body that upstream quotes. */
 const SHOWN_BYTES = 30;
 
-/** What is no JSON object may be anything, so that its bytes are shown as numbers. */
+/** A body that is not a JSON object may be binary, so its bytes are shown in hex. */
 function beginningOf(bytes: Uint8Array): string {
   if (bytes.length === 0) return "<empty>";
   const buffer = Buffer.from(bytes.subarray(0, SHOWN_BYTES));

@@ -28,11 +28,11 @@ const scheduled = object(
 const asked = { graceSeconds: undefined, propagation: undefined, now: NOW };
 
 describe("planDeletion", () => {
-  test("removes at once what nothing holds", () => {
+  test("removes an object without finalizers at once", () => {
     expect(planDeletion(object({}), maps, asked)).toEqual({ outcome: "remove" });
   });
 
-  test("of a pod with a period beyond all calendars ends with the last of years, and can be asked for again", () => {
+  test("a grace period beyond the calendar ends in the year 9999, and a second request is accepted", () => {
     const graceSeconds = Number.MAX_SAFE_INTEGER;
     const first = planDeletion(scheduled, pods, { ...asked, graceSeconds });
     if (first.outcome !== "mark") throw new Error("a pod on a node is marked");
@@ -47,7 +47,7 @@ describe("planDeletion", () => {
     });
   });
 
-  test("of a pod whose period is more than can be reckoned with takes the longest that can", () => {
+  test("a grace period beyond the number range is cut to the longest one", () => {
     const terminationGracePeriodSeconds = 2n ** 63n - 1n;
     const pod = object({}, { spec: { nodeName: "n", terminationGracePeriodSeconds }, status: {} });
 
@@ -57,7 +57,7 @@ describe("planDeletion", () => {
     });
   });
 
-  test("marks what has finalizers", () => {
+  test("marks an object with finalizers", () => {
     const plan = planDeletion(object({ finalizers: ["example.com/x"] }), maps, asked);
 
     expect(plan).toMatchObject({
@@ -69,7 +69,7 @@ describe("planDeletion", () => {
   test.each([
     ["Foreground", ["foregroundDeletion"]],
     ["Orphan", ["orphan"]],
-  ] as const)("%s is a finalizer for the garbage collector", (propagation, finalizers) => {
+  ] as const)("%s adds a finalizer for the garbage collector", (propagation, finalizers) => {
     expect(planDeletion(object({}), maps, { ...asked, propagation })).toMatchObject({
       outcome: "mark",
       object: { metadata: { finalizers } },
@@ -82,20 +82,20 @@ describe("planDeletion", () => {
   ])("dependents of %s %s", (group, resource) => {
     const kind = stored(group, resource);
 
-    test("stay when nothing is said of them", () => {
+    test("are orphaned by default", () => {
       expect(planDeletion(object({}), kind, asked)).toMatchObject({
         outcome: "mark",
         object: { metadata: { finalizers: ["orphan"] } },
       });
     });
 
-    test("go when that is asked for", () => {
+    test("are deleted when the request asks for it", () => {
       expect(planDeletion(object({}), kind, { ...asked, propagation: "Background" })).toEqual({
         outcome: "remove",
       });
     });
 
-    test("go when a finalizer says so already", () => {
+    test("are deleted when a finalizer is present for that already", () => {
       const held = object({ finalizers: ["foregroundDeletion"] });
 
       expect(planDeletion(held, kind, asked)).toMatchObject({
@@ -105,7 +105,7 @@ describe("planDeletion", () => {
     });
   });
 
-  test("Background takes back an earlier choice", () => {
+  test("Background removes the finalizer of an earlier policy", () => {
     const held = object({
       finalizers: ["foregroundDeletion"],
       deletionTimestamp: "2026-11-15T11:00:00Z",
@@ -122,7 +122,7 @@ describe("planDeletion", () => {
     });
   });
 
-  test("a shorter grace period counts from the first request, a longer one changes nothing", () => {
+  test("a shorter grace period counts from the first request, a longer one is a no-op", () => {
     const marked = object(
       { deletionTimestamp: "2026-11-15T12:00:30Z", deletionGracePeriodSeconds: 30 },
       { spec: { nodeName: "n" }, status: { phase: "Running" } },
@@ -155,7 +155,7 @@ describe("planDeletion", () => {
     });
   });
 
-  test("a pod that goes at once is marked first, unless it was already", () => {
+  test("a pod that is removed at once is marked first, unless it was already", () => {
     const free = object({ generation: 1 }, { spec: {}, status: { phase: "Pending" } });
     const plan = planDeletion(free, pods, asked);
 
@@ -179,11 +179,11 @@ describe("planDeletion", () => {
         { spec: { nodeName: "n", terminationGracePeriodSeconds: 30 }, status: { phase } },
       );
 
-    test.each(["Running", "Failed"])("a %s pod keeps it when the next one asks for none", (phase) => {
+    test.each(["Running", "Failed"])("a %s pod keeps it when the next request asks for none", (phase) => {
       expect(planDeletion(going(phase), pods, asked)).toEqual({ outcome: "unchanged" });
     });
 
-    test("one that asks for a shorter one gets it, also when the pod has ended", () => {
+    test("a request for a shorter one shortens it, also when the pod has ended", () => {
       expect(planDeletion(going("Failed"), pods, { ...asked, graceSeconds: 10 })).toMatchObject({
         object: { metadata: { deletionTimestamp: "2026-11-15T12:00:10Z", deletionGracePeriodSeconds: 10 } },
       });
@@ -192,14 +192,14 @@ describe("planDeletion", () => {
       });
     });
 
-    test("what becomes of dependents stays as it was decided", () => {
+    test("the policy for dependents stays as the first request set it", () => {
       expect(planDeletion(going("Running"), pods, { ...asked, propagation: "Orphan" })).toEqual({
         outcome: "unchanged",
       });
     });
   });
 
-  test("one that has run out does not begin again", () => {
+  test("an expired grace period does not start again", () => {
     const held = object(
       {
         finalizers: ["example.com/x"],
@@ -229,7 +229,7 @@ describe("planDeletion", () => {
     expect(planDeletion(object({ finalizers: ["orphan"] }), events, asked)).toEqual({ outcome: "remove" });
   });
 
-  test("the first request is a new generation where generations are counted", () => {
+  test("the first request increments the generation of kinds that have one", () => {
     const deployments = stored("apps", "deployments");
 
     const plan = planDeletion(object({ generation: 3, finalizers: ["example.com/x"] }), deployments, asked);
@@ -237,7 +237,7 @@ describe("planDeletion", () => {
     expect(plan).toMatchObject({ object: { metadata: { generation: 4 } } });
   });
 
-  test("what a kind holds back is only marked, and shows it", () => {
+  test("an object that its kind holds is only marked, and the mark is visible", () => {
     const rules: KindRules = {
       isHeld: () => true,
       markDeleted: (draft) => Object.assign(draft, { status: { phase: "Ending" } }),
@@ -252,15 +252,18 @@ describe("planDeletion", () => {
   test.each([
     ["", "namespaces", { spec: { finalizers: ["kubernetes"] }, status: {} }],
     ["apiextensions.k8s.io", "customresourcedefinitions", { spec: {}, status: { conditions: [] } }],
-  ])("of %s %s the first request tells the time, and neither period nor generation", (group, name, more) => {
-    const kind = stored(group, name);
+  ])(
+    "the first request for %s %s sets only the timestamp, no grace period and no generation",
+    (group, name, more) => {
+      const kind = stored(group, name);
 
-    const plan = planDeletion(object({ generation: 3 }, more), kind, asked);
-    const metadata = plan.outcome === "mark" ? plan.object.metadata : {};
+      const plan = planDeletion(object({ generation: 3 }, more), kind, asked);
+      const metadata = plan.outcome === "mark" ? plan.object.metadata : {};
 
-    expect(metadata).toMatchObject({ generation: 3, deletionTimestamp: expect.any(String) as string });
-    expect(metadata).not.toHaveProperty("deletionGracePeriodSeconds");
-    const again = object({ ...metadata }, more);
-    expect(planDeletion(again, kind, asked)).toEqual({ outcome: "unchanged" });
-  });
+      expect(metadata).toMatchObject({ generation: 3, deletionTimestamp: expect.any(String) as string });
+      expect(metadata).not.toHaveProperty("deletionGracePeriodSeconds");
+      const again = object({ ...metadata }, more);
+      expect(planDeletion(again, kind, asked)).toEqual({ outcome: "unchanged" });
+    },
+  );
 });

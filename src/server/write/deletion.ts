@@ -1,4 +1,7 @@
-/** What becomes of an object whose deletion is asked for: removed at once, or marked and removed once nothing holds it. */
+/**
+ * Plans the deletion of an object: remove it at once, or mark it and remove it once no finalizer or grace period is
+ * left.
+ */
 import { cloneJson } from "../../api/json/json-clone.ts";
 import { withSortedKeys } from "../../api/json/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
@@ -16,9 +19,9 @@ export interface DeletionRequest {
 export type DeletionPlan =
   | { readonly outcome: "remove" }
   | { readonly outcome: "mark"; readonly object: ApiObject }
-  /** First the one, then the other: those who watch see it marked, with no time left, before it is gone. */
+  /** Two writes, so that watchers see the mark without remaining grace before the object is gone. */
   | { readonly outcome: "mark and remove"; readonly object: ApiObject }
-  /** It is being deleted already, no later than asked for now. */
+  /** The object is in deletion already and ends no later than this request asks. */
   | { readonly outcome: "unchanged" };
 
 const ORPHAN = "orphan";
@@ -31,7 +34,7 @@ export function planDeletion(
 ): DeletionPlan {
   const running = runningGrace(object);
   const grace = notYetOver(object, graceFor(object, resource, request.graceSeconds), request.now);
-  // What was decided of its dependents stays with the period that runs.
+  // The dependents keep the policy of the earlier request while its grace period runs.
   if (running > 0 && grace >= running) return { outcome: "unchanged" };
   const present = presentFinalizers(object, resource);
   const finalizers = finalizersFor(present, propagationFor(present, resource, request));
@@ -46,7 +49,7 @@ export function planDeletion(
   return { outcome: isFree ? "mark and remove" : "mark", object: next };
 }
 
-/** With the one that a kind adds when its deletion is first asked for. */
+/** The finalizers of the object, with the one that its kind adds on the first delete. */
 function presentFinalizers({ metadata }: ApiObject, { rules }: StoredResource): readonly string[] {
   const { finalizers = [], deletionTimestamp } = metadata;
   const own = rules.deletionFinalizer;
@@ -55,8 +58,8 @@ function presentFinalizers({ metadata }: ApiObject, { rules }: StoredResource): 
 }
 
 /**
- * Kinds without a grace period of their own go at once, whatever is asked for. Once one has begun, the kind is not asked again: whoever names a
- * shorter one gets it, and one that has run out does not come back.
+ * Grace period in seconds. Kinds without one are removed at once. After the first request the kind's rule no longer
+ * counts: a client may shorten the period, and an expired period does not start again.
  */
 function graceFor(object: ApiObject, { rules }: StoredResource, asked: number | undefined): number {
   if (object.metadata.deletionTimestamp === undefined)
@@ -67,25 +70,25 @@ function graceFor(object: ApiObject, { rules }: StoredResource, asked: number | 
   return asked < 0 ? 1 : asked;
 }
 
-/** A period that is shortened to one that is over already still has a second left: whoever ends the object has to see it. */
+/** A shortened period that is over already still gets one second, so that the kubelet sees the change. */
 function notYetOver(object: ApiObject, grace: number, now: number): number {
   const isShortened = grace > 0 && grace < runningGrace(object);
   return isShortened && endOf(object, grace) < now ? 1 : grace;
 }
 
-/** What an earlier request gave it; none when it is not being deleted, or nothing but finalizers hold it. */
+/** Grace period of an earlier request. Zero if the object is not in deletion, or if only finalizers hold it. */
 function runningGrace({ metadata }: ApiObject): number {
   return metadata.deletionTimestamp === undefined ? 0 : (metadata.deletionGracePeriodSeconds ?? 0);
 }
 
-/** Nothing would change: the mark is there, with the same finalizers and grace period. */
+/** Whether the object has the same mark, finalizers and grace period already. */
 function isMarkedAlready(object: ApiObject, finalizers: readonly string[], grace: number): boolean {
   const { metadata } = object;
   if (metadata.deletionTimestamp === undefined) return false;
   return grace === runningGrace(object) && sameItems(finalizers, metadata.finalizers ?? []);
 }
 
-/** Once the last finalizer is gone and no grace period runs, an update is the end of a marked object. */
+/** Whether an update ends a marked object: no finalizer, no grace period and no rule of its kind holds it. */
 export function isFinished(object: ApiObject, resource: StoredResource): boolean {
   const { metadata } = object;
   return (
@@ -113,10 +116,10 @@ function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): 
   const { finalizers: _, ...others } = metadata;
   const draft = cloneJson(object) as Draft<ApiObject>;
   resource.rules.markDeleted?.(draft, now);
-  // As upstream: a kind that marks itself has no period, and no generation begins with it.
+  // As upstream: a kind that marks itself gets no grace period and no new generation.
   const isOwn = isFirst && resource.rules.markDeleted !== undefined;
   const isNewGeneration = isFirst && !isOwn && resource.storage.hasGeneration;
-  // In the one order of keys, or the next write that changes nothing would look like a change.
+  // Keys in normal order; otherwise the next no-op write would look like a change.
   const marks = withSortedKeys({
     ...others,
     ...(finalizers.length > 0 && { finalizers }),
@@ -127,10 +130,10 @@ function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): 
   return { ...draft, metadata: marks as unknown as ApiObject["metadata"] };
 }
 
-/** The last second that can be written: a period may be as long as a client likes. */
+/** The latest time that RFC 3339 can express. Clients may ask for a period of any length. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** When the grace period ends; a shorter one counts from the time of the first request, and does not end in the past. */
+/** End of the grace period. A shorter one counts from the first request and does not end in the past. */
 function deletionTime(object: ApiObject, grace: number, now: number): string {
   const { deletionTimestamp } = object.metadata;
   if (deletionTimestamp === undefined) return timeText(Math.min(now + grace * 1000, LATEST));
@@ -144,8 +147,8 @@ function endOf({ metadata }: ApiObject, grace: number): number {
 }
 
 /**
- * Nobody looks after the dependents of kinds that have none: finalizers for it would hold them forever. What is asked for counts before what
- * finalizers say already, and that before what is usual for the kind.
+ * Policy for the dependents. Kinds without dependents use Background, because no controller would remove a finalizer.
+ * The request comes first, then the present finalizers, then the default of the kind.
  */
 function propagationFor(
   present: readonly string[],
@@ -157,7 +160,7 @@ function propagationFor(
   return present.includes(ORPHAN) || present.includes(FOREGROUND) ? undefined : "Orphan";
 }
 
-/** The garbage collector reads the policy off these finalizers. */
+/** The garbage collector reads the policy from these finalizers. */
 function finalizersFor(present: readonly string[], propagation: Propagation | undefined): readonly string[] {
   if (propagation === undefined) return present;
   const others = present.filter((name) => name !== ORPHAN && name !== FOREGROUND);

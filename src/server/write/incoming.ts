@@ -1,4 +1,4 @@
-/** An object that a client sent, brought to the one normal form and checked against the place it was sent to. */
+/** Converts the object of a request to normal form and checks that it fits the request's resource. */
 import { type ApiError, badRequest, invalid } from "../../api/errors/api-error.ts";
 import { FieldErrors } from "../../api/errors/field-error.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
@@ -21,16 +21,19 @@ import { problemsIn } from "./strict-problems.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
-/** What kind of object belongs to a request: the resource's own, or that of a subresource. */
+/** Kind of object that a request expects: the resource's own, or that of a subresource. */
 export interface ExpectedKind {
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: StructSchema;
-  /** A version of the same form that clients may send instead. */
+  /** Another version with the same schema that clients may send instead. */
   readonly formerVersion?: string;
-  /** Where equal specs become one. */
+  /** Deduplicates equal specs. */
   readonly specs?: SharedSpecs | undefined;
-  /** Of a custom kind: what is sent may say that it is something else, since nothing of that is taken. */
+  /**
+   * Whether this is a status write. A custom object's status write may name another kind, because its kind is
+   * ignored.
+   */
   readonly isStatus?: boolean;
 }
 
@@ -39,16 +42,16 @@ export function expectedKind({ apiVersion, facts, schema }: Resource, subresourc
 }
 
 export interface Incoming {
-  /** Nobody else holds it: it may be changed. */
+  /** Owned by the caller, which may change it. */
   readonly object: ApiObject;
   readonly warnings: readonly string[];
-  /** The normal form loses the difference between an empty list and none. */
+  /** `managedFields` as sent. The normal form does not distinguish an empty list from an absent one. */
   readonly sentManagedFields: unknown;
-  /** It is of another kind, which is told when nothing else stands in the way of the write. */
+  /** The object is of another kind. Reported only if the write has no other error. */
   readonly mistake?: ApiError | undefined;
-  /** The work that what was sent stands for. */
+  /** Work units for the conversion of the sent value. */
   readonly units: number;
-  /** Its spec among those that others have too; the object has that one if it has begun. */
+  /** Its spec among the shared specs. The object already contains the shared spec if that one has begun. */
   readonly shared?: SharedSpec | undefined;
 }
 
@@ -58,7 +61,7 @@ interface Sent {
   readonly notes: RequestNotes;
 }
 
-/** What is not understood of the object is noted, unless that is a reason to refuse it. */
+/** Reads the object of a request. Unknown and duplicate fields become warnings, or a refusal under Strict. */
 export async function readObject(
   { request, query, notes }: Sent,
   expected: ExpectedKind,
@@ -78,7 +81,7 @@ export async function readObject(
   return incoming;
 }
 
-/** What is none of them is refused with the other options of the write. */
+/** Another value counts as Warn here; validation of the write options refuses it. */
 export function fieldValidationOf(query: URLSearchParams): FieldValidation {
   const text = query.get("fieldValidation") ?? "";
   return text === "Ignore" || text === "Strict" ? text : "Warn";
@@ -105,12 +108,15 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     sentManagedFields: managedFieldsOf(body.value),
     mistake,
     units,
-    // What is left out of a spec has to be told each time.
+    // A spec with unknown fields is not shared, because its warnings must be repeated each time.
     shared: unknownFields.length === 0 || begun !== undefined ? shared : undefined,
   };
 }
 
-/** Nobody knows the fields of an object that says it is of another kind, but those that every object has. */
+/**
+ * For an object that claims another kind, only unknown metadata fields are reported: the other kind's schema is not
+ * known.
+ */
 function knownUnknown({ value }: Body, expected: ExpectedKind, fields: readonly string[]): readonly string[] {
   const isOther = isCustom(expected) && value["kind"] !== expected.kind;
   return isOther ? fields.filter((field) => field.startsWith("metadata.")) : fields;
@@ -120,7 +126,7 @@ export function refuseMistake({ mistake }: Incoming): void {
   if (mistake !== undefined) throw mistake;
 }
 
-/** What a patch makes of an object is told as a mistake in the patch. */
+/** An error in the result of a patch is reported as an error of the patch. */
 function normalBody(
   { known }: Body,
   schema: StructSchema,
@@ -134,7 +140,7 @@ function normalBody(
   }
 }
 
-/** Of a client that wants to hear of everything the server does not understand. */
+/** The error for a body with problems under fieldValidation=Strict. */
 function strictRefusal(
   problems: readonly string[],
   { known }: Body,
@@ -144,7 +150,7 @@ function strictRefusal(
   const yaml = lines.length === 0 ? [] : [yamlErrors(lines)];
   const others = problems.filter((problem) => !isYamlLine(problem));
   const message = `strict decoding error: ${[...yaml, ...others].join(", ")}`;
-  // What a patch makes of an object is told as a mistake in the patch.
+  // An error in the result of a patch is reported as an error of the patch.
   if (known !== undefined) return badRequest(message);
   return badRequest(handledAs({ apiVersion, kind }, message));
 }
@@ -153,7 +159,7 @@ function handledAs({ apiVersion, kind }: Pick<ExpectedKind, "apiVersion" | "kind
   return `${kind} in version ${JSON.stringify(versionOf({ apiVersion }))} cannot be handled as a ${kind}: ${why}`;
 }
 
-/** What is wrong with YAML is told line by line, or refused in one piece. */
+/** Error text for problems in YAML, one line for each, as upstream's YAML decoder reports them. */
 export function yamlErrors(lines: readonly string[]): string {
   return ["yaml: unmarshal errors:", ...lines].join("\n  ");
 }
@@ -175,7 +181,7 @@ function managedFieldsOf({ metadata }: JsonObject): unknown {
   return isJsonObject(metadata) ? metadata["managedFields"] : undefined;
 }
 
-/** Wrong types are the client's mistake. */
+/** Converts to normal form; a wrong type becomes a 400 error. */
 export function normal(
   schema: StructSchema,
   value: unknown,
@@ -188,7 +194,7 @@ export function normal(
   }
 }
 
-/** The same for a value that a client sent. */
+/** As `normal`, but counts work units, for a value that a client sent. */
 function charged(
   schema: StructSchema,
   value: unknown,
@@ -208,7 +214,7 @@ function notNormal(error: unknown, schema: StructSchema, value: unknown): unknow
   );
 }
 
-/** `v1` of an object of `apps/v1`. */
+/** Version without group: `v1` for `apps/v1`. */
 function versionOf(object: unknown): string {
   const apiVersion = isJsonObject(object) ? object["apiVersion"] : undefined;
   return typeof apiVersion === "string" ? apiVersion.slice(apiVersion.indexOf("/") + 1) : "";
@@ -240,7 +246,7 @@ function otherVersion(apiVersion: string, expected: ExpectedKind): Error {
   );
 }
 
-/** Custom objects say themselves what they are; what a patch makes of them, and a wrong kind, is found when they are validated. */
+/** Custom objects name their own kind. Validation reports a wrong kind, and all mistakes in the result of a patch. */
 function customKindMistake(
   body: Body,
   expected: ExpectedKind,
@@ -263,7 +269,7 @@ function customKindMistake(
   return invalid({ group, kind }, name, errors.found);
 }
 
-/** An object that does not say what it is. Who does not want to hear of unknown fields is told by another decoder. */
+/** The error for an object without `kind`. Under Ignore, upstream uses another decoder with another text. */
 function unnamed({ value, known, sent }: Body, expected: ExpectedKind, validation: FieldValidation): Error {
   const text = sent === undefined ? stringifyJson(value) : new TextDecoder().decode(sent);
   const missing = `Object 'Kind' is missing in '${text}'`;
@@ -272,13 +278,13 @@ function unnamed({ value, known, sent }: Body, expected: ExpectedKind, validatio
   return badRequest(handledAs(expected, missing));
 }
 
-/** What is no text cannot name anything; it is shown as it was sent. */
+/** The value as text. A value that is not a string is shown as JSON. */
 function textOf(value: unknown, absent: string): string {
   if (value === undefined || value === null || value === "") return absent;
   return typeof value === "string" ? value : stringifyJson(value);
 }
 
-/** Upstream names the Go type of its own form of an object: `core.Pod`, `rbac.Role`. */
+/** Package of the internal Go type in upstream's errors: `core.Pod`, `rbac.Role`. */
 function packageOf({ apiVersion }: ExpectedKind): string {
   return apiVersion.includes("/") ? (apiVersion.split(/[./]/, 1)[0] ?? "") : "core";
 }

@@ -20,7 +20,7 @@ function requestWith(headers: Readonly<Record<string, string>>, query = ""): Par
 }
 
 describe("Journal", () => {
-  test("knows a write by its revision and by each of its keys, oldest first", () => {
+  test("finds a write by its revision and by each of its keys, oldest first", () => {
     const journal = new Journal();
     const both = { ...entry(2, "/registry/pods/a/x"), keys: ["/registry/pods/a/x", "/registry/pods/a/y"] };
     journal.record(entry(1, "/registry/pods/a/x"));
@@ -35,7 +35,7 @@ describe("Journal", () => {
   test.each([
     ["entries", { maxEntries: 3, maxBytes: 1 << 20 }],
     ["bytes", { maxEntries: 1000, maxBytes: 600 }],
-  ])("forgets the oldest when there are too many %s", (_, limits) => {
+  ])("evicts the oldest entries when there are too many %s", (_, limits) => {
     const journal = new Journal(limits);
     for (let revision = 1; revision <= 10; revision++) journal.record(entry(revision, "/registry/pods/a/x"));
 
@@ -45,7 +45,7 @@ describe("Journal", () => {
     expect([7, 8].map((revision) => journal.findByRevision(revision)?.revision)).toEqual([undefined, 8]);
   });
 
-  test("leases and events push nothing else out", () => {
+  test("leases and events never evict other entries", () => {
     const journal = new Journal({ maxEntries: 8, maxBytes: 1 << 20 });
     journal.record(entry(1, "/registry/pods/a/x"));
     for (let revision = 2; revision <= 100; revision++)
@@ -57,7 +57,7 @@ describe("Journal", () => {
 });
 
 describe("authorOf", () => {
-  test("names user, manager, agent and cause", () => {
+  test("returns user, manager, user agent and cause", () => {
     const headers = { "user-agent": "kubectl/v1.36 (linux)", "setpoint-cause": "replica-set/42" };
 
     expect(authorOf(requestWith(headers))).toEqual({
@@ -69,7 +69,7 @@ describe("authorOf", () => {
     expect(authorOf(requestWith(headers, "fieldManager=me")).manager).toBe("me");
   });
 
-  test.each(["", "with space", "x".repeat(129), "\u{1f600}"])("a cause of %j is none", (cause) => {
+  test.each(["", "with space", "x".repeat(129), "\u{1f600}"])("drops the invalid cause %j", (cause) => {
     expect(authorOf(requestWith({ "setpoint-cause": cause })).cause).toBeUndefined();
   });
 });

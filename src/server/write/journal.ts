@@ -1,22 +1,22 @@
 /**
- * Who wrote which revision, and why: kept for a while beside the history, in this server's memory. A loop that writes
- * because of something names it in the header `Setpoint-Cause`; the journal says it again to whoever asks why.
+ * Remembers recent writes in this server's memory: author, revision, keys, cause. A controller names the cause of a
+ * write in the header `Setpoint-Cause`, and the journal returns it to clients that ask for it.
  */
 import { managerName } from "../../api/apply/writer.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 
-/** Who makes a request. Handed on as an argument to wherever something is written. */
+/** Author of a request; passed as an argument to each write. */
 export interface Author {
   readonly user: string;
-  /** Who owns the fields that are written. */
+  /** Field manager of the written fields. */
   readonly manager: string;
   readonly userAgent: string;
-  /** What the author was led by, in words of its own: the id of a reconcile. */
+  /** Cause of the write as the author names it, for example the id of a reconcile. */
   readonly cause: string | undefined;
 }
 
-/** One write: all keys that it changed have this revision. */
+/** One write. All keys that it changed have this revision. */
 export interface JournalEntry extends Author {
   readonly revision: number;
   readonly keys: readonly string[];
@@ -24,7 +24,7 @@ export interface JournalEntry extends Author {
   readonly at: number;
 }
 
-/** The server's own upkeep. */
+/** Author of the server's own upkeep. */
 export const SERVER_AUTHOR: Author = {
   user: "system:apiserver",
   manager: "kube-apiserver",
@@ -33,11 +33,11 @@ export const SERVER_AUTHOR: Author = {
 };
 
 const CAUSE_HEADER = "setpoint-cause";
-/** An id, not a story. */
+/** The cause is an id without spaces, not a sentence. */
 const CAUSE = /^[\x21-\x7e]{1,128}$/;
 const AGENT_LENGTH_MAX = 256;
 
-/** A cause that is no id is left out: nobody's write fails because of it. */
+/** Author of a request. An invalid cause is dropped, so that it never fails a write. */
 export function authorOf({ request, query, user }: Authored): Author {
   const userAgent = request.headers.get("user-agent") ?? "";
   const cause = request.headers.get(CAUSE_HEADER);
@@ -60,10 +60,10 @@ export interface JournalLimits {
   readonly maxBytes: number;
 }
 
-/** Some seconds of the busiest cluster, or days of a small one. */
+/** Some seconds of writes in the busiest cluster, or days in a small one. */
 const DEFAULT_LIMITS: JournalLimits = { maxEntries: 20_000, maxBytes: 8 << 20 };
 
-/** What is written all the time has a part of its own, an eighth, and pushes nothing else out. */
+/** Leases and Events get a part of their own, an eighth, so that they never evict other entries. */
 const BUSY_PART = 8;
 
 function isBusy(key: string): boolean {
@@ -86,21 +86,24 @@ export class Journal {
     (entry.keys.every(isBusy) ? this.#busy : this.#ordinary).add(entry);
   }
 
-  /** Undefined when it is forgotten, or was no client's write (a key that expired, another server's). */
+  /** Undefined if the entry is evicted, or if no client of this server made the write (expiry, another server). */
   findByRevision(revision: number): JournalEntry | undefined {
     return [...this.#ordinary, ...this.#busy].find((entry) => entry.revision === revision);
   }
 
-  /** What is remembered of a key of the store, oldest first. */
+  /** Remembered writes of a key, oldest first. */
   of(key: string): readonly JournalEntry[] {
     return [...this.#busy, ...this.#ordinary].filter(({ keys }) => keys.includes(key));
   }
 }
 
-/** What an entry costs beside its texts, about: itself, its keys, and its place among the others. */
+/** Estimated memory of an entry beside its texts: the object, its keys and its slot in the queue. */
 const ENTRY_BYTES = 150;
 
-/** Entries within bounds; the oldest go first. Every write adds one and hardly anybody asks for one: so they are looked for when they are. */
+/**
+ * A bounded queue of entries that evicts the oldest. Lookups scan it, because writes are frequent and lookups are
+ * rare.
+ */
 class Pages implements Iterable<JournalEntry> {
   readonly #entries = new Fifo<JournalEntry>();
   readonly #limits: JournalLimits;

@@ -1,4 +1,4 @@
-/** Takes finished objects to the store, and starts again on the newest one when another writer was faster. */
+/** Writes finished objects to the store. After a conflict with another writer it retries with the newest object. */
 import {
   alreadyExists,
   conflict,
@@ -24,13 +24,16 @@ import type { Author, Journal } from "./journal.ts";
 import { purposeOfCreation, purposeOfUpdate } from "./write-purpose.ts";
 import type { WritePurpose, Writer } from "./write-purpose.ts";
 
-/** As etcd's limit on a request, which a kube-apiserver over the same etcd would meet. */
+/** etcd's limit on a request, which a kube-apiserver over the same etcd would meet. */
 const OBJECT_BYTES_MAX = 1.5 * 1024 * 1024;
-/** As kube-apiserver's: after so many faster writers the client decides. */
+/** kube-apiserver's limit of conflicts, after which the client decides. */
 const TRIES_MAX = 5;
-/** Of what goes with the object, the same for many (the ledger of ports, a quota), the client knows nothing: with ten busy servers, one in ten wins each time. */
+/**
+ * Limit of conflicts on shared companions (port ledger, quotas), which the client does not see. With ten busy
+ * servers, one attempt in ten succeeds.
+ */
 const COMPANION_TRIES_MAX = 200;
-/** Events tell of the last hour. */
+/** Upstream's TTL of Events: one hour. */
 const EVENT_TTL_MS = 60 * 60_000;
 
 export interface WriterParts {
@@ -54,24 +57,24 @@ export interface Place {
   readonly name: string;
 }
 
-/** What a writer makes of the newest object: its successor, its removal, or nothing. */
+/** Result of a change to the newest object. */
 export type Next =
   | { readonly outcome: "put"; readonly object: ApiObject }
-  /** It is written, although nothing holds it any more: its removal follows. */
+  /** The object is stored although it could be removed at once; its removal follows in a second write. */
   | { readonly outcome: "put first"; readonly object: ApiObject }
   | { readonly outcome: "remove" }
   | { readonly outcome: "unchanged" };
 
 export type Saved =
-  /** As it now stands in the store. */
+  /** The entry as the store has it. */
   | { readonly outcome: "stored"; readonly stored: StoredObject }
-  /** As it would stand there, or as it was last. */
+  /** The object as a dry run would store it, or as it was last. */
   | { readonly outcome: "shown"; readonly object: ApiObject }
   | { readonly outcome: "removed"; readonly object: ApiObject };
 
 export interface SaveOptions {
   readonly isDryRun: boolean;
-  /** Whether a faster writer is an error (the client named a version) or a reason to try again. */
+  /** After a conflict: `fail` if the client named a resourceVersion, otherwise `retry`. */
   readonly onConflict: "fail" | "retry";
 }
 
@@ -79,7 +82,7 @@ export class ObjectWriter {
   readonly #store: Store;
   readonly #versions: Versions;
   readonly #parts: WriterParts;
-  /** What `change` was asked about and has not agreed to. */
+  /** Entry that `change` was called with and has not accepted yet. */
   #refused: Entry | undefined;
 
   constructor(parts: WriterParts) {
@@ -97,7 +100,7 @@ export class ObjectWriter {
     return this.#decided(() => this.#update(place, options, change));
   }
 
-  /** Deletes the entry as it is, with nothing that goes with its object. */
+  /** Deletes the entry without its companions. */
   async removeEntry({ key, modRevision }: Entry, resource: StoredResource): Promise<void> {
     await this.#write(labelsOf("delete", resource), {
       compare: [{ key, modRevision }],
@@ -106,8 +109,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Who is refused looks at what is there next: they are told once what they are refused for can be seen, and when it was lost they are not. Nor
-   * are they for what this server had not heard of yet although another one had acknowledged it.
+   * A refused writer reads next. The refusal is sent only once the conflicting write is visible and durable. If that
+   * write was lost, or another server acknowledged a newer state, the attempt runs again.
    */
   async #decided(attempt: () => Promise<Saved>): Promise<Saved> {
     for (let failures = 0; ; failures++) {
@@ -122,7 +125,10 @@ export class ObjectWriter {
     }
   }
 
-  /** Where other servers write too: whether a refusal holds for all that they had acknowledged before it. A second one always does. */
+  /**
+   * With several servers: whether the refusal holds for every write acknowledged before it. A second refusal always
+   * does.
+   */
   async #isKnown(failures: number): Promise<boolean> {
     if (failures > 0) return true;
     const refused = this.#refused;
@@ -173,7 +179,7 @@ export class ObjectWriter {
     const { resource, namespace, name } = place;
     const key = keyOf(resource, namespace, name);
     for (let failures = 0, companionFailures = 0; ;) {
-      // No await between the turn and handing in, unless others have to be asked: writers of one key would only overtake each other.
+      // No await between the turn and the write, except for webhooks: writers of one key would only conflict.
       for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
       const entry = this.#store.acceptedNow.get(key);
       if (entry === undefined) throw notFound(groupResource(resource), name);
@@ -223,10 +229,10 @@ export class ObjectWriter {
     return "object" in next ? this.#versions.readyToStore(next.object, resource) : undefined;
   }
 
-  /** What the change comes to, with everything that goes with it. */
+  /** The write that the change amounts to, with its companions. */
   #decide({ resource, entry, previous, next: wanted }: Saving): Decision {
     const stored = StoredObject.of(entry);
-    // What is sealed with an older key is written anew by whoever writes it, also without a change.
+    // An entry encrypted with an older key is rewritten by every write to it, even by one without a change.
     const isStale = wanted.outcome === "unchanged" && stored.isStale;
     const next: Next = isStale ? { outcome: "put", object: previous } : wanted;
     if (next.outcome === "unchanged") return { outcome: "unchanged", plan: ALONE };
@@ -273,7 +279,10 @@ export class ObjectWriter {
     return storedOf(entries[0]);
   }
 
-  /** What was accepted is shown only once it is durable. What changes nothing here may change what another server has acknowledged. */
+  /**
+   * An accepted entry is returned only once it is durable. With several servers, a no-op must also be checked against
+   * the newest acknowledged entry.
+   */
   async #unchanged(entry: Entry): Promise<Saved | "again" | "overtaken"> {
     if (this.#store.freshView === undefined) {
       const newest = (await this.#store.fresh()).get(entry.key);
@@ -318,7 +327,7 @@ export class ObjectWriter {
     return companion === undefined ? ALONE : companion(change, resource);
   }
 
-  /** Whether a write under way will change what the plan relies on. */
+  /** The end of a write in flight that changes a key the plan depends on. */
   #busy({ compare }: CompanionPlan): Promise<void> | undefined {
     for (const { key } of compare) {
       const wait = this.#store.turn(key);
@@ -334,7 +343,7 @@ export class ObjectWriter {
   }
 }
 
-/** An object that has nobody with it. */
+/** The plan of an object without companions. */
 const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
 
 interface Attempt {
@@ -369,7 +378,7 @@ type Decision =
       readonly purpose: WritePurpose;
     };
 
-/** Where a put goes, and what must be there. */
+/** Key and condition of a put. */
 interface Target {
   readonly key: string;
   readonly resource: StoredResource;
@@ -390,7 +399,7 @@ export function groupResource({ facts }: Pick<StoredResource, "facts">): { group
   return { group: facts.group, resource: facts.name };
 }
 
-/** Whoever waits for a name hears whether it is about to be free. */
+/** The message says whether the name is about to become free. */
 function taken(there: Entry, { resource, name }: Place): Error {
   const isDeleted = findKept(there)?.metadata.deletionTimestamp !== undefined;
   const state = isDeleted ? "being deleted" : "kept";
@@ -399,7 +408,7 @@ function taken(there: Entry, { resource, name }: Place): Error {
 
 type LabelSets = Readonly<Record<WriteLabels["operation"], WriteLabels>>;
 
-/** The same object for the same write to the same kind, so that whoever counts finds its place by it. */
+/** One label object for each operation and resource, so that the metrics can look up their counters by identity. */
 const labelSets = new WeakMap<StoredResource, LabelSets>();
 
 function labelsOf(operation: WriteLabels["operation"], resource: StoredResource): WriteLabels {

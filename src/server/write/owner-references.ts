@@ -1,4 +1,4 @@
-/** Whoever says twice who owns an object has said it once, and is told so. */
+/** Removes repeated owner references and warns the client. */
 import { stringifyJson } from "../../api/json/json-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
@@ -7,7 +7,7 @@ interface Owned {
   readonly warnings: readonly string[];
 }
 
-/** Only what is equal in all members is one owner: others may mean something to somebody. */
+/** Owner references are repeated only if all members are equal. Others may differ in meaning. */
 export function withoutRepeatedOwners(
   object: ApiObject,
   { isPatched }: { readonly isPatched: boolean },
@@ -17,14 +17,14 @@ export function withoutRepeatedOwners(
   const seen = new Set<string>();
   const repeated: string[] = [];
   const ownerReferences = owners.filter((owner) => {
-    // In normal form, equal ones are equal texts.
+    // In normal form, equal owner references have equal texts.
     const text = stringifyJson(owner);
     if (!seen.has(text)) return seen.add(text);
     repeated.push(owner.uid);
     return false;
   });
   if (repeated.length === 0) return { object, warnings: [] };
-  // Upstream looks at what patches make later than at what is sent, and says so.
+  // Upstream checks the result of a patch later than a sent object, and its warning says so.
   const when = isPatched ? " after mutating admission happens" : "";
   const warning =
     `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, ` +

@@ -1,6 +1,6 @@
 /**
- * From what a client sent to what is stored: defaults, the server's own fields, validation. The same stages for create,
- * update, patch and apply, and for the status subresource.
+ * Turns the object of a request into the object to store: defaults, server-owned fields, validation. Create, update,
+ * patch, apply and the status subresource share the stages.
  */
 import { invalid } from "../../api/errors/api-error.ts";
 import { collectFieldErrors, fieldErrorText } from "../../api/errors/field-error.ts";
@@ -24,37 +24,37 @@ import { normal } from "./incoming.ts";
 import { carryOver, metadataAtBirth, withGeneration } from "./system-metadata.ts";
 import type { Birth } from "./system-metadata.ts";
 
-/** Which part of an object an endpoint may change, or by which rules of its own. */
+/** The part of an object that an endpoint may change, or the endpoint's own rules. */
 export type Endpoint = "main" | "status" | EndpointRules;
 
 type WithStatus = Draft<ApiObject> & { status?: unknown };
 
-/** Admission as a write sees it. */
+/** Admission, as a write uses it. */
 interface Reviewers {
-  /** Changes the draft. `refine` brings an object that a webhook made to normal form with defaults. */
+  /** Changes the draft. `refine` brings an object from a webhook to normal form and adds defaults. */
   mutate(
     draft: Draft<ApiObject>,
     refine: (changed: ApiObject) => Draft<ApiObject>,
     previous?: ApiObject,
   ): Soon<Draft<ApiObject>>;
-  /** Throws or rejects when the object is refused. */
+  /** Throws or rejects if the object is refused. */
   validate(object: ApiObject, previous?: ApiObject): Soon<void>;
 }
 
 interface WriteContext extends RuleContext {
-  /** Who else has a say in what is written. */
+  /** Admission plugins of the write; undefined to skip admission. */
   readonly admission?: Reviewers | undefined;
-  /** Where the spec of a new object may already be known. */
+  /** Lookup of the spec of a new object among known specs. */
   readonly shared?: SharedSpec | undefined;
-  /** The object in normal form, before anybody replaced parts of it. */
+  /** The object in normal form, before admission replaced parts of it. */
   readonly known?: ApiObject | undefined;
-  /** Authorizes the creation where the request was authorized as an update or a patch. */
+  /** Authorizes a create when the request was authorized as an update or a patch. */
   readonly permission?: () => Soon<void>;
-  /** Without one the work is done in one piece. */
+  /** Splits the work into steps. Without it the work runs in one step. */
   readonly pace?: Pace | undefined;
 }
 
-/** A new object of the server's own, about which nobody is asked. */
+/** A new object that the server itself makes. Admission is skipped. */
 export function newObject(
   draft: Draft<ApiObject>,
   resource: StoredResource,
@@ -63,19 +63,19 @@ export function newObject(
   return validNew(withNewDefaults(draft, resource), resource, context);
 }
 
-/** Whether the rules of the kind leave new objects as they are: only admission may replace parts of them. */
+/** Whether the rules of the kind leave new objects unchanged, so that only admission may replace parts. */
 export function isTakenAsSent({ rules }: StoredResource): boolean {
   return rules.defaults === undefined && rules.prepareCreate === undefined;
 }
 
-/** What a client sent for a new object, after everybody who may change it had their say. It has no name or identity by us yet. */
+/** The draft of a new object after mutating admission. It has no generated name and no uid yet. */
 export function admittedDraft(
   draft: Draft<ApiObject>,
   resource: StoredResource,
   { admission, shared, pace }: Pick<WriteContext, "admission" | "shared" | "pace">,
 ): Soon<Draft<ApiObject>> {
   const begun = withNewDefaults(draft, resource, shared);
-  // A custom kind may have defaults of any length.
+  // A custom kind may have any number of defaults.
   if (resource.custom !== undefined) pace?.weigh(Infinity);
   const refine = (changed: ApiObject): Draft<ApiObject> =>
     withNewDefaults(draftOf(settled(changed, resource)), resource);
@@ -83,7 +83,7 @@ export function admittedDraft(
   return paced(pace, begun, (started) => admission.mutate(started, refine));
 }
 
-/** The new object, once nobody refuses it. May be called again with the same draft under another name. */
+/** The new object after validating admission. May be called again with the same draft and another name. */
 export function admittedObject(
   draft: Draft<ApiObject>,
   resource: StoredResource,
@@ -140,7 +140,7 @@ function validAtBirth(object: ApiObject, resource: StoredResource): ApiObject {
   return object;
 }
 
-/** Rules may rely on the parts of a status that are always there in normal form. */
+/** Rules may rely on the status members that the normal form always has. */
 function dropStatus(draft: WithStatus, { schema }: StoredResource): void {
   const { status } = normal(schema, {}).value;
   if (status === undefined) delete draft.status;
@@ -148,21 +148,21 @@ function dropStatus(draft: WithStatus, { schema }: StoredResource): void {
 }
 
 export interface Revision {
-  /** What it shall become, in normal form. It is not changed. */
+  /** The requested object in normal form. It is not changed. */
   readonly object: ApiObject;
   readonly previous: ApiObject;
   readonly endpoint: Endpoint;
-  /** `as they are` where nobody sent an object: no other version's defaults are filled in. */
+  /** `as they are` if the client sent no object: defaults of other versions are not filled in. */
   readonly defaults?: "filled in" | "as they are";
 }
 
-/** What the object becomes by the rules of its kind; nobody else is asked. */
+/** The updated object by the rules of its kind, without admission. */
 export function revisedObject(revision: Revision, resource: StoredResource, context: RuleContext): ApiObject {
   const { previous, endpoint } = revision;
   return validRevision(revisedDraft(revision, resource), { previous, endpoint, resource, context });
 }
 
-/** The same, once nobody refuses it. */
+/** The updated object after admission. */
 export function admittedRevision(
   revision: Revision,
   resource: StoredResource,
@@ -180,7 +180,7 @@ export function admittedRevision(
   return paced(pace, valid, (object) => whenDone(admission?.validate(object, previous), () => object));
 }
 
-/** With the defaults of its kind, before anybody has a say in it. */
+/** The draft of an update with the defaults of its kind, before admission. */
 export function revisedDraft(
   { object, previous, endpoint, defaults }: Revision,
   resource: StoredResource,
@@ -193,7 +193,7 @@ export function revisedDraft(
   return draft;
 }
 
-/** Versions of a custom kind may have defaults that others have not: who writes status does not bring them into the rest. */
+/** Versions of a custom kind may have different defaults. A status write must not add them to other fields. */
 function fillIn(draft: WithStatus, endpoint: Endpoint, resource: StoredResource): void {
   const { rules, custom } = resource;
   if (custom === undefined || endpoint !== "status") return rules.defaults?.(draft);
@@ -202,7 +202,7 @@ function fillIn(draft: WithStatus, endpoint: Endpoint, resource: StoredResource)
   if (filled.status !== undefined) draft.status = filled.status;
 }
 
-/** Whether the object has a spec that many others have too, and that has its defaults. */
+/** Whether the object has a shared spec that already has its defaults. */
 function hasCompleteSpec(object: ApiObject, { specs, rules }: StoredResource): boolean {
   return specs?.isComplete(specOf(object), rules) === true;
 }
@@ -235,11 +235,11 @@ function checkedRevision(object: ApiObject, succession: Succession): ApiObject {
   return object;
 }
 
-/** What is wrong with the object, without what the kind tolerates because it was just so before. */
+/** Validation errors, without errors that the kind tolerates and the previous object had too. */
 function newProblems(object: ApiObject, previous: ApiObject, rules: KindRules): readonly FieldError[] {
   const now = collectFieldErrors((errors) => rules.validate?.(object, errors));
   const isTolerated = (error: FieldError): boolean => rules.tolerates?.(error) === true;
-  // Errors beyond those found may be ones that are not tolerated.
+  // A cut list may hide errors that are not tolerated.
   if (now.isCut || !now.found.some(isTolerated)) return now.found;
   const before = collectFieldErrors((errors) => rules.validate?.(previous, errors));
   const known = new Set(before.found.map(fieldErrorText));
@@ -251,7 +251,7 @@ function writtenPart(endpoint: Endpoint, resource: StoredResource): "main" | "st
   return endpoint === "main" && hasStatus(resource) ? "main" : "all";
 }
 
-/** By the rules of the endpoint. */
+/** Applies the endpoint's rules to the draft. */
 function prepare(draft: Draft<ApiObject>, { previous, endpoint, resource, context }: Succession): void {
   const { rules } = resource;
   if (endpoint === "main") rules.prepareUpdate?.(draft, previous, context);
@@ -261,7 +261,7 @@ function prepare(draft: Draft<ApiObject>, { previous, endpoint, resource, contex
   } else endpoint.prepare(draft, previous, context);
 }
 
-/** The same for what it has become. */
+/** Applies the endpoint's validation to the updated object. */
 function validateAt(
   next: ApiObject,
   { previous, endpoint, resource }: Succession,
@@ -273,7 +273,7 @@ function validateAt(
   else endpoint.validate(next, previous, errors);
 }
 
-/** The main endpoint cannot write status, the status endpoint nothing but status and metadata. */
+/** The main endpoint cannot write status; the status endpoint writes only status and metadata. */
 function withOtherPart(
   object: ApiObject,
   previous: ApiObject,
@@ -293,7 +293,7 @@ function isWrittenBy(written: "main" | "status", key: string): boolean {
   return key === "metadata" || (key === "status") === (written === "status");
 }
 
-/** A copy that rules may change. Who owns which fields is no rule's business, and is half of a pod. */
+/** A copy that rules may change. `managedFields` is not copied: no rule uses it, and it is half of a pod. */
 function draftOf(object: ApiObject, copySpec: (spec: unknown) => unknown = cloneJson): Draft<ApiObject> {
   const draft: Record<string, unknown> = { ...object };
   for (const key of Object.keys(draft)) {
@@ -303,7 +303,7 @@ function draftOf(object: ApiObject, copySpec: (spec: unknown) => unknown = clone
   return draft as unknown as Draft<ApiObject>;
 }
 
-/** A spec whose members may be replaced; they themselves are shared. */
+/** Copies the spec shallowly: members may be replaced, but their values are shared. */
 function withOwnMembers(spec: unknown): unknown {
   return { ...(spec as JsonObject) };
 }
@@ -316,13 +316,13 @@ function metadataDraft(metadata: ApiObject["metadata"]): JsonObject {
   return draft;
 }
 
-/** In the order and form in which it is stored: rules append what they add. */
+/** The draft in normal form, the stored order of members. Rules append new members at the end. */
 function settled(draft: ApiObject, resource: StoredResource, previous?: ApiObject): ApiObject {
   const known = previous as unknown as JsonObject | undefined;
   return normal(resource.schema, draft, known).value as unknown as ApiObject;
 }
 
-/** The same for a new object, with the spec that others have too. */
+/** A new object in normal form, with the shared spec if there is one. */
 function settledNew(
   draft: Draft<ApiObject>,
   resource: StoredResource,
@@ -341,7 +341,7 @@ function specOf(object: ApiObject & { readonly spec?: unknown }): unknown {
   return object.spec;
 }
 
-/** Rules may rely on a name; that none was given is found by the rules for metadata. */
+/** Rules may rely on a name. Metadata validation reports a missing one. */
 function named(object: ApiObject): ApiObject {
   const { metadata } = object;
   return metadata.name === undefined ? { ...object, metadata: { ...metadata, name: "" } } : object;

@@ -1,9 +1,9 @@
-/** What a client hears of what the server does not understand in a body, in upstream's words and order. */
+/** Lists unknown and duplicate fields of a body for the client, in upstream's words and order. */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { pathText } from "../../api/schema/decode-place.ts";
 import type { Body } from "./body.ts";
 
-/** `custom` kinds are read without their schema first: what they have twice is found before what they have not. */
+/** Upstream parses `custom` kinds without their schema first, so it reports duplicates before unknown fields. */
 export function problemsIn(
   body: Body,
   unknown: readonly string[],
@@ -11,7 +11,7 @@ export function problemsIn(
 ): readonly string[] {
   const { duplicates, problems = [] } = body;
   if (kind === "custom" || duplicates.length === 0) {
-    // Whatever was made of something else than JSON has its keys in order.
+    // A body that upstream converts to JSON first has sorted keys.
     const isSorted = kind === "built-in" && body.isRewritten === true;
     const named = isSorted ? unknown.toSorted() : unknown;
     return [...problems, ...duplicates.map(duplicateText), ...named.map(unknownText)];
@@ -32,12 +32,12 @@ function unknownText(path: string): string {
   return `unknown field ${JSON.stringify(path)}`;
 }
 
-/** Nobody looks into a field that is not known. */
+/** The parser does not look into an unknown field. */
 function isWithin(path: string, field: string): boolean {
   return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
 }
 
-/** As somebody finds them who reads the body from its beginning. */
+/** The texts in the order of their fields in the body. */
 function inDocumentOrder(body: unknown, texts: ReadonlyMap<string, string>): readonly string[] {
   const found: string[] = [];
   const walk = (value: unknown, path: readonly (string | number)[]): void => {

@@ -1,4 +1,4 @@
-/** The part of metadata that the server keeps: identity, times, generation. Clients' values for it never count. */
+/** Maintains the metadata that the server owns: identity, timestamps, generation. Values from clients are ignored. */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { dateTimeText } from "../../base/date-text.ts";
@@ -11,8 +11,8 @@ export interface Birth {
 }
 
 /**
- * What a client may say of a new object, and what the server adds. Member by member, in the order of the normal form: so all of them have few
- * shapes, and nothing has to be put in order again.
+ * Metadata of a new object: the client's members and the server's. The order of assignments is the normal form, so
+ * that objects have few hidden classes and need no sorting.
  */
 export function metadataAtBirth(
   {
@@ -44,8 +44,8 @@ export function metadataAtBirth(
 }
 
 /**
- * Keeps what an update cannot change. What must not be different is found by validation, so that it can be named. In the order of the normal form, as
- * at birth. The resourceVersion is that of the object it replaces; stored bytes carry none.
+ * Restores members that an update cannot change, in the order of the normal form. Validation reports differing
+ * members that it must name. The resourceVersion is that of the replaced object; stored bytes contain none.
  */
 export function carryOver(draft: Draft<ApiObject>, previous: ApiObject, deletion: "sent" | "kept"): void {
   const { metadata } = draft;
@@ -53,7 +53,7 @@ export function carryOver(draft: Draft<ApiObject>, previous: ApiObject, deletion
   const next: Partial<Metadata> = {};
   put(next, "annotations", metadata.annotations);
   put(next, "creationTimestamp", old.creationTimestamp);
-  // Whoever writes status leaves them as they are; nobody else may say something else of them.
+  // Status writes keep the deletion fields. On other endpoints validation refuses a changed value.
   const said: Partial<Metadata> = deletion === "sent" ? metadata : {};
   put(next, "deletionGracePeriodSeconds", said.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds);
   put(next, "deletionTimestamp", said.deletionTimestamp ?? old.deletionTimestamp);
@@ -80,7 +80,7 @@ function put<K extends keyof Metadata>(
 
 type Metadata = Draft<ApiObject>["metadata"];
 
-/** A new generation begins when anything but metadata and status changed. Both objects are in normal form. */
+/** Increments the generation if anything but metadata and status changed. Both objects are in normal form. */
 export function withGeneration(next: ApiObject, previous: ApiObject, resource: StoredResource): ApiObject {
   if (!resource.storage.hasGeneration) return next;
   const isNew = resource.rules.isNewGeneration?.(next, previous) ?? false;
@@ -99,12 +99,12 @@ function isSameMember(key: string, next: JsonObject, previous: JsonObject): bool
   return key === "metadata" || key === "status" || jsonEqual(next[key], previous[key]);
 }
 
-/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+/** RFC 3339 with whole seconds, the format of Kubernetes timestamps. */
 export function timeText(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== latest.second) latest = { second, text: `${dateTimeText(now)}Z` };
   return latest.text;
 }
 
-/** Almost every write asks for the same second as the one before. */
+/** Consecutive writes mostly fall into the same second. */
 let latest = { second: Number.NaN, text: "" };

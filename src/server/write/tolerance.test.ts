@@ -5,14 +5,14 @@ const CONTAINER = { name: "c", image: "i" };
 
 interface Case {
   readonly kind: string;
-  /** Where objects of the kind are created. */
+  /** Collection path of the kind. */
   readonly path: string;
   readonly key: string;
   readonly spec: object;
-  /** What is good today, and what an earlier version stored in its place. */
+  /** A valid value today, and the value that an earlier version stored in its place. */
   readonly good: string;
   readonly old: string;
-  /** A change of the same field to something else that is wrong. */
+  /** A change of the same field to another invalid value. */
   readonly change: object;
 }
 
@@ -86,8 +86,8 @@ async function withOldValue({ path, key, spec, good, old }: Case): Promise<Serve
   return server;
 }
 
-describe.each(CASES.map((one) => [one.kind, one] as const))("a %s from before a rule", (_, one) => {
-  test("may be changed elsewhere", async () => {
+describe.each(CASES.map((one) => [one.kind, one] as const))("a %s stored before a rule existed", (_, one) => {
+  test("accepts changes of other fields", async () => {
     const server = await withOldValue(one);
 
     const { code, body } = await server.patch(`${one.path}/it`, { metadata: { labels: { a: "b" } } });
@@ -96,13 +96,13 @@ describe.each(CASES.map((one) => [one.kind, one] as const))("a %s from before a 
     expect(JSON.stringify(body)).toContain(one.old);
   });
 
-  test("may not get another value that is wrong", async () => {
+  test("refuses another invalid value", async () => {
     const server = await withOldValue(one);
 
     expect((await server.patch(`${one.path}/it`, { spec: one.change })).code).toBe(422);
   });
 
-  test("may not be made anew", async () => {
+  test("cannot be created again", async () => {
     const server = await ServerFixture.start();
     const spec = JSON.parse(JSON.stringify(one.spec).replace(one.good, one.old)) as object;
 

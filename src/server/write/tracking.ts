@@ -1,4 +1,4 @@
-/** Who owns which field after a write: the server's side of managed fields. */
+/** Computes managed fields: which manager owns which field after a write. */
 import type { FieldPattern } from "../../api/apply/fields/field-pattern.ts";
 import type { FieldSet } from "../../api/apply/fields/field-set.ts";
 import { fieldSet } from "../../api/apply/fields/field-set.ts";
@@ -18,11 +18,11 @@ export interface Authorship {
   readonly manager: string;
   readonly subresource: string;
   readonly now: number;
-  /** All that is written by way of it, of an endpoint with rules of its own. */
+  /** Fields that an endpoint with rules of its own writes. */
   readonly writes?: FieldPattern | undefined;
 }
 
-/** Each endpoint resets what it does not write, and so cannot own it. */
+/** Each endpoint resets the fields that it does not write, so it cannot own them. */
 const STATUS: FieldSet = fieldSet(["f:status"]);
 const SPEC: FieldSet = fieldSet(["f:spec"]);
 
@@ -49,7 +49,7 @@ function resetBy({ facts, rules }: StoredResource, subresource: string): FieldSe
   return subresource === "" && hasStatus ? STATUS : undefined;
 }
 
-/** One set for all kinds that keep the same parts: what is worked out of it is found by it. */
+/** One set for all kinds that keep the same parts, because derived results are cached by the identity of the set. */
 const resetSets = new Map<readonly MetadataPart[], FieldSet>();
 
 function resetByStatus(parts: readonly MetadataPart[] | undefined): FieldSet {
@@ -61,7 +61,7 @@ function resetByStatus(parts: readonly MetadataPart[] | undefined): FieldSet {
   return set;
 }
 
-/** A class, because one is made for every write: its functions are not. */
+/** A class, because an instance is made for every write and methods are shared. */
 class ResourceVersions implements FieldVersions {
   readonly #resource: StoredResource;
   readonly #versions: Versions;
@@ -77,7 +77,7 @@ class ResourceVersions implements FieldVersions {
     return custom === undefined ? findKindSchema(version, facts.kind) : custom.findSchema(version);
   }
 
-  /** What an applier gave up is looked for in the version it was applied in, and comes back from there. */
+  /** Fields that an applier gave up are removed in the version of its last apply, then converted back. */
   convert(object: JsonObject, version: string): JsonObject {
     const { apiVersion, custom, facts } = this.#resource;
     const schema = custom?.findSchema(version);
@@ -90,10 +90,10 @@ class ResourceVersions implements FieldVersions {
 export interface TrackedWrite {
   readonly live: ApiObject | undefined;
   readonly next: ApiObject;
-  /** What the writer wants to be there, where that is less than `next`: what admission adds belongs to nobody. */
+  /** The writer's own object, if `next` also contains changes by admission. Fields from admission have no owner. */
   readonly asked?: ApiObject | undefined;
   readonly writer: Writer;
-  /** As the client sent it: an empty list clears the entries, nothing keeps them. */
+  /** `managedFields` as the client sent it. An empty list clears the entries; undefined keeps them. */
   readonly sentManagedFields: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** The query of every write. */
+/** Parses and validates the query parameters of writes: dryRun, fieldManager, fieldValidation, force. */
 import { invalid } from "../../api/errors/api-error.ts";
 import { FieldErrors } from "../../api/errors/field-error.ts";
 import type { Call } from "../request/call.ts";
@@ -8,7 +8,7 @@ import type { User } from "../request/user.ts";
 
 export interface WriteOptions {
   readonly isDryRun: boolean;
-  /** Who owns the fields that are written. */
+  /** Field manager of the written fields. */
   readonly manager: string;
   readonly user: User;
 }
@@ -19,7 +19,7 @@ const MANAGER_MAX = 128;
 const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
 const ALL_PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
-/** Upstream's names for the query of each verb. */
+/** Upstream's kind of the options for each verb. */
 const OPTION_KINDS: Partial<Record<AskedVerb, string>> = { update: "UpdateOptions", patch: "PatchOptions" };
 
 export function writeOptionsOf(call: Call): WriteOptions {
@@ -44,7 +44,7 @@ export function writeOptionsOf(call: Call): WriteOptions {
   };
 }
 
-/** Who applies says who they are, and may insist; nobody else can. */
+/** Apply requires a fieldManager and allows force; other patches refuse force. */
 function checkForPatch({ query, request }: Call, errors: FieldErrors): void {
   const isApply = patchMediaType(request.headers.get("content-type")) === APPLY_YAML;
   if (isApply && (query.get("fieldManager") ?? "") === "")
@@ -66,7 +66,7 @@ function checkManager(manager: string, errors: FieldErrors): void {
   errors.invalid("fieldManager", manager, `invalid character U+${code} (at position ${at})`);
 }
 
-/** `kubectl/v1.36 (linux)` writes as `kubectl`. */
+/** Field manager from the user agent: `kubectl/v1.36 (linux)` gives `kubectl`. */
 function managerOf(userAgent: string): string {
   const name = userAgent.split("/", 1)[0]?.slice(0, MANAGER_MAX) ?? "";
   return name === "" ? "unknown" : name;

@@ -1,4 +1,4 @@
-/** Which room of a full store a write may use: deletions and the cluster's own upkeep go on where growth is refused. */
+/** Decides which reserve of a full store a write may use. Deletions and upkeep continue when growth is refused. */
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { StoredResource } from "../objects/registry.ts";
@@ -6,7 +6,7 @@ import type { User } from "../request/user.ts";
 
 export type WritePurpose = NonNullable<Transaction["purpose"]>;
 
-/** `server`: what the server keeps in place itself; `cluster`: another component, a node or an administrator. */
+/** `server`: upkeep by the server itself; `cluster`: another component, a node or an administrator. */
 export type Writer = "client" | "cluster" | "server";
 
 const CLUSTER_GROUPS: ReadonlySet<string> = new Set([
@@ -24,13 +24,13 @@ export function writerOf({ name, groups }: User): Writer {
   return isOfCluster ? "cluster" : "client";
 }
 
-/** A component that cannot get its lease does not work at all; other new objects are growth, Events above all. */
+/** A component without its lease cannot work. Other new objects are growth, above all Events. */
 export function purposeOfCreation({ facts }: StoredResource, writer: Writer): WritePurpose {
   if (writer === "server") return "upkeep";
   return writer === "cluster" && facts.name === "leases" ? "upkeep" : "growth";
 }
 
-/** Only the server sets a deletionTimestamp, and never along with what a client writes. */
+/** Only the server sets a deletionTimestamp, and never together with a client's changes. */
 export function purposeOfUpdate(previous: ApiObject, next: ApiObject, writer: Writer): WritePurpose {
   const { deletionTimestamp } = previous.metadata;
   if (next.metadata.deletionTimestamp !== deletionTimestamp) return "deletion";

@@ -1,4 +1,7 @@
-/** An address that is taken is an IPAddress object under its canonical name, which says whose it is. */
+/**
+ * Allocated addresses: an IPAddress object per address, with the canonical address as its name and its Service as
+ * parent.
+ */
 import type { Service } from "../../../api/generated/types/core-v1.ts";
 import type { IPAddress } from "../../../api/generated/types/networking-v1.ts";
 import { ipAddressText } from "../../../api/values/ip-address.ts";
@@ -18,7 +21,7 @@ import { track, writerOf } from "../tracking.ts";
 export const SERVICES = "/registry/services/specs/";
 const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
 const KEEPER_LABEL = "ipaddress.kubernetes.io/managed-by";
-/** As upstream's, so that its repair knows them as Services' own. */
+/** Upstream's value, so that upstream's repair controller recognizes the addresses of Services. */
 const KEEPER = "ipallocator.k8s.io";
 
 export interface ClaimParts {
@@ -56,18 +59,18 @@ export class AddressClaims {
   }
 }
 
-/** Whether the claim is this Service's. */
+/** Whether the address is allocated to this Service. */
 export function isClaimOf(entry: Entry, { metadata }: Service): boolean {
   const parent = findParent(entry);
   return parent?.namespace === (metadata.namespace ?? "") && parent.name === metadata.name;
 }
 
-/** Whether it was made for Services: other addresses are their makers' business. */
+/** Whether the address was allocated for a Service. Other IPAddress objects belong to their creators. */
 export function isServiceClaim(entry: Entry): boolean {
   return findReadable(entry)?.metadata.labels?.[KEEPER_LABEL] === KEEPER;
 }
 
-/** Under which key the Service is that it names; undefined when it names none. */
+/** Key of the Service that the IPAddress names as its parent; undefined if it names none. */
 export function parentKey(entry: Entry): string | undefined {
   const parent = findParent(entry);
   return parent === undefined ? undefined : `${SERVICES}${parent.namespace}/${parent.name}`;

@@ -1,14 +1,14 @@
-/** The addresses of a block that can be given out, and in which order. */
+/** Picks free addresses of a CIDR block and defines the order in which they are tried. */
 import { cidrContains, networkAddress } from "../../../api/values/ip-address.ts";
 import type { Cidr, IpAddress } from "../../../api/values/ip-address.ts";
 import type { Random } from "../../../base/loop/loop.ts";
 
-/** More of a huge block is never looked at: so many are never taken. */
+/** Number of addresses of a huge block that are ever used. A cluster never needs more. */
 const SPAN_MAX = 1n << 32n;
-/** After so many taken addresses in a row the block counts as full. */
+/** After this many allocated addresses in a row the block counts as full. */
 const TRIES_MAX = 1 << 16;
 
-/** The lowest part of a block is left to those who ask for an address by name, as upstream does: a sixteenth, within bounds. */
+/** The lowest sixteenth (within bounds) is reserved for Services that ask for a fixed address, as upstream does. */
 const RESERVED_MIN = 16n;
 const RESERVED_MAX = 256n;
 const RESERVED_SHARE = 16n;
@@ -23,7 +23,7 @@ export class AddressRange {
     const network = networkAddress(block).value;
     const hostBits = (block.address.family === "IPv4" ? 32n : 128n) - BigInt(block.prefixLength);
     const all = 1n << hostBits;
-    // The first is the network itself; in IPv4 the last reaches everybody in it.
+    // The first address is the network itself; the last address of an IPv4 block is the broadcast address.
     const unusable = block.address.family === "IPv4" ? 2n : 1n;
     this.#first = network + 1n;
     this.#size = all > unusable ? all - unusable : 0n;
@@ -33,7 +33,7 @@ export class AddressRange {
     return this.#block.address.family;
   }
 
-  /** The address that the API server's own Service gets. */
+  /** The address of the API server's own Service. */
   get first(): IpAddress {
     return this.#address(0n);
   }
@@ -43,7 +43,10 @@ export class AddressRange {
     return address.value >= this.#first && address.value < this.#first + this.#size;
   }
 
-  /** A free address, from a random place on, the reserved part last; undefined when there is none. */
+  /**
+   * A free address; undefined if there is none. The search starts at a random offset and tries the reserved part
+   * last.
+   */
   findFree(isFree: (address: IpAddress) => boolean, random: Random): IpAddress | undefined {
     const span = this.#size < SPAN_MAX ? this.#size : SPAN_MAX;
     const reserved = reservedOf(span);

@@ -1,6 +1,7 @@
 /**
- * Finds Services and claims of addresses that do not fit each other, and makes them fit. Our own servers write both in one
- * transaction; what is found here was left by a backup, by a server of another make, or by somebody who edited the claims.
+ * Finds Services and IPAddress objects that contradict each other, and repairs them. Our servers write both in one
+ * transaction. A contradiction comes from a restored backup, from another server or from an edit of the IPAddress
+ * objects.
  */
 import type { Service } from "../../../api/generated/types/core-v1.ts";
 import type { IPAddress } from "../../../api/generated/types/networking-v1.ts";
@@ -16,34 +17,34 @@ import { isClaimOf, isServiceClaim, parentKey } from "./address-claim.ts";
 import type { AddressClaims } from "./address-claim.ts";
 import { addressesOf } from "./cluster-addresses.ts";
 
-/** A kube-apiserver claims an address a moment before it writes the Service. */
+/** A kube-apiserver creates the IPAddress shortly before it writes the Service. */
 const GRACE_MS = 60_000;
 
 export type AddressFault =
-  /** A Service without the claim of its address. */
+  /** The address of the Service has no IPAddress object. */
   | { readonly type: "unclaimed"; readonly address: string; readonly service: string }
-  /** A Service whose address is claimed for somebody who does not have it. */
+  /** The IPAddress names a parent that does not have this address. */
   | { readonly type: "misnamed"; readonly address: string; readonly service: string }
-  /** A claim of nobody, or of a Service that has no such address, where no other Service has it. */
+  /** An IPAddress without a Service that has this address. */
   | { readonly type: "stray"; readonly address: string }
-  /** Two Services have it. Only people can say whose it is. */
+  /** Two Services have the address. Only an administrator can decide between them. */
   | { readonly type: "contested"; readonly address: string; readonly service: string };
 
 export interface AddressFinding {
   readonly fault: AddressFault;
-  /** What mends it, if nothing changed meanwhile; undefined when nothing does. */
+  /** Transaction that repairs the fault; it fails if a key changed meanwhile. Undefined if there is no repair. */
   readonly repair: Transaction | undefined;
 }
 
 export interface AddressInspection {
-  /** One consistent state: nothing is found that was only on its way. */
+  /** One consistent snapshot, so that writes in flight are not reported as faults. */
   readonly view: View;
   readonly claims: AddressClaims;
   readonly registry: Registry;
   readonly now: number;
 }
 
-/** What is wrong, at most one finding for each look at an entry; undefined where nothing is. For callers who take breaks. */
+/** Yields a finding, or undefined for a step without one, so that callers can pause between steps. */
 export function* inspectAddresses(inspection: AddressInspection): Generator<AddressFinding | undefined> {
   const { view, registry } = inspection;
   for (const entry of entriesOf(view, requireStored(registry, "", "services"))) {
@@ -81,7 +82,7 @@ function inspectAddress(
   if (claim !== undefined && isRightful(claim, view)) {
     return { fault: { type: "contested", ...fault }, repair: undefined };
   }
-  // In one step, also over a claim of somebody who has no right to it: nobody else gets the address meanwhile.
+  // One transaction creates the IPAddress or replaces a wrong one: no other Service gets the address meanwhile.
   const compare = asSeen(view, [entry.key, claims.key(address), ...parentOf(claim)]);
   const repair = { compare, changes: [claims.put(address, service)] };
   return { fault: { type: claim === undefined ? "unclaimed" : "misnamed", ...fault }, repair };
@@ -96,7 +97,7 @@ function inspectClaim(entry: Entry, { view, now }: AddressInspection): AddressFi
   return { fault: { type: "stray", address: metadata.name ?? "" }, repair };
 }
 
-/** That the keys are as they were looked at. */
+/** Condition that the keys are unchanged since the inspection. */
 function asSeen(view: View, keys: readonly string[]): readonly Compare[] {
   return keys.map((key) => ({ key, modRevision: view.get(key)?.modRevision ?? 0 }));
 }
@@ -106,7 +107,7 @@ function parentOf(claim: Entry | undefined): readonly string[] {
   return key === undefined ? [] : [key];
 }
 
-/** Whether the Service that it names is there and has the address. Of a Service that cannot be read nothing else can be said. */
+/** Whether the parent Service exists and has the address. A Service that cannot be decoded counts as having it. */
 function isRightful(claim: Entry, view: View): boolean {
   const key = parentKey(claim);
   const entry = key === undefined ? undefined : view.get(key);

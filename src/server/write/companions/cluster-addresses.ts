@@ -1,4 +1,4 @@
-/** The addresses of a Service: those it asks for, or free ones, as many as it has families. */
+/** Allocates the cluster IPs of a Service: the requested ones, or free ones, one for each IP family. */
 import { internalError, invalid } from "../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { Service } from "../../../api/generated/types/core-v1.ts";
@@ -26,7 +26,7 @@ export interface Changes {
   readonly changes: readonly Change[];
 }
 
-/** Fills in families and addresses of the draft; answers what must be written with it. */
+/** Fills in `ipFamilies` and `clusterIPs` of the draft; returns the changes to write with it. */
 export function claimAddresses(
   draft: Draft<Service>,
   previous: Service | undefined,
@@ -45,13 +45,13 @@ export function claimAddresses(
   return joined(picker, releaseAddresses(draft, gone, office));
 }
 
-/** The addresses that the Service has of its own. */
+/** Cluster IPs of the Service; empty for a headless Service and for ExternalName. */
 export function addressesOf(service: Service | undefined): readonly IpAddress[] {
   if (service === undefined || !needsClusterIp(service.spec)) return [];
   return (service.spec.clusterIPs ?? []).flatMap((text) => findIpAddress(text) ?? []);
 }
 
-/** Only claims of the Service itself are given back. */
+/** Releases only the addresses that are allocated to this Service. */
 export function releaseAddresses(
   service: Service,
   addresses: readonly IpAddress[],
@@ -77,7 +77,7 @@ export function joined(...parts: readonly Changes[]): Changes {
 
 interface Choice {
   readonly ranges: readonly ServiceRange[];
-  /** What the Service had before: it need not be claimed again. */
+  /** Addresses that the Service had before; they need no new allocation. */
   readonly kept: ReadonlySet<string>;
   readonly office: AddressOffice;
 }
@@ -100,7 +100,7 @@ class Picker implements Changes {
     for (const [i, family] of (spec.ipFamilies ?? []).entries()) {
       const text = asked[i];
       const address = text === undefined ? this.#free(family as IpFamily) : this.#asked(text);
-      // What a client wrote stays as it wrote it.
+      // A requested address keeps the spelling of the client.
       chosen.push(text ?? ipAddressText(address));
     }
     spec.clusterIPs = chosen;
@@ -140,7 +140,7 @@ class Picker implements Changes {
     throw fullError();
   }
 
-  /** Created only if nobody has it, whatever other servers do meanwhile. */
+  /** The condition makes the transaction fail if another server allocates the address first. */
   #claim(address: IpAddress): void {
     const { claims } = this.#choice.office;
     this.compare.push({ key: claims.key(address), modRevision: 0 });

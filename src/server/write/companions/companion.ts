@@ -1,30 +1,30 @@
 /**
- * What is written together with an object, in the same transaction: a Service and the addresses that are its own. So
- * there is never one without the other, whatever fails and however many servers write.
+ * Changes that a write makes together with its object, in one transaction: for example a Service and its addresses.
+ * Neither is ever stored without the other, whatever fails and however many servers write.
  */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Change, Compare } from "../../../store/store.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 
-/** From one state of an object to the next: created when `previous` is undefined, removed when `next` is. */
+/** The change of an object. `previous` is undefined for a create, `next` for a delete. */
 export interface ObjectChange<T extends ApiObject = ApiObject> {
   readonly previous: T | undefined;
   readonly next: T | undefined;
 }
 
 export interface CompanionPlan {
-  /** What is stored instead of `next`: the same with what was allocated for it. */
+  /** Stored instead of `next`: the same object with its allocations. */
   readonly object: ApiObject | undefined;
-  /** Must hold beside the object's own condition, else the plan is made anew. */
+  /** Conditions beside the object's own. If one fails, the writer makes a new plan. */
   readonly compare: readonly Compare[];
   readonly changes: readonly Change[];
 }
 
 /**
- * Called without an await before the write, on what is accepted; again when a condition failed. Throws an ApiError to
- * refuse. Must not keep anything: a dry run makes a plan that is never carried out.
+ * Plans the changes for a write; throws an ApiError to refuse it. The writer calls it synchronously before the write,
+ * and again after a failed condition. It must not keep state: a dry run discards its plan.
  */
 export type Companion = (change: ObjectChange, resource: StoredResource) => CompanionPlan;
 
-/** By the storage prefix of the resource, which its versions share. */
+/** Keyed by storage prefix, which all versions of a resource share. */
 export type Companions = Pick<ReadonlyMap<string, Companion>, "get">;

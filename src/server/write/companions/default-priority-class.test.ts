@@ -9,7 +9,7 @@ function create(server: ServerFixture, name: string, globalDefault: boolean): Pr
 }
 
 describe("the default PriorityClass", () => {
-  test("is one: a second is refused by create and by update", async () => {
+  test("is unique: create and update refuse a second one", async () => {
     const server = await ServerFixture.start();
     await create(server, "first", true);
     await create(server, "second", false);
@@ -23,7 +23,7 @@ describe("the default PriorityClass", () => {
     );
   });
 
-  test("may be written again, and another may follow it", async () => {
+  test("may be updated, and another class may become the default once it gives up the flag", async () => {
     const server = await ServerFixture.start();
     await create(server, "first", true);
 

@@ -1,4 +1,4 @@
-/** One PriorityClass at most is the default of the cluster: the second that wants to be is refused. */
+/** Keeps at most one PriorityClass as the default of the cluster; a second one is refused. */
 import { forbidden } from "../../../api/errors/api-error.ts";
 import type { PriorityClass } from "../../../api/generated/types/scheduling-v1.ts";
 import { prefixEnd } from "../../../store/store.ts";
@@ -21,7 +21,7 @@ export function defaultPriorityClassCompanion(store: Store): Companion {
   };
 }
 
-/** Servers that write at the same moment may make two: then the lower counts. */
+/** Two servers may each accept a default at the same moment. The one with the lower value counts then. */
 function findDefault(view: View): string | undefined {
   let lowest: PriorityClass | undefined;
   for (const entry of view.range(PREFIX, prefixEnd(PREFIX))) {

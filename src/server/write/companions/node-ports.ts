@@ -1,4 +1,4 @@
-/** The node ports of a Service: those it asks for, or free ones. */
+/** Allocates the node ports of a Service: the requested ones, or free ones. */
 import { internalError, invalid } from "../../../api/errors/api-error.ts";
 import { fieldPath, FieldErrors } from "../../../api/errors/field-error.ts";
 import type { FieldPath } from "../../../api/errors/field-error.ts";
@@ -14,13 +14,13 @@ export interface PortOffice {
   readonly random: Random;
 }
 
-/** Whether the ledger has to be opened at all. */
+/** Whether the change can allocate or release node ports. If not, the ledger need not be read. */
 export function hasPorts(service: Service | undefined): boolean {
   if (service === undefined) return false;
   return needsNodePorts(service.spec) || needsHealthCheckPort(service.spec) || portsOf(service).length > 0;
 }
 
-/** Fills in the ports of the draft, and takes and releases them in the ledger. */
+/** Fills in the node ports of the draft; takes and releases ports in the ledger. */
 export function claimPorts(draft: Draft<Service>, previous: Service | undefined, office: PortOffice): void {
   const own = new Set(portsOf(previous));
   const claim = { service: draft, own, office };
@@ -32,14 +32,14 @@ export function claimPorts(draft: Draft<Service>, previous: Service | undefined,
   }
 }
 
-/** A load balancer that wants none may still ask for one by number. */
+/** A load balancer with `allocateLoadBalancerNodePorts: false` may still ask for a port by number. */
 function isAllocated({ spec }: Service): boolean {
   return spec.type === "NodePort" || spec.type === "LoadBalancer";
 }
 
 interface Claim {
   readonly service: Service;
-  /** What the Service has already, before or by this claim. */
+  /** Ports that the Service had before or got from this claim. */
   readonly own: Set<number>;
   readonly office: PortOffice;
 }
@@ -54,7 +54,7 @@ function fillIn({ spec }: Draft<Service>, claim: Claim): void {
   for (const port of ports) port.nodePort ??= findShared(port, ports) ?? takeFree(claim);
 }
 
-/** The same port for another protocol shares its node port. */
+/** Entries with the same port and another protocol share one node port. */
 function findShared({ port, protocol }: ServicePort, ports: readonly ServicePort[]): number | undefined {
   const isUsed = (shared: number): boolean =>
     ports.some((other) => other.protocol === protocol && other.nodePort === shared);
@@ -83,7 +83,7 @@ function takeAsked(port: number, path: FieldPath, claim: Claim): void {
   throw invalid({ group: "", kind: "Service" }, claim.service.metadata.name, errors.found);
 }
 
-/** Takes the port, or says why not. */
+/** Takes the port; returns the reason if it cannot. */
 function takeRefusal(port: number, { own, office: { ledger } }: Claim): string | undefined {
   if (own.has(port)) return undefined;
   if (!ledger.contains(port)) {

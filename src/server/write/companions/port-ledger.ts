@@ -1,7 +1,7 @@
 /**
- * Which node ports are taken: one bit for each, in one key that every allocation compares. So two servers never hand out
- * the same port, and a Service with a hundred ports is still one change. The form is kube-apiserver's RangeAllocation: its
- * data is a number whose bit n stands for port `first + n`, written with the highest byte first.
+ * The set of allocated node ports: one bit a port, in one key that every allocation compares. Two servers never
+ * allocate the same port, and a Service with a hundred ports is one change. The format is kube-apiserver's
+ * RangeAllocation: a big-endian number whose bit n stands for port `first + n`.
  */
 import type { Service } from "../../../api/generated/types/core-v1.ts";
 import { isJsonObject } from "../../../api/json/json-object.ts";
@@ -14,23 +14,23 @@ import { SERVICES } from "./address-claim.ts";
 
 const LEDGER_KEY = "/registry/ranges/servicenodeports";
 
-/** Both ends belong to it. */
+/** Both ends are included. */
 export interface PortRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** The lowest ports are left to those who ask for one by number, as upstream does: a thirty-second, within bounds. */
+/** The lowest 1/32 (within bounds) is reserved for Services that ask for a fixed port, as upstream does. */
 const RESERVED_MIN = 16;
 const RESERVED_MAX = 128;
 const RESERVED_SHARE = 32;
 
 export interface LedgerDifference {
-  /** Taken in the ledger, and no Service's. */
+  /** Allocated in the ledger, but used by no Service. */
   readonly leaked: readonly number[];
-  /** A Service's, and free in the ledger. */
+  /** Used by a Service, but free in the ledger. */
   readonly missing: readonly number[];
-  /** What makes the ledger right; nothing when it is. */
+  /** Repairs the ledger; empty if the ledger is right. */
   readonly compare: readonly Compare[];
   readonly changes: readonly Change[];
 }
@@ -47,7 +47,7 @@ export class PortLedger {
     this.#taken = taken;
   }
 
-  /** As it is kept; counted anew from the Services when it is not, or for another range. */
+  /** Reads the stored ledger. Counts the ports of all Services if there is none for this range. */
   static open(view: View, range: PortRange): PortLedger {
     const entry = view.get(LEDGER_KEY);
     const taken = entry === undefined ? undefined : readTaken(entry, range);
@@ -55,8 +55,8 @@ export class PortLedger {
   }
 
   /**
-   * What the ledger says and the Services do not, and the reverse. Undefined when there is no ledger for this range: then
-   * it is counted anew whenever it is opened. `ports` are those of all Services in the same view.
+   * Differences between the ledger and the ports of all Services in the same view. Undefined if no ledger is stored
+   * for this range: the next `open` counts the ports anew.
    */
   static compare(view: View, range: PortRange, ports: Iterable<number>): LedgerDifference | undefined {
     const entry = view.get(LEDGER_KEY);
@@ -92,7 +92,7 @@ export class PortLedger {
     if (this.#taken.delete(port)) this.#isChanged = true;
   }
 
-  /** A free port, from a random place on, the reserved part last; undefined when there is none. */
+  /** A free port; undefined if there is none. The search starts at a random offset and tries the reserved part last. */
   findFree(random: Random): number | undefined {
     const { first, last } = this.#range;
     const reserved = reservedOf(last - first + 1);
@@ -113,7 +113,7 @@ export class PortLedger {
     return undefined;
   }
 
-  /** Nothing when nothing was taken or released. */
+  /** Empty if no port was taken or released. */
   changes(): { readonly compare: readonly Compare[]; readonly changes: readonly Change[] } {
     if (!this.#isChanged) return { compare: [], changes: [] };
     const value = Buffer.from(
@@ -137,14 +137,14 @@ function reservedOf(size: number): number {
   return Math.min(RESERVED_MAX, Math.max(RESERVED_MIN, Math.floor(size / RESERVED_SHARE)));
 }
 
-/** Undefined when it is about another range, or no ledger that we understand. */
+/** Undefined if the ledger is for another range or in an unknown format. */
 function readTaken({ value }: Entry, range: PortRange): Set<number> | undefined {
   try {
     const stored = parseJson(value).value;
     if (!isJsonObject(stored) || stored["range"] !== `${range.first}-${range.last}`) return undefined;
     return decodeBits(typeof stored["data"] === "string" ? stored["data"] : "", range);
   } catch {
-    // A kube-apiserver writes it in protobuf. What is taken can always be counted.
+    // A kube-apiserver stores the ledger in protobuf. The ports can always be counted instead.
     return undefined;
   }
 }
@@ -170,7 +170,7 @@ function decodeBits(text: string, { first, last }: PortRange): Set<number> {
   return taken;
 }
 
-/** The ports of one Service after the other, for callers who take breaks. */
+/** Yields the ports of one Service at a time, so that callers can pause between them. */
 export function* portsInUse(view: View): Generator<readonly number[]> {
   for (const entry of view.range(SERVICES, prefixEnd(SERVICES)))
     yield portsOf(StoredObject.of(entry).glimpse() as Service);
@@ -182,7 +182,7 @@ function within({ first, last }: PortRange, ports: Iterable<number>): Set<number
   return found;
 }
 
-/** All ports of the nodes that are the Service's own. */
+/** All node ports of the Service, with its health check port. */
 export function portsOf(service: Service | undefined): readonly number[] {
   if (service === undefined) return [];
   const { ports = [], healthCheckNodePort } = service.spec;

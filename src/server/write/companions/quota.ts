@@ -1,7 +1,8 @@
 /**
- * ResourceQuota: the last word on a write. What an object uses is added to the status of the quotas of its namespace in the transaction that
- * writes the object, and taken off again in the one that removes it, so that no two writers can use the same rest, however many servers there
- * are. The loop in src/controllers begins a quota and corrects what nobody could see, such as objects that end by themselves.
+ * Enforces ResourceQuota. A write and the status of the quotas it counts against are one transaction: no two writers
+ * use the same remainder, on any number of servers. A delete subtracts the usage in its own transaction. The
+ * controller in src/controllers computes the first usage and corrects changes without a write, for example expired
+ * objects.
  */
 import { forbidden } from "../../../api/errors/api-error.ts";
 import type { Pod, ResourceQuota } from "../../../api/generated/types/core-v1.ts";
@@ -32,7 +33,7 @@ interface Office {
   readonly loop: Loop;
 }
 
-/** What goes with objects anyway, and then the quotas of their namespace. */
+/** Adds the quotas of the namespace to the plans of the other companions. */
 export function withQuotas(others: Companions, parts: Parts): Companions {
   const { store, loop } = parts;
   const office: Office = { loop, memory: new ServerMemory(store) };
@@ -60,7 +61,7 @@ function withCharges(
   const charges = chargesOf(written, office);
   if (charges.length === 0) return plan;
   if (plan.changes.length + charges.length >= MAX_CHANGES) {
-    // Nobody is kept from deleting; the loop finds out what was not given back.
+    // A delete is never refused. The controller corrects the usage later.
     if (change.next === undefined) return plan;
     throw tooMany(written);
   }
@@ -86,14 +87,14 @@ function chargesOf(written: Written, office: Office): readonly ChargedQuota[] {
   return charges;
 }
 
-/** The object itself is a change too. */
+/** The transaction contains the object too, so one change fewer is left for quotas. */
 function tooMany({ change, resource: { facts } }: Written): Error {
   const { metadata } = change.next ?? change.previous ?? {};
   const why = `more than ${MAX_CHANGES - 1} quotas and allocations would have to change with it`;
   return forbidden({ group: facts.group, resource: facts.name }, metadata?.name ?? "", why);
 }
 
-/** Most writes are reports of status, which use no more and no less. */
+/** Most writes are status reports; they do not change the usage. */
 function isSameUse({ previous, next }: ObjectChange, { facts }: StoredResource): boolean {
   if (previous === undefined || next === undefined) return false;
   if (!isMeasured(facts)) return true;
@@ -111,7 +112,7 @@ interface Measured extends ApiObject {
   readonly status?: { readonly phase?: string };
 }
 
-/** The quota with what is used after the change; undefined when that is the same. Throws when it is too much. */
+/** The quota with its usage after the change; undefined if the usage is the same. Throws if the quota is exceeded. */
 function charge(entry: Entry, { change, resource }: Written, office: Office): Change | undefined {
   const quota = StoredObject.of(entry).object as ResourceQuota;
   const { previous, next } = change;
@@ -141,7 +142,7 @@ function usageFacts({ memory, loop }: Office, { next }: ObjectChange): UsageFact
   };
 }
 
-/** A quota that counts quotas is not written twice in one transaction. */
+/** A quota that counts quotas must not be written twice in one transaction. */
 function isSelf(quota: ResourceQuota, object: ApiObject | undefined): boolean {
   return object?.kind === quota.kind && object.metadata.uid === quota.metadata.uid;
 }

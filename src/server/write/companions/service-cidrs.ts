@@ -1,4 +1,4 @@
-/** Where Services get their addresses from: the ServiceCIDR objects of the cluster. */
+/** Reads the ServiceCIDR objects: the blocks from which Services get their addresses. */
 import type { ServiceCIDR } from "../../../api/generated/types/networking-v1.ts";
 import { cidrText, findCidr } from "../../../api/values/ip-address.ts";
 import type { Cidr } from "../../../api/values/ip-address.ts";
@@ -10,7 +10,7 @@ import { AddressRange } from "./address-range.ts";
 
 const PREFIX = "/registry/servicecidrs/";
 
-/** The one that the server keeps; its first family is the cluster's default. */
+/** Name of the object that the server maintains. Its first family is the default family of the cluster. */
 export const DEFAULT_SERVICE_CIDR = "kubernetes";
 
 export interface ServiceRange {
@@ -18,7 +18,7 @@ export interface ServiceRange {
   readonly addresses: AddressRange;
 }
 
-/** Those that addresses are given out from, the server's own first. One on its way out gives out no more. */
+/** Blocks that new addresses are taken from, the server's own first. A ServiceCIDR in deletion is left out. */
 export function serviceRanges(view: View): readonly ServiceRange[] {
   const found: { readonly isDefault: boolean; readonly ranges: readonly ServiceRange[] }[] = [];
   for (const entry of view.range(PREFIX, prefixEnd(PREFIX))) {
@@ -34,7 +34,7 @@ export function serviceRanges(view: View): readonly ServiceRange[] {
   return ordered.flatMap(({ ranges }) => ranges);
 }
 
-/** Nobody says that a new one is ready before there are controllers: only an explicit no counts. */
+/** Controllers set `Ready` on a new ServiceCIDR only later, so only an explicit `False` excludes it. */
 function isOpen({ metadata, status }: ServiceCIDR): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   return !(status.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is === "False");
@@ -45,12 +45,12 @@ function rangeOf(text: string): readonly ServiceRange[] {
   return block === undefined ? [] : [{ block, addresses: new AddressRange(block) }];
 }
 
-/** The families of the cluster, its default first. */
+/** IP families of the cluster, the default one first. */
 export function familiesOf(ranges: readonly ServiceRange[]): readonly IpFamily[] {
   return [...new Set(ranges.map(({ addresses }) => addresses.family))];
 }
 
-/** `10.96.0.0/12` or several, for messages. */
+/** CIDRs of one family for error messages, for example `10.96.0.0/12`, joined by commas. */
 export function rangesText(ranges: readonly ServiceRange[], family: IpFamily): string {
   return ranges
     .filter(({ addresses }) => addresses.family === family)

@@ -16,7 +16,7 @@ function nodePort(body: Seen): number {
 }
 
 describe("the addresses of a Service", () => {
-  test("a Service gets an address, which is an object that says whose it is", async () => {
+  test("a Service gets an address and an IPAddress object that names the Service", async () => {
     const server = await ServerFixture.start();
 
     const { code, body } = await server.send("POST", SERVICES, service("web"));
@@ -39,7 +39,7 @@ describe("the addresses of a Service", () => {
     });
   });
 
-  test("the address and the Service are one revision, and both go together", async () => {
+  test("the address and the Service are written and deleted in the same revision", async () => {
     const server = await ServerFixture.start();
     const { body } = await server.send("POST", SERVICES, service("web"));
     const ip = textAt(body, "spec", "clusterIP");
@@ -51,7 +51,7 @@ describe("the addresses of a Service", () => {
     expect((await server.send("GET", `${ADDRESSES}/${ip}`)).code).toBe(404);
   });
 
-  test("an address that is asked for is honoured, and refused when somebody has it", async () => {
+  test("a requested address is allocated, and refused when another Service has it", async () => {
     const server = await ServerFixture.start();
 
     const first = await server.send("POST", SERVICES, service("one", { clusterIP: "10.96.7.7" }));
@@ -64,7 +64,7 @@ describe("the addresses of a Service", () => {
     );
   });
 
-  test("an address from elsewhere is refused", async () => {
+  test("an address outside the range is refused", async () => {
     const server = await ServerFixture.start();
 
     const { code, body } = await server.send("POST", SERVICES, service("web", { clusterIP: "192.168.0.1" }));
@@ -75,7 +75,7 @@ describe("the addresses of a Service", () => {
     );
   });
 
-  test("a dry run shows an address and takes none", async () => {
+  test("a dry run returns an address and allocates none", async () => {
     const server = await ServerFixture.start();
     const { revision } = server.workshop.store.view;
 
@@ -91,7 +91,7 @@ describe("the addresses of a Service", () => {
     expect(server.workshop.store.view.revision).toBe(revision);
   });
 
-  test("a headless Service has none", async () => {
+  test("a headless Service gets no address", async () => {
     const server = await ServerFixture.start();
 
     const { body } = await server.send(
@@ -104,7 +104,7 @@ describe("the addresses of a Service", () => {
     expect((await server.send("GET", ADDRESSES)).body["items"]).toHaveLength(1);
   });
 
-  test("a Service that is replaced by its manifest keeps what it was given", async () => {
+  test("a Service that is replaced by its manifest keeps its address and ports", async () => {
     const server = await ServerFixture.start();
     const made = await server.send("POST", SERVICES, service("web", { type: "NodePort" }));
 
@@ -118,7 +118,7 @@ describe("the addresses of a Service", () => {
     expect(body["spec"]).toEqual({ ...(made.body["spec"] as object), selector: { app: "web" } });
   });
 
-  test("what becomes an ExternalName gives its address and ports back", async () => {
+  test("a Service that becomes an ExternalName releases its address and ports", async () => {
     const server = await ServerFixture.start();
     const made = await server.send("POST", SERVICES, service("web", { type: "NodePort" }));
     const ip = textAt(made.body, "spec", "clusterIP");
@@ -133,7 +133,7 @@ describe("the addresses of a Service", () => {
     expect((await server.send("POST", SERVICES, again)).code).toBe(201);
   });
 
-  test("a full range is said to be full", async () => {
+  test("a full range is reported as full", async () => {
     const server = await ServerFixture.start({ serviceCidrs: ["10.0.0.0/30"] });
     await server.send("POST", SERVICES, service("one"));
 
@@ -143,7 +143,7 @@ describe("the addresses of a Service", () => {
     expect(body["message"]).toContain("failed to allocate a serviceIP: range is full");
   });
 
-  test("a second range helps out when the first is full", async () => {
+  test("a second range is used when the first is full", async () => {
     const server = await ServerFixture.start({ serviceCidrs: ["10.0.0.0/30"] });
     await server.send("POST", SERVICES, service("one"));
     await server.send("POST", "/apis/networking.k8s.io/v1/servicecidrs", {
@@ -184,7 +184,7 @@ describe("the addresses of a Service", () => {
 describe("families of addresses", () => {
   const dual = { serviceCidrs: ["10.96.0.0/16", "fd00:1::/112"] };
 
-  test("a Service that prefers both families gets both where there are both", async () => {
+  test("a Service that prefers both families gets both in a dual-stack cluster", async () => {
     const server = await ServerFixture.start(dual);
 
     const { body } = await server.send(
@@ -200,7 +200,7 @@ describe("families of addresses", () => {
     ]);
   });
 
-  test("a Service that requires both is refused where there is one", async () => {
+  test("a Service that requires both families is refused in a single-stack cluster", async () => {
     const server = await ServerFixture.start();
 
     const { code, body } = await server.send(
@@ -228,7 +228,7 @@ describe("families of addresses", () => {
 });
 
 describe("the node ports of a Service", () => {
-  test("a port that is asked for is honoured, and refused when somebody has it or it is not in the range", async () => {
+  test("a requested port is allocated, and refused when it is taken or out of range", async () => {
     const server = await ServerFixture.start();
     const asked = (name: string, port: number): object =>
       service(name, { type: "NodePort", ports: [{ port: 80, nodePort: port }] });
@@ -259,7 +259,7 @@ describe("the node ports of a Service", () => {
     expect(tcp?.nodePort).toBe(udp?.nodePort);
   });
 
-  test("a health-check port that a local load balancer asks for is its own", async () => {
+  test("a local load balancer gets the health check port that it requests", async () => {
     const server = await ServerFixture.start();
     const spec = { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 30_090 };
 
@@ -270,7 +270,7 @@ describe("the node ports of a Service", () => {
     expect((await server.send("POST", SERVICES, other)).code).toBe(422);
   });
 
-  test("ports that go away are free again, those that stay are kept", async () => {
+  test("removed ports are released, remaining ports are kept", async () => {
     const server = await ServerFixture.start();
     const two = [
       { name: "a", port: 80 },
@@ -286,7 +286,7 @@ describe("the node ports of a Service", () => {
     expect((await server.send("POST", SERVICES, next)).code).toBe(201);
   });
 
-  test("a ledger that is lost is counted anew", async () => {
+  test("a lost ledger is counted anew from the Services", async () => {
     const server = await ServerFixture.start();
     const made = await server.send("POST", SERVICES, service("web", { type: "NodePort" }));
     await server.workshop.store.write({
@@ -300,7 +300,7 @@ describe("the node ports of a Service", () => {
     );
   });
 
-  test("a refused Service leaves nothing behind", async () => {
+  test("a refused Service leaves no address and no port allocated", async () => {
     const server = await ServerFixture.start();
     const spec = { type: "NodePort", clusterIP: "10.96.0.1" };
     const { revision } = server.workshop.store.view;
