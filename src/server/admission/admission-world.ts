@@ -1,4 +1,7 @@
-/** Admission alone, for tests: objects that are there, and requests of anybody that pass the plugins and are not carried out. */
+/**
+ * Test fixture for admission without a server: stored objects, and requests that pass the plugins but are not carried
+ * out.
+ */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { kinds } from "../../resources/index.ts";
@@ -19,7 +22,7 @@ import type { Operation } from "./plugin.ts";
 import { builtInAdmission } from "./plugins.ts";
 import type { AdmissionOptions } from "./plugins.ts";
 
-/** An object as somebody writes it. */
+/** An object as a test writes it. */
 export interface Written {
   readonly apiVersion: string;
   readonly kind: string;
@@ -36,14 +39,14 @@ export interface Deed {
   /** `pods`, `pods/status`, `leases.coordination.k8s.io`. */
   readonly resource: string;
   readonly user?: Requester;
-  /** What is created or written; of a deletion, what is deleted. */
+  /** The new object; for a DELETE the deleted one. */
   readonly object: Written;
-  /** What was there before an update. */
+  /** The stored object before an UPDATE. */
   readonly previous?: Written;
 }
 
 export interface Outcome {
-  /** Empty when nobody refused it. */
+  /** Empty if the request was admitted. */
   readonly refusal: string;
   readonly code: number;
   readonly object: ApiObject;
@@ -73,7 +76,7 @@ export class AdmissionWorld {
     );
   }
 
-  /** Puts an object there as it is, asking nobody. */
+  /** Stores an object without admission. */
   async put(resource: string, object: Written): Promise<void> {
     const stored = this.#find(resource, object.apiVersion);
     const { name, namespace = "" } = object.metadata;
@@ -123,7 +126,7 @@ function normalForm({ schema }: StoredResource, object: Written): ApiObject {
   return normal(schema, object).value as unknown as ApiObject;
 }
 
-/** Some subresources take objects of a kind of their own. */
+/** Some subresources take objects of another kind. */
 function subresourceForm(resource: StoredResource, object: Written, subresource: string): Draft<ApiObject> {
   const isOwnKind = object.kind === resource.facts.kind || subresource === "";
   return (isOwnKind ? normalForm(resource, object) : structuredClone(object)) as unknown as Draft<ApiObject>;

@@ -1,9 +1,7 @@
 /**
- * Takes each write through the plugins that it concerns, in the order in which they are listed: those that change the object before it is
- * prepared and validated, those that only judge after that. Quota comes after everything, as part of the write itself (quota/companion.ts).
- *
- * Those who have to ask others (webhooks) come after those who need not, in each half. When somebody else was faster meanwhile, the write's own
- * condition fails and the whole pass begins again on the newest object.
+ * Runs each write through its admission plugins: first mutating ones, later validating ones, each in list order.
+ * Webhooks run last in both halves, because they are asynchronous. Quota follows as part of the write
+ * (write/companions/quota.ts). After a conflict the whole pass runs again on the newest object.
  */
 import type { Writer } from "../../api/apply/writer.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
@@ -20,7 +18,7 @@ import { track } from "../write/tracking.ts";
 import { BEFORE_POLICIES, REINVOKE } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, Interest, Operation, ShownOwners } from "./plugin.ts";
 
-/** The plugins that one kind of request concerns. */
+/** The plugins for one kind of request, by stage. */
 interface Chain {
   readonly ready: readonly AdmissionPlugin[];
   readonly mutate: readonly AdmissionPlugin[];
@@ -29,7 +27,7 @@ interface Chain {
   readonly validateLater: readonly AdmissionPlugin[];
 }
 
-/** What a pass begins with. */
+/** The request of a pass. */
 interface Subject {
   readonly operation: Operation;
   readonly verb: string;
@@ -59,19 +57,19 @@ export class Admission {
     this.#random = loop.random("admission");
   }
 
-  /** Whether somebody wants to see a write that changes nothing. Plugins of ours have seen the object before. */
+  /** Whether a webhook must see a no-op write. Built-in plugins have judged the object before. */
   get hasListeners(): boolean {
     for (const plugin of this.#listened) if (plugin.hasListeners?.() === true) return true;
     return false;
   }
 
-  /** Undefined when the request concerns no plugin. */
+  /** Undefined if no plugin handles the request. */
   pass(subject: Subject): AdmissionPass | undefined {
     const chain = this.#chainOf(subject);
     if (chain === undefined) return undefined;
     const { operation, verb, resource, subresource, namespace, name, user } = subject;
     const { isDryRun, options, notes } = subject;
-    // Member by member: an object that is spread and then added to costs more than the rest of a pass.
+    // Listed member by member: spreading an object and adding members costs more than the rest of a pass.
     return new AdmissionPass(chain, {
       operation,
       verb,
@@ -112,10 +110,10 @@ export class Admission {
   }
 }
 
-/** What becomes of an object that somebody else has changed: normal form, and defaults for what is new. */
+/** Brings an object that a webhook changed to normal form and adds defaults for new members. */
 type Refine = (changed: ApiObject) => Draft<ApiObject>;
 
-/** One request on its way. */
+/** Admission of one request. */
 export class AdmissionPass implements ShownOwners {
   readonly #chain: Chain;
   #request: AdmissionRequest;
@@ -130,17 +128,17 @@ export class AdmissionPass implements ShownOwners {
     request.owners = this;
   }
 
-  /** The object as it was before plugins changed it: what they add belongs to nobody. */
+  /** The object before plugins changed it. Fields from plugins have no owner. */
   get asked(): ApiObject | undefined {
     return this.#asked;
   }
 
-  /** How the object shows who owns its fields. Called only when somebody is asked. */
+  /** Sets the function that adds managedFields to an object; called only if a webhook or policy needs them. */
   showOwners(tracked: (object: ApiObject) => ApiObject): void {
     this.#tracked = tracked;
   }
 
-  /** The same for an update: by whom it is, and what was sent of owners. */
+  /** As `showOwners`, for an update: the writer, and managedFields as the client sent them. */
   showWriter(writer: Writer, sentManagedFields: unknown): void {
     this.#writer = writer;
     this.#sentManagedFields = sentManagedFields;
@@ -167,7 +165,7 @@ export class AdmissionPass implements ShownOwners {
     return waiting === undefined ? undefined : Promise.all(waiting).then(() => undefined);
   }
 
-  /** The draft itself, changed in place, unless somebody who had to be asked made another one of it. */
+  /** Returns the draft, changed in place, or a new draft if a webhook changed the object. */
   mutate(draft: Draft<ApiObject>, refine: Refine, previous?: ApiObject): Soon<Draft<ApiObject>> {
     if (previous !== undefined) this.#concern(previous, this.#request.name);
     else if (this.#chain.mutate.length > 0) this.#asked ??= outline(draft);
@@ -180,7 +178,7 @@ export class AdmissionPass implements ShownOwners {
     return this.#mutatedAgain(changed, { draft, refine }).then((next) => this.#ownedOnce(next));
   }
 
-  /** What was sent has each owner once; others may have added to it. */
+  /** The sent object has no repeated owner references, but plugins may have added some. */
   #ownedOnce(draft: Draft<ApiObject>): Draft<ApiObject> {
     if ((draft.metadata?.ownerReferences?.length ?? 0) < 2) return draft;
     const { object, warnings } = withoutRepeatedOwners(draft, { isPatched: true });
@@ -197,14 +195,14 @@ export class AdmissionPass implements ShownOwners {
     return this.#askValidating(object);
   }
 
-  /** From now on the request is about these. */
+  /** Sets the previous object and the name for the following plugins. */
   #concern(previous: ApiObject | undefined, name: string): void {
     const request = this.#request;
     if (previous !== request.previous || name !== request.name)
       this.#request = { ...request, previous, name };
   }
 
-  /** Of a deletion: there is nothing to change, only something to refuse. */
+  /** Admission of a DELETE: plugins may refuse but not change. */
   judge(previous: ApiObject): Soon<void> {
     this.#request = { ...this.#request, previous };
     const asked = this.#askMutating(undefined);
@@ -214,7 +212,7 @@ export class AdmissionPass implements ShownOwners {
     });
   }
 
-  /** What is sent to a subresource and never stored: nobody but plugins has a say in it. */
+  /** Admission of an object that is sent to a subresource and never stored: no defaults, no validation. */
   admit<T extends ApiObject>(object: T, previous?: T): Soon<T> {
     const admitted = this.mutate(
       object as unknown as Draft<ApiObject>,
@@ -224,7 +222,7 @@ export class AdmissionPass implements ShownOwners {
     return whenDone(admitted, (next) => whenDone(this.validate(next, previous), () => next as unknown as T));
   }
 
-  /** Once more when a policy has changed something: those before it see that too. */
+  /** Runs the plugins again after a policy changed the object, so that earlier plugins see the change. */
   #mutateNow(draft: Draft<ApiObject>): void {
     const { scratch } = this.#request;
     for (const plugin of this.#chain.mutate) plugin.mutate?.(draft, this.#request);
@@ -234,13 +232,13 @@ export class AdmissionPass implements ShownOwners {
     scratch.delete(REINVOKE);
   }
 
-  /** At most one plugin asks others before an object is validated: the mutating webhooks, in their order. */
+  /** Only one plugin has `mutateLater`: the mutating webhooks, which run in sequence. */
   #askMutating(draft: Draft<ApiObject> | undefined): Promise<ApiObject | undefined> | undefined {
     const [webhooks] = this.#chain.mutateLater;
     return webhooks?.mutateLater?.(draft, this.#request);
   }
 
-  /** What was changed is seen by everybody once more, and not again after that. */
+  /** After a change by a webhook, all plugins run once more, and only once. */
   async #mutatedAgain(
     changed: Promise<ApiObject | undefined>,
     { draft, refine }: { readonly draft: Draft<ApiObject>; readonly refine: Refine },
@@ -264,7 +262,7 @@ export class AdmissionPass implements ShownOwners {
   }
 }
 
-/** What a draft holds now: it gets copies of the parts whose members will be replaced. */
+/** A snapshot of the draft. The draft gets copies of the parts whose members plugins replace. */
 function outline(draft: Draft<ApiObject> & { spec?: unknown }): ApiObject {
   const held = { ...draft };
   if (isJsonObject(draft.metadata)) draft.metadata = { ...draft.metadata };

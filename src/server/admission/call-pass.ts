@@ -10,7 +10,10 @@ interface Writing {
   readonly workshop: { readonly admission: Pick<Admission, "pass"> };
 }
 
-/** The way of a call through admission; undefined when it concerns no plugin. `name` is the object's, where the call has none. */
+/**
+ * The admission pass of a call; undefined if no plugin handles it. `name` overrides the call's name, for example on
+ * create.
+ */
 export function callPass(
   { call, workshop }: Writing,
   operation: Operation,

@@ -1,4 +1,4 @@
-/** What admission was told at the start makes no sense; the message says what was expected and what was found. */
+/** Invalid admission configuration at startup. The message names the expected and the found value. */
 export class AdmissionConfigError extends Error {
   override readonly name = "AdmissionConfigError";
 }

@@ -1,15 +1,18 @@
-/** What a request to connect asks for, as an object that webhooks and policies can look at. Nothing of it is ever stored. */
+/**
+ * Builds the options object of a CONNECT request (exec, attach, portforward, proxy) for webhooks and policies. It is
+ * never stored.
+ */
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Call } from "../request/call.ts";
 
 const FLAGS = ["stdin", "stdout", "stderr", "tty"] as const;
 
-/** Undefined for what is no connection: a log is only read. */
+/** Undefined for a subresource that is not a connection, for example `log`. */
 export function connectObject({ info, query, resource }: Call): ApiObject | undefined {
   const facts = resource.facts.subresources.find(({ name }) => name === info.subresource);
   const fields = fieldsOf(info, query);
   if (facts === undefined || fields === undefined) return undefined;
-  // Such objects have no metadata; whoever looks at objects expects some.
+  // The options have no metadata, but plugins expect it on every object.
   return { apiVersion: facts.version, kind: facts.kind, metadata: {}, ...fields } as ApiObject;
 }
 
@@ -39,7 +42,7 @@ function streams(query: URLSearchParams): object {
   };
 }
 
-/** As Kubernetes reads flags in queries: whatever does not say no says yes. */
+/** Query flags as upstream parses them: any value except `0` and `false` is true. */
 function isSet(text: string | null): boolean {
   return text !== null && text !== "0" && text.toLowerCase() !== "false";
 }

@@ -1,11 +1,11 @@
-/** How a write was asked for, as webhooks and policies see it: options of what is done, whatever verb asked for it. */
+/** The `options` of a write for webhooks and policies. Their kind follows the operation, not the HTTP verb. */
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Operation } from "./plugin.ts";
 
 const API_VERSION = "meta.k8s.io/v1";
 
-/** A patch that creates has CreateOptions, and one that changes has UpdateOptions. */
+/** A patch that creates has CreateOptions; a patch that updates has UpdateOptions. */
 export function operationOptions(operation: Operation, query: URLSearchParams): JsonObject {
   const dryRun = query.getAll("dryRun").filter((value) => value !== "");
   const fieldManager = query.get("fieldManager") ?? "";

@@ -1,11 +1,11 @@
-/** Questions of plugins to those who know who may do what. */
+/** Authorizer questions of admission plugins. */
 import type { Soon } from "../../base/loop/soon.ts";
 import { whenDone } from "../../base/loop/soon.ts";
 import type { Requester } from "../../resources/rules/kind-rules.ts";
 import { NOTHING_ASKED } from "../access/authz/authorizer.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "../access/authz/authorizer.ts";
 
-/** Whether somebody may do something with a resource; what is not given is not said. */
+/** Access attributes of a question about a resource. Attributes that are not given stay empty. */
 export function question(
   user: Requester,
   about: Partial<Omit<AccessAttributes, "user" | "path">>,
@@ -13,7 +13,7 @@ export function question(
   return { ...NOTHING_ASKED, user, verb: "", ...about };
 }
 
-/** Whether somebody may do this with what is for a signer: named in full, or by all of its domain. */
+/** Whether the user may do `verb` for the signer, either by its full name or by `domain/*`. */
 export function askSigner(
   authorizer: Authorizer,
   { user, verb, signer }: { readonly user: Requester; readonly verb: string; readonly signer: string },
@@ -32,7 +32,7 @@ export function isAllowed({ outcome }: AccessDecision): boolean {
   return outcome === "allowed";
 }
 
-/** Rejects with what is given unless the answer is yes; nothing is waited for when the answer is there and is yes. */
+/** Rejects with `refusal` unless the answer is true. Returns undefined if the answer is already true. */
 export function demand(answer: Soon<boolean>, refusal: () => Error): Promise<void> | undefined {
   return answer === true ? undefined : insist(answer, refusal);
 }

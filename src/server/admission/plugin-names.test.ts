@@ -7,17 +7,17 @@ describe("the choice of plugins", () => {
     expect(isEnabled("AlwaysPullImages", {})).toBe(false);
   });
 
-  test("turns on and off by name", () => {
+  test("enables and disables plugins by name", () => {
     expect(isEnabled("AlwaysPullImages", { enabled: ["AlwaysPullImages"] })).toBe(true);
     expect(isEnabled("PodSecurity", { disabled: ["PodSecurity"] })).toBe(false);
   });
 
-  test("knows every plugin by one name", () => {
+  test("lists every plugin under one name", () => {
     expect(new Set(PLUGIN_NAMES).size).toBe(PLUGIN_NAMES.length);
     expect(() => checkPluginChoice({ enabled: PLUGIN_NAMES })).not.toThrow();
   });
 
-  test("refuses what it does not know, and says what it knows", () => {
+  test("refuses an unknown name and lists the known ones", () => {
     expect(() => checkPluginChoice({ enabled: ["PodSecurityPolicy"] })).toThrow(
       /unknown admission plugin "PodSecurityPolicy"; known are AlwaysPullImages, .*ValidatingAdmissionWebhook/,
     );

@@ -1,7 +1,7 @@
-/** By which names plugins are turned on and off, as upstream calls them. */
+/** Names of the admission plugins as in upstream, by which options enable and disable them. */
 import { AdmissionConfigError } from "./config-error.ts";
 
-/** As upstream; NodeRestriction too, which every installer turns on there. */
+/** Upstream's defaults and NodeRestriction, which every installer enables. */
 const ON = [
   "CertificateApproval",
   "CertificateSigning",
@@ -42,19 +42,19 @@ const OFF = [
 export const PLUGIN_NAMES: readonly string[] = [...ON, ...OFF].toSorted();
 
 export interface PluginChoice {
-  /** Besides those that take part unless told otherwise. */
+  /** Names of plugins to enable beside the default ones. */
   readonly enabled?: readonly string[];
-  /** Names of plugins that take no part. */
+  /** Names of plugins to disable. */
   readonly disabled?: readonly string[];
 }
 
-/** Whether a plugin takes part. */
+/** Whether a plugin is enabled. */
 export function isEnabled(name: string, { enabled = [], disabled = [] }: PluginChoice): boolean {
   if (disabled.includes(name)) return false;
   return enabled.includes(name) || !OFF.some((each) => each === name);
 }
 
-/** Throws AdmissionConfigError for names that mean nothing here, and for those that are both. */
+/** Throws AdmissionConfigError for unknown names, and for names that are both enabled and disabled. */
 export function checkPluginChoice({ enabled = [], disabled = [] }: PluginChoice): void {
   const unknown = [...enabled, ...disabled].find((name) => !PLUGIN_NAMES.includes(name));
   if (unknown !== undefined)

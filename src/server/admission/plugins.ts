@@ -1,4 +1,4 @@
-/** The built-in plugins, in upstream's order, which is the order in which they see a request. */
+/** Lists the built-in plugins in upstream's order, which is the order of execution. */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
 import type { Authorizer } from "../access/authz/authorizer.ts";
@@ -44,7 +44,7 @@ import { defaultIngressClass, defaultStorageClass } from "./plugins/storage/defa
 import { storageObjectInUseProtection } from "./plugins/storage/storage-protection.ts";
 
 export interface AdmissionOptions extends PluginChoice {
-  /** What holds for the security of pods where a namespace says nothing; nothing unless given. */
+  /** Pod security defaults for namespaces without labels, and exemptions. Default: privileged. */
   readonly podSecurity?: PodSecurityConfiguration | undefined;
 }
 
@@ -53,9 +53,9 @@ interface AdmissionParts {
   readonly store: Store;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
-  /** What users have to say, after all that is built in. */
+  /** Admission policies of users; they run after all built-in plugins. */
   readonly policies?: readonly AdmissionPlugin[];
-  /** Those who ask others, after all that need not. */
+  /** Webhooks; they run last. */
   readonly webhooks?: readonly AdmissionPlugin[];
   readonly roles: RoleBook;
 }
@@ -80,7 +80,7 @@ export function isQuotaOff({ disabled = [] }: AdmissionOptions = {}): boolean {
   return disabled.includes("ResourceQuota");
 }
 
-/** ResourceQuota, the last of all, reserves what it allows and is therefore written with the object: quota/companion.ts. */
+/** ResourceQuota is missing here. It reserves usage and is written with the object: write/companions/quota.ts. */
 function builtInPlugins(
   { loop, registry, authorizer }: AdmissionParts,
   options: AdmissionOptions,

@@ -2,7 +2,7 @@ import { ApiError, forbidden } from "../../api/errors/api-error.ts";
 import type { StatusCause } from "../../api/errors/api-error.ts";
 import type { AdmissionRequest } from "./plugin.ts";
 
-/** `pods "web" is forbidden: …`. What a request does not name is called `Unknown`, as upstream calls it. */
+/** A 403 error: `pods "web" is forbidden: …`. A request without a name is called `Unknown`, as in upstream. */
 export function refusal(
   { resource, name }: Pick<AdmissionRequest, "resource" | "name">,
   why: string,
@@ -11,7 +11,7 @@ export function refusal(
   return forbidden({ group, resource: plural }, name === "" ? "Unknown" : name, why);
 }
 
-/** The same with what programs know it by. */
+/** As `refusal`, with a cause that programs can read. */
 export function refusalFor(request: AdmissionRequest, why: string, cause: StatusCause): ApiError {
   const { reason, message, details = {} } = refusal(request, why);
   return new ApiError(reason, message, { details: { ...details, causes: [cause] } });

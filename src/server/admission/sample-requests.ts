@@ -1,4 +1,4 @@
-/** Requests for certificates, for tests: PEM in base64, as the API has them. Nobody has the keys to them. */
+/** Certificate signing requests for tests: PEM in base64, as in the API. Their private keys were discarded. */
 
 function request(...lines: readonly string[]): string {
   const pem = ["-----BEGIN CERTIFICATE REQUEST-----", ...lines, "-----END CERTIFICATE REQUEST-----", ""];

@@ -1,4 +1,4 @@
-/** The other places where objects of a resource are served: its other versions, and other groups that show the same objects. */
+/** Finds the other resources that serve the same objects: other versions, and other groups over the same storage. */
 import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { Registry, AdmittedResource } from "../../objects/registry.ts";
 import { isStored } from "../../objects/registry.ts";

@@ -1,4 +1,4 @@
-/** Asks one webhook about one request. */
+/** Calls one webhook with one request. */
 import { badRequest } from "../../../api/errors/api-error.ts";
 import { parseJson } from "../../../api/json/json-scan.ts";
 import { stringifyJson } from "../../../api/json/json-text.ts";
@@ -14,7 +14,7 @@ import type { ReviewSubject } from "./review.ts";
 import { BadPatch, BadVerdict, verdictOf } from "./verdict.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** An answer holds at most a patch of an object. */
+/** Upper bound of a response, which holds at most a patch of an object. */
 const REPLY_BYTES_MAX = 3 * 1024 * 1024;
 
 const HEADERS = {
@@ -23,10 +23,10 @@ const HEADERS = {
   "user-agent": "kube-apiserver-admission",
 };
 
-/** The webhook could not be asked, or its answer cannot be used: its failure policy says what that means. */
+/** The webhook could not be called, or its response is unusable. Its failure policy decides about the request. */
 export class HookFailure extends Error {
   override readonly name = "HookFailure";
-  /** What went wrong, as a status code for metrics. */
+  /** Status code of the failure, for metrics. */
   readonly code: number;
 
   constructor(hook: Hook, why: string, code: number) {
@@ -40,7 +40,10 @@ export interface CallParts {
   readonly egress: Egress;
 }
 
-/** Rejects with HookFailure, or with an ApiError when it must not be asked. `leftMs` is what is left of the time of the request. */
+/**
+ * Rejects with HookFailure, or with an ApiError if the webhook does not support dry run. `leftMs` is the remaining
+ * time of the request.
+ */
 export async function askHook(
   hook: Hook,
   { subject, leftMs }: { readonly subject: ReviewSubject; readonly leftMs: number },
@@ -70,7 +73,7 @@ export async function askHook(
   }
 }
 
-/** What the server does of its own accord. */
+/** Signal for requests without a client connection, for example the server's own. */
 const NEVER = new AbortController().signal;
 
 async function post(
@@ -89,7 +92,7 @@ async function post(
       timeoutMs,
       replyBytesMax: REPLY_BYTES_MAX,
       signal,
-      // Writes begin again when they are overtaken, so that webhooks expect to be asked twice.
+      // The server retries writes after conflicts, so webhooks must accept repeated calls.
       isRepeatable: true,
     });
   } catch (error) {

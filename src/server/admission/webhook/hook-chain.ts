@@ -1,4 +1,7 @@
-/** What both kinds of webhooks do with a request: find who is concerned, ask, count, and see to failures. */
+/**
+ * Shared by mutating and validating webhooks: select webhooks for a request, call them, count calls, apply failure
+ * policies.
+ */
 import { internalError, timeout } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { type Soon, whenDone } from "../../../base/loop/soon.ts";
@@ -16,7 +19,7 @@ import type { Verdict } from "./verdict.ts";
 import { converted } from "./versions.ts";
 import type { Asking, WebhookMetrics } from "./webhook-metrics.ts";
 
-/** No request takes longer, and so do all its webhooks together. */
+/** Deadline of a request, shared by all its webhooks. */
 const REQUEST_MS_MAX = 60_000;
 const DEADLINE = "WebhookDeadline";
 
@@ -28,17 +31,17 @@ export interface ChainParts {
   readonly oracleFor: OracleFor;
 }
 
-/** A webhook to be asked, and what about. */
+/** A webhook to call, and the request it is called with. */
 export interface Question {
   readonly invocation: Invocation;
   readonly subject: ReviewSubject;
 }
 
-/** What came of it. Who could not be asked and need not be is `open`. */
+/** Result of a call. `open` means that the call failed and the failure policy is Ignore. */
 export type Reply =
   | { readonly outcome: "answered"; readonly verdict: Verdict }
   | { readonly outcome: "open" }
-  /** What the client is told. */
+  /** Error for the client. */
   | { readonly outcome: "refused"; readonly error: Error };
 
 export class HookChain {
@@ -48,7 +51,7 @@ export class HookChain {
     this.#parts = parts;
   }
 
-  /** Undefined when the webhook is not asked about this object. Throws, or rejects, when that cannot be decided. */
+  /** Undefined if the webhook is not called for this object. Throws or rejects if that cannot be decided. */
   question(
     invocation: Invocation,
     object: ApiObject | undefined,
@@ -86,7 +89,7 @@ export class HookChain {
     return { outcome: "refused", error: internalError(failure) };
   }
 
-  /** A request that has no time left, or no client, ends here: it has failed for whoever made it. */
+  /** A request past its deadline, or without a client, fails even under Ignore. */
   #open(asking: Asking): Reply {
     this.#parts.metrics.failedOpen(asking);
     const isAwaited = this.#leftMs(asking.request) > 0 && asking.request.notes.signal?.aborted !== true;
@@ -94,13 +97,13 @@ export class HookChain {
     return { outcome: "refused", error: timeout("request did not complete within requested timeout", 0) };
   }
 
-  /** For the client and the audit log. */
+  /** Adds warnings for the client and annotations for the audit log. */
   note(verdict: Verdict, { notes }: AdmissionRequest): void {
     for (const warning of verdict.warnings) notes.warn(warning);
     for (const [key, value] of verdict.annotations) notes.annotate(key, value);
   }
 
-  /** Objects as the version that the webhook is asked in has them. */
+  /** Converts the objects to the version in which the webhook is called. */
   #subject(
     { resource }: Invocation,
     given: ApiObject | undefined,
@@ -129,7 +132,7 @@ export class HookChain {
     return found.outcome === "excluded";
   }
 
-  /** The time of all webhooks of a request begins with the first. */
+  /** The deadline starts with the first webhook of a request. */
   #leftMs({ scratch }: AdmissionRequest): number {
     const now = this.#parts.loop.elapsed();
     const known = scratch.get(DEADLINE);

@@ -1,6 +1,6 @@
 /**
- * The webhooks that stand in the store, and which of them a request may concern. What is written is in force with the next request; between two
- * changes of the configurations the answer is looked up, so that a request that concerns no webhook pays for two comparisons.
+ * Indexes the stored webhooks by the requests that their rules match. A change of a configuration applies to the next
+ * request. Results are cached between changes, so that a request without webhooks costs two comparisons.
  */
 import type {
   MutatingWebhookConfiguration,
@@ -16,10 +16,10 @@ import { hookOf } from "./hook.ts";
 import type { Hook, HookType } from "./hook.ts";
 import { ruleMatches } from "./rule-match.ts";
 
-/** A webhook whose rules name a request, and as which resource it wants to see it. */
+/** A webhook whose rules match a request, and the resource it is called with. */
 export interface Invocation {
   readonly hook: Hook;
-  /** The request's own, or an equivalent one that a rule names. */
+  /** The request's own resource, or an equivalent one that a rule names. */
   readonly resource: AdmittedResource;
 }
 
@@ -29,7 +29,7 @@ interface Question {
   readonly operation: Operation;
 }
 
-/** What is known of one resource. A custom one with another edition may have other versions. */
+/** Cached matches of one resource. Another edition of a custom resource may have other versions. */
 interface Known {
   readonly edition: string;
   readonly byRequest: Map<string, readonly Invocation[]>;
@@ -37,7 +37,7 @@ interface Known {
 
 const NONE: readonly Invocation[] = [];
 
-/** Nobody may be kept from repairing admission: upstream exempts the same kinds. */
+/** Webhooks and policies must not block the repair of admission itself. Upstream exempts the same kinds. */
 const ADMISSION_GROUP = "admissionregistration.k8s.io";
 const EXEMPT: ReadonlySet<string> = new Set([
   "MutatingWebhookConfiguration",
@@ -55,7 +55,7 @@ export class HookIndex {
   readonly #prefix: string;
   #mark: Mark | undefined;
   #hooks: readonly Hook[] = [];
-  /** Bounded by the resources that are served, and forgotten with each change of the configurations. */
+  /** Bounded by the number of served resources; dropped at each change of the configurations. */
   #known = new WeakMap<object, Known>();
 
   constructor(type: HookType, { store, registry }: { readonly store: Store; readonly registry: Registry }) {
@@ -70,7 +70,7 @@ export class HookIndex {
     return this.#hooks.length === 0;
   }
 
-  /** In the order in which they are asked: by the names of their configurations, then as they stand there. */
+  /** In call order: by configuration name, then by position in the configuration. */
   concerning({ resource, subresource, operation }: Question): readonly Invocation[] {
     this.#catchUp();
     if (this.#hooks.length === 0) return NONE;
@@ -113,7 +113,7 @@ type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfigurati
 
 const compiledBefore = new WeakMap<Configuration, readonly Hook[]>();
 
-/** The same for the same configuration: what is compiled stays when another one changes. */
+/** Compiles a configuration once, so that a change of another one does not compile it again. */
 function compiled(configuration: Configuration, type: HookType): readonly Hook[] {
   const known = compiledBefore.get(configuration);
   if (known !== undefined) return known;
@@ -125,7 +125,7 @@ function compiled(configuration: Configuration, type: HookType): readonly Hook[]
   return hooks;
 }
 
-/** The request itself comes first; after that, earlier rules come before later ones. */
+/** The request's own resource is tried first, then equivalents in the order of the rules. */
 function invocationOf(hook: Hook, question: Question, registry: Registry): Invocation | undefined {
   const { resource, subresource } = question;
   if (hook.rules.some((rule) => ruleMatches(rule, askedAs(resource, question)))) return { hook, resource };

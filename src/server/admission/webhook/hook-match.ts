@@ -1,4 +1,6 @@
-/** Whether a webhook whose rules name a request is asked about it: by labels of the namespace and the object, then by conditions. */
+/**
+ * Decides whether a webhook with matching rules is called: by namespace and object labels, then by match conditions.
+ */
 import { jsonToValue } from "../../../api/cel/json-value.ts";
 import { authorizerValue, resourceCheckValue } from "../../../api/cel/library/authorizer.ts";
 import type { AccessOracle } from "../../../api/cel/library/authorizer.ts";
@@ -21,10 +23,10 @@ import type { ReviewSubject } from "./review.ts";
 
 const NAMESPACES = shelf<Namespace>("namespaces");
 
-/** Answers questions of expressions about what somebody may do. */
+/** Creates the authorizer that CEL expressions of a request see. */
 export type OracleFor = (user: Requester) => AccessOracle;
 
-/** `object` is in any version: labels are the same in all. Throws when the namespace is not there. */
+/** `object` may be in any version, because labels are the same in all. Throws if the namespace does not exist. */
 export function isSelected(
   { namespaceSelector, objectSelector }: Pick<Hook, "namespaceSelector" | "objectSelector">,
   object: ApiObject | undefined,
@@ -35,14 +37,14 @@ export function isSelected(
   return selectsNamespace(namespaceSelector, object, request);
 }
 
-/** Without requirements even what has no object is selected. */
+/** A selector without requirements matches even a request without an object. */
 function selectsObject(selector: LabelSelector, object: ApiObject | undefined): boolean {
   if (selector.requirements.length === 0) return true;
   const labels = object === undefined ? undefined : (object.metadata.labels ?? {});
   return labels !== undefined && labelsMatch(selector, labels);
 }
 
-/** What is in no namespace is not exempted by any. */
+/** A cluster-scoped object is never excluded by a namespace selector. */
 function selectsNamespace(
   selector: LabelSelector,
   object: ApiObject | undefined,
@@ -53,7 +55,7 @@ function selectsNamespace(
   return labelsMatch(selector, namespaceLabels(namespace, object, request));
 }
 
-/** A namespace that is about to be written is judged by what it will be. */
+/** A namespace that is being written is matched by its new labels. */
 function namespaceLabels(
   namespace: string,
   object: ApiObject | undefined,
@@ -77,7 +79,7 @@ export function conditionsOutcome(
   return conditions.evaluate(requestBindings(subject, oracleFor), subject.request.resource.facts.kind);
 }
 
-/** Conditions that cannot be decided refuse the request itself. */
+/** If conditions cannot be evaluated, the request is refused. */
 export function undecided(request: AdmissionRequest, why: string): Error {
   return refusal(request, why);
 }

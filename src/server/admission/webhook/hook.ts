@@ -1,4 +1,4 @@
-/** A webhook of a configuration, made ready to be matched and called. */
+/** Compiles one webhook of a configuration for matching and calling. */
 import type {
   MutatingWebhook,
   RuleWithOperations,
@@ -18,7 +18,7 @@ export interface Hook {
   readonly type: HookType;
   readonly configuration: string;
   readonly name: string;
-  /** Unlike its name, the same for no other. */
+  /** Unique among all webhooks; names may repeat. */
   readonly id: string;
   readonly rules: readonly RuleWithOperations[];
   readonly matchesEquivalents: boolean;
@@ -27,10 +27,10 @@ export interface Hook {
   readonly conditions: MatchConditions | undefined;
   readonly failurePolicy: "Fail" | "Ignore";
   readonly timeoutMs: number;
-  /** Whether it may be asked about what will not be done. */
+  /** Whether the webhook may be called for a dry run. */
   readonly bearsDryRun: boolean;
   readonly isReinvocable: boolean;
-  /** Undefined when it takes none that this server makes. */
+  /** Undefined if the webhook accepts no AdmissionReview version that this server sends. */
   readonly reviewVersion: ReviewVersion | undefined;
   readonly target: EgressTarget;
   readonly trust: EgressTrust;
@@ -69,7 +69,7 @@ export function hookOf(webhook: MutatingWebhook | ValidatingWebhook, origin: Ori
   };
 }
 
-/** The first that the webhook names of those that are known here. */
+/** Predicate for `find`, which picks the first supported version that the webhook lists. */
 function isReviewVersion(version: string): version is ReviewVersion {
   return version === "v1" || version === "v1beta1";
 }

@@ -1,4 +1,4 @@
-/** The expressions of a webhook, evaluated for one request. Compiled when first needed. */
+/** Evaluates the match conditions of a webhook for one request. They are compiled at first use. */
 import { Allowance, Effort } from "../../../api/cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../../../api/cel/cel-error.ts";
 import type { Bindings, Program } from "../../../api/cel/program.ts";
@@ -6,14 +6,16 @@ import { shownContent } from "../../../api/errors/secret-content.ts";
 import type { MatchCondition } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { compileMatchCondition } from "../../../resources/admission/match-condition.ts";
 
-/** As upstream's, for all conditions of a webhook together. */
+/** Upstream's cost budget for all conditions of a webhook together. */
 const BUDGET = 2_500_000;
 const OUT_OF_BUDGET =
   "validation failed due to running out of cost budget, no further validation rules will be run";
 
 export type ConditionsOutcome =
   | { readonly outcome: "met" }
-  /** Of the first that does not hold; empty when it is not known whether they hold, and that shall not matter. */
+  /**
+   * `by` names the first condition that is false. It is empty if evaluation failed and the failure policy is Ignore.
+   */
   | { readonly outcome: "excluded"; readonly by: string }
   | { readonly outcome: "failed"; readonly why: string };
 
@@ -29,7 +31,7 @@ export class MatchConditions {
     this.#failurePolicy = failurePolicy;
   }
 
-  /** One that does not hold decides, even when others cannot be evaluated. `kind` is that of the object. */
+  /** A false condition excludes the webhook, even if others cannot be evaluated. `kind` is the kind of the object. */
   evaluate(variables: Bindings, kind: string): ConditionsOutcome {
     this.#compiled ??= this.#conditions.map(({ expression }) => compileMatchCondition(expression.trim()));
     const problems: string[] = [];
@@ -53,7 +55,7 @@ export class MatchConditions {
   }
 }
 
-/** A text says why it is not known. */
+/** A string is the reason why the condition cannot be evaluated. */
 function holds(compiled: Compiled, variables: Bindings, allowance: Allowance): boolean | string {
   if ("mistake" in compiled) return compiled.mistake;
   try {

@@ -1,6 +1,7 @@
 /**
- * MutatingAdmissionWebhook: one after the other, each sees what the former ones made of the object. When one has changed it, everything is gone
- * through once more, and those that ask for it (`IfNeeded`) are asked again, if the object is another one since.
+ * MutatingAdmissionWebhook: calls webhooks in sequence; each sees the changes of the previous ones. After a change
+ * all plugins run once more. Webhooks with reinvocationPolicy `IfNeeded` are then called again if the object changed
+ * after their call.
  */
 import { isApiError } from "../../../api/errors/api-error.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -18,13 +19,13 @@ import type { WebhookMetrics } from "./webhook-metrics.ts";
 const NAME = "MutatingAdmissionWebhook";
 export const ALL_OPERATIONS: readonly Operation[] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
 
-/** What is remembered from one round to the next. */
+/** State between the first round and the reinvocation. */
 interface Rounds {
-  /** Those that may be asked again, since the object was changed last. */
+  /** Reinvocable webhooks that were called since the last change of the object. */
   readonly asked: Set<string>;
-  /** Those of them after which it was changed. */
+  /** Reinvocable webhooks after whose call the object changed. */
   readonly outdated: Set<string>;
-  /** What the round left. */
+  /** The object at the end of the round. */
   left: ApiObject | undefined;
 }
 
@@ -58,7 +59,7 @@ class Round {
     this.#rounds = roundsOf(request);
   }
 
-  /** Undefined when the object stays the same. */
+  /** Undefined if the object is unchanged. */
   async run(
     invocations: readonly Invocation[],
     object: ApiObject | undefined,
@@ -69,7 +70,7 @@ class Round {
     for (const [at, invocation] of invocations.entries()) {
       const question = await this.#parts.chain.question(invocation, current, this.#request);
       if (question === undefined) continue;
-      // A webhook that was not asked in the first round is not asked in the second either.
+      // Only webhooks that the first round called and that missed a change are called again.
       if (isReinvocation && !this.#rounds.outdated.has(invocation.hook.id)) continue;
       const next = await this.#ask(question, at);
       if (next !== undefined) {
@@ -82,14 +83,14 @@ class Round {
     return current === object ? undefined : current;
   }
 
-  /** Whoever was asked before has not seen this. */
+  /** Marks all webhooks called so far as outdated. */
   #changed(): void {
     const { asked, outdated } = this.#rounds;
     for (const id of asked) outdated.add(id);
     asked.clear();
   }
 
-  /** The object that the webhook made, in the version of the request. */
+  /** The object after the webhook's patch, in the version of the request. */
   async #ask(question: Question, at: number): Promise<ApiObject | undefined> {
     const { chain } = this.#parts;
     const { hook } = question.invocation;
@@ -126,7 +127,7 @@ class Round {
   }
 }
 
-/** They are found out again when it is stored. */
+/** Drops managedFields; the server computes them again when it stores the object. */
 function withoutOwners(object: ApiObject): ApiObject {
   const { managedFields: _fields, ...metadata } = object.metadata as JsonObject;
   return { ...object, metadata } as ApiObject;

@@ -1,4 +1,4 @@
-/** What a webhook's patch makes of an object. */
+/** Applies a webhook's patch to an object. */
 import { internalError, isApiError } from "../../../api/errors/api-error.ts";
 import { cloneJson } from "../../../api/json/json-clone.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
@@ -17,7 +17,10 @@ interface Patching {
   readonly patch: readonly JsonObject[];
 }
 
-/** Undefined when nothing is different. Throws an internal error for a patch that does not fit: the client cannot help it. */
+/**
+ * Undefined if the patch changes nothing. Throws an internal error for an invalid patch, because the client did not
+ * cause it.
+ */
 export function patchedObject(
   object: ApiObject | undefined,
   { hook, resource, patch }: Patching,
@@ -34,7 +37,7 @@ export function patchedObject(
   return jsonEqual(next, object) ? undefined : next;
 }
 
-/** In normal form and with its defaults, as the next webhook expects it. */
+/** The patched object in normal form with its defaults, as the next webhook expects it. */
 function settled(value: object, resource: AdmittedResource): ApiObject {
   const { apiVersion, kind } = value as ApiObject;
   const isMain = kind === resource.facts.kind && apiVersion === resource.apiVersion;

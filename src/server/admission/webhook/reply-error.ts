@@ -1,9 +1,9 @@
-/** What an answer that is no review says, in the words in which Kubernetes' client tells it. */
+/** Error text for a webhook response that is not a review, in the words of Kubernetes' client. */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import { quoted } from "../../../api/values/message-text.ts";
 import type { EgressReply } from "../../egress/egress.ts";
 
-/** Of what a server writes into an error, this much is told. */
+/** Upper bound of a quoted server text, in characters or bytes. */
 const TEXT_BYTES_MAX = 2048;
 
 const TEXTS: ReadonlyMap<number, string> = new Map([
@@ -21,7 +21,7 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
   ],
 ]);
 
-/** Undefined when the answer may be a review. A redirect is not followed, and so is no answer. */
+/** Undefined if the response may be a review. Redirects are not followed, so they count as errors. */
 export function replyErrorText(reply: EgressReply): string | undefined {
   const { status } = reply;
   if (status >= 200 && status <= 206) return undefined;
@@ -35,7 +35,7 @@ export function replyErrorText(reply: EgressReply): string | undefined {
   return `the server responded with the status code ${String(status)} but did not return more information`;
 }
 
-/** A server that speaks Kubernetes says it itself. */
+/** Message of a Status object, if the server sent one. */
 function statusMessage({ body, headers }: EgressReply): string | undefined {
   if (headers.get("content-type")?.startsWith("application/json") !== true) return undefined;
   try {

@@ -1,16 +1,16 @@
-/** What a webhook is told of a request: an AdmissionReview. Conditions see the same without the objects. */
+/** Builds the AdmissionReview for a webhook, and the variable `request` of match conditions, which has no objects. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmittedResource } from "../../objects/registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { ReviewVersion } from "./hook.ts";
 
-/** A request as a webhook wants to see it. */
+/** A request in the version that a webhook asks for. */
 export interface ReviewSubject {
   readonly request: AdmissionRequest;
-  /** The request's own, or an equivalent one. */
+  /** The request's own resource, or an equivalent one. */
   readonly resource: AdmittedResource;
-  /** In the version of `resource`; none when something is deleted. */
+  /** In the version of `resource`; undefined for a DELETE. */
   readonly object: ApiObject | undefined;
   readonly oldObject: ApiObject | undefined;
 }
@@ -31,14 +31,14 @@ export function reviewOf(subject: ReviewSubject, uid: string, version: ReviewVer
   };
 }
 
-/** What a connection asks for has no metadata. */
+/** The options of a CONNECT have no metadata; see connect-object.ts. */
 function shown(object: ApiObject | undefined, { operation }: AdmissionRequest): unknown {
   if (object === undefined || operation !== "CONNECT") return object ?? null;
   const { metadata: _, ...asked } = object;
   return asked;
 }
 
-/** For the variable `request` of conditions. */
+/** Value of the variable `request` in match conditions. */
 export function requestFacts(subject: ReviewSubject): JsonObject {
   const { isDryRun, options } = subject.request;
   return {
@@ -71,12 +71,12 @@ function attributesOf({ request, resource, object }: ReviewSubject): JsonObject 
   };
 }
 
-/** A name that is still to be generated is not told. */
+/** A name that is still to be generated is left out. */
 function nameOf({ operation, subresource, name }: AdmissionRequest, object: ApiObject | undefined): string {
   return operation === "CREATE" && subresource === "" ? (object?.metadata.name ?? "") : name;
 }
 
-/** A namespace counts as being in itself. */
+/** Namespace of the request. A Namespace object counts as being in itself. */
 export function namespaceOf({ resource, namespace }: AdmissionRequest, name: string): string {
   return isNamespace(resource) ? name : namespace;
 }
@@ -85,7 +85,7 @@ export function isNamespace({ facts }: AdmittedResource): boolean {
   return facts.group === "" && facts.name === "namespaces";
 }
 
-/** Of what is sent to this place. */
+/** Kind of the objects that the endpoint takes. */
 function kindOf({ facts }: AdmittedResource, subresource: string): JsonObject {
   const below = facts.subresources.find(({ name }) => name === subresource);
   const { group, version, kind } = below ?? facts;

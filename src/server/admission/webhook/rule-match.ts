@@ -1,8 +1,8 @@
-/** Which requests a rule of a webhook names. */
+/** Matches a request against a rule of a webhook. */
 import type { RuleWithOperations } from "../../../api/generated/types/admissionregistration-v1.ts";
 import type { Operation } from "../plugin.ts";
 
-/** What rules look at. */
+/** Attributes of a request that rules match. */
 export interface Asked {
   readonly operation: Operation;
   readonly group: string;
@@ -31,7 +31,8 @@ function includes(values: readonly string[] | undefined, value: string): boolean
   return values !== undefined && (values.includes(value) || values.includes("*"));
 }
 
-// `pods`, `pods/log`, `pods/*`, `*`, `*/scale`, `*/*`. A name without a slash means the object itself, and nothing below it.
+// `pods`, `pods/log`, `pods/*`, `*`, `*/scale`, `*/*`. A name without a slash matches only the object itself, not its
+// subresources.
 function resourceMatches(pattern: string, { resource, subresource }: Asked): boolean {
   const slash = pattern.indexOf("/");
   const name = slash < 0 ? pattern : pattern.slice(0, slash);

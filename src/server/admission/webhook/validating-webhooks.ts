@@ -1,4 +1,7 @@
-/** ValidatingAdmissionWebhook: all at once, about the object as it will be stored. Of several refusals the first in their order counts. */
+/**
+ * ValidatingAdmissionWebhook: calls all webhooks in parallel with the object as it will be stored. If several refuse,
+ * the first in call order counts.
+ */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
 import type { HookChain, Question, Reply } from "./hook-chain.ts";

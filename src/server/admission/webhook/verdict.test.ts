@@ -29,22 +29,22 @@ describe("an answer", () => {
     ["without a response", review(undefined), ["validating", "webhook response was absent"]],
     ["that is a list", [], ["validating", "webhook response was absent"]],
     [
-      "to another question",
+      "with the uid of another request",
       review({ uid: "2", allowed: true }),
       ["validating", 'expected response.uid="1", got "2"'],
     ],
     [
-      "that does not say what it is",
+      "without apiVersion and kind",
       { response: { uid: "1", allowed: true } },
       ["validating", "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind="],
     ],
     [
-      "with a patch of no type",
+      "with a patch without a type",
       review({ uid: "1", allowed: true, patch }),
       ["mutating", "webhook returned response.patch but not response.patchType"],
     ],
     [
-      "with a type of no patch",
+      "with a patch type without a patch",
       review({ uid: "1", allowed: true, patchType: "JSONPatch" }),
       ["mutating", "webhook returned response.patchType but not response.patch"],
     ],
@@ -54,17 +54,17 @@ describe("an answer", () => {
       ["mutating", 'unsupported patch type "Merge"'],
     ],
     [
-      "with a patch that is no JSON",
+      "with a patch that is not JSON",
       review({ uid: "1", allowed: true, patch: "bm9wZQ==", patchType: "JSONPatch" }),
       ["mutating", "invalid character"],
     ],
     [
-      "with a patch that is no list of changes",
+      "with a patch that is not a list of changes",
       review({ uid: "1", allowed: true, patch: "e30=", patchType: "JSONPatch" }),
       ["mutating", "it is no list of changes"],
     ],
     [
-      "that patches what it may only judge",
+      "with a patch from a validating webhook",
       review({ uid: "1", allowed: true, patch, patchType: "JSONPatch" }),
       ["validating", "validating webhook may not return response.patch"],
     ],
@@ -72,7 +72,7 @@ describe("an answer", () => {
     expect(() => verdictOf(answer, { hook: hook(type), version: "v1", uid: "1" })).toThrow(message);
   });
 
-  test("of the older version need not name its kind, its uid or the type of its patch", () => {
+  test("in v1beta1 may omit kind, uid and patch type", () => {
     const verdict = verdictOf(
       { response: { allowed: true, patch } },
       { hook: hook("mutating"), version: "v1beta1", uid: "1" },
@@ -81,7 +81,7 @@ describe("an answer", () => {
     expect(verdict.patch).toEqual([]);
   });
 
-  test("whose patch is the null that Go writes for a list without members changes nothing", () => {
+  test("with the patch null, Go's nil slice, changes nothing", () => {
     const none = Buffer.from("null").toString("base64");
     const answer = review({ uid: "1", allowed: true, patch: none, patchType: "JSONPatch" });
 
@@ -90,7 +90,7 @@ describe("an answer", () => {
     expect(verdict.patch).toEqual([]);
   });
 
-  test("that refuses is not asked for a patch, and leaves out of its causes what it does not say", () => {
+  test("that denies has no patch, and its causes omit empty members", () => {
     const status = { message: "m", details: { causes: [{ field: "spec.a" }] } };
     const answer = review({ uid: "1", allowed: false, status, patch: "bm9wZQ==", patchType: "JSONPatch" });
 
@@ -100,7 +100,7 @@ describe("an answer", () => {
     expect(denial?.details?.causes).toEqual([{ field: "spec.a" }]);
   });
 
-  test("annotates under the name of its webhook only", () => {
+  test("adds annotations only under the name of its webhook", () => {
     const answer = review({
       uid: "1",
       allowed: true,
@@ -132,7 +132,7 @@ describe("a denial", () => {
       { message: `${denied}: no`, reason: "NotFound", code: 418 },
     ],
     ["that calls itself a success", { message: "no", code: 200 }, { message: `${denied}: no`, code: 400 }],
-  ])("%s is told as upstream tells it", (_, status, expected) => {
+  ])("%s has upstream's error text", (_, status, expected) => {
     const answer = review({ uid: "1", allowed: false, status });
 
     const { denial } = verdictOf(answer, { hook: hook("validating"), version: "v1", uid: "1" });

@@ -1,4 +1,4 @@
-/** What a webhook says: read from its answer, checked, and never trusted further than that. */
+/** Parses and validates a webhook's response. Invalid members are refused or dropped. */
 import { DeniedError } from "../../../api/errors/api-error.ts";
 import type { StatusCause, StatusDetails } from "../../../api/errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
@@ -7,20 +7,20 @@ import { quoted } from "../../../api/values/message-text.ts";
 import type { Hook, ReviewVersion } from "./hook.ts";
 
 export interface Verdict {
-  /** Undefined when it is allowed. */
+  /** Undefined if the request is allowed. */
   readonly denial: DeniedError | undefined;
-  /** A JSON patch; undefined when there is nothing to change. */
+  /** A JSON patch; undefined if the webhook changes nothing. */
   readonly patch: readonly JsonObject[] | undefined;
   readonly warnings: readonly string[];
   readonly annotations: ReadonlyMap<string, string>;
 }
 
-/** The answer cannot be used. */
+/** The response is unusable. */
 export class BadVerdict extends Error {
   override readonly name = "BadVerdict";
 }
 
-/** There is a patch, but it is none. */
+/** The response has a patch that is not a JSON patch. */
 export class BadPatch extends BadVerdict {}
 
 interface Expected {
@@ -41,7 +41,7 @@ export function verdictOf(review: unknown, { hook, version, uid }: Expected): Ve
   const isAllowed = findOwn(response, "allowed") === true;
   return {
     denial: isAllowed ? undefined : denialOf(hook, findOwn(response, "status")),
-    // Nobody looks at the patch of who refuses.
+    // The patch of a denial is ignored.
     patch: isAllowed && patch !== undefined ? changesIn(patch) : undefined,
     warnings: warningsOf(response),
     annotations: annotationsOf(response, hook),
@@ -57,7 +57,7 @@ function checkKind(review: JsonObject, version: ReviewVersion): void {
   throw new BadVerdict(`expected webhook response of ${wanted}, got ${found}`);
 }
 
-/** The older version of reviews knows only one type of patch, and does not ask for it to be named. */
+/** In v1beta1, JSONPatch is the only patch type, and `patchType` is optional. */
 function findPatch(response: JsonObject, version: ReviewVersion): Uint8Array | undefined {
   const patch = bytesOf(response);
   const type = findOwn(response, "patchType") ?? undefined;
@@ -83,7 +83,7 @@ function refusePatch(response: JsonObject, version: ReviewVersion): undefined {
   return undefined;
 }
 
-/** A webhook in Go that found nothing to change may well write null for its list. */
+/** `null` counts as an empty list: Go encodes a nil slice as null. */
 function changesIn(patch: Uint8Array): readonly JsonObject[] {
   const changes = readJson(patch) ?? [];
   if (Array.isArray(changes) && changes.every(isJsonObject)) return changes;
@@ -103,7 +103,7 @@ function bytesOf(response: JsonObject): Uint8Array | undefined {
   return patch === "" ? undefined : Buffer.from(patch, "base64");
 }
 
-/** Whatever a webhook says of it, a denial is an error. */
+/** A denial always has an error code, even if the webhook sends a success status. */
 function denialOf({ name }: Hook, status: unknown): DeniedError {
   const given = isJsonObject(status) ? status : {};
   const code = findOwn(given, "code");
@@ -133,7 +133,7 @@ function detailsOf(details: JsonObject): StatusDetails {
   };
 }
 
-/** With nothing that is empty, as Go leaves it out. */
+/** Omits empty members, as Go does. */
 function causeOf(cause: JsonObject): StatusCause {
   const [reason, message, field] = [text(cause, "reason"), text(cause, "message"), text(cause, "field")];
   return {
@@ -148,7 +148,7 @@ function warningsOf(response: JsonObject): readonly string[] {
   return Array.isArray(warnings) ? warnings.filter((warning) => typeof warning === "string") : [];
 }
 
-/** Each under the name of its webhook, so that none can speak for another. */
+/** Each key is prefixed with the webhook's name, so that no webhook can write another's annotations. */
 function annotationsOf(response: JsonObject, { name }: Hook): ReadonlyMap<string, string> {
   const annotations = findOwn(response, "auditAnnotations");
   const found = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** Objects as the version that a webhook wants has them, and back. */
+/** Converts objects to the version that a webhook asks for, and back. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { Soon } from "../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
@@ -11,7 +11,7 @@ export interface Change {
   readonly to: AdmittedResource;
 }
 
-/** What belongs to a subresource alone (Scale, Eviction) is the same in all versions of the resource. */
+/** Objects of subresource kinds (Scale, Eviction) are the same in all versions of the resource. */
 export function converted(object: ApiObject, { from, to }: Change, versions: Versions): Soon<ApiObject> {
   if (from.apiVersion === to.apiVersion || object.kind !== from.facts.kind) return object;
   if (!isStored(from) || from.custom === undefined || to.custom === undefined) {
@@ -26,7 +26,7 @@ async function customConverted(
   { from, to }: { readonly from: StoredResource; readonly to: AdmittedResource },
   versions: Versions,
 ): Promise<ApiObject> {
-  // What was converted is remembered by identity, and a draft is still changed.
+  // Conversions are cached by the identity of the object, and the draft still changes; hence the copy.
   const copy = { ...object };
   await versions.readyToStore(copy, from);
   const stored = versions.stored(copy, from);

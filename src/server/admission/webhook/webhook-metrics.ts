@@ -1,12 +1,12 @@
-/** What is counted of webhooks, under upstream's names. */
+/** Counts webhook calls in metrics with upstream's names. */
 import type { Metrics } from "../../../base/metrics/metrics.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { Hook, HookType } from "./hook.ts";
 
-/** Names come from configurations, which come and go: beyond so many the rest are counted together. */
+/** Upper bound of the label `name`. Configurations come and go; further names are counted as `others`. */
 const NAMES_MAX = 1000;
 
-/** Seconds; as upstream's. */
+/** Upstream's buckets, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 
 const TYPES: Readonly<Record<HookType, string>> = { mutating: "admit", validating: "validating" };
@@ -62,7 +62,7 @@ export class WebhookMetrics {
     });
   }
 
-  /** A code of 0 stands for an answer that was had. */
+  /** A code of 0 means that the webhook allowed the request. */
   asked(asking: Asking, { seconds, code, isRejected }: Outcome): void {
     const labels = { ...this.#labels(asking), rejected: String(isRejected) };
     this.#durations.observe(seconds, labels);

@@ -1,4 +1,6 @@
-/** The plugins that ask webhooks. They come after all others of their half, as they may take their time. */
+/**
+ * Creates the two webhook plugins. They run after all other plugins of their half, because they wait for the network.
+ */
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Metrics } from "../../../base/metrics/metrics.ts";
 import type { Store } from "../../../store/store.ts";
@@ -22,7 +24,7 @@ export interface WebhookParts {
   readonly versions: Versions;
   readonly egress: Egress;
   readonly metrics: Metrics;
-  /** For what expressions ask; there is one by the first request. */
+  /** Authorizer for expressions. It is available from the first request on. */
   readonly authorizer: () => Authorizer;
 }
 
