@@ -1,4 +1,4 @@
-/** `Object{…}`: fields that an object shall have, merged into it as a server-side apply would. */
+/** Merges an `Object{…}` apply configuration into an object, as server-side apply would. */
 import { findConfigMistakes } from "../../../api/apply/fields/check-config.ts";
 import { merge } from "../../../api/apply/fields/merge.ts";
 import type { Run } from "../../../api/cel/run.ts";
@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts"
 import type { Schema, StructSchema } from "../../../api/schema/schema.ts";
 import { OBJECT_TYPE } from "../../../resources/admission/policy-environment.ts";
 
-/** A value was found, but nothing can be done with it. The message is upstream's. */
+/** The expression has a value that cannot be applied. The message is upstream's. */
 export class MutationError extends Error {}
 
 /** Throws a MutationError. */
@@ -38,7 +38,7 @@ export function applyConfiguration(
   return merge(object, config, schema) as JsonObject;
 }
 
-/** Parts are named after the fields they are in: what is called `Object.spec` stands under `spec` of `Object`. */
+/** Types are named after their field path: the value of the field `spec` of `Object` must be an `Object.spec`. */
 export function checkTypeNames(record: PlainRecord, run: Run): void {
   for (const field of record.fields())
     checkNested(record.find(field) ?? null, `${record.typeName}.${field}`, run);
@@ -63,7 +63,7 @@ function isPart(typeName: string): boolean {
   return typeName === OBJECT_TYPE || typeName.startsWith(`${OBJECT_TYPE}.`);
 }
 
-/** Where something would be replaced as a whole that its author may take for a part of it. */
+/** Paths of atomic values, which would be replaced as a whole although the author may expect a merge. */
 function findAtomics(value: unknown, schema: Schema, path: string): readonly string[] {
   if (isJsonObject(value) && schema.type === "struct") {
     const below = Object.keys(value).flatMap((key) => {

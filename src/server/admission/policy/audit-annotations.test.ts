@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { RequestNotes } from "../../request/request-notes.ts";
 import { AuditAnnotations, noteFailure } from "./audit-annotations.ts";
 
-describe("what policies say to the audit log", () => {
-  test("stands under the name of the policy and the key, each value once", () => {
+describe("audit annotations of policies", () => {
+  test("are keyed by policy name and key, with each value once", () => {
     const notes = new RequestNotes();
     const annotations = new AuditAnnotations();
     annotations.add("p", [["k", "one"]]);
@@ -17,7 +17,7 @@ describe("what policies say to the audit log", () => {
     expect(notes.annotations.get("q/k")).toHaveLength(10_240);
   });
 
-  test("is what failed, in the form that upstream gives it", () => {
+  test("contain the failure in upstream's format", () => {
     const notes = new RequestNotes();
 
     noteFailure(

@@ -1,12 +1,12 @@
-/** What policies have to say to the audit log. */
+/** Collects the audit annotations of policies. */
 import type { RequestNotes } from "../../request/request-notes.ts";
 import type { Decision } from "./decision.ts";
 
-/** As upstream's. */
+/** Upstream's limit of a value. */
 const VALUE_CHARS_MAX = 10 * 1024;
 const FAILURE_KEY = "validation.policy.admission.k8s.io/validation_failure";
 
-/** Collected, as several bindings may have different values under one key. */
+/** Annotations of one request. Values are collected, because several bindings may set different values for one key. */
 export class AuditAnnotations {
   readonly #values = new Map<string, Set<string>>();
 
@@ -31,7 +31,7 @@ interface Origin {
   readonly actions: readonly string[];
 }
 
-/** In the form that those who read audit logs know. Of several, the log keeps the first. */
+/** Annotates a failure in upstream's format. The audit log keeps only the first of several. */
 export function noteFailure({ at, message }: Decision, origin: Origin, notes: RequestNotes): void {
   const { policy, binding, actions } = origin;
   const failure = { message, policy, binding, expressionIndex: at, validationActions: actions };

@@ -1,4 +1,4 @@
-/** The expressions of a policy, made ready when the first request needs them. */
+/** Compiles the expressions of a policy when the first request needs them. */
 import type { MatchCondition, Variable } from "../../../api/generated/types/admissionregistration-v1.ts";
 import {
   PolicyEnvironment,
@@ -8,7 +8,7 @@ import {
 } from "../../../resources/admission/policy-environment.ts";
 import type { PolicyObject } from "./policy-index.ts";
 
-/** An expression with its text, which messages show. */
+/** A compiled expression and its source text, which messages quote. */
 export interface PolicyExpression {
   readonly source: string;
   readonly compiled: PolicyProgram;
@@ -19,7 +19,7 @@ export interface CompiledCommons {
   readonly variables: ReadonlyMap<string, PolicyProgram>;
 }
 
-/** What every policy has, and how the rest of its expressions is compiled. */
+/** Compiles match conditions and variables, which every policy has; returns the compiler for the other expressions. */
 export function compileCommons(
   { spec }: PolicyObject,
   makesPatches: boolean,
@@ -52,7 +52,7 @@ function compileVariables(
   return new Map(variables.map(({ name, expression }) => [name, environment.define(name, expression)]));
 }
 
-/** The same for the same object of the store: another one takes its place when it is written. */
+/** Caches the result by the stored object. A write replaces the object and so invalidates the entry. */
 export function compiledOnce<P extends object, C>(compile: (policy: P) => C): (policy: P) => C {
   const made = new WeakMap<P, C>();
   return (policy) => {

@@ -1,4 +1,4 @@
-/** What a validating policy makes of a request. */
+/** Evaluates a validating policy for a request. */
 import type { ApiErrorReason } from "../../../api/errors/api-error.ts";
 import { findReason } from "../../../api/errors/api-error.ts";
 import type {
@@ -14,7 +14,7 @@ import {
 } from "./compiled-policy.ts";
 import { type Evaluation, ExpressionError, SpentError } from "./evaluation.ts";
 
-/** As upstream's for the text that an expression makes. */
+/** Upstream's limit of the result of a messageExpression. */
 const MESSAGE_BYTES_MAX = 5 * 1024;
 
 interface CompiledCheck {
@@ -55,18 +55,18 @@ export const compiledValidation = compiledOnce((policy: ValidatingAdmissionPolic
   };
 });
 
-/** Something does not hold, or has no value where that counts as not holding. */
+/** A failed validation: it is false, or it has an error under failurePolicy Fail. */
 export interface Decision {
-  /** Among the policy's validations. */
+  /** Index among the policy's validations. */
   readonly at: number;
   readonly message: string;
   readonly reason: ApiErrorReason;
 }
 
 interface Judgement {
-  /** What happens is up to the binding. */
+  /** Failures for which the binding chooses the action. */
   readonly decisions: readonly Decision[];
-  /** Refuse the request whatever the binding wants. */
+  /** Failures that refuse the request, whatever the binding's actions are. */
   readonly failures: readonly Decision[];
   readonly annotated: readonly (readonly [key: string, value: string])[];
 }
@@ -98,7 +98,7 @@ function decide(check: CompiledCheck, at: number, { policy, evaluation }: Judgin
   }
 }
 
-/** What cannot be evaluated counts as not holding, unless the policy lets it pass. */
+/** An evaluation error counts as a failed validation, unless failurePolicy is Ignore. */
 function failed({ message }: Error, at: number, { isFailClosed }: CompiledValidation): readonly Decision[] {
   return isFailClosed ? [{ at, message, reason: "Invalid" }] : [];
 }
@@ -110,7 +110,7 @@ function messageOf({ validation, message }: CompiledCheck, evaluation: Evaluatio
   return fixed.trim() === "" ? `failed expression: ${expression.trim()}` : fixed.trim();
 }
 
-/** Empty when it makes none that can be shown. */
+/** Empty if the expression fails or its result cannot be shown. */
 function madeMessage(expression: PolicyExpression, evaluation: Evaluation): string {
   try {
     const value = evaluation.evaluate(expression);

@@ -1,4 +1,4 @@
-/** Which policies are asked about a request, with which parameters; the same for those that judge and those that change. */
+/** Selects the policies and parameters for a request; shared by validating and mutating policies. */
 import { Effort } from "../../../api/cel/allowance.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
@@ -14,16 +14,16 @@ import type { ValueParts } from "./request-values.ts";
 
 export type PolicyParts = ParamParts & ValueParts;
 
-/** A policy that is to be asked, once for each parameter. */
+/** A policy to evaluate, once for each parameter object. */
 export interface Invocation<P, B> {
   readonly policy: BoundPolicy<P, B>;
   readonly binding: Binding<B>;
   readonly params: ApiObject | undefined;
-  /** As which the policy wants to see the request. */
+  /** The resource in whose version the policy sees the request. */
   readonly resource: AdmittedResource;
 }
 
-/** Something is wrong with a policy, or with one of its bindings. */
+/** An invalid policy or binding. */
 export interface Misconfiguration<P, B> {
   readonly policy: BoundPolicy<P, B>;
   readonly binding: Binding<B> | undefined;
@@ -35,10 +35,10 @@ export interface Dispatch<P, B> {
   readonly mistakes: readonly Misconfiguration<P, B>[];
 }
 
-/** Nobody may be kept from repairing admission. */
+/** Policies must not block the repair of admission itself. */
 const ADMISSION_GROUP = "admissionregistration.k8s.io";
 
-/** A policy on the questions of others could lock everybody out: webhooks see them, policies do not. */
+/** Policies on token and access reviews could lock out all users. Webhooks see these reviews, policies do not. */
 const REVIEW_GROUPS: ReadonlySet<string> = new Set(["authentication.k8s.io", "authorization.k8s.io"]);
 
 export function isExempt({ facts, storage }: AdmittedResource): boolean {
@@ -49,7 +49,7 @@ export function dispatch<P extends PolicyObject, B extends BindingObject>(
   policies: readonly BoundPolicy<P, B>[],
   subject: Subject,
   parts: PolicyParts & {
-    /** Called before a policy is asked to look at the request as this resource; may throw a ConfigurationError. */
+    /** Called before a policy is evaluated in the version of this resource; may throw a ConfigurationError. */
     readonly prepare: (resource: AdmittedResource) => void;
   },
 ): Dispatch<P, B> {
@@ -93,7 +93,7 @@ function mistakeOf(step: () => void): string | undefined {
   }
 }
 
-/** What all policies may take that look at one request. */
+/** Evaluation budget that all policies of one request share. */
 export function effortOf({ scratch }: AdmissionRequest): Effort {
   const known = scratch.get("policies");
   if (known instanceof Effort) return known;
@@ -102,7 +102,7 @@ export function effortOf({ scratch }: AdmissionRequest): Effort {
   return effort;
 }
 
-/** Makes a thing of each resource once: most policies want to see a request as the same one. */
+/** Caches the bindings by resource, because most policies see a request as the same resource. */
 export class PerResource {
   readonly #make: (resource: AdmittedResource) => Bindings;
   readonly #made = new Map<AdmittedResource, Bindings>();

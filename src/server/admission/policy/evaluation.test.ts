@@ -27,20 +27,20 @@ function trial(spec: PolicyObject["spec"], object: unknown = {}): Trial {
 }
 
 const LONG = { list: Array.from({ length: 500 }, (_, at) => at) };
-/** Takes a quarter of a million steps and more. */
+/** Takes at least 250,000 steps. */
 const SLOW = "object.list.all(a, object.list.all(b, a + b >= 0))";
 
 describe("conditions of a policy", () => {
   const failing = { name: "fails", expression: "object.none == 1" };
 
-  test("hold when all hold", () => {
+  test("hold if all of them are true", () => {
     const conditions = ["has(object.a)", "object.a == 1"].map((expression) => ({ name: "c", expression }));
 
     expect(trial({ matchConditions: conditions }, { a: 1 }).evaluation.isMeant()).toBe(true);
     expect(trial({ matchConditions: conditions }, { a: 2 }).evaluation.isMeant()).toBe(false);
   });
 
-  test("that do not hold decide, even when others have no value", () => {
+  test("that are false decide, even if others fail", () => {
     const untrue = { name: "untrue", expression: "false" };
 
     expect(trial({ matchConditions: [failing, untrue] }).evaluation.isMeant()).toBe(false);
@@ -51,7 +51,7 @@ describe("conditions of a policy", () => {
 });
 
 describe("variables of a policy", () => {
-  test("are worked out once, and may rely on those before them", () => {
+  test("are evaluated once, and may use earlier variables", () => {
     const variables = [
       { name: "all", expression: SLOW },
       { name: "none", expression: "!variables.all" },
@@ -62,7 +62,7 @@ describe("variables of a policy", () => {
     for (let again = 0; again < 20; again++) expect(evaluation.evaluate(expression)).toBe(true);
   });
 
-  test("that cannot be compiled are missed only by those who need them", () => {
+  test("that do not compile fail only the expressions that use them", () => {
     const variables = [{ name: "broken", expression: "object." }];
     const { evaluation, compile } = trial({ variables });
 
@@ -71,8 +71,8 @@ describe("variables of a policy", () => {
   });
 });
 
-describe("the effort of a request", () => {
-  test("ends what takes too long, and everything after it", () => {
+describe("the evaluation budget of a request", () => {
+  test("stops an expensive expression and all following ones", () => {
     const { evaluation, compile } = trial({}, LONG);
     const run = (source: string): unknown => evaluation.evaluate(compile(source));
 
@@ -80,7 +80,7 @@ describe("the effort of a request", () => {
     expect(() => run(SLOW)).toThrow(SpentError);
   });
 
-  test("is that of variables too, whoever needs them", () => {
+  test("includes the cost of variables, whichever expression uses them", () => {
     const variables = [
       { name: "a", expression: SLOW },
       { name: "b", expression: `variables.a && ${SLOW}` },

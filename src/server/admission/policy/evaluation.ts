@@ -1,4 +1,4 @@
-/** One policy looking at one request with one set of parameters. */
+/** Evaluates one policy for one request with one parameter object. */
 import { Allowance, COST_MAX, type Effort } from "../../../api/cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../../../api/cel/cel-error.ts";
 import { jsonToValue } from "../../../api/cel/json-value.ts";
@@ -12,16 +12,16 @@ import { VARIABLES_TYPE } from "../../../resources/admission/policy-environment.
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { CompiledCommons, PolicyExpression } from "./compiled-policy.ts";
 
-/** As upstream's, for all conditions of a policy. */
+/** Upstream's cost limit for all match conditions of a policy. */
 const CONDITIONS_COST_MAX = 2_500_000;
 
-/** What comes before the first expression, so that there is a bound on how many policies look at one request. */
+/** Fixed cost of an evaluation, so that the number of policies for one request is bounded. */
 const INVOCATION_EFFORT = 50;
 
 /** An expression has no value. The message is upstream's. */
 export class ExpressionError extends Error {}
 
-/** The expression failed on the values that it was given. */
+/** The expression failed at runtime. */
 class ResultError extends ExpressionError {
   readonly source: string;
 
@@ -31,9 +31,9 @@ class ResultError extends ExpressionError {
   }
 }
 
-/** Neither has any other from here on. */
+/** The budget is spent: no further expression is evaluated. */
 export class SpentError extends ExpressionError {
-  /** `what` was being worked out. */
+  /** `what` names the failed step. */
   constructor(what = "") {
     const text =
       "validation failed due to running out of cost budget, no further validation rules will be run";
@@ -43,11 +43,11 @@ export class SpentError extends ExpressionError {
 
 export interface EvaluationOptions {
   readonly commons: CompiledCommons;
-  /** Of the request; shared by all policies that look at it. */
+  /** Bindings of the request, shared by all its policies. */
   readonly bindings: Bindings;
   readonly params: ApiObject | undefined;
   readonly effort: Effort;
-  /** Kind of the object: messages about the values of a Secret do not quote them. */
+  /** Kind of the object. Messages about Secrets do not quote values. */
   readonly kind: string;
 }
 
@@ -83,7 +83,7 @@ export class Evaluation {
     return new LazyRecord(VARIABLES_TYPE, makers);
   }
 
-  /** Whether the policy is about this request at all. One condition that does not hold decides, even when others have no value. */
+  /** Whether the match conditions select this request. One false condition decides, even if others fail. */
   isMeant(): boolean {
     const { conditions } = this.#commons;
     if (conditions.length === 0) return true;
@@ -109,7 +109,7 @@ export class Evaluation {
     return this.#told(() => evaluate(expression, this.#bindings, this.#allowance));
   }
 
-  /** For what is done with a value that was found. Throws an ExpressionError. */
+  /** Runs a step on a computed value within the cost budget. Throws an ExpressionError. */
   within<T>(source: string, step: (run: Run) => T): T {
     return this.#told(() => counted(source, this.#allowance, () => this.#allowance.within(step)));
   }

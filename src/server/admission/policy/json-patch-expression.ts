@@ -1,4 +1,4 @@
-/** `[JSONPatch{…}]`: operations on an object. */
+/** Applies a `[JSONPatch{…}]` expression to an object. */
 import type { Run } from "../../../api/cel/run.ts";
 import { valueToJson } from "../../../api/cel/value-json.ts";
 import { CelList, CelRecord, type CelValue, PlainRecord } from "../../../api/cel/value.ts";
@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts"
 import { attemptJsonPatch, type PatchAttempt } from "../../../api/patch/json-patch.ts";
 import { checkTypeNames, MutationError } from "./apply-configuration.ts";
 
-/** The object itself when a `test` of the patch does not hold. Throws a MutationError. */
+/** Returns the object itself if a `test` operation fails. Throws a MutationError. */
 export function applyPatchExpression(value: CelValue, object: JsonObject, run: Run): JsonObject {
   if (!(value instanceof CelList))
     throw new MutationError("type mismatch: JSONPatchType.expression should evaluate to array");

@@ -1,4 +1,4 @@
-/** Which requests a policy or a binding is about. Equivalent resources count unless it says otherwise. */
+/** Matches requests against a policy or a binding. Equivalent resources match too, unless matchPolicy is Exact. */
 import type {
   MatchResources,
   NamedRuleWithOperations,
@@ -14,7 +14,7 @@ import { isSelected } from "../webhook/hook-match.ts";
 import { ruleMatches } from "../webhook/rule-match.ts";
 
 export interface Match {
-  /** Undefined when there are none: then every request is meant. */
+  /** Undefined if there are none; then every request matches. */
   readonly rules: readonly NamedRuleWithOperations[] | undefined;
   readonly excluded: readonly NamedRuleWithOperations[];
   readonly matchesEquivalents: boolean;
@@ -33,16 +33,16 @@ export function matchOf(resources: MatchResources | undefined): Match {
   };
 }
 
-/** A request and what it is about. */
+/** A request and its objects. */
 export interface Subject {
   readonly request: AdmissionRequest;
-  /** None when something is deleted. */
+  /** Undefined for a DELETE. */
   readonly object: ApiObject | undefined;
-  /** None when something is created. */
+  /** Undefined for a CREATE. */
   readonly oldObject: ApiObject | undefined;
 }
 
-/** As which resource the request is meant: its own, or an equivalent one; undefined when it is not. */
+/** The request's resource, or an equivalent one that a rule names; undefined if the request does not match. */
 export function findMatch(match: Match, subject: Subject, registry: Registry): AdmittedResource | undefined {
   const { request, object } = subject;
   if (match.excluded.length > 0 && findRule(match.excluded, match, { request, registry }) !== undefined)
@@ -58,7 +58,7 @@ interface Asked {
   readonly registry: Registry;
 }
 
-/** The request itself comes first; after that, earlier rules come before later ones. */
+/** The request's own resource is tried first, then equivalents in the order of the rules. */
 function findRule(
   rules: readonly NamedRuleWithOperations[],
   { matchesEquivalents }: Match,
@@ -89,7 +89,7 @@ function isMeant(
 
 const knownEquivalents = new WeakMap<object, Map<string, readonly AdmittedResource[]>>();
 
-/** The same as long as nothing else is served. */
+/** Cached until the set of served resources changes. */
 function equivalents(
   resource: AdmittedResource,
   subresource: string,
@@ -112,7 +112,7 @@ function equivalents(
 
 const NAMESPACES = shelf<Namespace>("namespaces");
 
-/** The namespace that a request is in; a namespace itself is in none. */
+/** The namespace of a request; undefined for cluster-scoped objects, and so for a Namespace. */
 export function namespaceOf({ resource, namespace, memory }: AdmissionRequest): Namespace | undefined {
   if (!resource.facts.namespaced || namespace === "") return undefined;
   return memory.find(NAMESPACES, namespace);

@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicy: what is about to be stored is changed as the expressions of policies say. */
+/** MutatingAdmissionPolicy: changes objects before they are stored, by the expressions of policies. */
 import { ApiError, type ApiErrorReason } from "../../../api/errors/api-error.ts";
 import type {
   MutatingAdmissionPolicy,
@@ -57,7 +57,7 @@ export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
   };
 }
 
-/** Policies one after the other, each on what those before it made. */
+/** Runs policies in sequence, each on the result of the previous ones. */
 class Round {
   readonly #request: AdmissionRequest;
   readonly #parts: PolicyParts;
@@ -127,7 +127,7 @@ function configurationFailure(mistake: Misconfiguration<Policy, Binding>): Failu
   return { ...mistake, message: `failed to configure ${what}: ${mistake.message}`, reason: "Forbidden" };
 }
 
-/** The first decides what the client is told; the others are named as causes. */
+/** The first failure determines the error; all failures are listed as causes. */
 function refuseFor(failures: readonly Failure[], request: AdmissionRequest): void {
   const counted = failures.filter(({ policy }) => policy.object.spec.failurePolicy !== "Ignore");
   const [first] = counted;
@@ -143,7 +143,7 @@ function failureText({ policy, binding, message }: Failure): string {
     : `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}`;
 }
 
-/** Whole members take the place of those from before, which others may hold. */
+/** Replaces whole members, because the previous values may be shared. */
 function replaceMembers(draft: Draft<ApiObject>, object: ApiObject): void {
   for (const key of Object.keys(draft)) if (!Object.hasOwn(object, key)) Reflect.deleteProperty(draft, key);
   Object.assign(draft, object);

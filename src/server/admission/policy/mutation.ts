@@ -1,4 +1,4 @@
-/** One policy changing one object. */
+/** Applies one mutation of a policy to one object. */
 import type { Bindings } from "../../../api/cel/program.ts";
 import type {
   MutatingAdmissionPolicy,
@@ -27,11 +27,11 @@ import { applyPatchExpression } from "./json-patch-expression.ts";
 import { converted, policyBindings, subjectAs } from "./request-values.ts";
 import { mentionsOwners, withOwners } from "./shown-owners.ts";
 
-/** A policy at work on a request. */
+/** A policy and the request that it mutates. */
 export interface Mutating {
   readonly policy: { readonly object: MutatingAdmissionPolicy };
   readonly params: ApiObject | undefined;
-  /** As which the policy wants to see the request. */
+  /** The resource in whose version the policy sees the request. */
   readonly resource: AdmittedResource;
   readonly request: AdmissionRequest;
   readonly parts: PolicyParts;
@@ -65,7 +65,7 @@ export function isMeant(object: ApiObject, mutating: Mutating): boolean {
   return evaluationOf(object, mutating).isMeant();
 }
 
-/** What the mutation at this place makes of the object; the object itself when that is the same. Throws when it makes nothing of it. */
+/** The result of the mutation at index `at`; the object itself if it is unchanged. Throws if the mutation fails. */
 export function mutated(object: ApiObject, at: number, mutating: Mutating): ApiObject {
   const mutation = compiledMutations(mutating.policy.object).mutations[at];
   if (mutation === undefined) return object;
@@ -84,7 +84,7 @@ export function mutated(object: ApiObject, at: number, mutating: Mutating): ApiO
   return converted(whole, { from: resource, to: request.resource }, parts.versions);
 }
 
-/** Each expression sees what the one before it made. */
+/** Evaluation on the current object: each expression sees the result of the previous one. */
 function evaluationOf(object: ApiObject, { policy, params, resource, request, parts }: Mutating): Evaluation {
   const shown = mentionsOwners(policy.object) ? withOwners(object, request) : object;
   const subject = { request, object: shown, oldObject: request.previous };
@@ -98,7 +98,7 @@ function evaluationOf(object: ApiObject, { policy, params, resource, request, pa
   });
 }
 
-/** Of what is sent to a subresource it is another than that of the resource. */
+/** An object of a subresource may be of another kind than the resource. */
 function schemaOf({ apiVersion, kind }: ApiObject, resource: AdmittedResource): StructSchema {
   if (kind === resource.facts.kind && apiVersion === resource.apiVersion) return resource.schema;
   const schema = findKindSchema(apiVersion, kind);
@@ -106,7 +106,7 @@ function schemaOf({ apiVersion, kind }: ApiObject, resource: AdmittedResource): 
   throw new MutationError(`${apiVersion}, Kind=${kind} has no schema`);
 }
 
-/** In normal form and with defaults, as the write path has everything. */
+/** The object in normal form and with defaults, as the write path expects it. */
 function completed(
   patched: JsonObject,
   schema: StructSchema,
@@ -118,7 +118,7 @@ function completed(
   return value;
 }
 
-/** What a built-in kind does not know is a mistake; custom ones leave it out. */
+/** An unknown field is an error for built-in kinds; custom kinds drop it. */
 function normalForm(patched: JsonObject, schema: StructSchema, { custom }: AdmittedResource): JsonObject {
   try {
     const { value, unknownFields } = toNormalForm(schema, patched);
@@ -131,7 +131,7 @@ function normalForm(patched: JsonObject, schema: StructSchema, { custom }: Admit
   }
 }
 
-/** By these an object is known; they are not a policy's to change. */
+/** Metadata that identifies an object. Policies must not change it. */
 const IDENTITY = [
   "name",
   "generateName",

@@ -1,6 +1,7 @@
 /**
- * Nobody learns by a policy what they may not read: who names parameters in a policy or a binding must be allowed to get them. It cannot be
- * turned off, as policies evaluate in the server's own name.
+ * Prevents users from reading forbidden objects through a policy. Policies are evaluated with the server's own
+ * rights. Therefore the author of a policy or binding must be allowed to read its parameters. No option turns the
+ * check off.
  */
 import { invalid } from "../../../api/errors/api-error.ts";
 import { FieldErrors, fieldPath } from "../../../api/errors/field-error.ts";
@@ -22,7 +23,7 @@ interface AccessParts {
   readonly authorizer: () => Authorizer;
 }
 
-/** What somebody must be allowed to do, and what they are told when they are not. */
+/** A permission that the user needs, and the error text if it is missing. */
 interface Demand {
   readonly attributes: Omit<AccessAttributes, "user">;
   readonly field: string;
@@ -103,7 +104,7 @@ function enforce(
   throw invalid({ group: resource.facts.group, kind: resource.facts.kind }, name, errors.found);
 }
 
-/** A kind that is not served could be anything some day. */
+/** A kind that is not served may be added later, so the permission is demanded for all resources. */
 function attributesOf(kind: ParamKind | undefined, registry: Registry): Omit<AccessAttributes, "user"> {
   const { apiVersion = "*" } = kind ?? {};
   const [group, version] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];

@@ -1,4 +1,4 @@
-/** The objects that a binding hands to its policy, in the version that the policy names. */
+/** Reads the parameter objects of a binding, in the version that the policy names. */
 import type { ParamKind, ParamRef } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import { compileLabelSelector, labelsMatch } from "../../../api/selectors/label-selector.ts";
@@ -17,10 +17,10 @@ export interface ParamParts {
   readonly versions: Versions;
 }
 
-/** It cannot be found out what a policy or binding means; what then happens is up to the policy. */
+/** The policy or binding cannot be resolved. Its failure policy decides about the request. */
 export class ConfigurationError extends Error {}
 
-/** The resource whose kind a policy names. Throws a ConfigurationError when there is none. */
+/** The resource of a policy's paramKind. Throws a ConfigurationError if it is not served. */
 export function paramResource({ apiVersion = "", kind = "" }: ParamKind, registry: Registry): StoredResource {
   for (const groupVersion of registry.groupVersions) {
     if (apiVersionOf(groupVersion) !== apiVersion) continue;
@@ -36,18 +36,18 @@ export function paramResource({ apiVersion = "", kind = "" }: ParamKind, registr
   );
 }
 
-/** As Go prints it: `rules.example.com/v1, Kind=ReplicaLimit`. */
+/** The kind as Go prints it: `rules.example.com/v1, Kind=ReplicaLimit`. */
 function kindText(apiVersion: string, kind: string): string {
   return `${apiVersion}, Kind=${kind}`;
 }
 
 interface Asked {
   readonly paramRef: ParamRef | undefined;
-  /** Of the request. */
+  /** Namespace of the request. */
   readonly namespace: string;
 }
 
-/** One `undefined` when there is nothing to hand over; empty when the policy shall not be asked at all. */
+/** Parameter objects of a binding. `[undefined]` if the policy takes none; empty if the policy is not evaluated. */
 export function collectParams(
   resource: StoredResource | undefined,
   { paramRef, namespace }: Asked,
@@ -95,17 +95,17 @@ function findParams(
   return found;
 }
 
-/** Each is an evaluation of the whole policy. */
+/** Upper bound of parameter objects; each one is an evaluation of the whole policy. */
 const PARAMS_MAX = 1000;
 
 /**
- * Nobody waits here. An object that only the author of its kind can convert is asked for, and not there until the answer has come; whoever
- * tries again finds it.
+ * The object in the served version. This path is synchronous: an object that needs a conversion webhook starts the
+ * call and throws. A retry finds the converted object.
  */
 function shown(stored: StoredObject, resource: StoredResource, versions: Versions): ApiObject {
   const answer = versions.readyToShow([stored], resource);
   if (answer === undefined) return versions.served(stored, resource);
-  // Whether it comes or not is told to those who try again.
+  // A failed conversion is reported to the retry.
   answer.catch(() => undefined);
   const { name = "" } = stored.object.metadata;
   throw new ConfigurationError(

@@ -100,7 +100,7 @@ describe("operations of a patch", () => {
     expect(at(patched(source), path)).toEqual(value);
   });
 
-  test("may add objects that are made for their place", () => {
+  test("may add objects whose type matches their path", () => {
     const source = `[JSONPatch{op: "add", path: "/spec/template/spec/containers/-", value: Object.spec.template.spec.containers{
       name: "x", ports: [Object.spec.template.spec.containers.ports{containerPort: 8080}]}}]`;
 
@@ -124,7 +124,7 @@ describe("operations of a patch", () => {
 });
 
 describe("an apply configuration", () => {
-  test("merges items by their keys, and what is not said stays", () => {
+  test("merges items by their keys and keeps unmentioned fields", () => {
     const source = `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{
       containers: object.spec.template.spec.containers.map(c, Object.spec.template.spec.containers{name: c.name, image: c.name + ":1"})}}}}`;
     const result = applied(source);
@@ -136,12 +136,12 @@ describe("an apply configuration", () => {
     expect(at(result, "metadata.labels")).toEqual({ x: "1", y: "2" });
   });
 
-  test("leaves out what an optional field has not, and nothing is changed by nothing", () => {
+  test("omits absent optional fields, and an empty configuration changes nothing", () => {
     expect(at(applied("Object{spec: Object.spec{?replicas: optional.none()}}"), "spec.replicas")).toBe(1);
     expect(applied("Object{}")).toBe(OBJECT);
   });
 
-  test("names every place where a whole would be replaced", () => {
+  test("names every atomic value that would be replaced", () => {
     const source = `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [
       Object.spec.template.spec.containers{name: "a", args: ["x"], command: ["y"]}]}}}}`;
 

@@ -1,6 +1,6 @@
 /**
- * The policies of one type with what binds them. What is written is in force with the next request; as long as nothing is bound, a request
- * pays for one look.
+ * Indexes the policies of one type with their bindings. A write applies to the next request. Without bindings, a
+ * request costs one comparison.
  */
 import type {
   MatchResources,
@@ -50,17 +50,17 @@ export class PolicyIndex<P extends PolicyObject, B extends BindingObject> {
   readonly #shelves: Shelves;
   #bindingsMark: Mark | undefined;
   #policiesMark: Mark | undefined;
-  /** By the name of the policy. */
+  /** Keyed by the name of the policy. */
   #bindings: ReadonlyMap<string, readonly Binding<B>[]> = new Map();
   #bound: readonly BoundPolicy<P, B>[] = [];
 
-  /** The parts of keys under which policies and bindings are. */
+  /** `shelves` are the key prefixes of policies and bindings. */
   constructor(store: Store, shelves: Shelves) {
     this.#store = store;
     this.#shelves = shelves;
   }
 
-  /** Those that are bound to anything, in order of their names. */
+  /** Policies with at least one binding, in order of their names. */
   get bound(): readonly BoundPolicy<P, B>[] {
     const { acceptedNow } = this.#store;
     const bindings = acceptedNow.mark(this.#shelves.bindings);

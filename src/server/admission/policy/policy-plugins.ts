@@ -1,4 +1,4 @@
-/** The plugins that let policies speak. They need nothing but what the server has in memory. */
+/** Creates the plugins for admission policies. They read only server memory. */
 import type { Store } from "../../../store/store.ts";
 import { accessOracle } from "../../access/authz/access-oracle.ts";
 import type { Authorizer } from "../../access/authz/authorizer.ts";
@@ -16,7 +16,7 @@ interface PolicyPluginParts {
   readonly authorizer: () => Authorizer;
 }
 
-/** In the order in which they see a request. */
+/** The plugins in order of execution. */
 export function policyPlugins(all: PolicyPluginParts): readonly AdmissionPlugin[] {
   const { store, registry, versions, authorizer } = all;
   const parts = {

@@ -1,6 +1,6 @@
 /**
- * Which policies look at a request again: those that want to, once something was changed after they had their turn, and as upstream has it
- * once any policy had something to do. Lasts as long as the pass.
+ * Decides which policies run again in a reinvocation: policies with `IfNeeded` after which the object changed. As in
+ * upstream, a mutation that changes nothing counts as well. The state lives as long as the pass.
  */
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
@@ -8,9 +8,9 @@ import { type AdmissionRequest, REINVOKE } from "../plugin.ts";
 
 export class ReinvocationState {
   readonly #scratch: Map<string, unknown>;
-  /** Those that had their turn and want another one. */
+  /** Keys of policies that ran and want a reinvocation. */
   readonly #willing = new Set<string>();
-  /** Those among them after which something was changed. */
+  /** Keys of those policies after which the object changed. */
   readonly #due = new Set<string>();
   #isAgain = false;
   #output: ApiObject | undefined;
@@ -48,7 +48,7 @@ export class ReinvocationState {
     if (!this.#isAgain) this.#scratch.set(REINVOKE, true);
   }
 
-  /** Policies had something to do, whether or not it changed anything. */
+  /** A mutation ran, whether or not it changed the object. */
   finished(): void {
     if (this.#willing.size > 0) this.changed();
   }

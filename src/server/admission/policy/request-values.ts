@@ -1,4 +1,4 @@
-/** What expressions see of a request: in the version in which a policy asked for it. */
+/** Variables of expressions about a request, in the version that a policy matched. */
 import { jsonToValue } from "../../../api/cel/json-value.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
@@ -16,7 +16,7 @@ export interface ValueParts {
   readonly oracleFor: OracleFor;
 }
 
-/** `subject` is in the version of `resource`. */
+/** Requires `subject` in the version of `resource`. */
 export function policyBindings(
   subject: Subject,
   resource: AdmittedResource,
@@ -28,7 +28,10 @@ export function policyBindings(
   };
 }
 
-/** The same request about the other version. Throws a ConfigurationError when it cannot be made. */
+/**
+ * The subject with its objects converted to the version of `resource`. Throws a ConfigurationError if that is
+ * impossible.
+ */
 export function subjectAs(subject: Subject, resource: AdmittedResource, versions: Versions): Subject {
   const { request, object, oldObject } = subject;
   if (resource.apiVersion === request.resource.apiVersion) return subject;
@@ -42,7 +45,7 @@ export interface VersionChange {
   readonly to: AdmittedResource;
 }
 
-/** What is sent to a subresource and is not the object itself has one version only. */
+/** An object of another kind, sent to a subresource, has only one version. */
 export function converted(object: ApiObject, { from, to }: VersionChange, versions: Versions): ApiObject {
   if (object.apiVersion !== from.apiVersion || object.kind !== from.facts.kind) return object;
   if (from.apiVersion === to.apiVersion) return object;

@@ -1,11 +1,11 @@
-/** Whose fields are whose, for policies that may look at that: it is not found out for nothing. */
+/** Adds managedFields to the objects of policies that mention them; computing them is expensive. */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { PolicyObject } from "./policy-index.ts";
 
 const mentions = new WeakMap<PolicyObject, boolean>();
 
-/** Whether any of its expressions names them. */
+/** Whether an expression of the policy mentions `managedFields`. */
 export function mentionsOwners(policy: PolicyObject): boolean {
   const known = mentions.get(policy);
   if (known !== undefined) return known;
@@ -14,7 +14,7 @@ export function mentionsOwners(policy: PolicyObject): boolean {
   return found;
 }
 
-/** The object as expressions see it. */
+/** The object with its managedFields, as expressions see it. */
 export function withOwners(object: ApiObject, { owners }: Pick<AdmissionRequest, "owners">): ApiObject {
   return owners?.shown(object) ?? object;
 }

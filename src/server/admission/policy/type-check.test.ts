@@ -31,13 +31,13 @@ describe("types of expressions", () => {
     expect(warned(expression)).toEqual([]);
   });
 
-  test("do not fit where a kind lacks the field, and that kind is named", () => {
+  test("mismatch if a kind lacks the field, and the warning names that kind", () => {
     expect(warned("object.spec.replicas > 1")).toEqual([
       "apps/v1, Kind=DaemonSet: ERROR: <input>:1:12: undefined field 'replicas'\n | object.spec.replicas > 1\n | ...........^\n",
     ]);
   });
 
-  test("do not fit where a number is compared with a text, also through a variable", () => {
+  test("mismatch if a number is compared with a string, also through a variable", () => {
     const variables = [{ name: "ready", expression: "object.spec.minReadySeconds" }];
     const [warning = ""] = warned("variables.ready == 'x'", { variables });
 
@@ -45,7 +45,7 @@ describe("types of expressions", () => {
     expect(warning.split("Kind=")).toHaveLength(3);
   });
 
-  test("are those of parameters too", () => {
+  test("include the types of parameters", () => {
     const spec = { paramKind: { apiVersion: "v1", kind: "ConfigMap" } };
 
     expect(warned("params.data['x'] == 'y' && has(object.spec)", spec)).toEqual([]);

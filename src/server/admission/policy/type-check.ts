@@ -1,4 +1,7 @@
-/** Expressions of a policy whose types do not fit the kinds that it names: told to its author, whatever the policy does. */
+/**
+ * Type-checks the expressions of a policy against the kinds that it names. Mismatches become warnings in the policy's
+ * status.
+ */
 import { typeOfStruct } from "../../../api/cel/schema-type.ts";
 import type { CelType } from "../../../api/cel/type.ts";
 import type {
@@ -11,9 +14,12 @@ import { PolicyEnvironment } from "../../../resources/admission/policy-environme
 import type { Registry, Resource } from "../../objects/registry.ts";
 import { ConfigurationError, paramResource } from "./params.ts";
 
-/** As upstream's. */
+/** Upstream's limit of checked kinds. */
 const TYPES_MAX = 10;
-/** Characters that are compiled for one policy: after that the rest is not looked at, as nobody shall wait for advice. */
+/**
+ * Upper bound of compiled characters for one policy; further kinds are skipped, because warnings must not delay the
+ * server.
+ */
 const CHARACTERS_MAX = 100_000;
 
 interface Checked {
@@ -21,7 +27,7 @@ interface Checked {
   readonly environment: PolicyEnvironment;
 }
 
-/** Empty when everything fits. */
+/** Empty if all expressions type-check. */
 export function typeWarnings(
   policy: ValidatingAdmissionPolicy,
   registry: Registry,
@@ -45,7 +51,7 @@ function warningsOf(source: string, fieldRef: string, all: readonly Checked[]): 
   return texts.length === 0 ? [] : [{ fieldRef, warning: texts.join("\n") }];
 }
 
-/** As Go prints it: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`. */
+/** The kind as Go prints it: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`. */
 function kindText({ facts }: Resource): string {
   return `${facts.group}/${facts.version}, Kind=${facts.kind}`;
 }
@@ -85,7 +91,7 @@ function paramType(kind: ParamKind, registry: Registry): CelType | undefined {
   }
 }
 
-/** Those that the rules name one by one, in order of group, version and kind. */
+/** Resources that the rules name without wildcards, in order of group, version and kind. */
 function resourcesOf({ spec }: ValidatingAdmissionPolicy, registry: Registry): readonly Resource[] {
   const found = new Map<string, Resource>();
   for (const rule of spec.matchConstraints?.resourceRules ?? []) {

@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicy: what is stored, deleted or connected to must be as the expressions of policies say. */
+/** ValidatingAdmissionPolicy: refuses writes, deletes and connections that violate the expressions of policies. */
 import { ApiError } from "../../../api/errors/api-error.ts";
 import type {
   ValidatingAdmissionPolicy,
@@ -26,7 +26,7 @@ import { mentionsOwners, withOwners } from "./shown-owners.ts";
 type Policy = ValidatingAdmissionPolicy;
 type Binding = ValidatingAdmissionPolicyBinding;
 
-/** Why a request is refused. */
+/** Reason for a refusal. */
 interface Denial extends Misconfiguration<Policy, Binding> {
   readonly reason: Decision["reason"];
 }
@@ -62,7 +62,7 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
   };
 }
 
-/** Policies speak in the order of their names. */
+/** Denials are ordered by the names of their policies. */
 function order(bound: readonly object[], { policy }: Denial): number {
   return bound.indexOf(policy);
 }
@@ -108,7 +108,7 @@ function denialOf({ policy, binding }: Invocation<Policy, Binding>, { message, r
   return { policy, binding, message, reason };
 }
 
-/** What the binding wants to happen when something does not hold. */
+/** Applies the binding's actions to a failed validation. */
 function act(
   decision: Decision,
   invocation: Invocation<Policy, Binding>,
