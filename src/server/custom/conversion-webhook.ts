@@ -1,6 +1,6 @@
 /**
- * Asks the author of a custom kind for objects in another version. Of what comes back only what a conversion may change is taken: everything but
- * metadata, and labels and annotations.
+ * Calls the conversion webhook of a custom kind. From its response the server takes the fields outside metadata,
+ * labels and annotations; other metadata cannot change.
  */
 import { ApiError } from "../../api/errors/api-error.ts";
 import type { CustomResourceConversion } from "../../api/generated/types/apiextensions-v1.ts";
@@ -19,15 +19,15 @@ export interface ConversionParts {
   readonly egress: Egress;
 }
 
-/** Brings objects of one kind, all in the same version, to another one; in the same order. */
+/** Converts objects of one kind and one version to another version; keeps their order. */
 export type Convert = (objects: readonly ApiObject[], apiVersion: string) => Promise<readonly ApiObject[]>;
 
-/** As upstream's. */
+/** Upstream's timeout. */
 const TIMEOUT_MS = 30_000;
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
-/** More are asked for in several calls, one after the other. */
+/** Upper bound of objects in one call; more objects take several calls in sequence. */
 const OBJECTS_MAX = 500;
-/** Which forms of the question we know, the best first. */
+/** Supported versions of ConversionReview, the preferred one first. */
 const REVIEW_VERSIONS = ["v1", "v1beta1"] as const;
 
 export function conversionWebhook(conversion: CustomResourceConversion, parts: ConversionParts): Convert {
@@ -147,7 +147,7 @@ interface Expected {
 
 const IDENTITY = ["name", "namespace", "uid"] as const;
 
-/** Who an object is stays as it was, whatever comes back; an answer about another object is none. */
+/** Restores the metadata that a conversion must not change. A response for another object is refused. */
 function restored(found: unknown, original: ApiObject, { apiVersion, fail, at }: Expected): ApiObject {
   const problem = (what: string): ApiError => fail(`invalid converted object at index ${at}: ${what}`);
   if (!isJsonObject(found)) throw problem("no object");

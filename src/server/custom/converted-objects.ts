@@ -1,31 +1,31 @@
-/** Objects of a custom kind in one other version, as far as their author was asked for them. */
+/** Caches the objects of a custom kind that its webhook converted to one version. */
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Convert } from "./conversion-webhook.ts";
 
 export interface ConversionTarget {
   readonly apiVersion: string;
   readonly convert: Convert;
-  /** What is sent of an object: with the defaults of the version it is in. */
+  /** The object as it is sent to the webhook, with the defaults of its own version. */
   readonly sent: (object: ApiObject) => ApiObject;
 }
 
 export class ConvertedObjects {
   readonly #target: ConversionTarget;
   readonly #made = new WeakMap<ApiObject, ApiObject>();
-  /** Many watchers want the same object at the same time. */
+  /** Conversions in flight. Many watchers need the same object at the same time, but the webhook is called once. */
   readonly #underWay = new WeakMap<ApiObject, Promise<void>>();
 
   constructor(target: ConversionTarget) {
     this.#target = target;
   }
 
-  /** Only what was waited for with `ready` is there. */
+  /** Returns only objects for which `ready` was awaited. */
   find(object: ApiObject): ApiObject {
     const { apiVersion } = this.#target;
     if (object.apiVersion === apiVersion) return object;
     const found = this.#made.get(object);
     if (found === undefined)
-      throw new Error(`nobody asked for ${object.kind} in ${apiVersion} before showing it`);
+      throw new Error(`${object.kind} was read in ${apiVersion} before its conversion was awaited`);
     return found;
   }
 
@@ -39,7 +39,7 @@ export class ConvertedObjects {
     return Promise.all(all).then(() => undefined);
   }
 
-  /** A question that fails is asked again by the next who needs it. */
+  /** A failed conversion is not cached: the next reader calls the webhook again. */
   #begin(objects: readonly ApiObject[]): void {
     const asked = this.#convert(objects).finally(() => {
       for (const object of objects) this.#underWay.delete(object);
@@ -57,7 +57,7 @@ export class ConvertedObjects {
   }
 }
 
-/** One question is about objects of one version. */
+/** One call converts objects of one version. */
 function byVersion(objects: readonly ApiObject[]): Iterable<readonly ApiObject[]> {
   const found = new Map<string, ApiObject[]>();
   for (const object of objects) {

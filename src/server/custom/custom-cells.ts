@@ -1,4 +1,4 @@
-/** The cells of a custom resource in a table, by the paths of its columns. */
+/** Computes the table cells of a custom resource from its printer columns. */
 import { findJsonPath, type JsonPath, valuesAt } from "../../api/json/json-path.ts";
 import { goJson, goText } from "../../api/patch/go-text.ts";
 import { findInstant } from "../../api/values/time.ts";
@@ -11,7 +11,7 @@ export type Cell = string | number | boolean | null;
 
 interface Column {
   readonly type: string;
-  /** `undefined` when it cannot be read: the column stays empty. */
+  /** Undefined for an invalid path; the column stays empty. */
   readonly path: JsonPath | undefined;
 }
 
@@ -48,7 +48,7 @@ function cellOf(type: string, value: unknown, now: number): Cell {
   }
 }
 
-/** Texts and numbers as they are, everything that has parts as JSON. */
+/** Strings and numbers as they are; lists and objects as JSON. */
 function textOf(value: unknown): string {
   if (value === null) return "<no value>";
   return typeof value === "object" ? goJson(value) : goText(value);

@@ -1,4 +1,4 @@
-/** New objects of a custom kind are only written while its definition is there and not on its way out. */
+/** Refuses new objects of a custom kind unless its definition exists and is not in deletion. */
 import {
   ApiError,
   type GroupResource,
@@ -11,7 +11,7 @@ import type { Companion, Companions } from "../write/companions/companion.ts";
 import { DEFINITIONS } from "./custom-kinds.ts";
 import { findOutline } from "./custom-outline.ts";
 
-/** What goes with custom resources, and else what goes with the others. */
+/** Adds the companion of custom resources to those of built-in resources. */
 export function withCustomCompanions(others: Companions, store: Store): Companions {
   const builtIn = new Set<string>();
   for (const { resources } of groupVersions())

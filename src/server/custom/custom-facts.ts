@@ -1,4 +1,4 @@
-/** A version of a custom kind as a resource of the API: the same facts that built-in resources have. */
+/** Describes a version of a custom kind by the same facts as a built-in resource. */
 import { createHash } from "node:crypto";
 import type { ColumnFacts, ResourceFacts, SubresourceFacts, Verb } from "../../api/schema/resource-facts.ts";
 import type { CustomOutline, VersionOutline } from "./custom-outline.ts";
@@ -69,7 +69,7 @@ function subresourcesOf(
 }
 
 const NAME_COLUMN: ColumnFacts = { name: "Name", type: "string", format: "name", priority: 0 };
-/** Of a kind that names no columns. */
+/** Path of the default column for kinds without printer columns. */
 export const AGE_PATH = ".metadata.creationTimestamp";
 const AGE_COLUMN: ColumnFacts = {
   name: "Age",
@@ -96,7 +96,7 @@ function columnsOf({ columns }: VersionOutline): readonly ColumnFacts[] {
   ];
 }
 
-/** As upstream makes it: clients compare it to learn that the storage version changed. */
+/** Upstream's algorithm: clients compare the hash to notice a change of the storage version. */
 function storageHash(group: string, version: string, kind: string): string {
   const digest = createHash("sha256").update(`${group}/${version}/${kind}`).digest();
   return digest.subarray(0, 8).toString("base64");

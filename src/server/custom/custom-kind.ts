@@ -1,6 +1,6 @@
 /**
- * One edition of a custom kind: how it is served until its definition changes. Schemas are compiled version by version, when
- * first used.
+ * One edition of a custom kind, served until its definition changes. Schemas are compiled for each version at first
+ * use.
  */
 import type {
   CustomResourceDefinition,
@@ -31,20 +31,20 @@ interface Compiled {
   readonly struct: StructSchema;
 }
 
-/** The version in which an object is wanted. */
+/** The version to convert an object to. */
 interface Target {
   readonly apiVersion: string;
   readonly compiled: Compiled;
 }
 
 interface ConvertedTarget extends Target {
-  /** Set where only the author of the kind knows how versions become each other. */
+  /** Set if a webhook converts the versions of the kind. */
   readonly converted?: ConvertedObjects | undefined;
 }
 
 export class CustomKind {
   readonly outline: CustomOutline;
-  /** The definition; every entry of the same edition says the same of schemas. */
+  /** Store entry of the definition. All entries of one edition have the same schemas. */
   readonly #entry: Entry;
   readonly #ending = new AbortController();
   readonly #facts = new Map<string, ResourceFacts>();
@@ -59,10 +59,10 @@ export class CustomKind {
     this.#parts = parts;
   }
 
-  /** Why the kind cannot be served although its definition is established. */
+  /** Reason why an established kind cannot be served. */
   problem: string | undefined;
 
-  /** Aborted when another edition takes its place or the kind is gone. */
+  /** Aborted when another edition replaces this one or the kind is deleted. */
   get ended(): AbortSignal {
     return this.#ending.signal;
   }
@@ -71,28 +71,28 @@ export class CustomKind {
     this.#ending.abort();
   }
 
-  /** Of the versions that are served, in the order of the definition. */
+  /** Facts of the served versions, in the order of the definition. */
   get served(): readonly ResourceFacts[] {
     if (!this.outline.isEstablished) return [];
     return this.outline.versions.filter(({ isServed }) => isServed).map((version) => this.#factsOf(version));
   }
 
-  /** `undefined` for a version that is not served. */
+  /** Undefined for a version that is not served. */
   find(version: string): StoredResource | undefined {
     const outline = this.outline.versions.find(({ name }) => name === version);
     if (outline?.isServed !== true || !this.outline.isEstablished) return undefined;
     try {
       return this.#resource(outline);
     } catch (error) {
-      // A definition that went past validation may say anything: only its own kind is not served then.
+      // A definition that bypassed validation may be broken. Only its own kind is not served then.
       this.problem = errorText(error);
       return undefined;
     }
   }
 
   /**
-   * Objects as they lie there, whatever their version: for who only wants to be rid of them. A kind that was never
-   * established has none; what lies under its name is somebody else's.
+   * The resource with its objects as stored, without conversion; used to delete them. Undefined for a kind that was
+   * never established: objects under its prefix belong to another kind.
    */
   findStored(): StoredResource | undefined {
     if (!this.outline.isEstablished) return undefined;
@@ -102,7 +102,7 @@ export class CustomKind {
     return unconverted(resource, resource.custom);
   }
 
-  /** As the definition has it; `undefined` for a version that it does not know. */
+  /** Schema as the definition has it; undefined for an unknown version. */
   findOpenApi(version: string): JSONSchemaProps | undefined {
     return this.#definition.spec.versions.find(({ name }) => name === version)?.schema?.openAPIV3Schema;
   }
@@ -170,7 +170,7 @@ export class CustomKind {
     return { ...forms, webhook };
   }
 
-  /** What its author makes of objects; undefined for a kind whose versions differ only in their names and schemas. */
+  /** Conversions by the webhook. Undefined if versions differ only in apiVersion and schema. */
   #converted({ apiVersion }: Target, sent: (object: ApiObject) => ApiObject): ConvertedObjects | undefined {
     const { conversion } = this.#definition.spec;
     if (conversion?.strategy !== "Webhook") return undefined;
@@ -202,7 +202,7 @@ export class CustomKind {
     };
   }
 
-  /** Defaults are those of the version in which an object lies. */
+  /** Adds the defaults of the version that the object is in. */
   #filled(object: ApiObject, { compiled }: Target): ApiObject {
     const source = this.#findVersion(object.apiVersion) ?? compiled;
     return withDefaults(source.structural, object) as ApiObject;
@@ -228,7 +228,7 @@ export class CustomKind {
   }
 }
 
-/** What was replaced while its author was asked may have been read anew meanwhile, and is then asked for again. */
+/** An object may be replaced in the cache while its conversion is in flight; the new one is then converted too. */
 function readyIn(
   converted: ConvertedObjects,
   objects: readonly Pick<StoredObject, "object">[],
@@ -236,14 +236,14 @@ function readyIn(
   return converted.ready(objects.map(({ object }) => object))?.then(() => readyIn(converted, objects));
 }
 
-/** In another version; what that does not know is left out. Without an author to ask, nothing else is different. */
+/** The object in the version of the target, pruned to its schema. Without a webhook only `apiVersion` changes. */
 function moved(object: ApiObject, { apiVersion, compiled, converted }: ConvertedTarget): ApiObject {
   const isSame = object.apiVersion === apiVersion;
   const renamed = isSame ? object : (converted?.find(object) ?? { ...object, apiVersion });
   return shapeObject(compiled.structural, renamed as unknown as JsonObject).value as unknown as ApiObject;
 }
 
-/** Objects as they lie there, whatever their version. */
+/** The resource with its objects as stored, without conversion. */
 function unconverted(resource: StoredResource, forms: CustomForms): StoredResource {
   const asItIs = (object: ApiObject): ApiObject => object;
   return { ...resource, custom: { ...forms, served: asItIs, stored: asItIs, webhook: undefined } };

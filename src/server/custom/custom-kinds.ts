@@ -1,7 +1,6 @@
 /**
- * The custom kinds that are served: exactly those whose definitions stand in the store's visible state. Nothing is copied
- * and nothing is told: each question looks at the state itself, so that a kind is served in the instant in which its
- * definition says so, on every server of a cluster.
+ * Serves exactly the custom kinds whose definitions are in the store's visible state. Lookups read that state
+ * directly instead of a copy. So every server of a cluster serves a kind as soon as its definition is visible there.
  */
 import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1.ts";
 import type { GroupVersionFacts, ResourceFacts } from "../../api/schema/resource-facts.ts";
@@ -12,10 +11,10 @@ import type { ConversionParts } from "./conversion-webhook.ts";
 import { CustomKind } from "./custom-kind.ts";
 import { findOutline } from "./custom-outline.ts";
 
-/** Where definitions are kept. */
+/** Key prefix of the definitions. */
 export const DEFINITIONS = "/registry/apiextensions.k8s.io/customresourcedefinitions/";
 
-/** As upstream registers them. */
+/** Upstream's discovery priority of custom groups. */
 export const CUSTOM_ORDER: readonly [group: number, version: number] = [1000, 100];
 
 interface Place {
@@ -27,7 +26,7 @@ interface Place {
 export class CustomKinds implements CustomResources {
   readonly #store: Store;
   readonly #conversion: ConversionParts;
-  /** By the name of the definition. Bounded by the number of definitions. */
+  /** Keyed by the name of the definition; bounded by the number of definitions. */
   readonly #kinds = new Map<string, { entry: Entry; kind: CustomKind }>();
   #entries: readonly Entry[] = [];
   #groupVersions: readonly GroupVersionFacts[] = [];
@@ -49,7 +48,7 @@ export class CustomKinds implements CustomResources {
       : `the definition ${DEFINITIONS}${name} cannot be served: ${problem}`;
   }
 
-  /** A state that is not older than any other server's, so that what it does not know is known to nobody. */
+  /** Waits until the view is as new as any other server's. A kind that is still unknown then exists on no server. */
   async catchUp(): Promise<void> {
     await this.#store.fresh();
   }
@@ -74,12 +73,12 @@ export class CustomKinds implements CustomResources {
     return kind;
   }
 
-  /** Of a kind that is in use: what it was before ends now. The others are looked at when they are asked for. */
+  /** Ends the previous edition of a kind in use. Kinds that are not in use are read at their next lookup. */
   renew(name: string): void {
     if (this.#kinds.has(name)) this.kind(name);
   }
 
-  /** The same list as long as nothing changes in it. */
+  /** Returns the identical list until its content changes. */
   get groupVersions(): readonly GroupVersionFacts[] {
     const entries = [...this.#store.view.range(DEFINITIONS, prefixEnd(DEFINITIONS))];
     if (isSame(entries, this.#entries)) return this.#groupVersions;
@@ -104,7 +103,7 @@ export class CustomKinds implements CustomResources {
   }
 }
 
-/** By group and version; lists that have not changed are those of before. */
+/** Groups facts by group and version; reuses unchanged lists. */
 function grouped(
   served: readonly ResourceFacts[],
   before: readonly GroupVersionFacts[],

@@ -43,7 +43,7 @@ describe("the edition of a definition", () => {
   test.each([
     ["short", "A thing."],
     ["long", "A thing. ".repeat(100)],
-  ])("is the same as long as a %s spec and what is served of it are", (_, description) => {
+  ])("is the same as long as a %s spec and its served names are", (_, description) => {
     const edition = editionOf(definition({ description }));
 
     const relabelled = definition({ description, labels: { a: "b" } });

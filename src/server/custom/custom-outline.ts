@@ -1,6 +1,6 @@
 /**
- * What is known of a CustomResourceDefinition without its schemas: names, versions, conditions. Small, so that thousands of
- * kinds that nobody uses cost little; schemas are read from the definition again when a kind is first used.
+ * Summary of a CustomResourceDefinition without its schemas: names, versions, conditions. It is small, so that
+ * thousands of unused kinds cost little memory. Schemas are read from the definition at first use.
  */
 import { createHash } from "node:crypto";
 import type {
@@ -21,7 +21,7 @@ import { findReadable, findSpecText } from "../objects/stored-object.ts";
 export interface VersionOutline {
   readonly name: string;
   readonly isServed: boolean;
-  /** What whoever uses the version is told; `undefined` for one that stays. */
+  /** Warning for clients that use the version; undefined for a version that is not deprecated. */
   readonly deprecation: string | undefined;
   readonly hasStatus: boolean;
   readonly scale: CustomResourceSubresourceScale | undefined;
@@ -32,33 +32,39 @@ export interface VersionOutline {
 export interface CustomOutline {
   readonly group: string;
   readonly isNamespaced: boolean;
-  /** Those under which it is served. */
+  /** Names under which the kind is served. */
   readonly names: CustomResourceDefinitionNames;
   readonly acceptedNames: CustomResourceDefinitionNames;
-  /** None of its names was refused. */
+  /** Whether all requested names were accepted. */
   readonly hasAllNames: boolean;
-  /** There is nothing left to decide: it has the names it asks for, and is established. */
+  /**
+   * Whether the naming controller has nothing left to do: the requested names are accepted and the kind is
+   * established.
+   */
   readonly isSettled: boolean;
   readonly versions: readonly VersionOutline[];
   readonly storageVersion: string;
-  /** Its versions differ in more than their names: only its author's webhook knows how. */
+  /** Whether a webhook converts between the versions. */
   readonly needsWebhook: boolean;
   readonly isEstablished: boolean;
   readonly isDeleted: boolean;
-  /** The same as long as the kind is served in the same way. Made when first asked for: to write a definition down takes as long as to read it. */
+  /**
+   * Digest that is equal as long as the kind is served in the same way. Computed on demand, because encoding a
+   * definition takes as long as decoding it.
+   */
   readonly edition: () => string;
 }
 
 const known = new WeakMap<Entry, CustomOutline | "unreadable">();
 
-/** `undefined` for what is no definition: nobody but us should write here, but somebody may. */
+/** Undefined for an entry that is not a definition. Only the server writes here, but other programs may have. */
 export function findOutline(entry: Entry): CustomOutline | undefined {
   const outline = known.get(entry) ?? read(entry);
   known.set(entry, outline);
   return outline === "unreadable" ? undefined : outline;
 }
 
-/** Also what cannot be opened is only not served: nobody else has to wait for its key. */
+/** An entry that cannot be decrypted only makes its own kind unserved; other kinds do not wait for its key. */
 function read(entry: Entry): CustomOutline | "unreadable" {
   const definition = findReadable(entry);
   return isDefinition(definition) ? outlineOf(definition, entry) : "unreadable";
@@ -104,7 +110,7 @@ function outlineOf({ metadata, spec, status }: CustomResourceDefinition, entry: 
   };
 }
 
-/** Not the generation, which counts the request for a deletion too. */
+/** The generation is no substitute, because a delete request increments it too. */
 function editionOf(entry: Entry, parts: readonly unknown[]): () => string {
   let made: string | undefined;
   return () => (made ??= digestOf(entry, parts));
@@ -139,7 +145,7 @@ interface Deprecating {
   readonly versions: readonly CustomResourceDefinitionVersion[];
 }
 
-/** With the best version that stays, where one is better than this. */
+/** The warning recommends the best version that is not deprecated, if it is newer than this one. */
 function deprecationOf(name: string, { group, kind, versions }: Deprecating): string {
   const [best] = versions
     .filter(({ served, deprecated }) => served && deprecated !== true)

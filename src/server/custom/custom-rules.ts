@@ -1,4 +1,4 @@
-/** The rules of a custom kind, from its schema: the server runs them like those of any kind. */
+/** Builds the rules of a custom kind from its schema. The server applies them like those of a built-in kind. */
 import { type FieldErrors, FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import { cloneJson } from "../../api/json/json-clone.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../../api/json/json-object.ts";
@@ -26,7 +26,7 @@ export function customRules(schema: Structural, version: VersionOutline): KindRu
     prepareCreate: (draft: Draft<ApiObject> & { status?: unknown }) => {
       if (version.hasStatus) delete draft.status;
     },
-    // Whoever writes status writes nothing else, not even labels.
+    // A status write changes only the status, no metadata and no labels.
     prepareStatus: (draft, previous) => {
       draft.metadata = cloneJson(previous.metadata) as Draft<ApiObject>["metadata"];
     },
@@ -72,7 +72,7 @@ const INT32_MAX = 2 ** 31 - 1;
 interface ScalePaths {
   readonly replicas: readonly string[];
   readonly statusReplicas: readonly string[];
-  /** Empty when there is no selector. */
+  /** Empty if the kind has no selector. */
   readonly selector: readonly string[];
 }
 
@@ -131,7 +131,7 @@ function numberOf(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** Makes the objects on the way where there are none. */
+/** Creates missing objects on the path. */
 function setMember(object: Record<string, unknown>, names: readonly string[], value: unknown): void {
   let at = object;
   for (const name of names.slice(0, -1)) {

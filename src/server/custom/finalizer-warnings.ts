@@ -1,8 +1,8 @@
-/** What people are told of finalizers that others may use too. Built-in kinds refuse such names, custom ones do not. */
+/** Warns about finalizer names that may collide with others. Built-in kinds refuse them, custom kinds accept them. */
 import { qualifiedName } from "../../api/values/names.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
-/** The garbage collector's, and that of namespaces. */
+/** Finalizers of the garbage collector and of namespaces. */
 const STANDARD: readonly string[] = ["orphan", "foregroundDeletion", "kubernetes"];
 
 export function finalizerWarnings(next: ApiObject, previous: ApiObject | undefined): readonly string[] {
