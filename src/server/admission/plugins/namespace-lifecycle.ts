@@ -1,4 +1,7 @@
-/** NamespaceLifecycle: nothing is created where nothing can be kept, and the namespaces of the cluster itself stay. */
+/**
+ * NamespaceLifecycle: refuses new objects in missing or terminating namespaces, and protects the system namespaces
+ * from deletion.
+ */
 import { type ApiError, notFound } from "../../../api/errors/api-error.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import { shelf } from "../../objects/lister.ts";
@@ -16,14 +19,14 @@ export const namespaceLifecycle = definePlugin({
     { resources: ["namespaces"], operations: ["DELETE"] },
   ],
 
-  /** One that another server has just made is looked for before it is said to be missing. */
+  /** Another server may have just created the namespace, so memory catches up before a refusal. */
   ready(_object, { namespace, memory }) {
     return memory.find(NAMESPACES, namespace) === undefined ? memory.caughtUp() : undefined;
   },
 
   mutate(_draft, request) {
     const { namespace, memory, resource } = request;
-    // What is only asked, and never kept, may be asked about any namespace.
+    // A LocalSubjectAccessReview is never stored, so it may name any namespace.
     if (resource.facts.kind === "LocalSubjectAccessReview") return;
     const found = memory.find(NAMESPACES, namespace);
     if (found === undefined) throw notFound({ group: "", resource: "namespaces" }, namespace);
@@ -36,7 +39,7 @@ export const namespaceLifecycle = definePlugin({
   },
 });
 
-/** Controllers know by the cause that it is of no use to try again. */
+/** Controllers read the cause and do not retry. */
 function terminating(request: AdmissionRequest): ApiError {
   const { namespace } = request;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;

@@ -1,4 +1,4 @@
-/** Plugins that are off unless asked for, and small ones that are on. */
+/** Tests plugins that are off by default, and small plugins that are on. */
 import { describe, expect, test } from "vitest";
 import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
 import type { AccessAttributes, Authorizer } from "../../access/authz/authorizer.ts";
@@ -24,13 +24,13 @@ const IMAGES = {
 };
 
 describe("AlwaysPullImages", () => {
-  test("is off unless asked for", async () => {
+  test("is off by default", async () => {
     const { object } = await create(new AdmissionWorld(), pod(IMAGES));
 
     expect((object as Pod).spec.initContainers?.[0]?.imagePullPolicy).toBe("IfNotPresent");
   });
 
-  test("has every image pulled", async () => {
+  test("sets the pull policy of every image to Always", async () => {
     const world = new AdmissionWorld({ enabled: ["AlwaysPullImages"] });
 
     const { spec } = (await create(world, pod(IMAGES))).object as Pod;
@@ -40,7 +40,7 @@ describe("AlwaysPullImages", () => {
     expect(spec.volumes?.[0]?.image?.pullPolicy).toBe("Always");
   });
 
-  test("leaves a pod alone that gets no other image", async () => {
+  test("ignores an update without a new image", async () => {
     const world = new AdmissionWorld({ enabled: ["AlwaysPullImages"] });
     const deed = {
       operation: "UPDATE",
@@ -56,7 +56,7 @@ describe("AlwaysPullImages", () => {
   });
 });
 
-test("DenyServiceExternalIPs lets stay what is there, and nothing come", async () => {
+test("DenyServiceExternalIPs keeps existing addresses and refuses new ones", async () => {
   const world = new AdmissionWorld({ enabled: ["DenyServiceExternalIPs"] });
   const service = (...externalIPs: readonly string[]): Written => ({
     apiVersion: "v1",
@@ -72,7 +72,7 @@ test("DenyServiceExternalIPs lets stay what is there, and nothing come", async (
   expect((await world.attempt({ ...update, object: service("1.2.3.4") })).refusal).toBe("");
 });
 
-test("LimitPodHardAntiAffinityTopology lets pods keep others off a node only", async () => {
+test("LimitPodHardAntiAffinityTopology allows required anti-affinity by hostname only", async () => {
   const world = new AdmissionWorld({ enabled: ["LimitPodHardAntiAffinityTopology"] });
   const apart = (topologyKey: string): Written =>
     pod({
@@ -85,7 +85,7 @@ test("LimitPodHardAntiAffinityTopology lets pods keep others off a node only", a
   );
 });
 
-test("ExtendedResourceToleration tolerates the taints of the devices that are asked for, each once", async () => {
+test("ExtendedResourceToleration adds one toleration for each requested device", async () => {
   const world = new AdmissionWorld({
     enabled: ["ExtendedResourceToleration"],
     disabled: ["DefaultTolerationSeconds"],
@@ -100,7 +100,7 @@ test("ExtendedResourceToleration tolerates the taints of the devices that are as
   ]);
 });
 
-test("NamespaceExists refuses what has no namespace", async () => {
+test("NamespaceExists refuses objects in a missing namespace", async () => {
   const world = new AdmissionWorld({ enabled: ["NamespaceExists"] });
 
   expect((await create(world, pod())).refusal).toBe('namespaces "default" not found');
@@ -117,11 +117,11 @@ describe("OwnerReferencesPermissionEnforcement", () => {
     return new AdmissionWorld({ enabled: ["OwnerReferencesPermissionEnforcement"] }, { decide });
   };
 
-  test("lets whoever makes an object name its owner", async () => {
+  test("allows the creator of an object to set its owner", async () => {
     expect((await create(setFor([]), owned(owner))).refusal).toBe("");
   });
 
-  test("lets whoever may delete an object name another owner", async () => {
+  test("allows a new owner with the permission to delete the object", async () => {
     const deed = { operation: "UPDATE", resource: "pods", object: owned(owner), previous: owned() } as const;
 
     expect((await setFor(["delete pods"]).attempt(deed)).refusal).toBe("");
@@ -130,7 +130,7 @@ describe("OwnerReferencesPermissionEnforcement", () => {
     );
   });
 
-  test("lets nobody hold up an owner who may not hold it", async () => {
+  test("refuses blockOwnerDeletion without the permission on the owner's finalizers", async () => {
     const blocking = owned({ ...owner, blockOwnerDeletion: true });
 
     expect((await create(setFor(["update replicasets finalizers"]), blocking)).refusal).toBe("");
@@ -139,7 +139,7 @@ describe("OwnerReferencesPermissionEnforcement", () => {
     );
   });
 
-  test("knows the kinds of owners", async () => {
+  test("refuses owners of unknown kinds", async () => {
     const strange = owned({ ...owner, kind: "Strange", blockOwnerDeletion: true });
 
     expect((await create(setFor([]), strange)).refusal).toContain(
@@ -156,7 +156,7 @@ describe("PodTopologyLabels", () => {
     return world;
   };
 
-  test("marks a binding with where the node is", async () => {
+  test("adds the node's topology labels to a binding", async () => {
     const target = { kind: "Node", name: "n1" };
     const metadata = { name: "p", namespace: "default" };
 
@@ -172,7 +172,7 @@ describe("PodTopologyLabels", () => {
     });
   });
 
-  test("marks a pod that comes with its node, but for what it says itself", async () => {
+  test("adds the labels to a pod created with a node name, but keeps the pod's own", async () => {
     const own = { labels: { "topology.kubernetes.io/zone": "mine" } };
 
     const { object } = await create(await start(), pod({ nodeName: "n1" }, own));
@@ -206,7 +206,7 @@ describe("NodeDeclaredFeatureValidator", () => {
     return (await world.attempt(deed)).refusal;
   };
 
-  test("asks nothing of nodes that they do not declare", async () => {
+  test("refuses a resize that needs an undeclared feature", async () => {
     expect(await resize(sized("2", "2"), ["InPlacePodVerticalScalingInitContainers"])).toBe(
       'pods "p" is forbidden: pod update requires features InPlacePodLevelResourcesVerticalScaling which are not available on node "n1"',
     );
@@ -215,7 +215,7 @@ describe("NodeDeclaredFeatureValidator", () => {
     );
   });
 
-  test("lets pass what needs nothing, or nothing that the node has not", async () => {
+  test("allows a resize that needs no feature, or only declared ones", async () => {
     const both = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"];
 
     expect(await resize(sized("1", "1"), [])).toBe("");
@@ -248,21 +248,21 @@ describe("PodResizeValidator", () => {
   };
   const linux = { "kubernetes.io/os": "linux" };
 
-  test("lets a pod grow as far as its node goes", async () => {
+  test("limits a resize to the node's allocatable resources", async () => {
     expect(await resize("2", linux)).toBe("");
     expect(await resize("3", linux)).toBe(
       'pods "p" is forbidden: Node didn\'t have enough allocatable resources: cpu, requested: 3000, allocatable: 2000',
     );
   });
 
-  test("knows which nodes can", async () => {
+  test("allows a resize on Linux nodes only", async () => {
     expect(await resize("2", { "kubernetes.io/os": "windows" })).toBe(
       'pods "p" is forbidden: pod resize is only supported on linux nodes, node "n1" is "windows"',
     );
   });
 });
 
-test("of priority classes one is the default", async () => {
+test("only one priority class is the default", async () => {
   const world = new AdmissionWorld();
   const priority = (name: string): Written => ({
     apiVersion: "scheduling.k8s.io/v1",

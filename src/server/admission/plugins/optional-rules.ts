@@ -1,4 +1,4 @@
-/** Plugins of one rule each, which are off unless asked for. */
+/** Small plugins with one rule each, off by default. */
 import { notFound } from "../../../api/errors/api-error.ts";
 import type { Namespace, Pod, Service } from "../../../api/generated/types/core-v1.ts";
 import { shelf } from "../../objects/lister.ts";
@@ -8,7 +8,10 @@ import { refusal } from "../refusal.ts";
 const NAMESPACES = shelf<Namespace>("namespaces");
 const HOST = "kubernetes.io/hostname";
 
-/** DenyServiceExternalIPs: nobody takes the traffic of an address by naming it. Those that are there may stay. */
+/**
+ * DenyServiceExternalIPs: refuses new external IPs, because a Service could capture the traffic of any address.
+ * Existing ones may stay.
+ */
 export const denyServiceExternalIps = definePlugin<Service>({
   name: "DenyServiceExternalIPs",
   interests: [{ resources: ["services"], operations: ["CREATE", "UPDATE"] }],
@@ -20,7 +23,7 @@ export const denyServiceExternalIps = definePlugin<Service>({
   },
 });
 
-/** LimitPodHardAntiAffinityTopology: a pod may keep others off a node, not off a zone. */
+/** LimitPodHardAntiAffinityTopology: required anti-affinity may exclude pods from a node, not from a zone. */
 export const limitPodHardAntiAffinityTopology = definePlugin<Pod>({
   name: "LimitPodHardAntiAffinityTopology",
   interests: [{ resources: ["pods"], operations: ["CREATE", "UPDATE"] }],
@@ -34,7 +37,7 @@ export const limitPodHardAntiAffinityTopology = definePlugin<Pod>({
   },
 });
 
-/** NamespaceExists: nothing is written where there is no namespace, not even for the last time. */
+/** NamespaceExists: refuses every write in a missing namespace, even a delete. */
 export const namespaceExists = definePlugin({
   name: "NamespaceExists",
   interests: [{ resources: "all in namespaces", operations: ["CREATE", "UPDATE", "DELETE"] }],

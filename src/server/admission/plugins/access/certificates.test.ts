@@ -1,4 +1,4 @@
-/** Who may speak for a signer. */
+/** Tests the permissions that acting for a signer requires. */
 import { describe, expect, test } from "vitest";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
 import { AdmissionWorld } from "../../admission-world.ts";
@@ -27,7 +27,7 @@ function bundle(metadata: object = {}): Written {
   };
 }
 
-/** Allows one verb on one name of a signer; answers later, as somebody far away does. */
+/** Allows one verb on one signer name; answers asynchronously, like a webhook authorizer. */
 function allowing(verb: string, name: string): Authorizer {
   const decide = (asked: AccessAttributes): ReturnType<Authorizer["decide"]> => {
     const isSigner = asked.group === "certificates.k8s.io" && asked.resource === "signers";
@@ -74,7 +74,7 @@ const podRequest = (status: object): Written => ({
   status,
 });
 
-test("to answer a pod's request with a certificate takes the right to sign for its signer", async () => {
+test("issuing a certificate for a pod's request requires `sign` on its signer", async () => {
   const issue: Deed = {
     operation: "UPDATE",
     resource: `${POD_REQUESTS}/status`,
@@ -91,17 +91,17 @@ test("to answer a pod's request with a certificate takes the right to sign for i
 });
 
 describe.each(DEEDS)("to %s", (verb, deed, says) => {
-  test.each(["example.com/web", "example.com/*"])("takes the right for %s", async (name) => {
+  test.each(["example.com/web", "example.com/*"])("requires the permission for %s", async (name) => {
     expect(await verdict(allowing(verb, name), deed)).toBe("");
   });
 
-  test("takes no other right", async () => {
+  test("accepts no other permission", async () => {
     expect(await verdict(allowing(verb, "example.com/other"), deed)).toBe(says);
     expect(await verdict(allowing("update", "example.com/web"), deed)).toBe(says);
   });
 });
 
-test("nobody approves by naming another signer", async () => {
+test("an approval cannot change the signer to an allowed one", async () => {
   const object = request(APPROVED, { signerName: "mine.example.com/x" });
   const deed = {
     operation: "UPDATE",
@@ -113,7 +113,7 @@ test("nobody approves by naming another signer", async () => {
   expect(await verdict(allowing("approve", "mine.example.com/x"), deed)).toContain("example.com/web");
 });
 
-test("a status without certificate and conditions needs no right to sign, nor a bundle that only changes hands", async () => {
+test("a status without certificate and conditions needs no permission, nor a bundle with new owners only", async () => {
   const nobody = allowing("", "");
   const status = { operation: "UPDATE", resource: `${REQUESTS}/status`, object: request() } as const;
   const owned = { operation: "UPDATE", resource: BUNDLES, object: bundle({ finalizers: ["a/b"] }) } as const;
@@ -127,18 +127,18 @@ describe("a client certificate", () => {
     verdict(allowing("", ""), { operation: "CREATE", resource: REQUESTS, object: request({}, spec) });
   const signerName = "kubernetes.io/kube-apiserver-client";
 
-  test("is not asked for as one of those who may do everything", async () => {
+  test("cannot be requested for the group system:masters", async () => {
     expect(await ask({ signerName })).toBe(
       `${REQUESTS} "r" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed`,
     );
   });
 
-  test("may be asked for by others, and of other signers", async () => {
+  test("may be requested for other groups and from other signers", async () => {
     expect(await ask({ signerName, request: SAMPLE_REQUESTS.nodeOne })).toBe("");
     expect(await ask({})).toBe("");
   });
 
-  test("is asked for by a request that can be read", async () => {
+  test("requires a request that can be parsed", async () => {
     expect(await ask({ signerName, request: "bm9uZQ==" })).toContain("failed to parse CSR");
   });
 });

@@ -1,6 +1,7 @@
 /**
- * CertificateApproval, CertificateSigning, ClusterTrustBundleAttest and CertificateSubjectRestriction: whoever speaks for a signer needs a right of its own for
- * it, besides that to write the object; and nobody gets a certificate of the group that may do everything.
+ * CertificateApproval, CertificateSigning, ClusterTrustBundleAttest and CertificateSubjectRestriction. Acting for a
+ * signer requires a permission on that signer, beside the permission to write the object. No client certificate is
+ * issued for the group system:masters.
  */
 import { readCertificateRequest } from "../../../../api/certificates/certificate-request.ts";
 import { invalid } from "../../../../api/errors/api-error.ts";
@@ -27,7 +28,7 @@ export function certificateApproval(authorizer: Authorizer): AdmissionPlugin {
     name: "CertificateApproval",
     interests: [{ resources: [`${REQUESTS}/approval`], operations: ["UPDATE"] }],
 
-    /** The signer is that of the request as it was: nobody approves by naming another. */
+    /** The signer of the stored request counts, so that an update cannot name an allowed one instead. */
     validateLater(_object, request) {
       const { spec } = request.previous as CertificateSigningRequest;
       const { signerName: signer } = spec;
@@ -59,7 +60,7 @@ export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
   });
 }
 
-/** Asked by the kind itself upstream: it cannot be turned off, and what it refuses counts as invalid. */
+/** A rule of the kind itself in upstream: no option disables it, and a refusal is an Invalid error. */
 export function podCertificateSigning(authorizer: Authorizer): AdmissionPlugin {
   return definePlugin<PodCertificateRequest>({
     name: "PodCertificateSigning",
@@ -98,7 +99,7 @@ export function clusterTrustBundleAttest(authorizer: Authorizer): AdmissionPlugi
   });
 }
 
-/** Whether nothing but who owns and who holds it is different. */
+/** Whether only owners, finalizers or managed fields differ. */
 function isOnlyKept(next: ClusterTrustBundle, { previous }: AdmissionRequest): boolean {
   return previous !== undefined && jsonEqual(meaningOf(next), meaningOf(previous as ClusterTrustBundle));
 }

@@ -18,7 +18,7 @@ function claim(status: object = {}, spec: object = {}): Written {
   };
 }
 
-/** Devices that one node alone can use. */
+/** An allocation of devices that only one node can use. */
 function allocation(node: string, ...drivers: readonly string[]): object {
   const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
   const results = drivers.map((driver) => ({ request: "r", driver, pool: "p", device: "d" }));
@@ -29,7 +29,7 @@ function told(driver: string, message = ""): object {
   return { driver, pool: "p", device: "d", data: { message } };
 }
 
-/** Allows `verb subresource namespace name`, and notes what was asked. */
+/** Allows `verb subresource namespace name`, and records the questions. */
 function allowing(...allowed: readonly string[]): {
   readonly authorizer: Authorizer;
   readonly asked: string[];
@@ -66,7 +66,7 @@ function write(authorizer: Authorizer, { from, to, user = ON_N1 }: Change): Prom
 
 const GIVEN = { allocation: allocation("n1", DRIVER) };
 
-describe("who gives devices away or takes them back", () => {
+describe("allocating or releasing devices", () => {
   const consumer = { resource: "pods", name: "p", uid: "u" };
 
   test.each([
@@ -86,7 +86,7 @@ describe("who gives devices away or takes them back", () => {
     expect(asked).toEqual(["update binding"]);
   });
 
-  test("needs none for what was told of them", async () => {
+  test("requires no permission for their status", async () => {
     const { authorizer, asked } = allowing("update binding");
 
     const { refusal } = await write(authorizer, { from: { ...GIVEN, devices: [told(DRIVER)] }, to: {} });
@@ -95,12 +95,12 @@ describe("who gives devices away or takes them back", () => {
   });
 });
 
-describe("who tells how devices are", () => {
+describe("reporting the status of devices", () => {
   const telling = { from: GIVEN, to: { ...GIVEN, devices: [told(DRIVER)] } };
   const near = `associated-node:update driver default ${DRIVER}`;
   const far = `arbitrary-node:update driver default ${DRIVER}`;
 
-  test("needs no right where nothing changes", async () => {
+  test("requires no permission without a change", async () => {
     const { authorizer, asked } = allowing();
 
     await write(authorizer, { from: telling.to, to: telling.to });
@@ -108,7 +108,7 @@ describe("who tells how devices are", () => {
     expect(asked).toEqual([]);
   });
 
-  test("needs the right for their driver on the node where it runs, or on any", async () => {
+  test("requires the permission for their driver on its own node, or on any node", async () => {
     const [ofNode, ofAny, none] = [allowing(near), allowing(far), allowing()];
 
     expect((await write(ofNode.authorizer, telling)).refusal).toBe("");
@@ -132,7 +132,7 @@ describe("who tells how devices are", () => {
     expect([code, asked]).toEqual([422, [far]]);
   });
 
-  test("needs it for each driver of which something changes, even by saying no more", async () => {
+  test("requires it for each changed driver, even if its status is removed", async () => {
     const both = { allocation: allocation("n1", DRIVER, OTHER) };
     const { authorizer, asked } = allowing(near);
 

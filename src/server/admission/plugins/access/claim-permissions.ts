@@ -1,6 +1,7 @@
 /**
- * What a claim for devices may say needs more than the right to write it: who gives devices away needs `resourceclaims/binding`, who tells how
- * they are `resourceclaims/driver` for the driver. As upstream's rules of the kind, it cannot be turned off; it is here because rules of kinds know no roles.
+ * Restricts status writes of ResourceClaims. An allocation requires `resourceclaims/binding`; the status of a device
+ * requires `resourceclaims/driver` for its driver. In upstream this is a rule of the kind, so no option disables it.
+ * It is a plugin here because rules of kinds have no authorizer.
  */
 import { invalid } from "../../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../../api/errors/field-error.ts";
@@ -35,7 +36,7 @@ export function claimPermissions(authorizer: Authorizer): AdmissionPlugin {
   });
 }
 
-/** Any of the questions must be answered with yes. */
+/** One of the questions must be allowed. */
 interface Demand {
   readonly path: string;
   readonly what: string;
@@ -47,7 +48,7 @@ function demandsOf({ status }: ResourceClaim, request: AdmissionRequest): readon
   return [...bindingDemands(status, before, request), ...driverDemands(status, before, request)];
 }
 
-/** For all claims of the cluster: devices belong to nobody's namespace. */
+/** Asked for all namespaces, because devices belong to no namespace. */
 function bindingDemands(
   { allocation, reservedFor = [] }: ResourceClaimStatus,
   before: ResourceClaimStatus,
@@ -77,7 +78,7 @@ function driverDemands(
   }));
 }
 
-/** Of the devices of which something else is told; what goes with a device that was given back is not told by anybody. */
+/** Drivers of devices whose status changed. A status that is removed together with its allocation does not count. */
 function changedDrivers(status: ResourceClaimStatus, before: ResourceClaimStatus): readonly string[] {
   const [now, then] = [status, before].map(byKey) as [Told, Told];
   const gone = deallocatedDevices(status, before);
@@ -95,7 +96,7 @@ function byKey({ devices = [] }: ResourceClaimStatus): Told {
   return new Map(devices.map((device) => [`${deviceKey(device)} ${device.shareID ?? ""}`, device]));
 }
 
-/** Whether that node alone can use the devices. */
+/** Whether only that node can use the devices. */
 function isFor(allocation: AllocationResult | undefined, node: string): boolean {
   const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
   return jsonEqual(allocation?.nodeSelector, { nodeSelectorTerms: [{ matchFields }] });

@@ -25,8 +25,8 @@ async function create(object: Written, resource = CLAIMS): Promise<Outcome> {
   return (await worldWith({})).attempt({ operation: "CREATE", resource, object });
 }
 
-describe("access to devices that others use", () => {
-  test("is for claims in namespaces that are trusted with it", async () => {
+describe("admin access to devices", () => {
+  test("is accepted in namespaces with the label", async () => {
     const world = await worldWith({ "resource.kubernetes.io/admin-access": "true" });
     const object = claim({ spec: { devices } });
 
@@ -39,7 +39,7 @@ describe("access to devices that others use", () => {
     });
   });
 
-  test("is asked for in the oldest version too, and by templates", async () => {
+  test("is checked in v1beta1 and in templates too", async () => {
     const requests = [{ name: "gpu", deviceClassName: "c", adminAccess: true }];
     const template = { ...claim({ spec: { spec: { devices } } }), kind: "ResourceClaimTemplate" };
 
@@ -47,7 +47,7 @@ describe("access to devices that others use", () => {
     expect(await create(template, "resourceclaimtemplates.resource.k8s.io")).toMatchObject({ code: 422 });
   });
 
-  test("is not given to a claim elsewhere, and stays with one that has it", async () => {
+  test("is not allocated to a claim elsewhere, and a claim that has it keeps it", async () => {
     const world = await worldWith({});
     const object = claim({ spec: { devices }, status: granted });
     const deed = { operation: "UPDATE", resource: `${CLAIMS}/status`, object } as const;

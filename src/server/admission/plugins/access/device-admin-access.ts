@@ -1,6 +1,6 @@
 /**
- * Devices that others use may be had besides them only where the namespace says that its users are trusted with it. No plugin upstream but part of the
- * rules of claims, so it has no name to be turned off by.
+ * Allows admin access to devices in use only in namespaces with the label `resource.kubernetes.io/admin-access`. In
+ * upstream this is a rule of claims and not a plugin, so no option disables it.
  */
 import { invalid } from "../../../../api/errors/api-error.ts";
 import { FieldErrors, type FieldPath, fieldPath } from "../../../../api/errors/field-error.ts";
@@ -19,7 +19,7 @@ const TEMPLATES = "resourceclaimtemplates.resource.k8s.io";
 export const deviceAdminAccess = definePlugin<ResourceClaim | ResourceClaimTemplate>({
   name: "DeviceAdminAccess",
   interests: [
-    // What is asked for does not change later.
+    // The spec is immutable, so updates need no check.
     { resources: [CLAIMS, TEMPLATES], operations: ["CREATE"] },
     { resources: [`${CLAIMS}/status`], operations: ["UPDATE"] },
   ],
@@ -39,18 +39,18 @@ export const deviceAdminAccess = definePlugin<ResourceClaim | ResourceClaimTempl
   },
 });
 
-/** Where a claim or a template asks for it; upstream names the same field for both. */
+/** Field in which a claim or a template requests admin access. Upstream names the same field for both. */
 function findWish({ spec }: ResourceClaim | ResourceClaimTemplate): FieldPath | undefined {
   const { requests } = "spec" in spec ? spec.spec.devices : spec.devices;
   const i = requests.findIndex(
-    // In v1beta1 it stands in the request itself.
+    // In v1beta1 the field is in the request itself.
     (request) =>
       request.exactly?.adminAccess === true || (request as Partial<OldRequest>).adminAccess === true,
   );
   return i < 0 ? undefined : fieldPath("spec", "devices", "requests").index(i).child("adminAccess");
 }
 
-/** Where it is given to a claim that had it not. */
+/** Field that grants admin access to a claim that did not have it. */
 function findGrant(
   object: ResourceClaim | ResourceClaimTemplate,
   { previous }: AdmissionRequest,

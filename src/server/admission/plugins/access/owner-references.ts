@@ -1,6 +1,6 @@
 /**
- * OwnerReferencesPermissionEnforcement: who names an owner has the object deleted with it, and may hold up the owner's deletion; both take the
- * right to do so.
+ * OwnerReferencesPermissionEnforcement. An owner reference lets the garbage collector delete the object, and may
+ * block the deletion of the owner. A change requires the permissions for both.
  */
 import type { OwnerReference } from "../../../../api/generated/types/meta-v1.ts";
 import { jsonEqual } from "../../../../api/patch/json-equal.ts";
@@ -14,7 +14,7 @@ import { definePlugin } from "../../plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
 
-/** What must be allowed, and what is said when it is not. */
+/** A required permission, and the error text if it is missing. */
 interface Demand {
   readonly attributes: AccessAttributes;
   readonly why: string;
@@ -39,14 +39,14 @@ function ownersOf(object: ApiObject | undefined): readonly OwnerReference[] {
   return object?.metadata.ownerReferences ?? [];
 }
 
-/** The status of a pod never changes who owns it. */
+/** Status writes of pods cannot change owners. */
 function isKept(object: ApiObject, { previous, resource, subresource }: AdmissionRequest): boolean {
   const isPodStatus =
     resource.facts.name === "pods" && resource.facts.group === "" && subresource === "status";
   return isPodStatus || jsonEqual(ownersOf(object), ownersOf(previous));
 }
 
-/** Who makes an object may have it deleted. */
+/** A create requires no delete permission. */
 function deletionDemand(request: AdmissionRequest): readonly Demand[] {
   if (request.operation === "CREATE") return [];
   const { user, namespace, name, subresource, resource } = request;
@@ -97,7 +97,7 @@ function factsOf({ apiVersion, kind }: OwnerReference, registry: Registry): Reso
   return version?.resources.find((facts) => facts.kind === kind && facts.storage !== undefined);
 }
 
-/** One after the other; the first that is not allowed is told. */
+/** Asks the authorizer in sequence and refuses with the first missing permission. */
 async function enforce(
   object: ApiObject,
   request: AdmissionRequest,

@@ -1,6 +1,7 @@
 /**
- * Nobody hands out by a role or a binding what they do not hold themselves, unless they may `escalate` the role or `bind` it. It looks at
- * the object that will be stored, so it does not matter by which kind of request it came, and it cannot be turned off.
+ * Prevents privilege escalation: a user grants by a role or binding only permissions that the user holds. The verbs
+ * `escalate` and `bind` override that. The plugin judges the object to be stored, so every kind of request is
+ * covered. No option disables it.
  */
 import { forbidden, notFound } from "../../../../api/errors/api-error.ts";
 import type {
@@ -35,7 +36,7 @@ interface Guard {
   readonly loop: Loop;
   readonly authorizer: Authorizer;
   readonly book: RoleBook;
-  /** Only what roles give counts as held. */
+  /** Authorizer with RBAC only: permissions from other authorizers do not count as held. */
   readonly holdings: RbacAuthorizer;
 }
 
@@ -67,11 +68,11 @@ export function roleEscalation(parts: {
   });
 }
 
-/** What somebody must be allowed to do who may hand out more than they hold. */
+/** Permission that allows a user to grant more than the user holds. */
 function exemption(object: Guarded, { resource, verb, user, namespace }: AdmissionRequest): AccessAttributes {
   const isRole = !("roleRef" in object);
   const plural = isRole ? resource.facts.name : object.roleRef.kind === "Role" ? "roles" : "clusterroles";
-  // Who creates by `create` names nothing in the path; who applies does, even what is not there yet.
+  // A POST has no name in its path; an apply has one, even for a new object.
   const own = verb === "create" ? "" : object.metadata.name;
   return {
     user,
@@ -92,7 +93,7 @@ function* check(object: Guarded, request: AdmissionRequest, guard: Guard): Gener
   const wanted = "roleRef" in object ? rulesOf(object, guard.book) : object.rules;
   const refusal = yield* findEscalation(wanted, request, guard.holdings);
   if (refusal !== undefined) throw refuse(request, object, refusal);
-  // The rules that an aggregating role will gather are not known yet: they may be any.
+  // An aggregating role may gather any rules later, so it requires all permissions.
   const gathers = hasAggregation(object) || hasAggregation(request.previous as Guarded | undefined);
   if (gathers && (yield* findEscalation(EVERYTHING, request, guard.holdings)) !== undefined)
     throw refuse(request, object, "must have cluster-admin privileges to use the aggregationRule");
@@ -110,7 +111,7 @@ function rulesOf(binding: RoleBinding | ClusterRoleBinding, book: RoleBook): rea
   throw notFound({ group: GROUP, resource }, roleRef.name);
 }
 
-/** Undefined when everything that is wanted is held. */
+/** Undefined if the user holds all wanted permissions. */
 function* findEscalation(
   wanted: readonly PolicyRule[],
   { user, namespace }: AdmissionRequest,
@@ -131,7 +132,7 @@ function refuse({ resource }: AdmissionRequest, { metadata }: Guarded, why: stri
   return forbidden({ group: GROUP, resource: resource.facts.name }, metadata.name, why);
 }
 
-/** What the garbage collector changes before an object can go gives nobody anything. */
+/** A change of owners or finalizers by the garbage collector grants nothing. */
 function changesOwnersOnly(object: Guarded, { previous }: AdmissionRequest): boolean {
   return previous !== undefined && jsonEqual(essenceOf(object), essenceOf(previous));
 }

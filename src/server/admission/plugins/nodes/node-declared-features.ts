@@ -1,4 +1,4 @@
-/** NodeDeclaredFeatureValidator: nobody asks of a running pod what its node says it cannot do. */
+/** NodeDeclaredFeatureValidator: refuses changes of a running pod that need features its node does not declare. */
 import type { Node, Pod } from "../../../../api/generated/types/core-v1.ts";
 import { featuresToChange } from "../../../../resources/pod/declared-features.ts";
 import { shelf } from "../../../objects/lister.ts";
@@ -9,7 +9,7 @@ const NODES = shelf<Node>("minions");
 
 export const nodeDeclaredFeatureValidator = definePlugin<Pod>({
   name: "NodeDeclaredFeatureValidator",
-  // Upstream looks at the pod itself too, in which nothing can be changed that would need anything.
+  // Upstream checks updates of the pod too, but no field that is mutable there needs a feature.
   interests: [{ resources: ["pods/resize"], operations: ["UPDATE"] }],
 
   validate(pod, request) {

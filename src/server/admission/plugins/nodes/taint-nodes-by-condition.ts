@@ -1,4 +1,4 @@
-/** TaintNodesByCondition: nothing is put on a new node before it has been seen to be ready. */
+/** TaintNodesByCondition: taints new nodes as not ready, so that no pod is scheduled before the node is ready. */
 import type { Node, Taint } from "../../../../api/generated/types/core-v1.ts";
 import { definePlugin } from "../../plugin.ts";
 

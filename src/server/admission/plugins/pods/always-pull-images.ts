@@ -1,4 +1,7 @@
-/** AlwaysPullImages: nobody uses an image that lies on a node without being allowed to pull it. */
+/**
+ * AlwaysPullImages: sets the pull policy to Always, so that no pod uses a cached private image without credentials
+ * for it.
+ */
 import { FieldErrors, fieldErrorsText, fieldPath } from "../../../../api/errors/field-error.ts";
 import type { Pod, Volume } from "../../../../api/generated/types/core-v1.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
@@ -26,7 +29,7 @@ export const alwaysPullImages = definePlugin<Pod>({
     if (spec.volumes !== undefined) spec.volumes = spec.volumes.map(pulledVolume);
   },
 
-  /** A webhook may have changed it after that. */
+  /** A webhook may have changed the pull policy after `mutate`. */
   validate(pod, request) {
     if (hasNoNewImage(pod, request)) return;
     const errors = new FieldErrors();

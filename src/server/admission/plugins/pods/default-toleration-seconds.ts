@@ -1,11 +1,14 @@
-/** DefaultTolerationSeconds: a pod stays for five minutes on a node that is not ready or out of reach, unless it says otherwise. */
+/**
+ * DefaultTolerationSeconds: evicts a pod after five minutes on a node that is not ready or unreachable, unless its
+ * own tolerations differ.
+ */
 import type { Pod, Toleration } from "../../../../api/generated/types/core-v1.ts";
 import { frozenMemo } from "../../../../api/json/frozen-memo.ts";
 import { freezeJson } from "../../../../api/json/json-freeze.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
 import { definePlugin } from "../../plugin.ts";
 
-/** As long as a node may take to come back. The same for all pods; in the order of keys in which it is stored. */
+/** Upstream's default tolerations. Frozen and shared by all pods, with keys in stored order. */
 const PATIENCE: readonly Toleration[] = freezeJson(
   ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map((key) => ({
     effect: "NoExecute" as const,

@@ -1,4 +1,4 @@
-/** ExtendedResourceToleration: pods that ask for a device tolerate the taint by which its nodes are kept for them. */
+/** ExtendedResourceToleration: adds tolerations for the taints of nodes that are reserved for a requested device. */
 import type { Pod } from "../../../../api/generated/types/core-v1.ts";
 import { isExtendedResource } from "../../../../resources/rules/resource-name.ts";
 import { definePlugin } from "../../plugin.ts";

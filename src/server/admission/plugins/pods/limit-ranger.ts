@@ -1,4 +1,4 @@
-/** LimitRanger: containers get the defaults of their namespace, and nothing asks for more or less than it allows. */
+/** LimitRanger: sets the default resources of containers and enforces the namespace's limits on pods and claims. */
 import type { LimitRange, PersistentVolumeClaim, Pod } from "../../../../api/generated/types/core-v1.ts";
 import {
   claimLimitProblems,
@@ -45,7 +45,7 @@ function rangesOf({ memory, namespace }: AdmissionRequest): readonly LimitRange[
   return memory.list(LIMIT_RANGES, namespace);
 }
 
-/** Each once, in brackets when there are several. */
+/** Each problem once; in brackets if there are several. */
 function listText(problems: readonly string[]): string {
   const unique = [...new Set(problems)];
   return unique.length === 1 ? unique.join("") : `[${unique.join(", ")}]`;

@@ -1,4 +1,7 @@
-/** What a node may not give to the pods that it shows of its own: nothing that it could get hold of by them. */
+/**
+ * Prevents a node from reading objects through mirror pods: they must not reference service accounts, secrets or
+ * tokens.
+ */
 import type { Pod, PodSpec, Volume } from "../../../../api/generated/types/core-v1.ts";
 import { containersOf } from "./pod-containers.ts";
 

@@ -33,7 +33,7 @@ test.each([
   expect(hasMountableSecrets(account(annotation))).toBe(isAsked);
 });
 
-describe("a pod uses no secret that its account does not name", () => {
+describe("a pod uses no secret that its service account does not list", () => {
   test.each([
     [
       "in a volume",
@@ -41,17 +41,17 @@ describe("a pod uses no secret that its account does not name", () => {
       `volume with secret.secretName="other" ${ENDING}`,
     ],
     [
-      "in a variable",
+      "in an environment variable",
       { initContainers: [{ name: "i", env: [variable("other")] }] },
       `init container i with envVar V referencing secret.secretName="other" ${ENDING}`,
     ],
     [
-      "in all variables of a container for debugging",
+      "in envFrom of an ephemeral container",
       { ephemeralContainers: [{ name: "d", envFrom: [{ secretRef: { name: "other" } }] }] },
       `ephemeral container d with envFrom referencing secret.secretName="other" ${ENDING}`,
     ],
     [
-      "to pull images",
+      "as an image pull secret",
       { imagePullSecrets: [{ name: "other" }] },
       'imagePullSecrets[].name="other" is not allowed because service account robot does not reference that imagePullSecret',
     ],
@@ -59,7 +59,7 @@ describe("a pod uses no secret that its account does not name", () => {
     expect(problem(spec)).toBe(says);
   });
 
-  test("but those that it names", () => {
+  test("and may use the listed ones", () => {
     const spec = {
       volumes: [
         { name: "v", secret: { secretName: "known" } },

@@ -1,10 +1,10 @@
-/** An account may say that its pods use no secrets but those that it names. */
+/** Enforces the annotation by which a service account limits its pods to the secrets that it lists. */
 import type { Pod, ServiceAccount } from "../../../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../../../resources/rules/value-rules.ts";
 import type { AnyContainer } from "./pod-containers.ts";
 
 const ENFORCE = "kubernetes.io/enforce-mountable-secrets";
-/** As Go reads what is true. */
+/** Texts that Go's strconv.ParseBool reads as true. */
 const TRUE = ["1", "t", "T", "TRUE", "true", "True"];
 
 const TITLES = {
@@ -17,7 +17,7 @@ export function hasMountableSecrets({ metadata }: ServiceAccount): boolean {
   return TRUE.includes(ownValue(metadata.annotations, ENFORCE) ?? "");
 }
 
-/** The first secret that the pod uses and its account does not name; undefined when there is none. */
+/** Problem with the first secret that the service account does not list; undefined if there is none. */
 export function mountableSecretProblem({ spec }: Pod, account: ServiceAccount): string | undefined {
   const known = new Set((account.secrets ?? []).map(({ name }) => name));
   const ending = `is not allowed because service account ${account.metadata.name} does not reference that secret`;

@@ -1,9 +1,9 @@
-/** The containers of a pod, for rules that hold for each of them: whoever looks at some only leaves a door open. */
+/** Lists all containers of a pod, for rules on every container. A rule that skips one type can be bypassed. */
 import type { Container, EphemeralContainer, PodSpec } from "../../../../api/generated/types/core-v1.ts";
 
 export type AnyContainer = Container | EphemeralContainer;
 
-/** All of them, in the order in which upstream names them: those that run first, those that stay, those that were added later. */
+/** All containers in upstream's order: init, regular, ephemeral. */
 export function containersOf({
   initContainers = [],
   containers,

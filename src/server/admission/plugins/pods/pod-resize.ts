@@ -1,4 +1,4 @@
-/** PodResizeValidator: a pod grows only as far as its node could ever let it, and only where nodes can do that. */
+/** PodResizeValidator: limits a resize to the node's allocatable resources and to Linux nodes. */
 import type { Node, Pod } from "../../../../api/generated/types/core-v1.ts";
 import { podRequests } from "../../../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../../../resources/pod/resource-number.ts";

@@ -1,4 +1,4 @@
-/** Priority: how important a pod is comes from its class, or from the class that is the default of the cluster. */
+/** Priority: sets a pod's priority from its PriorityClass or from the cluster's default class. */
 import type { Pod } from "../../../../api/generated/types/core-v1.ts";
 import type { PriorityClass } from "../../../../api/generated/types/scheduling-v1.ts";
 import { shelf } from "../../../objects/lister.ts";
@@ -30,7 +30,7 @@ export const priority = definePlugin<Pod | PriorityClass>({
     spec.preemptionPolicy = preemptionPolicy;
   },
 
-  /** Of defaults there is one. */
+  /** Only one class may be the default. */
   validate(object, request) {
     if (object.kind !== "PriorityClass" || object.globalDefault !== true) return;
     const known = findDefault(request.memory.list(CLASSES))?.metadata.name;
@@ -41,7 +41,7 @@ export const priority = definePlugin<Pod | PriorityClass>({
 
 type Importance = { -readonly [Key in "priority" | "preemptionPolicy"]?: Pod["spec"][Key] };
 
-/** Whoever sends a pod again as it was first written means no change. */
+/** An update without priority keeps the previous one, so that clients may send their original manifest. */
 function keep(spec: Importance, previous: Importance | undefined): void {
   if (spec.priority === undefined && previous?.priority !== undefined) spec.priority = previous.priority;
   if (spec.preemptionPolicy === undefined && previous?.preemptionPolicy !== undefined)
@@ -71,7 +71,7 @@ function standing(found: PriorityClass | undefined): Standing {
   };
 }
 
-/** Of several the lowest, so that nobody is more important by mistake. */
+/** The default class. Of several, the one with the lowest value, so that no pod gets a high priority by mistake. */
 function findDefault(classes: readonly PriorityClass[]): PriorityClass | undefined {
   let lowest: PriorityClass | undefined;
   for (const each of classes) {

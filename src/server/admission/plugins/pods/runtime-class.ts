@@ -1,4 +1,4 @@
-/** RuntimeClass: a pod pays for what its runtime needs besides its containers, and goes where that runtime is. */
+/** RuntimeClass: sets a pod's overhead, node selector and tolerations from its RuntimeClass. */
 import type { Pod, PodSpec, Toleration } from "../../../../api/generated/types/core-v1.ts";
 import type { RuntimeClass } from "../../../../api/generated/types/node-v1.ts";
 import { jsonEqual } from "../../../../api/patch/json-equal.ts";
@@ -73,10 +73,13 @@ function refuseConflicts(wanted: Labels, given: Labels | undefined, request: Adm
   }
 }
 
-/** Many more than pods have. Each is compared with each, which of tens of thousands takes a minute. */
+/** Far more tolerations than pods have. Comparing each pair takes a minute for tens of thousands. */
 const COMPARED_MAX = 100;
 
-/** Without those that another one includes; of equal ones the first stays. Very many stay as they are, which says the same. */
+/**
+ * Removes tolerations that another one includes; of equal ones the first stays. A longer list is returned as it is,
+ * which means the same.
+ */
 function widest(all: readonly Toleration[]): Draft<Toleration>[] {
   if (all.length > COMPARED_MAX) return all.map((each) => ({ ...each }));
   const kept: Toleration[] = [];
@@ -88,7 +91,7 @@ function widest(all: readonly Toleration[]): Draft<Toleration>[] {
   return kept.map((each) => ({ ...each }));
 }
 
-/** Whether the wide one tolerates all that the other does. */
+/** Whether `wide` tolerates every taint that `other` tolerates. */
 function includes(wide: Toleration, other: Toleration): boolean {
   if (jsonEqual(wide, other)) return true;
   if (!hasSameKey(wide, other) || !hasSameEffect(wide, other)) return false;
@@ -97,12 +100,12 @@ function includes(wide: Toleration, other: Toleration): boolean {
   return isEqual && other.operator === "Equal" && (wide.value ?? "") === (other.value ?? "");
 }
 
-/** No key and `Exists` is every key. */
+/** An empty key with `Exists` matches every key. */
 function hasSameKey(wide: Toleration, other: Toleration): boolean {
   return (wide.key ?? "") === (other.key ?? "") || ((wide.key ?? "") === "" && wide.operator === "Exists");
 }
 
-/** No effect is every effect. What is put up with for a while includes nothing that is longer. */
+/** An unset effect matches every effect. A toleration with a time limit does not include one with a longer limit. */
 function hasSameEffect(wide: Toleration, other: Toleration): boolean {
   if (wide.effect === undefined) return true;
   if (wide.effect !== other.effect) return false;

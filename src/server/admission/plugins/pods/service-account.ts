@@ -1,6 +1,6 @@
 /**
- * ServiceAccount: every pod runs as an account of its namespace, with that account's pull secrets and, unless it is turned off, a token, the
- * certificate of the server and the name of the namespace where programs look for them.
+ * ServiceAccount: sets the service account of every pod and copies its pull secrets. It also mounts a token, the CA
+ * certificate and the namespace name, unless automounting is off.
  */
 import type {
   Container,
@@ -29,10 +29,10 @@ const DEFAULT_ACCOUNT = "default";
 const MIRROR = "kubernetes.io/config.mirror";
 const VOLUME_PREFIX = "kube-api-access-";
 const MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** An hour and a little, by which the node tells the tokens that it renews itself. */
+/** An hour and seven seconds, the value by which the kubelet recognizes tokens that it renews. */
 const TOKEN_SECONDS = 3607;
 
-/** One for all pods; in the order of keys in which it is stored. */
+/** Shared by all pods, with keys in stored order. */
 const TOKEN_SOURCES: Draft<ProjectedVolumeSource> = freezeJson({
   defaultMode: 0o644,
   sources: [
@@ -46,12 +46,15 @@ const TOKEN_SOURCES: Draft<ProjectedVolumeSource> = freezeJson({
   ],
 });
 
-/** The default account of a new namespace is made by a loop; a pod that comes right after the namespace waits for it. As upstream's. */
+/**
+ * A controller creates the default account of a new namespace, so a pod waits for it. Upstream's number of attempts
+ * and pause.
+ */
 const LOOKS = 10;
 const PAUSE_MS = { least: 100, spread: 100 };
 
 export function serviceAccount(loop: Loop): AdmissionPlugin {
-  // One for all pods of this server: it has to be different from other names in its pod only, and equal specs stay equal.
+  // One volume name for all pods of this server. It must be unique only within its pod, and equal specs stay equal.
   const tokens = new TokenMounts(generateName(VOLUME_PREFIX, loop.random("token volume")));
   return definePlugin<Pod>({
     name: "ServiceAccount",
@@ -88,14 +91,14 @@ export function serviceAccount(loop: Loop): AdmissionPlugin {
   });
 }
 
-/** Which secrets a pod uses is for its account to say, when it says so at all. */
+/** A service account may limit the secrets of its pods by an annotation. */
 function secretProblem(pod: Pod, { memory, namespace }: AdmissionRequest): string | undefined {
   const account = memory.find(ACCOUNTS, `${namespace}/${accountNameOf(pod)}`);
   if (account === undefined || !hasMountableSecrets(account)) return undefined;
   return mountableSecretProblem(pod, account);
 }
 
-/** A pod that a node shows of one that it runs by itself. */
+/** Whether the pod mirrors a static pod of a node. */
 function isMirror({ metadata }: Pod): boolean {
   return metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, MIRROR);
 }
@@ -114,7 +117,10 @@ function requireAccount(pod: Pod, request: AdmissionRequest): ServiceAccount {
   throw refusal(request, why);
 }
 
-/** Resolves when it is there, or when it has not come for so long that the pod is refused; undefined when nobody will make it. */
+/**
+ * Resolves when the account exists or the wait has timed out. Undefined if the account exists or no controller will
+ * create it.
+ */
 function appearance(name: string, loop: Loop, request: AdmissionRequest): Promise<void> | undefined {
   const { memory, namespace, random } = request;
   const home = memory.find(NAMESPACES, namespace);
@@ -138,7 +144,7 @@ function appearance(name: string, loop: Loop, request: AdmissionRequest): Promis
   });
 }
 
-/** Gives containers a token from a volume of this name; the same to the same frozen ones. */
+/** Mounts a token volume of this name into containers. Equal frozen inputs give the same result. */
 class TokenMounts {
   readonly #name: string;
   readonly #mounted: (containers: Draft<Container[]>) => Draft<Container[]>;

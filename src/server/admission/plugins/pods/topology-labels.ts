@@ -1,4 +1,4 @@
-/** PodTopologyLabels: a pod carries the zone and the region of the node that it is on, so that its containers can know where they are. */
+/** PodTopologyLabels: copies the zone and region labels of its node to a pod, where its containers can read them. */
 import type { Binding, Node, Pod } from "../../../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../../../resources/rules/value-rules.ts";
 import { shelf } from "../../../objects/lister.ts";

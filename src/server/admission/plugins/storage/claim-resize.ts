@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimResize: a claim grows only when it is bound and its class says that its volumes can. */
+/** PersistentVolumeClaimResize: a claim may grow only if it is bound and its StorageClass allows expansion. */
 import type { PersistentVolumeClaim } from "../../../../api/generated/types/core-v1.ts";
 import type { StorageClass } from "../../../../api/generated/types/storage-v1.ts";
 import { compareQuantities, parseQuantity } from "../../../../api/values/quantity.ts";

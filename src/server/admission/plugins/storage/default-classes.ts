@@ -1,4 +1,4 @@
-/** DefaultStorageClass and DefaultIngressClass: what names no class gets the one that is marked as the default. */
+/** DefaultStorageClass and DefaultIngressClass: set the default class on claims and Ingresses without a class. */
 import type { PersistentVolumeClaim } from "../../../../api/generated/types/core-v1.ts";
 import type { Ingress, IngressClass } from "../../../../api/generated/types/networking-v1.ts";
 import type { StorageClass } from "../../../../api/generated/types/storage-v1.ts";
@@ -13,7 +13,7 @@ const STORAGE_CLASSES = shelf<StorageClass>("storageclasses");
 const INGRESS_CLASSES = shelf<IngressClass>("ingressclasses");
 
 const DEFAULT_INGRESS = ["ingressclass.kubernetes.io/is-default-class"];
-/** How classes were named before there was a field for them. */
+/** Annotation that named the class before the API had a field for it. */
 const OLD_INGRESS = "kubernetes.io/ingress.class";
 
 export const defaultStorageClass = definePlugin<PersistentVolumeClaim>({

@@ -1,4 +1,7 @@
-/** StorageObjectInUseProtection: claims, volumes and classes of their attributes are held from the start, so that none goes while somebody uses it. */
+/**
+ * StorageObjectInUseProtection: adds finalizers to claims, volumes and VolumeAttributesClasses, so that none is
+ * removed while in use.
+ */
 import { definePlugin } from "../../plugin.ts";
 
 const FINALIZERS: ReadonlyMap<string, string> = new Map([

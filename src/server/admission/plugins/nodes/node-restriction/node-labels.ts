@@ -1,4 +1,4 @@
-/** Labels by which pods find their nodes: of those that mean something to Kubernetes, a node says some of itself and no others. */
+/** Decides which node labels in Kubernetes' domains a node may set on itself. Pods select nodes by labels. */
 import { ownValue } from "../../../../../resources/rules/value-rules.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 const OWN_DOMAINS = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 
-/** Those that are not the same and that no node may set, change or remove, in order. */
+/** Changed labels that no node may set, change or remove, sorted. */
 export function forbiddenLabels(next: Labels | undefined, previous: Labels | undefined): readonly string[] {
   const keys = new Set([...Object.keys(next ?? {}), ...Object.keys(previous ?? {})]);
   return [...keys]

@@ -1,4 +1,4 @@
-/** What a node may write, resource by resource; whoever is no node is not looked at. */
+/** Tests what a node may write, resource by resource. Other users are not restricted. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Authorizer } from "../../../../access/authz/authorizer.ts";
 import { AdmissionWorld } from "../../../admission-world.ts";
@@ -16,7 +16,7 @@ interface PodParts {
 
 const OWNER = { apiVersion: "v1", kind: "Node", name: "n1", uid: "u-n1", controller: true };
 
-/** A pod of the node's own, but for the parts that are given. */
+/** A mirror pod of the node itself, overridden by the given parts. */
 function pod({ metadata = {}, spec = {}, status = {} }: PodParts = {}): Written {
   return {
     apiVersion: "v1",
@@ -54,7 +54,7 @@ function token(spec: object): Written {
 
 const BOUND = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u-p" };
 
-/** Nobody may ask for tokens of any audience, or else for those of one. */
+/** Authorizer that allows token requests for the given audience only, or for none. */
 const audiences: Authorizer = {
   decide: ({ verb, resource }) =>
     Promise.resolve({
@@ -103,27 +103,27 @@ const PODS: readonly Case[] = [
     'pods "p" is forbidden: node "n1" can only create pods with spec.nodeName set to itself',
   ],
   [
-    "owns its pods",
+    "must own its mirror pods",
     { ...CREATE, object: pod({ metadata: { ownerReferences: [] } }) },
     'pods "p" is forbidden: node "n1" can only create pods with an owner reference set to itself',
   ],
   [
-    "owns them alone",
+    "must be their only owner",
     { ...CREATE, object: pod({ metadata: { ownerReferences: [OWNER, { ...OWNER, name: "n2" }] } }) },
     'pods "p" is forbidden: node "n1" can only create pods with a single owner reference set to itself',
   ],
   [
-    "is known by its uid",
+    "must own them with its own uid",
     { ...CREATE, object: pod({ metadata: { ownerReferences: [{ ...OWNER, uid: "other" }] } }) },
     'pods "p" is forbidden: node n1 UID mismatch: expected other got u-n1',
   ],
   [
-    "names no account",
+    "names no service account",
     { ...CREATE, object: pod({ spec: { serviceAccountName: "sa" } }) },
     'pods "p" is forbidden: node "n1" can not create pods that reference a service account',
   ],
   [
-    "names no secret, in a container of any sort",
+    "names no secret, in any type of container",
     {
       ...CREATE,
       object: pod({
@@ -138,7 +138,7 @@ const PODS: readonly Case[] = [
     'pods "p" is forbidden: node "n1" can not create pods that reference configmaps',
   ],
   [
-    "names no claim",
+    "names no volume claim",
     {
       ...CREATE,
       object: pod({ spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] } }),
@@ -146,28 +146,28 @@ const PODS: readonly Case[] = [
     'pods "p" is forbidden: node "n1" can not create pods that reference persistentvolumeclaims',
   ],
   [
-    "names no claim for devices",
+    "names no resource claim",
     { ...CREATE, object: pod({ spec: { resourceClaims: [{ name: "r", resourceClaimName: "gpu" }] } }) },
     'pods "p" is forbidden: node "n1" can not create pods that reference resourceclaims',
   ],
   [
-    "changes no pod",
+    "updates no pod",
     { operation: "UPDATE", resource: "pods", object: pod(), previous: pod() },
     'pods "p" is forbidden: unexpected operation "UPDATE", node "n1" can only create and delete mirror pods',
   ],
   ["ends its pods", { operation: "DELETE", resource: "pods", object: pod() }, ""],
   [
-    "ends no pod of others",
+    "deletes no pod of another node",
     { operation: "DELETE", resource: "pods", object: pod({ spec: { nodeName: "n2" } }) },
     'pods "p" is forbidden: node "n1" can only delete pods with spec.nodeName set to itself',
   ],
   [
-    "tells how its pods are",
+    "writes the status of its pods",
     { operation: "UPDATE", resource: "pods/status", object: pod(), previous: pod() },
     "",
   ],
   [
-    "tells nothing of others",
+    "writes no status of other pods",
     {
       operation: "UPDATE",
       resource: "pods/status",
@@ -177,7 +177,7 @@ const PODS: readonly Case[] = [
     'pods "p" is forbidden: node "n1" can only update pod status for pods with spec.nodeName set to itself',
   ],
   [
-    "does not label its pods by their status",
+    "does not change labels by a status write",
     {
       operation: "UPDATE",
       resource: "pods/status",
@@ -187,7 +187,7 @@ const PODS: readonly Case[] = [
     'pods "p" is forbidden: node "n1" cannot update labels through pod status',
   ],
   [
-    "claims nothing by their status",
+    "does not change resource claims by a status write",
     {
       operation: "UPDATE",
       resource: "pods/status",
@@ -197,7 +197,7 @@ const PODS: readonly Case[] = [
     'pods "p" is forbidden: node "n1" cannot update resource claim statues',
   ],
   [
-    "does not resize",
+    "resizes no pod",
     { operation: "UPDATE", resource: "pods/resize", object: pod(), previous: pod() },
     `pods "p" is forbidden: unexpected pod subresource "resize", only 'status' and 'eviction' are allowed`,
   ],
@@ -210,7 +210,7 @@ function eviction(name: string): Written {
 const EVICTIONS: readonly Case[] = [
   ["evicts its pods", { operation: "CREATE", resource: "pods/eviction", object: eviction("p") }, ""],
   [
-    "evicts no pod of others",
+    "evicts no pod of another node",
     { operation: "CREATE", resource: "pods/eviction", object: eviction("far") },
     'pods "far" is forbidden: node n1 can only evict pods with spec.nodeName set to itself',
   ],
@@ -219,7 +219,7 @@ const EVICTIONS: readonly Case[] = [
 const UPDATE = { operation: "UPDATE", resource: "nodes", previous: node() } as const;
 const NODES: readonly Case[] = [
   [
-    "registers with the labels of a node",
+    "registers with its own labels",
     {
       operation: "CREATE",
       resource: "nodes",
@@ -228,7 +228,7 @@ const NODES: readonly Case[] = [
     "",
   ],
   [
-    "registers with no other labels of Kubernetes",
+    "registers with no other label in Kubernetes' domains",
     {
       operation: "CREATE",
       resource: "nodes",
@@ -239,7 +239,7 @@ const NODES: readonly Case[] = [
     'nodes "n1" is forbidden: node "n1" is not allowed to set the following labels: node-restriction.kubernetes.io/x, node-role.kubernetes.io/control-plane',
   ],
   [
-    "is nobody else",
+    "writes no other node",
     {
       operation: "UPDATE",
       resource: "nodes/status",
@@ -259,7 +259,7 @@ const NODES: readonly Case[] = [
     'nodes "n1" is forbidden: node "n1" is not allowed to modify taints',
   ],
   [
-    "is owned by nobody",
+    "does not set its own owner",
     {
       ...UPDATE,
       object: node({ ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "y" }] }),
@@ -267,7 +267,7 @@ const NODES: readonly Case[] = [
     'nodes "n1" is forbidden: node "n1" is not allowed to modify ownerReferences',
   ],
   [
-    "is owned by nobody from the start",
+    "registers without an owner",
     {
       operation: "CREATE",
       resource: "nodes",
@@ -292,22 +292,22 @@ const SLICES = "resourceslices.resource.k8s.io";
 const OTHERS: readonly Case[] = [
   ["renews its lease", { operation: "CREATE", resource: LEASES, object: lease("n1", "kube-node-lease") }, ""],
   [
-    "takes no lease of others",
+    "writes no lease of another node",
     { operation: "DELETE", resource: LEASES, object: lease("n2", "kube-node-lease") },
     'leases.coordination.k8s.io "n2" is forbidden: can only access node lease with the same name as the requesting node',
   ],
   [
-    "has leases in one place",
+    "writes leases in one namespace only",
     { operation: "CREATE", resource: LEASES, object: lease("n1", "default") },
     'leases.coordination.k8s.io "n1" is forbidden: can only access leases in the "kube-node-lease" system namespace',
   ],
   [
-    "tells of its drivers",
+    "writes its own CSINode",
     { operation: "CREATE", resource: CSI, object: named("storage.k8s.io/v1", "CSINode") },
     "",
   ],
   [
-    "tells nothing of others' drivers",
+    "writes no CSINode of another node",
     {
       operation: "CREATE",
       resource: CSI,
@@ -316,7 +316,7 @@ const OTHERS: readonly Case[] = [
     'csinodes.storage.k8s.io "n2" is forbidden: can only access CSINode with the same name as the requesting node',
   ],
   [
-    "has the devices that it has",
+    "publishes only devices of its own",
     {
       operation: "DELETE",
       resource: SLICES,
@@ -325,7 +325,7 @@ const OTHERS: readonly Case[] = [
     'resourceslices.resource.k8s.io "n1" is forbidden: can only delete ResourceSlice with the same NodeName as the requesting node',
   ],
   [
-    "writes no claim",
+    "updates no volume claim",
     {
       operation: "UPDATE",
       resource: "persistentvolumeclaims",
@@ -335,7 +335,7 @@ const OTHERS: readonly Case[] = [
     'persistentvolumeclaims "c" is forbidden: may only update PVC status',
   ],
   [
-    "tells how large a claim is now",
+    "reports the capacity of a volume claim",
     {
       operation: "UPDATE",
       resource: "persistentvolumeclaims/status",
@@ -345,7 +345,7 @@ const OTHERS: readonly Case[] = [
     "",
   ],
   [
-    "changes nothing else of a claim",
+    "changes no other field of a volume claim",
     {
       operation: "UPDATE",
       resource: "persistentvolumeclaims/status",
@@ -359,22 +359,22 @@ const OTHERS: readonly Case[] = [
 const TOKEN = { operation: "CREATE", resource: "serviceaccounts/token" } as const;
 const TOKENS: readonly Case[] = [
   [
-    "gets a token that its pod asks for",
+    "gets a token for an audience of its pod",
     { ...TOKEN, object: token({ boundObjectRef: BOUND, audiences: ["api"] }) },
     "",
   ],
   [
-    "gets a token that a driver of its pod asks for",
+    "gets a token for an audience of its pod's CSI driver",
     { ...TOKEN, object: token({ boundObjectRef: BOUND, audiences: ["driver"] }) },
     "",
   ],
   [
-    "gets a token that it may ask for",
+    "gets a token for an audience that it is authorized for",
     { ...TOKEN, object: token({ boundObjectRef: BOUND, audiences: ["vault"] }) },
     "",
   ],
   [
-    "gets no token for others",
+    "gets no token for other audiences",
     { ...TOKEN, object: token({ boundObjectRef: BOUND, audiences: ["bank"] }) },
     'serviceaccounts "sa" is forbidden: audience "bank" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience',
   ],
@@ -384,12 +384,12 @@ const TOKENS: readonly Case[] = [
     'serviceaccounts "sa" is forbidden: node requested token not bound to a pod',
   ],
   [
-    "gets no token of another node's pod",
+    "gets no token for a pod of another node",
     { ...TOKEN, object: token({ boundObjectRef: { ...BOUND, name: "far", uid: "u-far" } }) },
     'serviceaccounts "sa" is forbidden: node requested token bound to a pod scheduled on a different node',
   ],
   [
-    "gets no token of a pod that was there before",
+    "gets no token for a deleted pod of the same name",
     { ...TOKEN, object: token({ boundObjectRef: { ...BOUND, uid: "old" } }) },
     'serviceaccounts "sa" is forbidden: the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated',
   ],
@@ -400,7 +400,7 @@ describe("a node", () => {
     expect(await verdict(deed)).toBe(says);
   });
 
-  test("asks for certificates in its own name only", async () => {
+  test("requests certificates in its own name only", async () => {
     const ask = (request: string): Promise<string> =>
       verdict({
         operation: "CREATE",
@@ -414,7 +414,7 @@ describe("a node", () => {
     expect(await ask(SAMPLE_REQUESTS.nodeTwo)).toContain("can only create a node CSR with CN=system:node:n1");
   });
 
-  test("without a name may do nothing, and whoever is in no group of nodes is none", async () => {
+  test("without a name may do nothing, and a user outside the group of nodes is not restricted", async () => {
     const object = node({ labels: { "x.k8s.io/y": "z" } });
     const attempt = (name: string, groups: readonly string[]): ReturnType<AdmissionWorld["attempt"]> =>
       world.attempt({ operation: "CREATE", resource: "nodes", object, user: { ...NODE, name, groups } });

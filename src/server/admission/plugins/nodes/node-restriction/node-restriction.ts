@@ -1,6 +1,6 @@
 /**
- * NodeRestriction: a node that was taken over gets no further than its own pods. It holds for whoever is known as a node, whatever else they may
- * do; the rules are one table, and hold for every way of writing.
+ * NodeRestriction: limits a compromised node to its own pods. It applies to every user in the group of nodes,
+ * whatever other permissions the user has. One table lists the rules; they apply to every kind of write.
  */
 import type { TokenRequest } from "../../../../../api/generated/types/authentication-v1.ts";
 import { whenDone } from "../../../../../base/loop/soon.ts";
@@ -76,7 +76,7 @@ export function nodeRestriction(authorizer: Authorizer): AdmissionPlugin {
       if (why !== undefined) throw refusal(request, why);
     },
 
-    /** Whoever is no pod's audience must be asked for by somebody who may. */
+    /** A token for an audience that the pod does not use requires a permission. */
     validateLater(object, request) {
       const node = nodeOf(request.user);
       if (node === undefined || object === undefined || pathOf(request) !== TOKENS) return undefined;
@@ -89,7 +89,7 @@ export function nodeRestriction(authorizer: Authorizer): AdmissionPlugin {
   });
 }
 
-/** Empty for a node without a name, undefined for everybody else. */
+/** Name of the node; empty if the user name contains none; undefined for other users. */
 function nodeOf({ name, groups }: Requester): string | undefined {
   return name.startsWith(PREFIX) && groups.includes(GROUP) ? name.slice(PREFIX.length) : undefined;
 }

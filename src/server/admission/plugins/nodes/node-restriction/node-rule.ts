@@ -1,14 +1,14 @@
-/** The contract of what a node may do with one resource. */
+/** Contract of the rules for what a node may do with one resource. */
 import type { ApiObject } from "../../../../../resources/rules/kind-rules.ts";
 import type { AdmissionRequest } from "../../../plugin.ts";
 
 export interface NodeDeed<T extends ApiObject = ApiObject> {
-  /** Of the node that does it. */
+  /** Name of the requesting node. */
   readonly node: string;
-  /** As it will be; of a deletion, what is deleted. */
+  /** The object after the write; for a DELETE the deleted object. */
   readonly object: T;
   readonly request: AdmissionRequest;
 }
 
-/** Why not; undefined when it may. */
+/** Reason for a refusal; undefined if the write is allowed. */
 export type NodeRule<T extends ApiObject = ApiObject> = (deed: NodeDeed<T>) => string | undefined;

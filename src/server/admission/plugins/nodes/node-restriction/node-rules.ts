@@ -1,4 +1,4 @@
-/** What a node may say of itself, and which objects are its own. */
+/** Rules for a node's own objects: Node, volume claims, leases, CSINode, ResourceSlices, certificate requests. */
 import { readCertificateRequest } from "../../../../../api/certificates/certificate-request.ts";
 import type { CertificateSigningRequest } from "../../../../../api/generated/types/certificates-v1.ts";
 import type { Node, PersistentVolumeClaim } from "../../../../../api/generated/types/core-v1.ts";
@@ -28,7 +28,7 @@ function newNodeProblem({ node, object: { metadata, spec } }: NodeDeed<Node>): s
     : `node "${node}" is not allowed to set the following labels: ${labels.join(", ")}`;
 }
 
-/** A node that could take away its taints, or have itself deleted by an owner that is none, would choose its own pods. */
+/** A node must not choose its pods by removing its taints, nor have itself deleted through a false owner. */
 function changeProblem({ node, object, request }: NodeDeed<Node>): string | undefined {
   const { metadata, spec } = object;
   const previous = (request.previous ?? object) as Node;
@@ -44,7 +44,7 @@ function changeProblem({ node, object, request }: NodeDeed<Node>): string | unde
 
 export const claimRule: NodeRule = () => "may only update PVC status";
 
-/** How far it has come with making a volume larger, and nothing else. */
+/** A node may report only the progress of a volume expansion. */
 export const claimStatusRule: NodeRule<PersistentVolumeClaim> = ({ node, object, request }) => {
   const previous = (request.previous ?? object) as PersistentVolumeClaim;
   return jsonEqual(withoutProgress(object), withoutProgress(previous))
@@ -80,7 +80,7 @@ export const resourceSliceRule: NodeRule<ResourceSlice> = ({ node, object, reque
   return `can only ${verb} ResourceSlice with the same NodeName as the requesting node`;
 };
 
-/** Those who sign check the rest. */
+/** The signer validates the rest of the request. */
 export const certificateRule: NodeRule<CertificateSigningRequest> = ({ node, object: { spec } }) => {
   if (!NODE_SIGNERS.includes(spec.signerName)) return undefined;
   const subject = readCertificateRequest(spec.request);

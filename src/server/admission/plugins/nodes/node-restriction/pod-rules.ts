@@ -1,4 +1,4 @@
-/** A node shows the pods that it runs by itself, tells how those on it are, and ends them; others' pods are not its business. */
+/** Rules for pods: a node creates mirror pods, and writes, evicts and deletes only pods that run on it. */
 import { notFound } from "../../../../../api/errors/api-error.ts";
 import type { Node, Pod, PodStatus, Volume } from "../../../../../api/generated/types/core-v1.ts";
 import type { Eviction } from "../../../../../api/generated/types/policy-v1.ts";
@@ -36,7 +36,7 @@ export const podStatusRule: NodeRule<Pod> = ({ node, object, request }) => {
     : `node "${node}" cannot update extended resource claim status`;
 };
 
-/** Such a claim is what lets a node read it. */
+/** A claim in a pod's status lets the node read that claim. */
 function claimsOf({ resourceClaimStatuses = [] }: PodStatus): readonly unknown[] {
   return resourceClaimStatuses.map(({ name, resourceClaimName }) => [name, resourceClaimName ?? ""]);
 }
@@ -53,7 +53,7 @@ export const podEvictionRule: NodeRule<Eviction> = ({ node, request }) => {
 export const otherPodRule: NodeRule = ({ request }) =>
   `unexpected pod subresource "${request.subresource}", only 'status' and 'eviction' are allowed`;
 
-/** Whether it is one that the node runs by itself, and says so. */
+/** Problem with the pod as a mirror pod of the node; undefined if there is none. */
 function ownPodProblem({ node, object }: NodeDeed<Pod>): string | undefined {
   const { metadata, spec } = object;
   if (metadata.annotations === undefined || !Object.hasOwn(metadata.annotations, MIRROR))
@@ -63,7 +63,7 @@ function ownPodProblem({ node, object }: NodeDeed<Pod>): string | undefined {
     : `node "${node}" can only create pods with spec.nodeName set to itself`;
 }
 
-/** The pod goes with the node, and with nobody else. */
+/** A mirror pod must have its node as the only owner. */
 function ownerProblem({ node, object, request }: NodeDeed<Pod>): string | undefined {
   const { ownerReferences: owners = [] } = object.metadata;
   if (owners.length > 1)
@@ -82,7 +82,7 @@ function ownerProblem({ node, object, request }: NodeDeed<Pod>): string | undefi
     : `node ${node} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`;
 }
 
-/** Whatever a pod names, its node may read. */
+/** A node may read every object that its pods reference, so mirror pods must reference none. */
 function referenceProblem({ node, object: { spec } }: NodeDeed<Pod>): string | undefined {
   const refused = (what: string): string => `node "${node}" can not create pods that reference ${what}`;
   const { volumes = [] } = spec;

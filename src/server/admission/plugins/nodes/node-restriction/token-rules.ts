@@ -1,4 +1,4 @@
-/** A node gets tokens for the pods that run on it, and for whom these pods talk to. */
+/** Rules for tokens: a node gets tokens for its pods and for the audiences that these pods use. */
 import { notFound } from "../../../../../api/errors/api-error.ts";
 import type { TokenRequest } from "../../../../../api/generated/types/authentication-v1.ts";
 import type {
@@ -32,12 +32,12 @@ export const tokenRule: NodeRule<TokenRequest> = ({ node, object: { spec }, requ
   return spec.audiences.length > 1 ? "node may only request 0 or 1 audiences" : undefined;
 };
 
-/** The typed reference is always there; in what clients send it is not. */
+/** The type requires the reference, but clients may omit it. */
 function boundTo({ boundObjectRef }: TokenRequest["spec"]): Partial<TokenRequest["spec"]["boundObjectRef"]> {
   return (boundObjectRef as TokenRequest["spec"]["boundObjectRef"] | undefined) ?? {};
 }
 
-/** What the node must be allowed to do besides, when its pod does not talk to whom the token is for. */
+/** Additional permission that the node needs if the pod does not use the requested audience. */
 export function audienceQuestion({
   object: { spec },
   request,

@@ -1,4 +1,7 @@
-/** What the baseline level demands: nothing by which a pod gets hold of its node. Profiles have a file of their own. */
+/**
+ * Checks of the baseline level, which prevent known ways to control the node. Profile checks are in
+ * profile-checks.ts.
+ */
 import type { LifecycleHandler, Probe, SecurityContext } from "../../../../../api/generated/types/core-v1.ts";
 import {
   SAFE_SYSCTLS,
@@ -11,7 +14,7 @@ import type { Check, CheckPod, Inspected } from "./check.ts";
 import { counted, distinct, named, quotedList, settersText } from "./check.ts";
 import { badContainers, unlessOwnUsers } from "./inspection.ts";
 
-/** What a container is given unless it says otherwise, without NET_RAW. */
+/** Default capabilities of containers, without NET_RAW. */
 const CAPABILITIES: ReadonlySet<string> = new Set([
   "AUDIT_WRITE",
   "CHOWN",
@@ -100,7 +103,7 @@ function probeHosts(pod: Inspected): ReturnType<CheckPod> {
   return { reason: "probe or lifecycle host", detail: `${named("container", containers)} ${use} ${what}` };
 }
 
-/** Whom the node is told to call instead of the pod. */
+/** Hosts that the kubelet contacts for probes and lifecycle hooks instead of the pod. */
 function hostsOf(container: AnyContainer): readonly string[] {
   const { livenessProbe, readinessProbe, startupProbe, lifecycle } = container;
   const handlers: readonly (Probe | LifecycleHandler | undefined)[] = [

@@ -1,34 +1,34 @@
-/** The contract of a check: one thing that a level of the Pod Security Standards demands, and how what breaks it is said. */
+/** Contract of a check: one requirement of the Pod Security Standards, and helpers for the text of its violations. */
 import type { PodSpec } from "../../../../../api/generated/types/core-v1.ts";
 import type { AnyContainer } from "../pod-containers.ts";
 
-/** A pod, or the template of one. */
+/** A pod or a pod template. */
 export interface PodLike {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: PodSpec;
 }
 
-/** A pod on the way through the checks. */
+/** A pod as checks see it. */
 export interface Inspected extends PodLike {
-  /** All of them. */
+  /** Containers of all types. */
   readonly containers: readonly AnyContainer[];
 }
 
 export interface Violation {
-  /** In a few words; all that is said of many pods at once. */
+  /** Short text, the only one in a summary of many pods. */
   readonly reason: string;
-  /** Who and what exactly. */
+  /** Names the fields, containers and values. */
   readonly detail: string;
 }
 
 export type CheckPod = (pod: Inspected) => Violation | undefined;
 
 export interface Check {
-  /** As upstream calls it; checks are told of in the order of these. */
+  /** Upstream's id. Violations are reported in the order of ids. */
   readonly id: string;
-  /** By the first minor version that judges so; the newest one that is not too new counts. */
+  /** Implementations by the minor version that introduced them. The newest one up to the policy's version applies. */
   readonly versions: ReadonlyMap<number, CheckPod>;
-  /** Of a check of the restricted level: checks of the baseline that it says more strictly. */
+  /** Baseline check that this restricted check replaces with a stricter rule. */
   readonly overrides?: string;
 }
 
@@ -46,12 +46,12 @@ export function counted(noun: string, count: number): string {
   return count === 1 ? noun : `${noun}s`;
 }
 
-/** Each once, in order. */
+/** Each value once, sorted. */
 export function distinct(values: Iterable<string>): readonly string[] {
   return [...new Set(values)].toSorted();
 }
 
-/** `pod and containers "a", "b"`: who set what must not be set. Empty when nobody did. */
+/** `pod and containers "a", "b"`: the parts of a pod that set a forbidden value. Empty if there are none. */
 export function settersText(isPod: boolean, containers: readonly string[]): string {
   const setters = [
     ...(isPod ? ["pod"] : []),

@@ -1,4 +1,4 @@
-/** Each check of the Pod Security Standards, with what it lets pass and what it refuses. */
+/** Tests each check of the Pod Security Standards with pods that it allows and pods that it refuses. */
 import { describe, expect, test } from "vitest";
 import type { PodSpec } from "../../../../../api/generated/types/core-v1.ts";
 import type { PodLike } from "./check.ts";
@@ -14,7 +14,7 @@ interface Parts {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A pod that the restricted level lets pass, but for the parts that are given. */
+/** A pod that the restricted level allows, overridden by the given parts. */
 function pod({ spec = {}, container = {}, context = {}, podContext = {}, annotations = {} }: Parts): PodLike {
   const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, ...context };
   return {
@@ -205,14 +205,14 @@ describe.each([
   });
 });
 
-test("the privileged level lets everything pass", () => {
+test("the privileged level allows every pod", () => {
   expect(verdict("privileged", { spec: { hostPID: true } })).toBe("");
 });
 
-describe("containers of all sorts", () => {
+describe("containers of all types", () => {
   const bad = { name: "b", resources: {}, securityContext: { privileged: true } };
 
-  test.each(["initContainers", "ephemeralContainers"])("%s are looked at", (list) => {
+  test.each(["initContainers", "ephemeralContainers"])("%s are checked", (list) => {
     expect(verdict("baseline", { spec: { [list]: [bad] } })).toBe(
       'privileged (container "b" must not set securityContext.privileged=true)',
     );
@@ -245,7 +245,7 @@ describe("versions", () => {
     expect(verdict("baseline", parts)).toBe("");
   });
 
-  test("before v1.19 an annotation says which seccomp profile", () => {
+  test("before v1.19 annotations set the seccomp profile", () => {
     const annotations = { "container.seccomp.security.alpha.kubernetes.io/a": "unconfined" };
 
     expect(verdict("baseline", { annotations }, "v1.18")).toBe(
@@ -254,14 +254,14 @@ describe("versions", () => {
     expect(verdict("restricted", { annotations }, "v1.18")).toContain("forbidden annotation");
   });
 
-  test("Windows is spared what it does not have since v1.25", () => {
+  test("Windows pods skip Linux-only checks since v1.25", () => {
     const parts = { spec: { os: { name: "windows" } }, context: { allowPrivilegeEscalation: undefined } };
 
     expect(verdict("restricted", parts, "v1.24")).toContain("allowPrivilegeEscalation");
     expect(verdict("restricted", parts)).toBe("");
   });
 
-  test("the baseline is told before what the restricted level adds, without what that says again", () => {
+  test("baseline violations come before restricted ones, without overridden checks", () => {
     const parts = {
       spec: { hostPID: true, volumes: [{ name: "v", hostPath: { path: "/" } }] },
       context: { allowPrivilegeEscalation: true, privileged: true, capabilities: { add: ["NET_RAW"] } },

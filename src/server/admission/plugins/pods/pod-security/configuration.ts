@@ -1,4 +1,4 @@
-/** PodSecurityConfiguration: what holds where a namespace says nothing, and who is left alone. */
+/** Parses the PodSecurityConfiguration: default policies for namespaces without labels, and exemptions. */
 import { isJsonObject } from "../../../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../../../api/json/json-object.ts";
 import { AdmissionConfigError } from "../../../config-error.ts";
@@ -24,7 +24,7 @@ const VERSIONS = ["v1", "v1beta1", "v1alpha1"].map(
 );
 const EXEMPTIONS = ["usernames", "namespaces", "runtimeClasses"] as const;
 
-/** Throws AdmissionConfigError, which says what is wrong and where. */
+/** Throws AdmissionConfigError with the field and the invalid value. */
 export function parsePodSecurityConfiguration(value: JsonObject): PodSecurityConfiguration {
   const { apiVersion, kind } = value;
   if (kind !== "PodSecurityConfiguration" || !VERSIONS.some((version) => version === apiVersion)) {

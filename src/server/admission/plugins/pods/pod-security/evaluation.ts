@@ -1,4 +1,4 @@
-/** Holds a pod to a level of the Pod Security Standards, as they were at a version. */
+/** Checks a pod against a level of the Pod Security Standards, as of a Kubernetes version. */
 import { containersOf } from "../pod-containers.ts";
 import { BASELINE_CHECKS } from "./baseline-checks.ts";
 import type { Check, CheckPod, PodLike, Violation } from "./check.ts";
@@ -6,20 +6,20 @@ import type { Level, LevelVersion } from "./policy.ts";
 import { PROFILE_CHECKS } from "./profile-checks.ts";
 import { RESTRICTED_CHECKS } from "./restricted-checks.ts";
 
-/** In the order of their names, in which they are told. */
+/** Sorted by id, the order in which violations are reported. */
 const BASELINE: readonly Check[] = [...BASELINE_CHECKS, ...PROFILE_CHECKS].toSorted((one, other) =>
   one.id < other.id ? -1 : 1,
 );
 
-/** The last version that changed anything: later ones judge like it. */
+/** The latest version that changed a check. Later versions use the same checks. */
 const NEWEST = Math.max(
   ...[...BASELINE, ...RESTRICTED_CHECKS].flatMap(({ versions }) => [...versions.keys()]),
 );
 
-/** By level and version: for each level at most one for every version up to the newest. */
+/** Keyed by level and version. Bounded: at most one entry for each level and each version up to the newest. */
 const known = new Map<string, readonly CheckPod[]>();
 
-/** In the order in which they are told; empty when the pod is as it should be. */
+/** Violations in report order; empty if the pod complies. */
 export function violationsOf(pod: PodLike, policy: LevelVersion): readonly Violation[] {
   if (policy.level === "privileged") return [];
   const inspected = { ...pod, containers: containersOf(pod.spec) };

@@ -1,14 +1,14 @@
-/** How checks look at a pod and at all of its containers. */
+/** Accessors by which checks read a pod and all its containers. */
 import type { PodSecurityContext, SecurityContext } from "../../../../../api/generated/types/core-v1.ts";
 import type { AnyContainer } from "../pod-containers.ts";
 import type { CheckPod, Inspected } from "./check.ts";
 
-/** Root within users of its own is nobody on the node. */
+/** Root in a user namespace has no rights on the node, so the check is skipped. */
 export function unlessOwnUsers(check: CheckPod): CheckPod {
   return (pod) => (pod.spec.hostUsers === false ? undefined : check(pod));
 }
 
-/** The names of those containers that a test of their security context finds. */
+/** Names of the containers that match the predicate. */
 export function badContainers(
   { containers }: Inspected,
   isBad: (context: SecurityContext | undefined, container: AnyContainer) => boolean,
@@ -18,7 +18,7 @@ export function badContainers(
     .map(({ name }) => name);
 }
 
-/** What the pod itself and its containers say of one thing, without those who say nothing. */
+/** Values of one field in the security contexts of the pod and its containers, without unset ones. */
 export function valuesOf<T>(
   { spec, containers }: Inspected,
   pick: (context: SecurityContext & PodSecurityContext) => T | undefined,
@@ -27,7 +27,7 @@ export function valuesOf<T>(
   return contexts.flatMap((context) => (context === undefined ? [] : (pick(context) ?? [])) as readonly T[]);
 }
 
-/** Of AppArmor and seccomp alike. */
+/** Profile types that confine a container, for AppArmor and seccomp. */
 export function isConfined(type: string): boolean {
   return type === "RuntimeDefault" || type === "Localhost";
 }

@@ -1,23 +1,23 @@
-/** What becomes of the pods that a namespace has when it shall be stricter: nothing, but somebody should know. */
+/** Warns about existing pods that violate a namespace's stricter new level. The pods keep running. */
 import type { Pod } from "../../../../../api/generated/types/core-v1.ts";
 import { reasonText, violationsOf } from "./evaluation.ts";
 import { policyText } from "./policy.ts";
 import type { LevelVersion } from "./policy.ts";
 
-/** As upstream's: more are not looked at, and not for longer. */
+/** Upstream's bounds on the number of checked pods and on the duration. */
 const PODS_MAX = 3000;
 const TIME_MAX_MS = 1000;
 
 export interface Reviewed {
   readonly namespace: string;
-  /** Read one by one: what is not looked at costs little. */
+  /** Each pod is decoded on demand, so that skipped pods cost little. */
   readonly pods: Iterable<() => Pod>;
   readonly isExempt: (pod: Pod) => boolean;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Monotonic clock in milliseconds. */
   readonly elapsed: () => number;
 }
 
-/** The warnings; none when all pods are as they should be. */
+/** Warnings for the client; empty if all pods comply. */
 export function reviewNamespace(
   { namespace, pods, isExempt, elapsed }: Reviewed,
   policy: LevelVersion,
@@ -47,7 +47,7 @@ export function reviewNamespace(
 }
 
 interface Finding {
-  /** The first by name of all that break the same. */
+  /** The first pod by name with this violation. */
   readonly pod: string;
   readonly count: number;
 }

@@ -1,4 +1,4 @@
-/** What the labels of a namespace do to its pods, to what makes pods, and to the namespace itself. */
+/** Tests the effect of a namespace's labels on pods, on objects with pod templates, and on the namespace itself. */
 import { describe, expect, test } from "vitest";
 import { AdmissionWorld } from "../../../admission-world.ts";
 import type { Outcome, Written } from "../../../admission-world.ts";
@@ -49,7 +49,7 @@ function annotationsOf({ notes }: Outcome): object {
 }
 
 describe("a pod", () => {
-  test("is refused where its level is enforced, and the audit log knows by which", async () => {
+  test("is refused if it violates the enforced level, and the audit log names the policy", async () => {
     const outcome = await create(await start({ enforce: "baseline", audit: "baseline" }), bad("p"));
 
     expect(outcome.code).toBe(403);
@@ -63,7 +63,7 @@ describe("a pod", () => {
     });
   });
 
-  test("is warned about where it is not", async () => {
+  test("causes a warning if the level is not enforced", async () => {
     const outcome = await create(await start({ warn: "baseline", "warn-version": "v1.30" }), bad("p"));
 
     expect(outcome.refusal).toBe("");
@@ -71,14 +71,14 @@ describe("a pod", () => {
     expect(annotationsOf(outcome)).toEqual({ "enforce-policy": "privileged:latest" });
   });
 
-  test("is not looked at where nobody says anything", async () => {
+  test("is not checked in a namespace without labels", async () => {
     const outcome = await create(await start({}), bad("p"));
 
     expect(outcome.refusal).toBe("");
     expect(annotationsOf(outcome)).toEqual({});
   });
 
-  test("that was there may be labelled, but gets no other image and no other container", async () => {
+  test("that already exists may be labelled, but gets no other image and no other container", async () => {
     const world = await start({ enforce: "baseline" });
     const update = { operation: "UPDATE", resource: "pods", previous: bad("p") } as const;
     const labelled = { ...bad("p"), metadata: { name: "p", namespace: "home", labels: { a: "b" } } };
@@ -91,7 +91,7 @@ describe("a pod", () => {
     ).toBe(403);
   });
 
-  test("is held to the strictest level where labels cannot be read", async () => {
+  test("must meet the restricted level if the labels are invalid", async () => {
     const outcome = await create(await start({ enforce: "strict" }), bad("p"));
 
     expect(outcome.refusal).toContain('violates PodSecurity "restricted:latest"');
@@ -101,7 +101,7 @@ describe("a pod", () => {
   });
 });
 
-describe("what makes pods", () => {
+describe("an object with a pod template", () => {
   const template = { spec: bad("p")["spec"] };
   const metadata = { name: "m", namespace: "home" };
   const selector = { matchLabels: {} };
@@ -131,7 +131,7 @@ describe("what makes pods", () => {
     ["podtemplates", { apiVersion: "v1", kind: "PodTemplate", metadata, template }],
   ];
 
-  test.each(makers)("%s are warned about, and never refused", async (resource, object) => {
+  test.each(makers)("%s cause warnings and are never refused", async (resource, object) => {
     const world = await start({ enforce: "baseline", warn: "baseline", audit: "baseline" });
 
     const outcome = await create(world, object, resource);
@@ -141,7 +141,7 @@ describe("what makes pods", () => {
     expect(Object.keys(annotationsOf(outcome))).toEqual(["audit-violations"]);
   });
 
-  test("and has no template is not looked at", async () => {
+  test("is not checked if the template is missing", async () => {
     const world = await start({ warn: "baseline" });
     const object = { apiVersion: "v1", kind: "ReplicationController", metadata, spec: {} };
 
@@ -158,7 +158,7 @@ describe("a namespace", () => {
     return world.attempt({ operation: "UPDATE", resource: "namespaces", ...change });
   };
 
-  test("is told which of its pods it would not let in any more", async () => {
+  test("lists its pods that violate the new level", async () => {
     const { notes, refusal } = await relabel({ warn: "baseline" }, { enforce: "baseline" });
 
     expect(refusal).toBe("");
@@ -193,14 +193,14 @@ describe("a namespace", () => {
     expect(outcome.refusal).toBe(`Namespace "home" is invalid: metadata.labels${says}`);
   });
 
-  test("keeps labels that were wrong before", async () => {
+  test("keeps labels that were invalid before", async () => {
     expect((await relabel({ warn: "some" }, { warn: "some" })).refusal).toBe("");
     expect((await relabel({ warn: "some" }, { warn: "other" })).code).toBe(422);
   });
 });
 
 describe("the configuration", () => {
-  test("says what holds where a namespace says nothing", async () => {
+  test("sets the policy of namespaces without labels", async () => {
     const world = await start({}, { defaults: { enforce: "baseline", "enforce-version": "v1.30" } });
 
     expect((await create(world, bad("p"))).refusal).toContain('violates PodSecurity "baseline:v1.30"');

@@ -1,6 +1,7 @@
 /**
- * PodSecurity: pods keep the level of the Pod Security Standards that the labels of their namespace name. Pods that do not are refused where
- * it is enforced; of pods and of whatever makes pods, clients are warned and the audit log is told.
+ * PodSecurity: checks pods against the level of the Pod Security Standards in their namespace's labels. The mode
+ * `enforce` refuses pods. The modes `warn` and `audit` add warnings and audit annotations, also for objects with pod
+ * templates.
  */
 import { invalid } from "../../../../../api/errors/api-error.ts";
 import { fieldErrorsText } from "../../../../../api/errors/field-error.ts";
@@ -48,7 +49,7 @@ export function podSecurity(
 class Guard {
   readonly #loop: Loop;
   readonly #configuration: PodSecurityConfiguration;
-  /** What labels say, for as long as a namespace is as it is. */
+  /** Parsed labels, cached by the stored namespace object. */
   readonly #policies = new WeakMap<Namespace, NamespacePolicy>();
 
   constructor(loop: Loop, configuration: PodSecurityConfiguration) {
@@ -85,7 +86,7 @@ class Guard {
     warnOf(judge, warn, request);
   }
 
-  /** Nothing is refused: the pods that come of it will be. */
+  /** Warns and audits only. The pods made from the template are refused later. */
   checkMaker(maker: PodMaker, request: AdmissionRequest): void {
     if (this.#isExempt(request)) return;
     const found = this.#found(request);
@@ -136,7 +137,7 @@ class Guard {
     return true;
   }
 
-  /** Of the namespace of the request; one that is not there was refused before. */
+  /** Policy of the request's namespace. NamespaceLifecycle has refused a missing namespace before. */
   #found({ memory, namespace }: AdmissionRequest): NamespacePolicy {
     const home = memory.find(NAMESPACES, namespace);
     return home === undefined ? { policy: this.#configuration.defaults, problems: [] } : this.#policyOf(home);
@@ -158,7 +159,7 @@ function isOpen({ level }: LevelVersion): boolean {
 
 type Judge = (policy: LevelVersion) => readonly Violation[];
 
-/** Mostly all three modes name the same level: a pod is held to it once. */
+/** Caches results by policy, because the three modes mostly name the same level. */
 function judgeOf(pod: PodLike): Judge {
   const known = new Map<string, readonly Violation[]>();
   return (policy) => {

@@ -1,4 +1,4 @@
-/** Where the kinds that make pods keep the template of them. */
+/** Finds the pod template in the kinds that create pods. */
 import type {
   DaemonSet,
   Deployment,

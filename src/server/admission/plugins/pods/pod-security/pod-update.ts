@@ -1,4 +1,4 @@
-/** Which changes of a pod are looked at: what was let in by older rules may still be labelled, and must be able to end. */
+/** Decides which pod updates are checked. A pod that older rules admitted may still be labelled and deleted. */
 import type { Pod } from "../../../../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../../../../resources/rules/value-rules.ts";
 import type { AnyContainer } from "../pod-containers.ts";
@@ -6,7 +6,7 @@ import type { AnyContainer } from "../pod-containers.ts";
 const SECCOMP = "seccomp.security.alpha.kubernetes.io/pod";
 const CONTAINER_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/";
 
-/** Another image, another profile, or a container more. */
+/** Whether the update changes an image or a seccomp profile, or adds or removes a container. */
 export function isSignificantUpdate(next: Pod, previous: Pod): boolean {
   const isOtherNote = (key: string): boolean =>
     ownValue(next.metadata.annotations, key) !== ownValue(previous.metadata.annotations, key);

@@ -1,4 +1,4 @@
-/** What a namespace says about the security of its pods: a level and a version for each of three modes, in labels. */
+/** Parses a namespace's pod security labels: a level and a version for each of three modes. */
 import { FieldErrors, fieldPath } from "../../../../../api/errors/field-error.ts";
 import type { FieldError } from "../../../../../api/errors/field-error.ts";
 import { ownValue } from "../../../../../resources/rules/value-rules.ts";
@@ -9,9 +9,9 @@ export type Level = (typeof LEVELS)[number];
 export const MODES = ["enforce", "audit", "warn"] as const;
 export type Mode = (typeof MODES)[number];
 
-/** `v1.30` is held to the rules that Kubernetes 1.30 had. */
+/** `v1.30` selects the rules of Kubernetes 1.30. */
 export interface PolicyVersion {
-  /** Infinity for the latest. */
+  /** Infinity for `latest`. */
   readonly minor: number;
   readonly text: string;
 }
@@ -26,7 +26,7 @@ export type Policy = Readonly<Record<Mode, LevelVersion>>;
 export const LATEST: PolicyVersion = { minor: Infinity, text: "latest" };
 
 const UNBOUND: LevelVersion = { level: "privileged", version: LATEST };
-/** Of a namespace without labels in a cluster that was told nothing else. */
+/** Policy of namespaces without labels in a cluster without a PodSecurityConfiguration. */
 export const OPEN_POLICY: Policy = { enforce: UNBOUND, audit: UNBOUND, warn: UNBOUND };
 
 const PREFIX = "pod-security.kubernetes.io/";
@@ -36,7 +36,9 @@ const NO_VERSION = 'must be "latest" or "v1.x"';
 
 export interface NamespacePolicy {
   readonly policy: Policy;
-  /** What is wrong with the labels. What cannot be read is enforced as the strictest, and neither warned about nor noted. */
+  /**
+   * Errors in the labels. An invalid level counts as `restricted` for enforce and as `privileged` for audit and warn.
+   */
   readonly problems: readonly FieldError[];
 }
 
@@ -44,7 +46,7 @@ export function findLevel(text: string): Level | undefined {
   return LEVELS.find((level) => level === text);
 }
 
-/** Longer numbers than these are no versions. */
+/** A text with more digits than this is not a version. */
 export function findVersion(text: string): PolicyVersion | undefined {
   if (text === "latest") return LATEST;
   const { minor } = /^v1\.(?<minor>0|[1-9]\d{0,14})$/.exec(text)?.groups ?? {};
@@ -90,7 +92,7 @@ function isSamePolicy(one: LevelVersion, other: LevelVersion): boolean {
   return one.level === other.level && one.version.text === other.version.text;
 }
 
-/** Whether a namespace that goes from one to the other may have pods that are no longer allowed. */
+/** Whether the namespace may contain pods that the new policy refuses. */
 export function isTightened(from: LevelVersion, to: LevelVersion): boolean {
   if (to.level === "privileged" || isSamePolicy(from, to)) return false;
   return to.version.text !== from.version.text || LEVELS.indexOf(to.level) > LEVELS.indexOf(from.level);

@@ -1,4 +1,4 @@
-/** Checks of the profiles by which a kernel confines a container: AppArmor, SELinux, seccomp. */
+/** Checks of the kernel profiles that confine a container: AppArmor, SELinux, seccomp. */
 import type { SELinuxOptions, SecurityContext } from "../../../../../api/generated/types/core-v1.ts";
 import { quoted } from "../../../../../api/values/message-text.ts";
 import type { Check, CheckPod, Inspected } from "./check.ts";
@@ -76,7 +76,7 @@ function seLinux(types: readonly string[]): CheckPod {
   };
 }
 
-/** Before there was a field for it. */
+/** Annotations that set seccomp profiles before the API had a field for them. */
 function seccompNotes({ metadata, containers }: Inspected): ReturnType<CheckPod> {
   const notes = metadata?.annotations ?? {};
   const keys = [SECCOMP, ...containers.map(({ name }) => `${CONTAINER_SECCOMP}${name}`)];
@@ -96,7 +96,7 @@ function isSeccompNote(value: string): boolean {
   return value === "runtime/default" || value === "docker/default" || value.startsWith("localhost/");
 }
 
-/** Whoever names a profile names one that confines. */
+/** Refuses seccomp profiles that do not confine; an unset profile is allowed. */
 export function seccomp(pod: Inspected): ReturnType<CheckPod> {
   const isBad = (context: SecurityContext | undefined): boolean =>
     context?.seccompProfile !== undefined && !isConfined(context.seccompProfile.type);

@@ -1,4 +1,7 @@
-/** What the restricted level demands besides: a pod gives up every right that it does not need, and says so. */
+/**
+ * Checks of the restricted level beyond the baseline: a pod must explicitly drop all privileges that it does not
+ * need.
+ */
 import type { SecurityContext, Volume } from "../../../../../api/generated/types/core-v1.ts";
 import { procMount } from "./baseline-checks.ts";
 import type { Check, CheckPod, Inspected } from "./check.ts";
@@ -6,7 +9,7 @@ import { counted, distinct, named, quotedList, settersText } from "./check.ts";
 import { badContainers, isConfined, unlessOwnUsers } from "./inspection.ts";
 import { seccomp } from "./profile-checks.ts";
 
-/** Sources of volumes that lead to nothing but the API and claims. */
+/** Volume types that give access only to the API's objects and to claims. */
 const VOLUMES: readonly (keyof Volume)[] = [
   "configMap",
   "csi",
@@ -61,7 +64,7 @@ export const RESTRICTED_CHECKS: readonly Check[] = [
   },
 ];
 
-/** Windows has none of these. */
+/** Windows does not have these settings. */
 function unlessWindows(check: CheckPod): CheckPod {
   return (pod) => (pod.spec.os?.name === "windows" ? undefined : check(pod));
 }
@@ -104,7 +107,7 @@ function volumes({ spec }: Inspected): ReturnType<CheckPod> {
   return { reason: "restricted volume types", detail: `${named("volume", names)} ${use} ${what}` };
 }
 
-/** The one source that it has. */
+/** The only source of the volume. */
 function typeOf(volume: Volume): string {
   return Object.keys(volume).find((key) => key !== "name") ?? "unknown";
 }
