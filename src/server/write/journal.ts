@@ -1,6 +1,6 @@
 /**
  * Remembers recent writes in this server's memory: author, revision, keys, cause. A controller names the cause of a
- * write in the header `Setpoint-Cause`, and the journal returns it to clients that ask for it.
+ * write in the header `Setpoint-Cause`. The journal shows it to clients that ask why an object changed.
  */
 import { managerName } from "../../api/apply/writer.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";

@@ -126,7 +126,7 @@ export class ObjectWriter {
   }
 
   /**
-   * With several servers: whether the refusal holds for every write acknowledged before it. A second refusal always
+   * With several servers: whether the refusal holds for every write acknowledged before it. The second refusal always
    * does.
    */
   async #isKnown(failures: number): Promise<boolean> {
@@ -391,7 +391,7 @@ function ttlOf({ storage }: StoredResource): number | undefined {
 }
 
 function storedOf(entry: Entry | undefined): Saved {
-  if (entry === undefined) throw new Error("a put answers with its entry");
+  if (entry === undefined) throw new Error("the store returned no entry for a put");
   return { outcome: "stored", stored: StoredObject.of(entry) };
 }
 

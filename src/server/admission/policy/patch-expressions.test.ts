@@ -118,7 +118,7 @@ describe("operations of a patch", () => {
     ],
     [`[JSONPatch{op: "remove", path: "/none/x"}]`, "JSON Patch: "],
     [`[JSONPatch{op: "remove", path: ""}, JSONPatch{op: "add", path: "", value: 1}]`, "JSON Patch: "],
-  ])("that make no sense are refused: %s", (source, message) => {
+  ])("that are invalid are refused: %s", (source, message) => {
     expect(() => patched(source)).toThrow(message);
   });
 });

@@ -213,7 +213,7 @@ describe("families of addresses", () => {
     expect(body["message"]).toContain("this cluster is not configured for dual-stack services");
   });
 
-  test("the second address comes and goes with the policy", async () => {
+  test("the second address is allocated and released with the policy", async () => {
     const server = await ServerFixture.start(dual);
     await server.send("POST", SERVICES, service("web"));
 

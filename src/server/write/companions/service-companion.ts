@@ -1,6 +1,6 @@
 /**
- * Gives Services their addresses and node ports. Both are written in the Service's own transaction, so nothing leaks and
- * nothing is given twice, whatever fails and however many servers there are.
+ * Allocates addresses and node ports to Services in the Service's own transaction. So no allocation leaks and none is
+ * given twice, whatever fails and on any number of servers.
  */
 import type { Service } from "../../../api/generated/types/core-v1.ts";
 import { cloneJson } from "../../../api/json/json-clone.ts";

@@ -73,7 +73,7 @@ describe("allocating or releasing devices", () => {
     ["gives them", { from: {}, to: GIVEN }],
     ["takes them back", { from: GIVEN, to: {} }],
     ["lets a pod use them", { from: GIVEN, to: { ...GIVEN, reservedFor: [consumer] } }],
-  ])("needs a right for all claims: %s", async (_what, change) => {
+  ])("requires a permission for all claims: %s", async (_what, change) => {
     const refused = await write(allowing().authorizer, change);
     const { authorizer, asked } = allowing("update binding");
 
@@ -124,7 +124,7 @@ describe("reporting the status of devices", () => {
     ["another node", ON_N1, { allocation: allocation("n2", DRIVER) }],
     ["no node", { ...ON_N1, extra: {} }, GIVEN],
     ["a node itself", { ...ON_N1, name: "system:node:n1" }, GIVEN],
-  ])("needs the right for any node elsewhere: %s", async (_what, user, from) => {
+  ])("requires the permission for any node elsewhere: %s", async (_what, user, from) => {
     const { authorizer, asked } = allowing(near);
 
     const { code } = await write(authorizer, { from, to: { ...from, devices: [told(DRIVER)] }, user });

@@ -29,7 +29,7 @@ test.each([
   ["T", true],
   ["yes", false],
   [undefined, false],
-])("an account with the annotation %s is asked: %s", (annotation, isAsked) => {
+])("the annotation %s limits a service account's secrets: %s", (annotation, isAsked) => {
   expect(hasMountableSecrets(account(annotation))).toBe(isAsked);
 });
 

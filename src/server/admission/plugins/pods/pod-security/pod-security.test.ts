@@ -173,7 +173,7 @@ describe("a namespace", () => {
     [{ enforce: "restricted" }, { enforce: "baseline" }],
     [{ enforce: "baseline" }, { enforce: "baseline", warn: "restricted" }],
     [{ enforce: "baseline" }, { enforce: "privileged", "enforce-version": "v1.30" }],
-  ])("from %o to %o is told nothing", async (from, to) => {
+  ])("from %o to %o causes no warning", async (from, to) => {
     expect((await relabel(from, to)).notes.warnings).toEqual([]);
   });
 
@@ -210,7 +210,7 @@ describe("the configuration", () => {
     [{ namespaces: ["home"] }, "namespace", {}],
     [{ usernames: ["alice"] }, "user", {}],
     [{ runtimeClasses: ["vm"] }, "runtimeClass", { runtimeClassName: "vm" }],
-  ])("leaves %o alone", async (exemptions, why, spec) => {
+  ])("exempts %o", async (exemptions, why, spec) => {
     const world = await start({ enforce: "baseline" }, { exemptions });
     await world.put("runtimeclasses.node.k8s.io", {
       apiVersion: "node.k8s.io/v1",
