@@ -212,7 +212,7 @@ export class AdmissionPass implements ShownOwners {
     });
   }
 
-  /** Admission of an object that is sent to a subresource and never stored: no defaults, no validation. */
+  /** Admission of an object that is sent to a subresource and never stored: only plugins change or judge it. */
   admit<T extends ApiObject>(object: T, previous?: T): Soon<T> {
     const admitted = this.mutate(
       object as unknown as Draft<ApiObject>,

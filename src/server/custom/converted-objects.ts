@@ -19,7 +19,7 @@ export class ConvertedObjects {
     this.#target = target;
   }
 
-  /** Returns only objects for which `ready` was awaited. */
+  /** The converted object. Throws unless `ready` was awaited for it. */
   find(object: ApiObject): ApiObject {
     const { apiVersion } = this.#target;
     if (object.apiVersion === apiVersion) return object;

@@ -47,7 +47,10 @@ interface Asked {
   readonly namespace: string;
 }
 
-/** Parameter objects of a binding. `[undefined]` if the policy takes none; empty if the policy is not evaluated. */
+/**
+ * Parameter objects of a binding. `[undefined]` if the policy or the binding names none; empty if the policy is not
+ * evaluated.
+ */
 export function collectParams(
   resource: StoredResource | undefined,
   { paramRef, namespace }: Asked,

@@ -1,4 +1,7 @@
-/** Adds managedFields to the objects of policies that mention them; computing them is expensive. */
+/**
+ * Adds managedFields to the objects that expressions see, but only for policies that mention them: they cost time to
+ * compute.
+ */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { PolicyObject } from "./policy-index.ts";

@@ -3,7 +3,7 @@ import { isJsonObject } from "../../../api/json/json-object.ts";
 import { quoted } from "../../../api/values/message-text.ts";
 import type { EgressReply } from "../../egress/egress.ts";
 
-/** Upper bound of a quoted server text, in characters or bytes. */
+/** Upper bound of a quoted server text: characters of a Status message, bytes of plain text. */
 const TEXT_BYTES_MAX = 2048;
 
 const TEXTS: ReadonlyMap<number, string> = new Map([

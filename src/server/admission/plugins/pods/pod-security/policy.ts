@@ -38,6 +38,7 @@ export interface NamespacePolicy {
   readonly policy: Policy;
   /**
    * Errors in the labels. An invalid level counts as `restricted` for enforce and as `privileged` for audit and warn.
+   * An invalid version counts as `latest`.
    */
   readonly problems: readonly FieldError[];
 }
