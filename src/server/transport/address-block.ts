@@ -1,8 +1,10 @@
-/** The addresses that count as one client: an IPv4 address, or the /64 network of an IPv6 address. */
+/**
+ * Maps a remote address to the block that counts as one client: an IPv4 address, or the /64 network of an IPv6 address.
+ */
 
 /**
  * The block of a socket's remote address, as text. Sites assign a /64 to each host or home, so one machine can use any
- * address in it. `::ffff:10.0.0.1`, as sockets for both families write IPv4, is `10.0.0.1`.
+ * address in it. A dual-stack socket writes IPv4 as `::ffff:10.0.0.1`; its block is `10.0.0.1`.
  */
 export function addressBlock(remoteAddress: string | undefined): string {
   if (remoteAddress === undefined) return "";
@@ -10,7 +12,7 @@ export function addressBlock(remoteAddress: string | undefined): string {
   return address.includes(":") ? networkOf(address) : address;
 }
 
-/** How a socket for both families writes an IPv4 address. */
+/** Turns `::ffff:10.0.0.1`, as dual-stack sockets write IPv4, into `10.0.0.1`. */
 export function withoutMapping(remoteAddress: string): string {
   return remoteAddress.replace(/^::ffff:(?=\d+\.)/, "");
 }

@@ -9,7 +9,7 @@ import { BodyBudget, receiveBody } from "./body.ts";
 const loop = createRealLoop({ name: "test" });
 
 describe("receiveBody", () => {
-  test("counts what all bodies have received so far, and gives it back when one ends", async () => {
+  test("counts the received bytes of all bodies, and releases them when one ends", async () => {
     const budget = new BodyBudget(10);
     const [first, second, third] = [new PassThrough(), new PassThrough(), new PassThrough()];
     const [receivingFirst, receivingSecond] = [receive(first, budget), receive(second, budget)];
@@ -24,7 +24,7 @@ describe("receiveBody", () => {
     expect(Buffer.from(await receive(third, budget)).toString()).toBe("1234567890");
   });
 
-  test("gives back what a broken body took, once", async () => {
+  test("releases the bytes of a broken body once", async () => {
     const budget = new BodyBudget(10);
     const incoming = new PassThrough();
     const receiving = receive(incoming, budget);
@@ -36,7 +36,7 @@ describe("receiveBody", () => {
     expect([budget.take(10), budget.take(1)]).toEqual([true, false]);
   });
 
-  test("that has taken long makes room when there is none, the oldest first", async () => {
+  test("aborts slow bodies when the budget is used up, oldest first", async () => {
     const virtual = new VirtualLoop({ seed: 1 });
     const budget = new BodyBudget(10);
     const begin = (): { readonly incoming: PassThrough; readonly outcome: Promise<unknown> } => {
@@ -64,7 +64,7 @@ describe("receiveBody", () => {
     expect(await slower.outcome).toBe("1234567890");
   });
 
-  test("is not late for a body whose end came before anybody looked", async () => {
+  test("handles a body that ended before the first read", async () => {
     const incoming = new PassThrough();
     incoming.end();
     incoming.resume();
@@ -73,7 +73,7 @@ describe("receiveBody", () => {
     expect(await receive(incoming, new BodyBudget(10))).toHaveLength(0);
   });
 
-  test("reads nothing of a body that is announced as too long", async () => {
+  test("reads nothing of a body whose announced length is too long", async () => {
     const incoming = new PassThrough();
     incoming.write("x");
 

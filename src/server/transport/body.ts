@@ -1,32 +1,37 @@
-/** Receives the body of a request within three bounds: its own length, the time it takes, and the bytes of all at once. */
+/**
+ * Receives the body of a request within three bounds: its length, its duration, and the bytes of all bodies in flight.
+ */
 import type { Readable } from "node:stream";
 import { badRequest, requestEntityTooLarge, timeout, tooManyRequests } from "../../api/errors/api-error.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 
 const EMPTY = new Uint8Array(0);
 
-/** As long as any body may take when others need the room. A client at hand sends the largest in a tenth of it. */
+/**
+ * A body older than this is aborted when others need the budget. A client nearby sends the largest body in a tenth of
+ * it.
+ */
 const PATIENCE_MS = 2000;
 
-/** A body on its way. */
+/** A body that is being received. */
 interface Holder {
-  /** By `Loop.elapsed`. */
+  /** Time of the start, by `Loop.elapsed`. */
   readonly since: number;
-  /** Its client has to begin again. */
+  /** Aborts the reception; the client has to retry the request. */
   cut(): void;
 }
 
 /** Bytes of bodies that are being received, over all connections of a listener. */
 export class BodyBudget {
   #freeBytes: number;
-  /** In the order in which they began. */
+  /** Incomplete bodies in the order in which they started. */
   readonly #holders = new Set<Holder>();
 
   constructor(maxBytes: number) {
     this.#freeBytes = maxBytes;
   }
 
-  /** False, and nothing taken, when there is not as much left. */
+  /** False when too few bytes are left; then nothing is taken. */
   take(bytes: number): boolean {
     if (bytes > this.#freeBytes) return false;
     this.#freeBytes -= bytes;
@@ -37,7 +42,7 @@ export class BodyBudget {
     this.#freeBytes += bytes;
   }
 
-  /** What has come of its body is not all of it; to say so again changes nothing. */
+  /** Marks a body as incomplete. Idempotent. */
   enter(holder: Holder): void {
     this.#holders.add(holder);
   }
@@ -46,7 +51,9 @@ export class BodyBudget {
     this.#holders.delete(holder);
   }
 
-  /** Takes them from those that have been on their way for too long, so that nobody keeps others out by sending slowly. */
+  /**
+   * Takes bytes, and first aborts bodies older than `PATIENCE_MS` for them. So slow senders cannot block other clients.
+   */
   takeFromOthers(bytes: number, taker: Holder, now: number): boolean {
     for (const holder of this.#holders) {
       if (bytes <= this.#freeBytes || now - holder.since < PATIENCE_MS) break;
@@ -58,9 +65,9 @@ export class BodyBudget {
 
 export interface BodySource {
   readonly incoming: Readable;
-  /** The length that the client announced, if it did. */
+  /** `content-length` of the request, if it has one. */
   readonly announcedBytes: number | undefined;
-  /** Whether the end that was read is the end that the client meant. */
+  /** Whether the stream ended where the client meant it to end. */
   isWhole(): boolean;
 }
 
@@ -72,15 +79,15 @@ export interface BodyBounds {
 }
 
 /**
- * Resolves with the whole body. Rejects with an ApiError as soon as a bound is crossed or the client is gone; what
- * was received until then is forgotten, and the rest stays unread.
+ * Resolves with the whole body. Rejects with an ApiError as soon as a bound is crossed or the client disconnects. Bytes
+ * received until then are dropped; the rest stays unread.
  *
- * The budget counts bytes that came in, not those announced: to keep others out somebody has to send them.
+ * The budget counts received bytes, not announced ones: a client has to send bytes to block others.
  */
 export function receiveBody(source: BodySource, bounds: BodyBounds): Promise<Uint8Array> {
   if ((source.announcedBytes ?? 0) > bounds.maxBytes) return Promise.reject(tooLarge(bounds));
   if (source.announcedBytes === 0) return Promise.resolve(EMPTY);
-  // Nothing came before the end, or it would still wait to be read.
+  // The stream ended unread, so the body is empty: unread bytes would have delayed the end.
   if (source.incoming.readableEnded)
     return source.isWhole() ? Promise.resolve(EMPTY) : Promise.reject(brokenOff());
   return new Promise((resolve, reject) => {
@@ -113,7 +120,7 @@ class Reception implements Holder {
       late.cancel();
       incoming.pause();
       incoming.off("data", onData).off("end", onEnd).off("close", onClose);
-      // The error handler stays, since a connection may break after we stopped caring: stopping again changes nothing.
+      // The error handler stays, because the connection may still break. A second stop is a no-op.
       budget.giveBack(this.#receivedBytes);
       budget.leave(this);
       this.#receivedBytes = 0;
@@ -149,7 +156,8 @@ class Reception implements Holder {
     if (!budget.take(bytes) && !budget.takeFromOthers(bytes, this, loop.elapsed())) return noRoom();
     this.#receivedBytes += bytes;
     this.#chunks.push(chunk);
-    // Nearly all come in one piece. To have been in the set keeps a reception, and what it has received, until V8 next collects everything.
+    // Most bodies come in one chunk and skip the set: membership keeps a reception and its bytes alive until V8's next
+    // full collection.
     if (this.#receivedBytes !== this.#source.announcedBytes) budget.enter(this);
     return undefined;
   }

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { Chunks } from "./chunks.ts";
 
-test("a chunk has its length in hexadecimal digits in front and a line end behind", () => {
+test("a chunk starts with its length in hexadecimal digits and ends with a line break", () => {
   const text = "x".repeat(300);
 
   expect(Buffer.from(new Chunks().of(Buffer.from(text))).toString()).toBe(`12c\r\n${text}\r\n`);
 });
 
-test("one piece is one chunk for all who get it, also where others get another one meanwhile", () => {
+test("all watchers of a piece share one chunk, also when others get another piece in between", () => {
   const chunks = new Chunks();
   const [piece, other] = [Buffer.from("a"), Buffer.from("a")];
   const chunk = chunks.of(piece);

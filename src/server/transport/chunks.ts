@@ -1,6 +1,9 @@
-/** Pieces as chunks of HTTP/1.1, each with its length in front. Watchers get the same pieces one after the other, and so the same chunks. */
+/**
+ * Frames pieces as HTTP/1.1 chunks and caches them. Watchers get the same pieces one after the other, and so share the
+ * chunks.
+ */
 
-/** Those of watchers that are as far as each other are one; some are slower, or see something else. */
+/** Watchers at the same position need one chunk; the others serve slower watchers and watchers of other objects. */
 const KEPT = 8;
 
 interface Framed {
@@ -9,7 +12,7 @@ interface Framed {
 }
 
 export class Chunks {
-  /** The newest first. */
+  /** Newest first. */
   #kept: Framed[] = [];
 
   of(piece: Uint8Array): Uint8Array {

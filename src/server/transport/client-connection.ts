@@ -1,4 +1,4 @@
-/** The client at the other end of a connection: who it is, as far as that is verified, and whose turns its requests take. */
+/** The client of one connection: its verified identity, and the owner of the turns that its requests take. */
 import type { Loop } from "../../base/loop/loop.ts";
 import { FRONT_PROXY_HEADERS } from "../request/front-proxy-headers.ts";
 import type { PeerIdentity } from "../request/http.ts";
@@ -9,7 +9,7 @@ import type { TurnOwner } from "./turns.ts";
 
 export interface ClientConnectionOptions {
   readonly loop: Loop;
-  /** Of the client certificate. */
+  /** Identity in the client certificate. */
   readonly peer: PeerIdentity | undefined;
   readonly remoteAddress: string | undefined;
   /** Unique among the connections of a listener. */
@@ -24,11 +24,11 @@ interface Verified {
 
 export class ClientConnection {
   readonly #options: ClientConnectionOptions;
-  /** Until something verifies the client. */
+  /** Owner of the turns until the client is verified. */
   readonly #stranger: TurnOwner;
-  /** Of the certificate, or of the last request. */
+  /** Owner by the certificate or by the last request. */
   #owner: TurnOwner | undefined;
-  /** The last credential that was verified here: clients send the same one with each request. */
+  /** Last credential verified on this connection. Clients send the same one with each request. */
   #last: Verified | undefined;
   #isTrusted = false;
   readonly #whenTrusted: (() => void)[] = [];
@@ -51,7 +51,7 @@ export class ClientConnection {
     else this.#whenTrusted.push(step);
   }
 
-  /** Whose turn a request takes by its certificate and headers. `readHeaders` is called only when they decide. */
+  /** The owner of a request's turn, by certificate and headers. `readHeaders` is called only when headers decide. */
   ownerOf(peer: PeerIdentity | undefined, readHeaders: () => ReadonlyMap<string, string>): TurnOwner {
     if (peer !== undefined && peer.role === undefined) return this.#ownedBy(peer.user);
     const headers = readHeaders();
@@ -63,19 +63,21 @@ export class ClientConnection {
     return user === undefined ? this.#stranger : this.#remember(credential, user);
   }
 
-  /** The request with these headers is this user's: later ones with the same credential take its turns at once. */
+  /**
+   * Records that these headers belong to `user`. Later requests with the same credential take the user's turns at once.
+   */
   verified(headers: ReadonlyMap<string, string>, user: string): TurnOwner {
     this.#trust();
     const { peer } = this.#options;
     const credential = headers.get("authorization");
-    // Only a client that the certificate does not identify is identified by this header.
+    // The header identifies the client only where the certificate does not.
     const isIdentity = peer === undefined || peer.role === "stranger";
     if (credential === undefined || !isIdentity) return this.#ownedBy(user);
     this.#options.credentials.learn(credential, user);
     return this.#remember(credential, user);
   }
 
-  /** The credential was refused: it may have expired or been revoked since it was verified. */
+  /** Forgets a refused credential: it may have expired or been revoked since it was verified. */
   refused(headers: ReadonlyMap<string, string>): void {
     const credential = headers.get("authorization");
     if (credential === undefined) return;
@@ -89,7 +91,7 @@ export class ClientConnection {
     return owner;
   }
 
-  /** Mostly the same one for all requests of a connection. */
+  /** Reuses the last owner: most connections carry requests of one user. */
   #ownedBy(user: string): TurnOwner {
     if (this.#owner?.user !== user) this.#owner = { user, path: this.#stranger.path };
     return this.#owner;

@@ -1,4 +1,4 @@
-/** The connections of one listener: how many there are, from where, and their common end. */
+/** The connections of one listener: bounds their number in all and per address, and closes them together. */
 import type { Socket } from "node:net";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -7,11 +7,11 @@ import type { Exchange } from "./exchange.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Strangers } from "./strangers.ts";
 
-/** A connection that speaks HTTP, of either version. */
+/** A connection that carries HTTP/1.1 or HTTP/2. */
 export interface Connection {
-  /** Those whose answer is not out yet. */
+  /** Exchanges whose response is not completely written. */
   readonly exchanges: Iterable<Exchange>;
-  /** Takes no further request and closes when the answers are out. */
+  /** Takes no further request and closes once the responses are written. */
   finish(): void;
 }
 
@@ -33,8 +33,8 @@ export class Connections {
   }
 
   /**
-   * Counts a socket from its first moment, and ends it at once when its address has too many. Where there are too many in
-   * all, a connection without a verified client is ended: the oldest one of the address that has most of them.
+   * Counts a socket from its accept, and destroys it when its address has too many. When the total is too high, an
+   * unverified connection is destroyed: the oldest one of the address with the most of them.
    */
   admit(socket: Socket): void {
     const address = addressBlock(socket.remoteAddress);
@@ -43,7 +43,7 @@ export class Connections {
     this.#perAddress.set(address, count);
     this.#sockets.add(socket);
     this.#strangers.add(socket);
-    // A closed socket no longer knows its address.
+    // A closed socket has no remote address any more.
     const { remoteAddress, remotePort } = socket;
     socket.once("close", () => {
       this.#strangers.delete({ remoteAddress, remotePort });
@@ -65,7 +65,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /** The client of a connection is verified: it makes no room for others. */
+  /** Marks the client of a connection as verified. Verified connections are not evicted for new ones. */
   trust(socket: Socket): void {
     this.#strangers.delete(socket);
   }
@@ -76,7 +76,10 @@ export class Connections {
     if (this.#state === "ending") connection.finish();
   }
 
-  /** Aborts all requests, waits until their answers are out, and ends what is left after the time of grace. */
+  /**
+   * Aborts all requests and waits until their responses are written. Destroys the remaining connections after
+   * `graceMs`.
+   */
   async end(
     reason: Error,
     { loop, graceMs }: { readonly loop: Loop; readonly graceMs: number },

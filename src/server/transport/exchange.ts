@@ -1,6 +1,6 @@
 /**
- * One request and its answer, whichever protocol carries them: hands the request to the handler as a step of the loop,
- * and the answer to the wire. Ends the handler's work when the client is gone.
+ * One request and its response, over HTTP/1.1 or HTTP/2. Hands the request to the handler as a step of the loop, and
+ * the response to the wire. Aborts the handler's work when the client disconnects.
  */
 import type { Writable } from "node:stream";
 import { tooManyRequests, toStatus } from "../../api/errors/api-error.ts";
@@ -29,7 +29,7 @@ import { PulledFeed } from "./pulled-feed.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import type { Turn, TurnOwner } from "./turns.ts";
 
-/** What all exchanges of a listener share. */
+/** Dependencies that all exchanges of a listener share. */
 export interface Surroundings {
   readonly loop: Loop;
   readonly log: Log;
@@ -39,33 +39,36 @@ export interface Surroundings {
   readonly turns: RequestTurns;
 }
 
-/** What HTTP/1.1 and HTTP/2 do differently. */
+/** The parts that differ between HTTP/1.1 and HTTP/2. */
 export interface Wire extends BodySource, PieceSink {
   readonly outgoing: Writable;
-  /** Of the client; undefined once it is gone. */
+  /** Address of the client; undefined once it has disconnected. */
   readonly remoteAddress: string | undefined;
-  /** Called at most once, since it costs. */
+  /** Parses the headers. Called at most once, because parsing is expensive. */
   readHeaders(): ReadonlyMap<string, string>;
-  /** Names and values in turn, as they were sent. */
+  /** Names and values alternate, as the client sent them. */
   readonly rawHeaders: readonly string[];
-  /** Tells a client that waits for it (`expect: 100-continue`) to send the body. */
+  /** Sends 100 Continue to a client that waits for it (`expect: 100-continue`). */
   inviteBody(): void;
-  /** Sends a whole answer. Throws when the headers cannot be sent as they are; nothing was sent then. */
+  /** Sends a whole response. Throws, and sends nothing, when the headers are invalid. */
   answer(head: AnswerHead, body: WholeBody | undefined): void;
-  /** Sends the head of an answer whose body follows through `outgoing`. Throws as `answer` does. */
+  /** Sends the head of a response whose body follows through `outgoing`. Throws as `answer` does. */
   begin(head: AnswerHead): void;
-  /** Sends the head and joins the connection with the stream; resolves when both are closed. Absent where a connection carries several requests. */
+  /**
+   * Sends the head and joins the connection with the stream; resolves when both are closed. Absent in HTTP/2, where a
+   * connection carries several requests.
+   */
   splice?(head: AnswerHead, switched: SwitchedStream): Promise<void>;
-  /** Breaks the answer off so that the client can tell that it is not complete. */
+  /** Aborts the response so that the client can tell that it is incomplete. */
   cut(): void;
 }
 
 export interface AnswerHead {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  /** Of the body, where it is known. */
+  /** Length of the body, if known. */
   readonly lengthBytes: number | undefined;
-  /** A whole body ends with a newline that is not part of it; counted in its length. */
+  /** Whether a newline is sent after the whole body. `lengthBytes` includes it. */
   readonly isLine?: boolean;
 }
 
@@ -77,7 +80,7 @@ export interface ExchangeStart {
   readonly isUpgrade?: boolean;
 }
 
-/** `answering` from its first byte until the last was handed over; `gone` when the client left before that. */
+/** `answering`: from the first byte of the response to the last. `gone`: the client disconnected before that. */
 type ExchangeState = "running" | "answering" | "done" | "gone";
 
 export class Exchange implements HttpRequest, Turn, TurnHolder {
@@ -90,13 +93,13 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
   readonly #client: ClientConnection;
   readonly #wire: Wire;
   #state: ExchangeState = "running";
-  /** Whose turn the request has, or waits for. */
+  /** Owner of the turn that the request has or waits for. */
   #owner: TurnOwner | undefined;
   #headers: ReadonlyMap<string, string> | undefined;
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #isBodyRead = false;
-  /** Answered at once, and not handed over yet. */
+  /** Response of a synchronous handler, not sent yet. */
   #ready: HttpResponse | undefined;
   #feed: Feed | undefined;
   #outflow: Outflow | undefined;
@@ -124,7 +127,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return headerValues(this.#wire.rawHeaders, name);
   }
 
-  /** Made when first asked for, because most requests are answered before anybody could wait for it. */
+  /** Created on first use: most requests are answered without it. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -133,7 +136,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return this.#abort.signal;
   }
 
-  /** True until an answer was begun or the client was gone. */
+  /** True until a response was begun or the client disconnected. */
   get isUnanswered(): boolean {
     return this.#state === "running";
   }
@@ -146,7 +149,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return receiveBody(this.#wire, { loop, budget, timeoutMs: limits.bodyTimeoutMs, maxBytes });
   }
 
-  /** What is left unread stays so; the connection outlives it. */
+  /** Unread bytes stay unread; the connection stays open when the iteration ends. */
   streamBody(): AsyncIterable<Uint8Array> {
     assert(!this.#isBodyRead, "the body of a request is read once");
     this.#isBodyRead = true;
@@ -154,7 +157,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return this.#wire.incoming.iterator({ destroyOnReturn: false });
   }
 
-  /** Takes its turn on the loop, then runs. */
+  /** Queues for a turn on the loop, then runs. */
   start(): void {
     this.#owner = this.#client.ownerOf(this.peer, () => this.headers);
     this.#surroundings.turns.take(this.#owner, this);
@@ -189,14 +192,14 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     this.#client.refused(this.headers);
   }
 
-  /** Tells the handler to come to an end; an answer can still be given. */
+  /** Aborts the handler's signal; the handler can still respond. */
   abort(reason: Error): void {
     if (this.#abortReason !== undefined) return;
     this.#abortReason = reason;
     this.#abort?.abort(reason);
   }
 
-  /** The wire is closed. Unless the answer was complete, the client left early. */
+  /** The wire is closed. If the response is incomplete, the client left early. */
   closed(): void {
     if (this.#state === "gone" || this.#state === "done") return;
     this.#state = "gone";
@@ -231,7 +234,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     this.#answer(errorResponse(tooManyWaiting()));
   }
 
-  /** A handler never fails; should one have a bug, the client is told so. */
+  /** Handlers never throw by contract. If a bug makes one throw, the client gets the error. */
   #failure(error: unknown): HttpResponse {
     this.#surroundings.log.error("a request handler failed", { target: this.target, error });
     return errorResponse(error);
@@ -247,7 +250,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return undefined;
   }
 
-  /** Settles when a connection that was switched is closed. */
+  /** The promise settles when an upgraded connection is closed. */
   #send(response: HttpResponse): Promise<void> | undefined {
     const { status, headers, switched, isLine = false } = response;
     this.#state = "answering";
@@ -303,7 +306,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return undefined;
   }
 
-  /** Ended as if complete, half an answer would be taken for a whole one. */
+  /** Cuts the wire: a normal end would make half a response look complete. */
   #breakOff(error: unknown): void {
     if (this.#isGone()) return;
     this.#surroundings.log.error("an answer broke off", { target: this.target, error });
@@ -319,7 +322,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     this.#feedOf(response)?.stop();
   }
 
-  /** Undefined for what goes out in one piece. */
+  /** Undefined for a body that is sent in one piece. */
   #feedOf({ body, feed, isLine }: HttpResponse): Feed | undefined {
     if (feed !== undefined) return feed;
     if (typeof body === "string") return undefined;
@@ -329,7 +332,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
   }
 }
 
-/** Where it is known before the last piece is. */
+/** Undefined where the length is known only with the last piece. */
 function lengthOf({ body, feed, isLine }: HttpResponse): number | undefined {
   if (feed !== undefined || !isWhole(body)) return undefined;
   return body.length + (isLine === true ? 1 : 0);
@@ -341,9 +344,9 @@ async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   yield* pieces;
 }
 
-/** Before the request has asked for a turn. */
+/** Owner until the request queues for a turn. */
 const NO_OWNER: TurnOwner = { user: undefined, path: [] };
-/** All clients together that are not verified. */
+/** Share of all unverified clients together. */
 const STRANGERS = "";
 
 const RETRY_AFTER_SECONDS = 1;

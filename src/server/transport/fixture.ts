@@ -1,4 +1,4 @@
-/** A listener on a free port of this machine, and clients of both protocols that are read as a test likes. */
+/** Starts a listener on a free loopback port, and clients of both protocols whose reads the test controls. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { request as httpsRequest } from "node:https";
@@ -22,7 +22,7 @@ export interface TestServer {
   readonly pki: Pki;
   /** Messages of warnings and errors. */
   readonly logged: readonly string[];
-  /** What a client needs to connect; `identity` is who it says it is. */
+  /** Options for connecting a client; `identity` is its client certificate. */
   client(identity?: Pki["admin"]): ConnectionOptions & { readonly port: number };
 }
 
@@ -30,7 +30,7 @@ export interface ServerOptions {
   readonly limits?: Partial<TransportLimits>;
 }
 
-/** Closed when the test ends. */
+/** Starts a listener that closes when the test ends. */
 export async function startServer(handler: HttpHandler, options: ServerOptions = {}): Promise<TestServer> {
   const pki = await makePki();
   const logged: string[] = [];
@@ -56,7 +56,7 @@ function makePki(): Promise<Pki> {
   return (shared ??= makeForeignPki());
 }
 
-/** Another cluster's. */
+/** Certificates of another cluster. */
 export async function makeForeignPki(): Promise<Pki> {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-transport-"));
   const pki = await openPki({ dir, names: serverNames([], "10.96.0.1"), loop, log: silentLog });
@@ -69,22 +69,22 @@ export interface ClientRequest {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly identity?: Pki["admin"];
-  /** Sent as the body; or, when it is a function, whatever that writes. */
+  /** The body, or a function that writes it. */
   readonly body?: string | Uint8Array | ((out: Writable) => void);
 }
 
 export interface ClientAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** Nothing is read before somebody reads it. */
+  /** Paused until the test reads it. */
   readonly body: Readable;
-  /** Leaves without waiting for the rest. */
+  /** Disconnects without reading the rest. */
   leave(): void;
 }
 
 export type Send = (server: TestServer, request?: ClientRequest) => Promise<ClientAnswer>;
 
-/** Each on a connection of its own. */
+/** Each request uses a connection of its own. */
 export const PROTOCOLS: readonly (readonly [string, Send])[] = [
   ["HTTP/1.1", sendHttp1],
   ["HTTP/2", (server, request) => sendHttp2(openSession(server, request?.identity), request)],
@@ -135,7 +135,7 @@ function sendBody(out: Writable, body: ClientRequest["body"]): void {
   else out.end(body);
 }
 
-/** A connection over which a test writes what it likes. */
+/** A connection over which a test writes raw bytes. */
 export function openRaw(server: TestServer, options: ConnectionOptions = {}): TLSSocket {
   const socket = connectTls({ ...server.client(), ALPNProtocols: ["http/1.1"], ...options });
   socket.on("error", () => undefined);
@@ -143,14 +143,14 @@ export function openRaw(server: TestServer, options: ConnectionOptions = {}): TL
   return socket;
 }
 
-/** Everything until the end. */
+/** Reads until the end of the stream. */
 export async function readAll(from: Readable): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of from as AsyncIterable<Uint8Array>) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
-/** As `readAll`, for connections that the other side may break off: what came until then. */
+/** As `readAll`, for connections that the other side may cut: returns the text received until then. */
 export function readUntilClosed(socket: TLSSocket): Promise<string> {
   return new Promise((resolve) => {
     let text = "";

@@ -1,7 +1,7 @@
 /** Headers of a request as the server sees them: lower-case names, repeated headers joined. */
 import type { IncomingHttpHeaders } from "node:http2";
 
-/** From names and values in turn, as HTTP/1.1 has them. */
+/** Converts HTTP/1.1 headers, a list in which names and values alternate. */
 export function headersFromList(raw: readonly string[]): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -13,7 +13,7 @@ export function headersFromList(raw: readonly string[]): ReadonlyMap<string, str
   return headers;
 }
 
-/** Each value of one header, from names and values in turn. */
+/** Each value of one header, from a list in which names and values alternate. */
 export function headerValues(raw: readonly string[], name: string): readonly string[] {
   const values: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -23,8 +23,8 @@ export function headerValues(raw: readonly string[], name: string): readonly str
 }
 
 /**
- * From HTTP/2's, which Node has joined; of those that make no sense twice, such as `authorization`, it keeps the first.
- * Pseudo-headers are left out, and `:authority` reads as `host`.
+ * Converts HTTP/2 headers. Node has joined repeated ones, and keeps only the first of single-value headers such as
+ * `authorization`. Pseudo-headers are left out; `:authority` becomes `host`.
  */
 export function headersFromFields(fields: IncomingHttpHeaders): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();

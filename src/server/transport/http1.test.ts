@@ -7,7 +7,7 @@ import { answer, openRaw, pending, readUntilClosed, startServer } from "./fixtur
 
 const OK = "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
-describe("HTTP/1.1 that cannot be understood", () => {
+describe("malformed HTTP/1.1", () => {
   test.each([
     ["no HTTP at all", "hello\r\n\r\n", 400],
     ["bytes of TLS within TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400],
@@ -58,9 +58,9 @@ describe("HTTP/1.1 that cannot be understood", () => {
 
   test.each([
     ["two hosts", `GET /2 HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n${OK}`, 400],
-    ["what is no request", "hello\r\n\r\n", 400],
+    ["bytes that are no request", "hello\r\n\r\n", 400],
     ["too long headers", `GET /2 HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(33 * 1024)}\r\n\r\n`, 431],
-  ])("what was sent before %s is answered first", async (_, text, status) => {
+  ])("a request before %s is answered first", async (_, text, status) => {
     const gate = pending();
     const targets: string[] = [];
     const server = await startServer(async ({ target }) => {
@@ -79,7 +79,7 @@ describe("HTTP/1.1 that cannot be understood", () => {
     expect(targets).toEqual(["/1"]);
   });
 
-  test("a body that cannot be understood is refused in place of its own answer, and of no other", async () => {
+  test("a malformed body is refused instead of its own response, and of no other", async () => {
     const started = pending();
     const server = await startServer(async (request) => {
       started.resolve();
@@ -103,8 +103,8 @@ describe("HTTP/1.1 that cannot be understood", () => {
   test.each([
     ["no host", "x: y", 400],
     ["two hosts", "host: a\r\nhost: b", 400],
-    ["an expectation that nobody knows", "host: a\r\nexpect: more", 417],
-  ])("what is sent behind %s is not looked at, an upgrade neither", async (_, headers, code) => {
+    ["an unknown expectation", "host: a\r\nexpect: more", 417],
+  ])("bytes after %s are ignored, also an upgrade", async (_, headers, code) => {
     const targets: string[] = [];
     const server = await startServer(async ({ target }) => {
       targets.push(target);
@@ -129,7 +129,7 @@ describe("HTTP/1.1 that cannot be understood", () => {
     expect(await readUntilClosed(socket)).toBe("");
   });
 
-  test("headers that do not end in time are answered 408", async () => {
+  test("headers that time out are answered 408", async () => {
     const server = await startServer(async () => answer("ok"), { limits: { headersTimeoutMs: 60 } });
     const socket = openRaw(server);
 
@@ -138,7 +138,7 @@ describe("HTTP/1.1 that cannot be understood", () => {
     expect(await readUntilClosed(socket)).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  test("a connection that is not used for long is closed", async () => {
+  test("an idle connection is closed", async () => {
     const server = await startServer(async () => answer("ok"), { limits: { idleTimeoutMs: 30 } });
     const socket = openRaw(server);
 
@@ -147,7 +147,7 @@ describe("HTTP/1.1 that cannot be understood", () => {
     expect(await readUntilClosed(socket)).toMatch(/ok$/);
   });
 
-  test("a handshake that is not finished in time is closed", async () => {
+  test("a handshake that times out closes the connection", async () => {
     const server = await startServer(async () => answer("ok"), { limits: { handshakeTimeoutMs: 30 } });
     const raw = connectPlain({ host: "127.0.0.1", port: server.listener.port });
 
@@ -158,7 +158,7 @@ describe("HTTP/1.1 that cannot be understood", () => {
 });
 
 describe("an HTTP/1.1 connection", () => {
-  test("carries requests sent in one go out one after the other", async () => {
+  test("carries out pipelined requests one after the other", async () => {
     const gate = pending();
     const begun: string[] = [];
     const server = await startServer(async ({ target }) => {
@@ -181,7 +181,7 @@ describe("an HTTP/1.1 connection", () => {
     expect((await closed).match(/\(\S*\)/g)).toEqual([...targets, "/"].map((target) => `(${target})`));
   });
 
-  test("is cut when more than enough requests are sent before one is answered", async () => {
+  test("is cut when the client pipelines too many requests", async () => {
     const server = await startServer(async ({ signal }) => {
       await once(signal, "abort");
       return answer("");
@@ -193,7 +193,7 @@ describe("an HTTP/1.1 connection", () => {
     expect(await readUntilClosed(socket)).toBe("");
   });
 
-  test("does not carry out what a client left behind", async () => {
+  test("drops pipelined requests of a client that has disconnected", async () => {
     const begun = pending();
     const left = pending();
     const targets: string[] = [];
@@ -215,7 +215,7 @@ describe("an HTTP/1.1 connection", () => {
     expect(targets).toEqual(["/1"]);
   });
 
-  test("goes on after a body that nobody read", async () => {
+  test("continues after an unread body", async () => {
     const server = await startServer(async () => answer("ok"));
     const socket = openRaw(server);
 
@@ -224,7 +224,7 @@ describe("an HTTP/1.1 connection", () => {
     expect((await readUntilClosed(socket)).match(/ok/g)).toHaveLength(2);
   });
 
-  test("is cut when a body that nobody reads does not end", async () => {
+  test("is cut when an unread body does not end", async () => {
     const server = await startServer(async () => answer("no", { status: 401 }));
     const socket = openRaw(server);
     const closed = readUntilClosed(socket);
@@ -239,7 +239,7 @@ describe("an HTTP/1.1 connection", () => {
     expect(await closed).toMatch(/^HTTP\/1.1 401 /);
   });
 
-  test("of a client that knows no chunks ends with the stream", async () => {
+  test("closes after a stream to a client without chunked encoding", async () => {
     async function* pieces(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("one ");
       yield Buffer.from("two");
@@ -252,7 +252,7 @@ describe("an HTTP/1.1 connection", () => {
     expect(await readUntilClosed(socket)).toMatch(/\r\n\r\none two$/);
   });
 
-  test("is cut when the headers of an answer cannot be sent as they are", async () => {
+  test("is cut when the headers of a response are invalid", async () => {
     const server = await startServer(async () => answer("", { headers: new Map([["warning", "a\r\nb"]]) }));
     const socket = openRaw(server);
 
@@ -262,7 +262,7 @@ describe("an HTTP/1.1 connection", () => {
     expect(server.logged).toHaveLength(1);
   });
 
-  test("joins headers that come more than once", async () => {
+  test("joins repeated headers", async () => {
     const server = await startServer(async ({ headers }) => answer(headers.get("accept") ?? ""));
     const socket = openRaw(server);
 
@@ -275,7 +275,7 @@ describe("an HTTP/1.1 connection", () => {
 describe("a request to upgrade", () => {
   const UPGRADE = "GET /exec HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
 
-  test("that is not granted is answered like any other, and is the last one", async () => {
+  test("is answered like any other when refused, and is the last one", async () => {
     const server = await startServer(async ({ headers }) =>
       answer(headers.get("upgrade") ?? "", { status: 503 }),
     );
@@ -286,7 +286,7 @@ describe("a request to upgrade", () => {
     expect(await readUntilClosed(socket)).toMatch(/^HTTP\/1.1 503 [^]*\r\n\r\nwebsocket$/);
   });
 
-  test("that is granted joins the connection with the other side, early bytes first", async () => {
+  test("joins the connection with the other side when granted, early bytes first", async () => {
     const seen = pending<HttpRequest>();
     const [near, far] = await connectedPair();
     const server = await startServer(async (request) => {
@@ -313,7 +313,7 @@ describe("a request to upgrade", () => {
     ]);
   });
 
-  test("takes the other side with it when the client is gone", async () => {
+  test("closes the other side when the client disconnects", async () => {
     const [near] = await connectedPair();
     const server = await startServer(async () => ({
       status: 101,
@@ -331,7 +331,7 @@ describe("a request to upgrade", () => {
     expect(near.destroyed).toBe(true);
   });
 
-  test("behind a request that waits for its answer ends the connection", async () => {
+  test("closes the connection while an earlier request waits for its response", async () => {
     const waiting = pending<void>();
     const targets: string[] = [];
     const server = await startServer(async ({ target }) => {
@@ -348,7 +348,7 @@ describe("a request to upgrade", () => {
     expect(targets).not.toContain("/exec");
   });
 
-  test("does not lend its bytes to a handler that reads a body", async () => {
+  test("does not expose its early bytes to a handler that reads a body", async () => {
     const server = await startServer(async (request) => answer(await request.readBody(1000)));
     const socket = openRaw(server);
 
@@ -358,7 +358,7 @@ describe("a request to upgrade", () => {
   });
 });
 
-/** The two ends of one connection. */
+/** Both ends of one connection. */
 async function connectedPair(): Promise<readonly [Socket, Socket]> {
   const listener = createListener().listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -368,7 +368,7 @@ async function connectedPair(): Promise<readonly [Socket, Socket]> {
   return [near, far];
 }
 
-describe("a body that is read as it comes", () => {
+describe("a streamed body", () => {
   test("arrives whole", async () => {
     const server = await startServer(async (request) => {
       const pieces: Uint8Array[] = [];

@@ -1,4 +1,6 @@
-/** Carries exchanges over HTTP/1.1. What cannot be parsed is answered in its turn (400, 408, 413, 431), and the connection closed. */
+/**
+ * Carries exchanges over HTTP/1.1. Answers unparsable bytes in order (400, 408, 413, 431), then closes the connection.
+ */
 import type { EventEmitter } from "node:events";
 import {
   createServer,
@@ -22,14 +24,14 @@ import { joined } from "./joined-streams.ts";
 import type { TransportLimits } from "./limits.ts";
 
 /**
- * Up to this length an answer is handed to Node as text, of which each character is one byte: it then goes out in one piece with its
- * head, which saves up to a seventh of what a small answer costs. Longer ones cost more to copy.
+ * Up to this length a response is handed to Node as latin1 text. It then goes out in one piece with its head, which
+ * saves up to a seventh of the cost of a small response. Longer ones cost more to copy.
  */
 const TEXT_BYTES_MAX = 16 * 1024;
 
-/** What Go takes for a host. */
+/** The host values that Go accepts. */
 const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/;
-/** In Go's form. */
+/** The format of Go's response. */
 const BAD_REQUEST =
   "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request: ";
 const HOST_REFUSALS = {
@@ -38,7 +40,7 @@ const HOST_REFUSALS = {
 } as const;
 const EXPECTATION_REFUSAL =
   "HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-/** What the parser, or Node, has to object, where that is not just that it is no request. */
+/** Statuses by error code of the parser or of Node. Any other code means 400. */
 const FAULT_STATUSES: ReadonlyMap<string | undefined, number> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", 408],
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", 413],
@@ -46,25 +48,25 @@ const FAULT_STATUSES: ReadonlyMap<string | undefined, number> = new Map([
 ]);
 
 export interface Http1 {
-  /** Takes a socket whose handshake is done. */
+  /** Takes a socket after its TLS handshake. */
   accept(socket: TLSSocket, client: ClientConnection): Connection;
   close(): void;
 }
 
 export function createHttp1(surroundings: Surroundings): Http1 {
   const server = createServer(serverOptions(surroundings.limits));
-  // Those above Node's default of 2000 would be left out without a word; their bytes are bounded anyway.
+  // Node would silently drop headers above its default of 2000; `maxHeaderSize` bounds them anyway.
   server.maxHeadersCount = 0;
   const connections = new WeakMap<Duplex, Http1Connection>();
   const chunks = new Chunks();
   const serve = (req: IncomingMessage, res: ServerResponse): void =>
     connections.get(req.socket)?.serve(req, res);
   server.on("request", serve).on("checkContinue", serve);
-  // Node would answer by itself, on a socket that others are given meanwhile.
+  // Without a listener Node responds itself, on a socket that may already belong to another exchange.
   server.on("checkExpectation", (req: IncomingMessage) =>
     connections.get(req.socket)?.refuse(EXPECTATION_REFUSAL),
   );
-  // Node would answer by itself, in place of a request that came before.
+  // Without a listener Node responds itself, ahead of the response to an earlier request.
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => connections.get(socket)?.fail(code));
   server.on("upgrade", (req, socket, head) => connections.get(socket)?.serveUpgrade(req, head));
   startTimeouts(server);
@@ -89,12 +91,12 @@ function serverOptions(limits: TransportLimits): Parameters<typeof createServer>
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: Math.ceil(limits.headersTimeoutMs / 2),
     insecureHTTPParser: false,
-    // Node would answer by itself, as it would an unknown Expect.
+    // Otherwise Node responds itself, as it would to an unknown `expect`.
     requireHostHeader: false,
   };
 }
 
-/** Node looks for slow requests only after this event, and a server that is handed its sockets never listens. */
+/** Node checks for slow requests only after this event. This server never listens: it is handed its sockets. */
 function startTimeouts(server: Server): void {
   server.emit("listening");
 }
@@ -105,18 +107,17 @@ interface ConnectionPlace {
 }
 
 class Http1Connection implements Connection {
-  /** In the order in which they came; mostly one. No Set: V8 makes whatever comes to and goes from one live longer. */
+  /** In order of arrival; mostly one. Not a Set: V8 keeps entries of a Set alive longer. */
   readonly exchanges: Exchange[] = [];
   readonly #socket: TLSSocket;
   readonly #chunks: Chunks;
   readonly #surroundings: Surroundings;
   readonly #client: ClientConnection;
   #state: "open" | "finishing" = "open";
-  /** What came cannot be trusted to be a request, nor what follows it: this is the last answer. */
+  /** Last response, after bytes that are no valid request. Nothing after them can be trusted either. */
   #refusal: string | undefined;
-  /** The last one that was found to be right: clients send the same again and again. */
+  /** Last valid host header: clients send the same one repeatedly. */
   #host: string | undefined;
-  /** The last request. */
   #last: IncomingMessage | undefined;
 
   constructor(socket: TLSSocket, chunks: Chunks, place: ConnectionPlace) {
@@ -125,7 +126,7 @@ class Http1Connection implements Connection {
     this.#client = client;
     this.#chunks = chunks;
     this.#surroundings = surroundings;
-    // Node does not tell answers that wait behind another one (pipelining) that their socket is closed.
+    // Node does not report the close to pipelined responses that wait behind another one.
     socket.once("close", () => {
       for (const exchange of this.exchanges.splice(0)) exchange.closed();
     });
@@ -153,7 +154,7 @@ class Http1Connection implements Connection {
     else if (this.exchanges.length > this.#surroundings.limits.maxRequestsAhead) this.#socket.destroy();
   }
 
-  /** Refuses the request otherwise. Two of them, joined with a space, are no more right than one that has a space. */
+  /** Refuses the request if not. Two host headers, joined with a space, fail like one that contains a space. */
   #hasRightHost(wire: Http1Wire): boolean {
     const host = wire.readHeaders().get("host");
     if (host !== undefined && host === this.#host) return true;
@@ -166,18 +167,18 @@ class Http1Connection implements Connection {
     return true;
   }
 
-  /** Behind the answers to what came before. */
+  /** Sends `answer` after the responses to earlier requests, then closes. */
   refuse(answer: string): void {
     if (this.#refusal !== undefined) return;
     this.#refusal = answer;
     this.#endIfDone();
   }
 
-  /** The connection broke, or what came is not, or not in time, what it should be: another request, or the body of the last one. */
+  /** The connection broke, or the next request or the last body is malformed or late. */
   fail(code: string | undefined): void {
     const answer = faultAnswer(code);
     if (this.#last?.complete !== false && this.#socket.writable) return this.refuse(answer);
-    // An answer to the last one would be taken for one to the first.
+    // The client would take a response to the last request for one to the first.
     const [first, ...others] = this.exchanges;
     if (first?.isUnanswered === true && others.length === 0) this.#socket.write(answer);
     return void this.#socket.destroy();
@@ -189,8 +190,8 @@ class Http1Connection implements Connection {
   }
 
   /**
-   * Requests that a client sends before earlier ones are answered are carried out one after the other, since their answers go out one after the
-   * other: one that is carried out early would hold what it has until its turn.
+   * Pipelined requests are carried out one after the other, because their responses go out in order. A request carried
+   * out early would hold its resources until its response is due.
    */
   #startNext(): void {
     const [next] = this.exchanges;
@@ -198,14 +199,14 @@ class Http1Connection implements Connection {
   }
 
   /**
-   * A request that may turn the connection into something else: passes the handler like any other, and is the last one of its connection
-   * whatever comes of it. Bytes that the client sent along are seen by nobody unless the answer switches.
+   * Handles an upgrade request. It passes the handler like any other, and is the last request of its connection. `head`
+   * holds bytes that the client sent ahead; they are used only if the response switches protocols.
    */
   serveUpgrade(req: IncomingMessage, head: Buffer): void {
     const socket = this.#socket;
-    // Node leaves the socket to whoever takes it.
+    // Node removes its own error handler from an upgraded socket.
     socket.on("error", () => undefined);
-    // Behind an answer that is still on its way it could not be told where that ends.
+    // The client could not tell where an earlier, unfinished response ends.
     if (this.exchanges.length > 0) {
       socket.destroy();
       return;
@@ -231,7 +232,7 @@ class Http1Connection implements Connection {
     this.#endIfDone();
   }
 
-  /** What was written before is still sent. */
+  /** Bytes already written are still sent. */
   #endIfDone(): void {
     if (this.exchanges.length > 0 || (this.#state === "open" && this.#refusal === undefined)) return;
     if (this.#refusal !== undefined && this.#socket.writable) this.#socket.write(this.#refusal);
@@ -242,7 +243,7 @@ class Http1Connection implements Connection {
 interface WirePlace {
   readonly connection: Http1Connection;
   readonly chunks: Chunks;
-  /** What came behind a request for an upgrade. */
+  /** Bytes received after an upgrade request. */
   readonly head?: Buffer;
 }
 
@@ -259,7 +260,6 @@ class Http1Wire implements Wire {
     this.#place = place;
   }
 
-  /** What follows a request for an upgrade is of another protocol, or nothing. */
   get remoteAddress(): string | undefined {
     return this.incoming.socket.remoteAddress;
   }
@@ -276,12 +276,12 @@ class Http1Wire implements Wire {
     return this.incoming.rawHeaders;
   }
 
-  /** Not Node's own, which would be made besides. */
+  /** Parses the raw list: Node would build its own headers object in addition. */
   readHeaders(): ReadonlyMap<string, string> {
     return (this.#headers ??= headersFromList(this.incoming.rawHeaders));
   }
 
-  /** The client sends its body only when told to. */
+  /** Whether the client waits for 100 Continue before it sends its body. */
   get #isInvitationDue(): boolean {
     return !this.#wasInvited && this.readHeaders().has("expect");
   }
@@ -306,20 +306,20 @@ class Http1Wire implements Wire {
     else this.#endCorked(body, end);
   }
 
-  /** In one write, without a copy. */
+  /** Sends body and newline in one write, without a copy. */
   #endCorked(body: Uint8Array | undefined, end: string): void {
     this.outgoing.cork();
     this.outgoing.write(body);
     this.outgoing.end(end, "latin1");
   }
 
-  /** The head goes out at once: a watch may have nothing to say for minutes. */
+  /** Flushes the head: a watch may have no event for minutes. */
   begin(head: AnswerHead): void {
     this.#writeHead(head);
     this.outgoing.flushHeaders();
   }
 
-  /** As one write with what frames it, where Node would make three. */
+  /** Writes a piece with its framing in one write; Node would make three. */
   write(piece: Uint8Array): boolean {
     return this.incoming.socket.write(this.outgoing.chunkedEncoding ? this.#place.chunks.of(piece) : piece);
   }
@@ -352,8 +352,8 @@ class Http1Wire implements Wire {
   }
 
   /**
-   * A client that was never told to send its body may or may not do so, and one that asked for an upgrade may have sent
-   * bytes of another protocol: what comes next must not be taken for a request.
+   * A client that got no 100 Continue may or may not send its body. A client that asked for an upgrade may have sent
+   * bytes of another protocol. The next bytes must not be parsed as a request.
    */
   #isEndUnclear(): boolean {
     return this.#isInvitationDue || this.readHeaders().has("upgrade");
@@ -371,7 +371,7 @@ function faultAnswer(code: string | undefined): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\n\r\n`;
 }
 
-/** Node checks headers only of answers that it writes itself. */
+/** Validates the headers here: Node checks only those of responses that it writes itself. */
 function headText(status: number, headers: ReadonlyMap<string, string>): string {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`];
   for (const [name, value] of headers) {

@@ -5,7 +5,7 @@ import { answer, openRaw, openSession, pending, readAll, sendHttp2, startServer 
 
 const MIB = 1024 * 1024;
 
-/** For what Node's client would not send. */
+/** Builds frames that Node's client would not send. */
 function frame(type: number, { flags = 0, stream = 0, bytes = [] }: Partial<FrameParts>): Buffer {
   return Buffer.from([0, 0, bytes.length, type, flags, 0, 0, 0, stream, ...bytes]);
 }
@@ -86,7 +86,7 @@ describe("an HTTP/2 session", () => {
     for (const one of stalled) one.leave();
   });
 
-  test("that takes back more requests than it may is closed", async () => {
+  test("is closed when the client cancels too many requests", async () => {
     const allSeen = pending();
     let seen = 0;
     const server = await startServer(
@@ -112,7 +112,7 @@ describe("an HTTP/2 session", () => {
     expect(await readAll((await sendHttp2(openSession(server), { path: "/other" })).body)).toBe("ok");
   });
 
-  test("may end any number of watches that were answered", async () => {
+  test("lets a client cancel any number of answered watches", async () => {
     async function* silence(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("begun");
       await new Promise(() => undefined);
@@ -131,7 +131,7 @@ describe("an HTTP/2 session", () => {
     expect(await readAll((await sendHttp2(session)).body)).toBe("ok");
   });
 
-  test("refuses headers above the bound, and goes on", async () => {
+  test("refuses headers above the bound, and stays open", async () => {
     const server = await startServer(async () => answer("ok"));
     const session = openSession(server);
     await once(session, "remoteSettings");
@@ -147,7 +147,7 @@ describe("an HTTP/2 session", () => {
     expect(await readAll((await sendHttp2(other)).body)).toBe("ok");
   });
 
-  test("that sends nothing, or nothing any more, is closed", async () => {
+  test("is closed when it sends nothing, or stops sending", async () => {
     const server = await startServer(async () => answer("ok"), {
       limits: { headersTimeoutMs: 40, idleTimeoutMs: 40 },
     });
@@ -157,7 +157,7 @@ describe("an HTTP/2 session", () => {
     await Promise.all([once(silent, "close"), once(used, "close")]);
   });
 
-  test("with a silent watch is not closed for being idle", async () => {
+  test("stays open while it carries a silent watch", async () => {
     const gate = pending();
     async function* watch(): AsyncGenerator<Uint8Array> {
       await gate.promise;
@@ -182,7 +182,7 @@ describe("an HTTP/2 session", () => {
     ["data behind the end of a request", frame(0, { stream: 1, bytes: [0] })],
     ["headers that cannot be unpacked", frame(1, { flags: 5, stream: 3, bytes: Array(8).fill(0xff) })],
     ["a ping of seven bytes", frame(6, { bytes: [0, 0, 0, 0, 0, 0, 0] })],
-  ])("that sent %s is closed, and what it watched with it", async (_, wrong) => {
+  ])("is closed with its watches after %s", async (_, wrong) => {
     const [begun, ended] = [pending(), pending()];
     async function* watch(signal: AbortSignal): AsyncGenerator<Uint8Array> {
       yield Buffer.from("begun");
@@ -203,7 +203,7 @@ describe("an HTTP/2 session", () => {
     await Promise.all([closed, ended.promise]);
   });
 
-  test("gets its answer before its body ends, may send the rest, and goes on", async () => {
+  test("gets its response before its body ends, may send the rest, and stays open", async () => {
     const server = await startServer(async () => answer("no"));
     const session = openSession(server);
     const stream = session.request({ ":method": "POST", ":path": "/" }, { endStream: false });
@@ -217,7 +217,7 @@ describe("an HTTP/2 session", () => {
     expect(await readAll((await sendHttp2(session)).body)).toBe("no");
   });
 
-  test("loses a stream whose body nobody wants and that does not come to its end", async () => {
+  test("loses a stream whose unwanted body does not end", async () => {
     const server = await startServer(async () => answer("no"), { limits: { headersTimeoutMs: 40 } });
     const session = openSession(server);
     const silent = session.request({ ":method": "POST", ":path": "/" }, { endStream: false });
@@ -235,8 +235,8 @@ describe("an HTTP/2 session", () => {
     expect(await readAll((await sendHttp2(session)).body)).toBe("no");
   });
 
-  // Node.js itself was busy for ever, when a stream was reset behind its answer and its client had left.
-  test("that leaves in the midst of a body that nobody wants harms nobody", async () => {
+  // Node.js looped forever when a stream was reset after its response and the client had left.
+  test("does not block others when it closes in the middle of an unwanted body", async () => {
     const server = await startServer(async () => answer("no"));
     const post = [0x83, 0x84, 0x87, 0x41, 1, 0x61];
     const requests = Buffer.concat([
@@ -256,7 +256,7 @@ describe("an HTTP/2 session", () => {
     expect(await readAll((await sendHttp2(openSession(server))).body)).toBe("no");
   });
 
-  test("is told 400 for CONNECT", async () => {
+  test("answers CONNECT with 400", async () => {
     const server = await startServer(async () => answer("ok"));
     const session = openSession(server);
     const stream = session.request({ ":method": "CONNECT", ":authority": "b:443" });

@@ -1,4 +1,4 @@
-/** Carries exchanges over HTTP/2, on Node's stream interface: its request and response objects cost a sixth more. */
+/** Carries exchanges over HTTP/2. Uses Node's stream API: its request and response objects cost a sixth more. */
 import type { EventEmitter } from "node:events";
 import {
   constants,
@@ -19,22 +19,22 @@ import type { TransportLimits } from "./limits.ts";
 import { RateBudget } from "./rate-budget.ts";
 
 /**
- * What one session may hold, mostly answers that wait for the client: each stream holds at most a piece of 64 KiB and
- * 16 KiB of its own. Node refuses new streams above it, and its default of 10 MB is reached by a hundred slow readers.
+ * Memory bound of one session, mostly responses that wait for the client. Each stream holds at most a piece of 64 KiB
+ * plus a buffer of 16 KiB. Node refuses new streams above the bound; a hundred slow readers reach its default of 10 MB.
  */
 const MAX_SESSION_MEMORY_MB = 128;
 
-/** How much of a body a client may send before anybody reads it: twelve round trips for the largest body, kept per stream. */
+/** Bytes of a body that a client may send unread, per stream: twelve round trips for the largest body. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
-/** Of all streams together, once a request on the connection was verified; until then the protocol's own 64 KiB. */
+/** Window of all streams together, once a request on the connection was verified; until then the protocol's 64 KiB. */
 const SESSION_WINDOW_BYTES = 1024 * 1024;
 
-/** Node's default is 1000; an honest client sends none. */
+/** Node's default is 1000; a correct client sends none. */
 const MAX_INVALID_FRAMES = 100;
 
 const { NGHTTP2_ENHANCE_YOUR_CALM } = constants;
 
-/** Takes a socket whose handshake is done. */
+/** Takes a socket after its TLS handshake. */
 export function acceptHttp2(
   socket: TLSSocket,
   client: ClientConnection,
@@ -61,7 +61,7 @@ interface Http2ConnectionOptions {
   readonly surroundings: Surroundings;
 }
 
-/** The last are names and values in turn. */
+/** In `raw`, names and values alternate. */
 type StreamEvent = [
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -74,11 +74,11 @@ class Http2Connection implements Connection {
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
   /**
-   * Requests that the client may take back before they were answered (CVE-2023-44487). Taking one back costs the client
-   * nothing and the server a request, and streams that are reset do not count as concurrent.
+   * Requests that the client may cancel before they are answered (CVE-2023-44487). A cancel costs the client nothing
+   * and the server a request, and reset streams do not count as concurrent.
    */
   readonly #resets: RateBudget;
-  /** Whether it was asked for a sign of life, and has not given it yet. */
+  /** Whether a ping is unanswered. */
   #isAwaited = false;
 
   constructor(session: ServerHttp2Session, options: Http2ConnectionOptions) {
@@ -97,12 +97,12 @@ class Http2Connection implements Connection {
     session.on("stream", (...[stream, headers, , raw]: StreamEvent) => this.#serve(stream, headers, raw));
   }
 
-  /** Tells the client not to begin anything new here; open streams go on. */
+  /** Sends GOAWAY: no new streams; open streams continue. */
   finish(): void {
     this.#session.close();
   }
 
-  /** By then Node has ended the stream or the session. */
+  /** Only logs: Node has already closed the stream or the session. */
   readonly #noteFailure = (error: Error): void => {
     this.#options.surroundings.log.debug("an HTTP/2 client failed", { error });
   };
@@ -111,7 +111,7 @@ class Http2Connection implements Connection {
     const { client, surroundings } = this.#options;
     stream.on("error", this.#noteFailure);
     const { ":method": method, ":path": target } = headers;
-    // CONNECT, which nobody here offers, has no path.
+    // CONNECT, which the server does not support, has no path.
     if (method === undefined || target === undefined) {
       stream.respond({ ":status": 400 }, { endStream: true });
       return;
@@ -133,8 +133,8 @@ class Http2Connection implements Connection {
   }
 
   /**
-   * Long watches may be silent for as long as they like, while somebody is there who hears them: a session that a wrong frame has brought to
-   * its end says nothing any more, and its socket is no longer read, so that it would never be known to be closed.
+   * Long watches may be idle, so an idle session is pinged and closed only if the ping fails. After an invalid frame a
+   * session stops reading its socket, so it would never see the close.
    */
   #closeIfUnused(): void {
     const session = this.#session;
@@ -185,7 +185,7 @@ class Http2Wire implements Wire {
     return headersFromFields(this.#headers);
   }
 
-  /** A stream that the client broke off ends as any other, but it is closed by then. */
+  /** An aborted stream emits `end` like any other, but is closed by then. */
   isWhole(): boolean {
     return !this.incoming.closed && !this.incoming.destroyed;
   }
@@ -205,7 +205,7 @@ class Http2Wire implements Wire {
   #end(body: WholeBody, { isLine }: AnswerHead): void {
     if (isLine !== true) return void this.outgoing.end(body, "latin1");
     if (typeof body === "string") return void this.outgoing.end(`${body}\n`, "latin1");
-    // A second frame costs more than the copy: what is long comes in pieces.
+    // A second frame costs more than the copy; long bodies are streamed in pieces instead.
     this.outgoing.end(Buffer.concat([body, NEWLINE]));
   }
 
@@ -222,14 +222,14 @@ class Http2Wire implements Wire {
     return this.outgoing;
   }
 
-  /** Closed otherwise, the stream would first be ended as if nothing were missing. */
+  /** Destroys with an error: `close` would first end the stream as if it were complete. */
   cut(): void {
     this.outgoing.destroy(new Error("the answer was cut"));
   }
 
   /**
-   * Clients stop sending a body once its answer is there. The stream is not reset for it: where the client has left meanwhile, Node.js would make empty frames for ever,
-   * with nobody else getting a turn.
+   * Clients stop sending a body once they have the response. The stream is not reset: if the client has left, Node
+   * would produce empty frames forever and block the thread.
    */
   #discardRest(): void {
     const { incoming } = this;

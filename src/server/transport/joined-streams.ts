@@ -1,14 +1,14 @@
-/** Two connections that become one: what comes from either goes to the other, no faster than it is taken. */
+/** Joins two connections: bytes of each go to the other, no faster than the other reads them. */
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { SwitchedStream } from "../request/http.ts";
 
 const LISTENERS_MAX = 32;
 
-/** Resolves when both are closed. Either may end its own direction; one that breaks takes the other with it. */
+/** Resolves when both are closed. Either side may end its own direction; an error on one side closes both. */
 export async function joined(left: SwitchedStream, right: SwitchedStream): Promise<void> {
   for (const { stream } of [left, right]) {
-    // Both directions listen, beside whoever had the connection before.
+    // Both directions add listeners, beside those of the previous owner.
     stream.setMaxListeners(LISTENERS_MAX);
     stream.on("error", () => undefined);
   }
@@ -20,7 +20,7 @@ export async function joined(left: SwitchedStream, right: SwitchedStream): Promi
   right.stream.destroy();
 }
 
-/** What broke is no concern of anybody: whoever used the connection sees that it has ended. */
+/** Drops the error: the user of the connection sees that it has closed. */
 async function flow(from: Duplex, to: Duplex): Promise<void> {
   try {
     await pipeline(from, to);

@@ -1,16 +1,16 @@
 /**
- * The credentials that the server has verified, with their users. The order of turns depends on this alone: a request
- * with a known credential takes a turn of its user before anything is verified again. No credential is stored as text.
+ * Remembers verified credentials and their users. Only the order of turns depends on it: a request with a known
+ * credential takes a turn of its user before it is verified again. Credentials are stored as digests, never as text.
  */
 import { createHash } from "node:crypto";
 
-/** More than the clients of a busy server. */
+/** More than a busy server has clients. */
 const CREDENTIALS_MAX = 8192;
-/** Longer ones are verified in a turn of their connection each time: the digest would cost more than it saves. */
+/** Longer credentials are not remembered: hashing them costs more than it saves. */
 const CHARS_MAX = 16 * 1024;
 
 export class KnownCredentials {
-  /** Users by digest, the oldest first. */
+  /** Users by digest, oldest first. */
   readonly #users = new Map<string, string>();
 
   find(credential: string): string | undefined {

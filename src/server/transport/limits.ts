@@ -1,31 +1,31 @@
-/** What strangers may cost before anybody knows who they are. Every number can be changed by whoever starts a listener. */
+/** Bounds on the resources that unverified clients can use. `ListenOptions.limits` overrides each of them. */
 
 const MIB = 1024 * 1024;
 
 export interface TransportLimits {
-  /** A further one ends the oldest connection whose client is not verified. */
+  /** One connection more evicts the oldest connection whose client is not verified. */
   readonly maxConnections: number;
-  /** Of one IPv4 address or /64 network of IPv6, so that one machine cannot take all connections. */
+  /** Connections of one IPv4 address or IPv6 /64 network, so that one machine cannot take all connections. */
   readonly maxConnectionsPerAddress: number;
-  /** Names and values of one request's headers. */
+  /** Bytes of the names and values of one request's headers. */
   readonly maxHeaderBytes: number;
-  /** Of all bodies being received at one time, over all connections. */
+  /** Bytes of all bodies in flight, over all connections. */
   readonly maxReceivingBytes: number;
-  /** From a connection to the end of its TLS handshake. */
+  /** Time from the connection to the end of its TLS handshake. */
   readonly handshakeTimeoutMs: number;
-  /** From the first byte of a request to the end of its headers. */
+  /** Time from the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
-  /** From the first look at a body to its end. */
+  /** Time from the first read of a body to its end. */
   readonly bodyTimeoutMs: number;
-  /** How long a connection without requests is kept. */
+  /** Time for which a connection without requests stays open. */
   readonly idleTimeoutMs: number;
-  /** How long a client may take nothing of an answer that waits for it. */
+  /** Time for which a client may read nothing of a waiting response. */
   readonly stallTimeoutMs: number;
-  /** Requests that an HTTP/1.1 client may send before earlier ones are answered; with more its connection is cut. */
+  /** Pipelined requests of an HTTP/1.1 client; with more its connection is cut. */
   readonly maxRequestsAhead: number;
-  /** Requests at one time on one HTTP/2 session. */
+  /** Concurrent requests on one HTTP/2 session. */
   readonly maxStreamsPerSession: number;
-  /** Requests that an HTTP/2 client may take back before they were answered: at once, and for ever after. */
+  /** Unanswered requests that an HTTP/2 client may cancel: as a burst, and per second after that. */
   readonly maxResetBurst: number;
   readonly maxResetsPerSecond: number;
 }
@@ -33,20 +33,21 @@ export interface TransportLimits {
 export const DEFAULT_LIMITS: TransportLimits = {
   maxConnections: 10_000,
   maxConnectionsPerAddress: 4000,
-  // A bearer token of 16 KiB and an ordinary set of headers beside it.
+  // A bearer token of 16 KiB plus usual headers.
   maxHeaderBytes: 32 * 1024,
   maxReceivingBytes: 64 * MIB,
   handshakeTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 60_000,
-  // Longer than the 90 s for which Go clients keep a connection, so that they close it and not we while they write.
+  // Longer than the 90 s idle timeout of Go clients, so that the client closes first and not the server while the
+  // client writes.
   idleTimeoutMs: 120_000,
   stallTimeoutMs: 60_000,
-  // Clients of Kubernetes send none. Node reads on however many wait, so that they would take memory without bound.
+  // Kubernetes clients do not pipeline. Node keeps reading pipelined requests, so they would take memory without bound.
   maxRequestsAhead: 100,
-  // One Go client watches a hundred resources on one session and makes its ordinary requests beside.
+  // One Go client watches a hundred resources on one session, beside its ordinary requests.
   maxStreamsPerSession: 500,
-  // A client that ends takes back a few hundred watches at once, but those were answered and do not count here.
+  // A client that exits cancels a few hundred watches at once; those were answered and do not count here.
   maxResetBurst: 200,
   maxResetsPerSecond: 20,
 };

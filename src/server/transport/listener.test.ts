@@ -17,7 +17,7 @@ import {
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** How the clients of both protocols call an answer without its end. */
+/** Errors of both clients for a response without its end. */
 const BROKEN_OFF = /aborted|INTERNAL_ERROR|Premature close/;
 
 const whoami = async ({ peer }: HttpRequest): Promise<HttpResponse> =>
@@ -101,7 +101,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     expect([got.status, await readAll(got.body)]).toEqual([status, ""]);
   });
 
-  test("ends a stream that HEAD does not want", async () => {
+  test("stops the stream of a response to HEAD", async () => {
     const source = endlessSource();
     const server = await startServer(async () => answer(source.pieces));
 
@@ -140,7 +140,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     expect(await readAll(got.body)).toBe("second");
   });
 
-  test("asks for no more of a stream than the client takes", async () => {
+  test("pulls no more of a stream than the client reads", async () => {
     const source = countedSource(64, MIB);
     const server = await startServer(async ({ target }) =>
       answer(target === "/big" ? source.pieces : "small"),
@@ -152,7 +152,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     const askedWhileStalled = source.count();
     const text = await readAll(got.body);
 
-    // What both ends of a loopback connection buffer is up to 10 MiB.
+    // Both ends of a loopback connection buffer up to 10 MiB.
     expect(askedWhileStalled).toBeLessThan(16);
     expect(text).toHaveLength(64 * MIB);
   });
@@ -174,7 +174,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     expect(server.logged).toEqual([]);
   });
 
-  test("breaks a stream off when its source fails, so that it is not taken for whole", async () => {
+  test("cuts a stream when its source fails, so that it does not look complete", async () => {
     async function* failing(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("begun");
       throw new Error("disk gone");
@@ -187,7 +187,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     expect(server.logged).toEqual(["an answer broke off: Error: disk gone"]);
   });
 
-  test("breaks a stream off when its source fails later, and all before has been taken", async () => {
+  test("cuts a stream when its source fails after the client has read everything before", async () => {
     const taken = pending();
     async function* failing(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("begun");
@@ -204,7 +204,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     await expect(readAll(got.body)).rejects.toThrow(BROKEN_OFF);
   });
 
-  test("cuts a client that takes nothing for too long", async () => {
+  test("cuts a client that reads nothing for too long", async () => {
     const source = endlessSource();
     const server = await startServer(async () => answer(source.pieces), { limits: { stallTimeoutMs: 50 } });
 
@@ -214,7 +214,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     await expect(readAll(got.body)).rejects.toThrow(BROKEN_OFF);
   });
 
-  test("tells the client when a handler fails, though it must not", async () => {
+  test("sends the error of a handler that throws against its contract", async () => {
     const server = await startServer(() => Promise.reject(new Error("bug")));
 
     const got = await send(server);
@@ -225,7 +225,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
   });
 });
 
-describe("a client that leaves before its answer", () => {
+describe("a client that disconnects before its response", () => {
   const leaving: readonly (readonly [string, (server: TestServer) => () => void])[] = [
     [
       "HTTP/1.1",
@@ -280,7 +280,7 @@ describe.each(PROTOCOLS)("a body over %s", (_protocol, send) => {
     expect(await readAll(got.body)).toBe(String(size));
   });
 
-  test("that is announced as too long is refused unread", async () => {
+  test("is refused unread when its announced length is too long", async () => {
     const server = await startServer(echo);
 
     const got = await send(server, {
@@ -292,7 +292,7 @@ describe.each(PROTOCOLS)("a body over %s", (_protocol, send) => {
     expect([got.status, await readAll(got.body)]).toEqual([413, "RequestEntityTooLarge"]);
   });
 
-  test("that turns out too long is refused, and the client gets to read so", async () => {
+  test("is refused once it is too long, and the client can read the response", async () => {
     const server = await startServer(echo);
 
     const got = await send(server, {
@@ -306,7 +306,7 @@ describe.each(PROTOCOLS)("a body over %s", (_protocol, send) => {
     expect([got.status, await readAll(got.body)]).toEqual([413, "RequestEntityTooLarge"]);
   });
 
-  test("that nobody reads does not keep the answer back", async () => {
+  test("does not delay the response when unread", async () => {
     const server = await startServer(async () => answer("no", { status: 401 }));
 
     const got = await send(server, { method: "POST", body: Buffer.alloc(2 * MIB) });
@@ -314,7 +314,7 @@ describe.each(PROTOCOLS)("a body over %s", (_protocol, send) => {
     expect([got.status, await readAll(got.body)]).toEqual([401, "no"]);
   });
 
-  test("is refused when too much is received at once, and what it took is given back", async () => {
+  test("is refused when the budget is used up, and releases its bytes", async () => {
     const server = await startServer(echo, { limits: { maxReceivingBytes: 10 * KIB } });
 
     const refused = await send(server, { method: "POST", body: Buffer.alloc(11 * KIB) });
@@ -324,7 +324,7 @@ describe.each(PROTOCOLS)("a body over %s", (_protocol, send) => {
     expect(taken.status).toBe(200);
   });
 
-  test("that does not arrive in time is given up", async () => {
+  test("times out", async () => {
     const server = await startServer(echo, { limits: { bodyTimeoutMs: 50 } });
 
     const got = await send(server, { method: "POST", body: (out) => out.write("x") });
@@ -332,7 +332,7 @@ describe.each(PROTOCOLS)("a body over %s", (_protocol, send) => {
     expect([got.status, await readAll(got.body)]).toEqual([504, "Timeout"]);
   });
 
-  test("is waited for only when the handler wants it (100-continue)", async () => {
+  test("is invited only when the handler reads it (100-continue)", async () => {
     const server = await startServer(async (request) =>
       request.target === "/read" ? echo(request) : answer("no", { status: 403 }),
     );
@@ -390,7 +390,7 @@ describe("a body that breaks off", () => {
   });
 });
 
-describe("who a client is", () => {
+describe("the identity of a client", () => {
   test.each(PROTOCOLS)("comes from its certificate over %s", async (_protocol, send) => {
     const server = await startServer(whoami);
 
@@ -420,7 +420,7 @@ describe("who a client is", () => {
     },
   );
 
-  test("is not asked in TLS before 1.2", async () => {
+  test("is not read in TLS before 1.2", async () => {
     const server = await startServer(whoami);
     const socket = openRaw(server, {
       minVersion: "TLSv1.1",
@@ -435,7 +435,7 @@ describe("who a client is", () => {
 });
 
 describe("renewal", () => {
-  test("shows newcomers another certificate, and knows clients of the other authority only", async () => {
+  test("serves the new certificate, and trusts clients of the new CA only", async () => {
     const server = await startServer(whoami);
     const next = await makeForeignPki();
     server.listener.renew({ ...next.server, ca: next.ca.cert });
@@ -449,7 +449,7 @@ describe("renewal", () => {
     expect(await visit(server.pki.admin)).toContain("stranger");
   });
 
-  test("that cannot be is refused, and all stays as it was", async () => {
+  test("is refused with unusable certificates, and changes nothing", async () => {
     const server = await startServer(whoami);
     const next = await makeForeignPki();
 
@@ -464,7 +464,7 @@ describe("renewal", () => {
 });
 
 describe("close", () => {
-  test("tells HTTP/2 clients, ends watches through their signal and waits for the answers", async () => {
+  test("sends GOAWAY, aborts watches through their signal and waits for the responses", async () => {
     const server = await startServer(async ({ signal }) => answer(watch(signal)));
     async function* watch(signal: AbortSignal): AsyncGenerator<Uint8Array> {
       yield Buffer.from("begun ");
@@ -496,7 +496,7 @@ describe("close", () => {
     expect(await text).toMatch(/^HTTP\/1.1 200 OK/);
   });
 
-  test("cuts what is left after the time of grace", async () => {
+  test("cuts the remaining connections after the grace period", async () => {
     const source = endlessSource();
     const server = await startServer(async () => answer(source.pieces));
     const answers = await Promise.all(PROTOCOLS.map(([, send]) => send(server)));
@@ -544,7 +544,7 @@ test("a connection above the limit ends the oldest one whose client is not verif
   expect(await readUntilClosed(third)).toMatch(/ok$/);
 });
 
-/** Pieces of one size, and how many were asked for. */
+/** Pieces of one size, with a count of the pulled ones. */
 function countedSource(count: number, pieceBytes: number) {
   let asked = 0;
   async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -553,7 +553,7 @@ function countedSource(count: number, pieceBytes: number) {
   return { pieces: pieces(), count: () => asked };
 }
 
-/** Ends only when it is told to; also before its first piece, which a generator could not. */
+/** Ends only on `return`, also before its first piece, which a generator could not do. */
 function endlessSource() {
   const ended = pending();
   const iterator: AsyncIterator<Uint8Array> = {

@@ -1,6 +1,7 @@
 /**
- * HTTPS on one port, HTTP/1.1 and HTTP/2 as the client likes. Client certificates are asked for and not required: who
- * shows none is nobody, who shows one of another authority a stranger, and it is the server's business what these may do.
+ * Serves HTTPS on one port, with HTTP/1.1 or HTTP/2 by the client's choice. Client certificates are requested, not
+ * required. A client without one is anonymous; a client with an untrusted one is a stranger. The server decides about
+ * their permissions.
  */
 import type { AddressInfo, Socket } from "node:net";
 import {
@@ -25,7 +26,7 @@ import { DEFAULT_LIMITS, type TransportLimits } from "./limits.ts";
 import { peerReader } from "./peer.ts";
 import { RequestTurns } from "./request-turns.ts";
 
-/** A peer that vanished without a word is noticed after this and a few probes, also on a silent watch. */
+/** Detects a peer that vanished without closing after this time and a few probes, also on an idle watch. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
 export interface ListenOptions {
@@ -34,31 +35,31 @@ export interface ListenOptions {
   readonly handler: HttpHandler;
   readonly tls: ListenerTls;
   readonly host: string;
-  /** 0 lets the operating system pick a free one. */
+  /** 0 lets the operating system pick a free port. */
   readonly port: number;
   readonly limits?: Partial<TransportLimits>;
-  /** Somebody came who could not make himself understood. */
+  /** Called when a TLS handshake fails. */
   readonly onHandshakeError?: () => void;
 }
 
-/** All in PEM. */
+/** All values are PEM. */
 export interface ListenerTls {
   readonly key: string;
   readonly cert: string;
-  /** Of the authority that vouches for clients. */
+  /** Certificate of the CA that signs client certificates. */
   readonly ca: string;
-  /** Of the one that vouches for proxies which speak for others; without it there are none. */
+  /** Certificate of the CA that signs front-proxy certificates; without it no client is a front proxy. */
   readonly frontProxyCa?: string;
 }
 
 export interface Listener {
   readonly address: string;
   readonly port: number;
-  /** For connections that come from now on. Throws when it cannot be used, and then all stays as it was. */
+  /** Applies to new connections. Throws when the certificates are unusable; then nothing changes. */
   renew(tls: ListenerTls): void;
   /**
-   * Takes no further connection or request, aborts the signals of those under way, and resolves when their answers are
-   * out and all connections closed; after `graceMs` those that are left are cut.
+   * Takes no further connection or request and aborts the signals of requests in flight. Resolves when their responses
+   * are written and all connections closed. After `graceMs` the remaining ones are cut.
    */
   close(options: { readonly graceMs: number }): Promise<void>;
 }
@@ -93,7 +94,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   });
   server.on("secureConnection", (socket: TLSSocket) => {
     if (socket.destroyed) return;
-    // In TLS 1.2 it lets clients make us work without end; 1.3 does not have it.
+    // TLS 1.2 clients could renegotiate without end; TLS 1.3 has no renegotiation.
     socket.disableRenegotiation();
     const client = clientOf(socket);
     client.whenTrusted(() => connections.trust(socket));

@@ -1,10 +1,10 @@
-/** Writes an answer no faster than the client takes it. */
+/** Writes a response no faster than the client reads it. */
 import type { EventEmitter } from "node:events";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 
 /**
- * Most that is handed over in one write. Larger ones keep everybody else waiting while they are encrypted (a list of
- * 21 MB in one piece: 70 ms), smaller ones cost more per byte.
+ * Largest write. Larger ones block other requests during encryption (a list of 21 MB in one piece: 70 ms); smaller ones
+ * cost more per byte.
  */
 export const PIECE_BYTES = 64 * 1024;
 
@@ -18,21 +18,21 @@ export interface OutflowOptions {
   readonly out: PieceSink;
   readonly loop: Loop;
   readonly stallTimeoutMs: number;
-  /** Called once the client took nothing for so long. */
+  /** Called once the client has read nothing for `stallTimeoutMs`. */
   readonly onStalled: () => void;
   /** Called when there is room again. */
   readonly onRoom: () => void;
 }
 
-/** At most one piece, and what the stream buffers of its own (16 KiB), waits in memory. */
+/** Keeps at most one piece in memory, beside the stream's own buffer (16 KiB). */
 export class Outflow {
   readonly #options: OutflowOptions;
   #state: "open" | "full" | "stopped" = "open";
-  /** Of a piece that is too large for one write. */
+  /** Unwritten rest of a piece that is too large for one write. */
   #rest: Uint8Array | undefined;
-  /** Since when (Loop.elapsed) the client takes nothing; of meaning while it is full. */
+  /** Time (`Loop.elapsed`) since which the client reads nothing; valid only while full. */
   #fullSince = 0;
-  /** One for many waits, which mostly end at once: it looks how long the one has lasted that it finds. */
+  /** One timer serves many waits, which are mostly short: it checks how long the current one has lasted. */
   #alarm: Timer | undefined;
   readonly #onDrain = (): void => this.#drained();
 
@@ -47,7 +47,7 @@ export class Outflow {
     return this.#pour();
   }
 
-  /** Nothing is written any more. To be called at the end, whatever the end was. */
+  /** Writes nothing more. Must be called at the end, also after an error. */
   stop(): void {
     this.#state = "stopped";
     this.#rest = undefined;
@@ -65,7 +65,7 @@ export class Outflow {
     return this.#state === "open";
   }
 
-  /** An empty write would end nothing and say nothing, but cost a frame. */
+  /** Skips empty pieces: an empty write has no effect but costs a frame. */
   #write(piece: Uint8Array): void {
     const { out, loop, stallTimeoutMs } = this.#options;
     if (piece.byteLength === 0 || out.write(piece)) return;

@@ -28,7 +28,7 @@ interface Server {
   readonly pki: Pki;
 }
 
-/** Where proxies have an authority of their own. */
+/** Starts a listener with a separate CA for front proxies. */
 async function start(loop: Loop = realLoop): Promise<Server> {
   const pki = await makeForeignPki();
   const tls = { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert };
@@ -57,7 +57,7 @@ async function visit(
     ...(session !== undefined && { session }),
   });
   let kept = session;
-  // The server gives it out before its first answer.
+  // The server sends the session ticket before its first response.
   socket.on("session", (given: Buffer) => {
     kept = given;
   });
@@ -71,7 +71,7 @@ async function visit(
 }
 
 describe.each(["TLSv1.3", "TLSv1.2"] as const)("over %s", (version) => {
-  test("a client stays who it is when it resumes a session, and a front proxy stays one", async () => {
+  test("a client keeps its identity when it resumes a session, and a front proxy its role", async () => {
     const server = await start();
     const admin = { user: "kubernetes-admin", groups: ["system:masters", "kubeadm:cluster-admins"] };
     const proxy = { user: "front-proxy-client", groups: [], role: "front-proxy" };
@@ -89,8 +89,8 @@ describe.each(["TLSv1.3", "TLSv1.2"] as const)("over %s", (version) => {
   });
 });
 
-describe("a certificate that ends while its connection goes on", () => {
-  /** Longer than any certificate of a client lasts. */
+describe("a certificate that expires while its connection is open", () => {
+  /** Longer than the lifetime of any client certificate. */
   const YEARS_MS = 20 * 365 * 24 * 3_600_000;
 
   test.each(["admin", "frontProxyClient"] as const)("makes a stranger of its owner: %s", async (who) => {
@@ -148,7 +148,7 @@ describe("the uid that a certificate states", () => {
     expect(JSON.parse(who)).toEqual({ user: "jane", groups: ["writers"], uid: "0a1b", ...shown });
   });
 
-  test.each([[["0a1b", "2c3d"]], [[""]]])("makes a stranger of who states %j", async (uids) => {
+  test.each([[["0a1b", "2c3d"]], [[""]]])("makes the client a stranger when it is %j", async (uids) => {
     const server = await start();
     const identity = await identityWithUids(server.pki, uids);
 
@@ -158,7 +158,7 @@ describe("the uid that a certificate states", () => {
   });
 });
 
-/** What is read of the certificate itself. */
+/** The parts of a certificate that identify its owner. */
 function shownOf({ cert }: KeyPair): { readonly fingerprint: string; readonly expiresAt: number } {
   const { fingerprint256, validTo } = new X509Certificate(cert);
   return { fingerprint: fingerprint256.replaceAll(":", "").toLowerCase(), expiresAt: Date.parse(validTo) };

@@ -1,30 +1,30 @@
-/** Who is at the other end of a connection, by the certificate it showed. */
+/** Reads the identity of a client from the certificate of its connection. */
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { PeerIdentity } from "../request/http.ts";
 
-/** Dear, so called once per connection; `currentPeer` is asked for each request. */
+/** Expensive, so called once per connection; `currentPeer` is called for each request. */
 export type PeerReader = (socket: TLSSocket) => PeerIdentity | undefined;
 
 export interface PeerAuthorities {
-  /** PEM, of those who vouch for clients. */
+  /** PEM of the CA for clients. */
   readonly ca: string;
-  /** PEM, of those who vouch for proxies. */
+  /** PEM of the CA for front proxies. */
   readonly frontProxyCa?: string;
 }
 
-/** Who shows a certificate and cannot be who it says is told so, not taken for somebody who says nothing. */
+/** A client with an invalid certificate is refused, not treated as anonymous. */
 const STRANGER: PeerIdentity = { user: "", groups: [], role: "stranger" };
 
-/** The part of a subject that is the user's uid, of the number that is assigned to Kubernetes. */
+/** Subject attribute with the user's uid, under the enterprise number of Kubernetes. */
 const UID_ATTRIBUTE = "1.3.6.1.4.1.57683.2";
 
 /**
- * The identity that a verified certificate states: its common name is the user, its organizations are the groups. One that does not
- * verify (other authority, expired, not made for clients) states a stranger, as one with more than one uid or an empty one does; none at all and one without exactly one common name states nobody.
- * Where proxies have an authority of their own, what it has signed is a proxy and never a client; what cannot be traced to either is a
- * stranger.
+ * Reads the identity in a verified certificate: its common name is the user, its organizations are the groups. A
+ * certificate that does not verify (other CA, expired, not for clients) gives a stranger. So does more than one uid, or
+ * an empty one. No certificate, or not exactly one common name, gives undefined. With a CA for proxies, its
+ * certificates give front proxies and never clients. Certificates of neither CA give strangers.
  */
 export function peerReader({ ca, frontProxyCa }: PeerAuthorities): PeerReader {
   const roleOf = frontProxyCa === undefined ? (): Role => "client" : roleReader(ca, frontProxyCa);
@@ -37,7 +37,7 @@ export function peerReader({ ca, frontProxyCa }: PeerAuthorities): PeerReader {
   };
 }
 
-/** Who they are by now: a certificate may end while its connection goes on. */
+/** The identity at this moment: a certificate may expire while its connection is open. */
 export function currentPeer(peer: PeerIdentity | undefined, loop: Loop): PeerIdentity | undefined {
   return peer?.expiresAt !== undefined && peer.expiresAt < loop.now() ? STRANGER : peer;
 }
@@ -49,7 +49,7 @@ function roleReader(ca: string, frontProxyCa: string): (socket: TLSSocket) => Ro
   const proxies = fingerprints(frontProxyCa);
   return (socket) => {
     const chain = chainOf(socket);
-    // One authority for both purposes makes clients: a client must never pass for a proxy.
+    // One CA for both purposes gives clients: a client must never pass for a proxy.
     if (chain.some((print) => clients.has(print))) return "client";
     return chain.some((print) => proxies.has(print)) ? "front-proxy" : "stranger";
   };
@@ -60,7 +60,7 @@ function hasCertificate(socket: TLSSocket): boolean {
 }
 
 function clientOf(socket: TLSSocket): PeerIdentity | undefined {
-  // Typed as always there; a resumed session that never showed a certificate has an empty one.
+  // Typed as always present, but a resumed session without a certificate has an empty one.
   const certificate = socket.getPeerCertificate();
   const subject: Readonly<Record<string, unknown>> = { ...certificate.subject };
   const [user, ...others] = texts(subject["CN"]);
@@ -73,10 +73,10 @@ function clientOf(socket: TLSSocket): PeerIdentity | undefined {
   return uid === undefined ? identity : { ...identity, uid };
 }
 
-/** More links than any chain in use has. */
+/** Longer than any chain in use. */
 const CHAIN_MAX = 16;
 
-/** From the certificate up to the authority that this server trusts, as fingerprints. */
+/** Fingerprints from the certificate up to the CA that this server trusts. */
 function chainOf(socket: TLSSocket): readonly string[] {
   const chain: string[] = [];
   let link: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
@@ -94,7 +94,7 @@ function fingerprints(pem: string): ReadonlySet<string> {
   return new Set((pem.match(CERTIFICATE) ?? []).map((each) => new X509Certificate(each).fingerprint256));
 }
 
-/** One value is given as a text, several as a list. */
+/** A single value is a string, several are an array. */
 function texts(value: unknown): readonly string[] {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return values.filter((one) => typeof one === "string");

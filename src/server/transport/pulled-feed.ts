@@ -1,4 +1,4 @@
-/** Pieces that are asked for one after the other, each when the client has taken the one before. */
+/** Pulls pieces from an iterator, each once the client has taken the one before. */
 import type { Log } from "../../base/log/log.ts";
 import type { Feed, Outlet } from "../request/http.ts";
 
@@ -24,7 +24,7 @@ export class PulledFeed implements Feed {
       .catch((error: unknown) => this.#outlet?.end(error));
   }
 
-  /** Does not wait: a source that is just making a piece returns when it is done with that. */
+  /** Does not wait: a source that is producing a piece returns after that piece. */
   stop(): void {
     this.#outlet = undefined;
     this.#source.return?.().then(undefined, (error: unknown) => {

@@ -1,17 +1,17 @@
 /**
- * Turns of requests in two lanes. Probes of health and writes of leases are urgent: a component that looks dead because it
- * had to wait is restarted, which makes matters worse. How many urgent requests an owner gets is bounded, since the urgent
- * lane goes before all others; the rest take ordinary turns.
+ * Turns of requests in two lanes. Health probes and lease writes are urgent: a component that seems dead because it
+ * waited is restarted, which increases the load. The urgent lane goes before all others, so the urgent requests of each
+ * owner are bounded. The others take ordinary turns.
  */
 import type { Loop } from "../../base/loop/loop.ts";
 import { RateBudget, type Rate } from "./rate-budget.ts";
 import { Turns, type Turn, type TurnOwner } from "./turns.ts";
 
-/** For each user, and for each address whose clients are not verified: a few hundredths of the server's thread. */
+/** For each user, and for each address with unverified clients: a few hundredths of the server's thread. */
 const OWNER_RATE: Rate = { burst: 200, perSecond: 100 };
-/** For all clients together that are not verified: a tenth of the thread, from however many addresses. */
+/** For all unverified clients together: a tenth of the thread, however many addresses they use. */
 const STRANGERS_RATE: Rate = { burst: 1000, perSecond: 1000 };
-/** Owners with a budget; the oldest one is dropped, and begins with a full budget when it comes back. */
+/** Owners with a budget. The oldest one is evicted, and starts with a full budget when it returns. */
 const OWNERS_MAX = 10_000;
 
 export interface RequestTurn extends Turn {
@@ -42,7 +42,7 @@ export class RequestTurns {
   #isUrgent({ user, path }: TurnOwner, turn: RequestTurn): boolean {
     const now = this.#loop.elapsed();
     if (user !== undefined) return isUrgent(turn) && this.#budgetOf(`user ${user}`, now).take(now);
-    // A lease is written by a verified user: until then the request takes an ordinary turn.
+    // Only a verified user writes leases: until then the request takes an ordinary turn.
     if (!isProbe(turn.target)) return false;
     return this.#budgetOf(`address ${path[0] ?? ""}`, now).take(now) && this.#strangers.take(now);
   }
@@ -61,14 +61,14 @@ export class RequestTurns {
 }
 
 const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/;
-/** One lease, or the leases of a namespace. */
+/** Path of one lease, or of the leases of a namespace. */
 const LEASE = /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/[^/?]+\/leases(?<name>\/[^/?]+)?(?:\?|$)/;
 
 function isProbe(target: string): boolean {
   return PROBE.test(target);
 }
 
-/** Lists and watches of leases are not: they cost what other lists cost. */
+/** Lists and watches of leases are not urgent: they cost as much as other lists. */
 function isUrgent({ method, target }: RequestTurn): boolean {
   if (isProbe(target)) return true;
   const lease = LEASE.exec(target);

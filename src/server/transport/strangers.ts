@@ -1,4 +1,4 @@
-/** Connections whose client is not verified, by address, in the order in which they came. */
+/** Connections of unverified clients by address, in order of arrival. */
 import type { Socket } from "node:net";
 import { addressBlock } from "./address-block.ts";
 
@@ -21,7 +21,7 @@ export class Strangers {
     if (known?.size === 0) this.#sockets.delete(block);
   }
 
-  /** The oldest connection of the address that has most of them. */
+  /** The oldest connection of the address with the most connections. */
   oldestOfMost(): Socket | undefined {
     let most: ReadonlyMap<string, Socket> | undefined;
     for (const each of this.#sockets.values()) if (most === undefined || each.size > most.size) most = each;

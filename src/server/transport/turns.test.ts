@@ -17,7 +17,7 @@ function turn(carryOut: () => void, handOver = nothing): Turn {
 }
 
 describe("Turns", () => {
-  test("go round between clients, in the order of each, and who is left alone gets several", async () => {
+  test("alternate between clients, keep the order of each, and batch for the last one left", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const turns = new Turns({ loop });
     const seen: string[] = [];
@@ -33,7 +33,7 @@ describe("Turns", () => {
     expect(seen).toEqual(rounds);
   });
 
-  test("of who is alone are carried out together and then handed over, but not more than a few", async () => {
+  test("of a lone client are carried out in a bounded batch and then handed over", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const turns = new Turns({ loop });
     const seen: string[] = [];
@@ -54,7 +54,7 @@ describe("Turns", () => {
     expect(seen).toEqual([...together(0, 16), ...together(16, 18)]);
   });
 
-  test("that take long are not carried out together", async () => {
+  test("are not batched when they take long", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     let clock = 0;
     const turns = new Turns({
@@ -77,7 +77,7 @@ describe("Turns", () => {
     expect(seen).toEqual(["a done", "a out", "b done", "b out"]);
   });
 
-  test("come again for a client that was done", async () => {
+  test("resume for a client that had none waiting", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const turns = new Turns({ loop });
     const seen: string[] = [];
@@ -92,7 +92,7 @@ describe("Turns", () => {
     expect(seen).toEqual(["second"]);
   });
 
-  test("of all clients that are not verified together count as those of one user", async () => {
+  test("of all unverified clients together count as those of one user", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const turns = new Turns({ loop });
     const seen: string[] = [];
@@ -112,7 +112,7 @@ describe("Turns", () => {
     expect(seen.slice(0, 6)).toEqual(["flood", "victim", "flood", "victim", "flood", "victim"]);
   });
 
-  test("of clients that are not verified go round between addresses, then between connections", async () => {
+  test("of unverified clients alternate between addresses, then between connections", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const turns = new Turns({ loop });
     const seen: string[] = [];
@@ -130,7 +130,7 @@ describe("Turns", () => {
     expect(seen).toEqual(["flood 0", "other", "neighbour", "flood 1", "flood 2"]);
   });
 
-  test("are refused to the owner that fills the queue, and to no other", () => {
+  test("are refused only to the owner that fills the queue", () => {
     const loop = new VirtualLoop({ seed: 1 });
     const turns = new Turns({ loop, maxWaiting: 5 });
     const refused: string[] = [];

@@ -1,38 +1,38 @@
 /**
- * Turns of the loop, shared out in rounds. Each verified user is one owner of turns. All clients that are not verified
- * together are one more owner: their turns go round between addresses, and within an address between connections. So a
- * property of a request that nothing has verified gives no client more turns, and costs a verified user one turn a round.
- * An owner that is alone gets several turns at once, so that writes that come together are stored together.
+ * Shares the turns of the loop in rounds. Each verified user owns turns; all unverified clients together are one more
+ * owner. Their turns alternate between addresses, and within an address between connections. So unverified properties
+ * of a request give a client no more turns, and cost a verified user one turn a round. A lone owner gets several turns
+ * at once, so that concurrent writes are stored together.
  */
 import { Rounds } from "../../base/collections/rounds.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { Lane, Loop } from "../../base/loop/loop.ts";
 
-/** Turns of an owner while no other owner waits: the most that a request of another owner then waits for. */
+/** Turns of an owner while no other owner waits: upper bound of the wait of another owner's request. */
 const TURNS_ALONE = 16;
-/** After this no further turn is begun together with others, whose answers wait meanwhile. */
+/** After this time no further turn joins a batch, because its responses wait meanwhile. */
 const TOGETHER_MS = 2;
-/** Requests that wait, of all owners together. Each holds its headers. */
+/** Waiting requests of all owners together. Each holds its headers. */
 const WAITING_MAX = 10_000;
 
-/** Whose turn it is. */
+/** The owner of a turn. */
 export interface TurnOwner {
   /** Undefined while the client is not verified. */
   readonly user: string | undefined;
-  /** Address and connection, which share out the turns of clients that are not verified. */
+  /** Address and connection, between which the turns of unverified clients alternate. */
   readonly path: readonly string[];
 }
 
-/** A request that waits for its turn. No part throws. */
+/** A request that waits for its turn. No method throws. */
 export interface Turn {
-  /** Does the work, of which some part may end later. */
+  /** Does the work; asynchronous parts may end later. */
   carryOut(): void;
   /**
-   * Hands over what is ready. Called when all that have their turn together were carried out: the same work many times in
-   * a row takes less time than two kinds of it in turn.
+   * Sends the response if it is ready. Called once the whole batch was carried out: repeating one kind of work is
+   * faster than alternating two.
    */
   handOver(): void;
-  /** Too many requests wait: called in place of the other two, and may be called during `take`. */
+  /** Refuses the request because too many wait. Called instead of the other two, possibly during `take`. */
   turnAway(): void;
 }
 
@@ -42,12 +42,12 @@ export interface TurnsOptions {
   readonly maxWaiting?: number;
 }
 
-/** The turns that one owner waits for. */
+/** Waiting turns of one owner. */
 interface Line {
   readonly length: number;
   push(turn: Turn, owner: TurnOwner): void;
   shift(): Turn | undefined;
-  /** Removes the newest turn, of the longest part where the line has parts. */
+  /** Removes the newest turn; in a line with parts, of the longest part. */
   drop(): Turn | undefined;
 }
 
@@ -55,7 +55,7 @@ export class Turns {
   readonly #loop: Pick<Loop, "elapsed" | "post">;
   readonly #lane: Lane;
   readonly #maxWaiting: number;
-  /** By user; undefined for all clients that are not verified. Only lines with a step that is posted. */
+  /** Lines by user; undefined for all unverified clients. Each line has a posted step. */
   readonly #lines = new Map<string | undefined, Line>();
   #waiting = 0;
 
@@ -65,7 +65,7 @@ export class Turns {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Gives `turn` its turn, never synchronously; turns of one owner in the order in which they came. */
+  /** Gives `turn` its turn, never synchronously. Turns of one owner keep their order. */
   take(owner: TurnOwner, turn: Turn): void {
     const { user } = owner;
     const known = this.#lines.get(user);
@@ -90,7 +90,7 @@ export class Turns {
     else this.#lines.delete(user);
   }
 
-  /** At most so many, of which all but the last were quick. */
+  /** Carries out at most `max` turns, and stops after a slow one. */
   #carryOut(line: Line, max: number): readonly Turn[] {
     const served: Turn[] = [];
     const endAt = this.#loop.elapsed() + TOGETHER_MS;
@@ -105,7 +105,7 @@ export class Turns {
     return served;
   }
 
-  /** The owner that has filled the queue loses its newest request. */
+  /** Refuses the newest request of the owner with the most waiting requests. */
   #turnAwayOne(): void {
     let longest: Line | undefined;
     for (const line of this.#lines.values())
