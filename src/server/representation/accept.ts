@@ -1,7 +1,7 @@
-/** The Accept header, in the order in which its clauses are tried. */
+/** Parses the Accept header into clauses, in the order of preference. */
 
 export interface AcceptClause {
-  /** `application/json`; either part may be `*`. Upper case is another type, as upstream has it. */
+  /** For example `application/json`; either part may be `*`. Case-sensitive, as upstream. */
   readonly mediaType: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
@@ -11,8 +11,8 @@ interface RankedClause extends AcceptClause {
 }
 
 /**
- * By falling quality, then those that name a type before wildcards, then as written. Quality 0 is the last choice, not
- * none, as upstream has it. Quoted parameters are not understood, as upstream does not.
+ * Sorted by descending quality, then exact types before wildcards, then as written. As upstream, quality 0 is the last
+ * choice and not an exclusion, and quoted parameters are not supported.
  */
 export function parseAccept(header: string): readonly AcceptClause[] {
   return header
@@ -22,7 +22,7 @@ export function parseAccept(header: string): readonly AcceptClause[] {
     .toSorted((left, right) => right.quality - left.quality || wildness(left) - wildness(right));
 }
 
-/** Whether the clause asks for this type, given without wildcards. */
+/** Whether the clause matches `offered`, a type without wildcards. */
 export function asksFor({ mediaType }: AcceptClause, offered: string): boolean {
   if (mediaType === offered || mediaType === "*/*" || mediaType === "*") return true;
   return mediaType.endsWith("/*") && offered.startsWith(mediaType.slice(0, -1));
@@ -33,7 +33,7 @@ function parseClause(text: string): RankedClause {
   const parameters = new Map<string, string>();
   for (const parameter of rest) {
     const at = parameter.indexOf("=");
-    // With another sign it is left out, as upstream does.
+    // A parameter with a second `=` is ignored, as upstream.
     if (at < 0 || parameter.includes("=", at + 1)) continue;
     const name = parameter.slice(0, at).trim();
     const value = parameter.slice(at + 1);
@@ -44,7 +44,7 @@ function parseClause(text: string): RankedClause {
   return { mediaType: type.trim(), parameters, quality };
 }
 
-/** What is no number counts as 0, as upstream has it; a space before one makes it none. */
+/** A quality that is not a number counts as 0, as upstream; surrounding spaces make it invalid. */
 function qualityOf(text: string | undefined): number {
   if (text === undefined || text === "") return 1;
   const quality = text.trim() === text ? Number(text) : 0;

@@ -1,4 +1,4 @@
-/** Answers to callers within the process: the server's own values, put into no bytes. */
+/** Responses to callers in the same process: the server's own values, not serialized. */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { withResourceVersion } from "../objects/stored-object.ts";
@@ -10,7 +10,7 @@ import { warningHeader } from "./warnings.ts";
 import { withoutObject } from "./watch-frames.ts";
 
 export interface DirectOptions {
-  /** How stored objects are shown; what answers with one has it. */
+  /** View for stored objects; required when the answer contains one. */
   readonly view?: ObjectView | undefined;
   readonly warnings?: readonly string[] | undefined;
 }
@@ -33,7 +33,7 @@ function directAnswer(answer: Answer, view: ObjectView | undefined): DirectAnswe
   if (answer.type === "status") return { type: "value", value: answer.status };
   if (answer.type === "nothing") return { type: "value", value: undefined };
   if (answer.type === "object") return { type: "value", value: view?.shown(answer.object) ?? answer.object };
-  if (view === undefined) throw new Error("an answer from the store is shown by a view");
+  if (view === undefined) throw new Error("a stored answer needs a view");
   if (answer.type === "stored") return { type: "value", value: view.value(answer.stored) };
   if (answer.type === "list") return { type: "value", value: listValue(answer, view) };
   return { type: "events", events: directEvents(answer, view) };
@@ -48,7 +48,7 @@ function listValue(list: ListAnswer, view: ObjectView): JsonObject {
   };
 }
 
-/** Ends when the events do; ended early it ends them. */
+/** Ends with the events; an early return closes them. */
 async function* directEvents(
   { events }: WatchAnswer,
   view: ObjectView,

@@ -1,8 +1,8 @@
-/** Watches whose events happen, and whose pieces are read, as a test likes. */
+/** Watches whose events and reads the test controls. */
 import type { WatchEventAnswer, WatchEvents } from "../request/answer.ts";
 import type { Feed, Outlet } from "../request/http.ts";
 
-/** Until it ends or is left; the next piece is let through when it is asked for. */
+/** Pieces until the feed ends or the loop is left; each next piece is requested on demand. */
 export async function* fedPieces(feed: Feed): AsyncGenerator<Uint8Array> {
   const inlet = new Inlet();
   feed.start(inlet);
@@ -17,7 +17,7 @@ export async function* fedPieces(feed: Feed): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Has room for one piece. */
+/** Outlet with room for one piece. */
 class Inlet implements Outlet {
   next: Promise<Uint8Array | undefined> = Promise.resolve(undefined);
   #resolve: (piece: Uint8Array | undefined) => void = () => undefined;
@@ -45,7 +45,7 @@ class Inlet implements Outlet {
   }
 }
 
-/** Events of a watch that happen when a test says so. */
+/** Watch events that a test adds. */
 export class Happening implements WatchEvents {
   readonly #batches: (readonly WatchEventAnswer[])[] = [];
   #tell: () => void = () => undefined;
@@ -60,7 +60,7 @@ export class Happening implements WatchEvents {
     this.#tell();
   }
 
-  /** What was added before is still told. */
+  /** Batches added before the close are still delivered. */
   close(): void {
     this.#isClosed = true;
     this.#tell();

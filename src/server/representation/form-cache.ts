@@ -1,12 +1,12 @@
 /**
- * Forms of stored objects that are not the stored one: another version, protobuf, watch frames. Kept while there is room,
- * so that many readers share what one made. An object that nobody holds any more is not kept alive by its forms.
+ * Caches forms of stored objects other than the stored one: another version, protobuf, watch frames. Bounded in bytes,
+ * so that many readers share one encoding. The forms do not keep an unused object alive.
  */
 import type { StoredObject } from "../objects/stored-object.ts";
 
-/** As much as some thousand pods take as protobuf; a list of more makes them anew each time. */
+/** Room for some thousand pods as protobuf; a larger list encodes them each time. */
 const FORM_CACHE_BYTES = 32 << 20;
-/** What a record costs beside its bytes, about. */
+/** Approximate overhead of a record beside its bytes. */
 const RECORD_BYTES = 200;
 
 interface FormRecord {
@@ -14,7 +14,7 @@ interface FormRecord {
   readonly bytes: Uint8Array;
   /** The forms of the same object, without the object itself. */
   readonly siblings: Map<string, FormRecord>;
-  /** Asked for since it was last looked at: it is then spared once. */
+  /** Whether the record was used since the last eviction pass; it is then spared once. */
   wasUsed: boolean;
 }
 
@@ -29,12 +29,12 @@ export class FormCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Of all forms kept. */
+  /** Bytes of all cached forms. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The form of that name, made unless it is known. Callers that use one name must make one thing. */
+  /** The cached form of that name, or a new one. Callers that use the same name must make the same form. */
   form(stored: StoredObject, name: string, make: (stored: StoredObject) => Uint8Array): Uint8Array {
     const known = this.#forms.get(stored)?.get(name);
     if (known !== undefined) {
@@ -57,7 +57,7 @@ export class FormCache {
     this.#makeRoom();
   }
 
-  /** Ends: every round spares a record at most once. */
+  /** Terminates: each record is spared at most once. */
   #makeRoom(): void {
     for (const record of this.#records) {
       if (this.#bytes <= this.#maxBytes) return;

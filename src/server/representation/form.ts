@@ -1,4 +1,4 @@
-/** In which form a client wants an answer: found out before anything is done, so that a refusal changes nothing. */
+/** Chooses the form in which a client wants the response. Runs before the verb, so that a refusal changes nothing. */
 import { ApiError, badRequest, notAcceptable } from "../../api/errors/api-error.ts";
 import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import { isStored } from "../objects/registry.ts";
@@ -9,42 +9,42 @@ import type { AcceptClause } from "./accept.ts";
 
 export type Media = "json" | "yaml" | "protobuf";
 
-/** What the client wants to see instead of the object itself. */
+/** Kind that the client wants instead of the object itself. */
 export type Transform = "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
 
-/** What of an object goes with its row in a table. */
+/** Part of the object that its table row contains. */
 export type IncludeObject = "None" | "Metadata" | "Object";
 
 export interface Form {
   readonly media: Media;
   readonly transform: Transform | undefined;
-  /** Of `meta.k8s.io`, in which a transformed answer is written. */
+  /** Version of `meta.k8s.io` for transformed responses. */
   readonly metaVersion: "v1" | "v1beta1";
   readonly includeObject: IncludeObject;
-  /** JSON for people. */
+  /** Whether JSON is indented. */
   readonly isPretty: boolean;
 }
 
-/** What is known of a request when its form is chosen. */
+/** The properties of a request that decide its form. */
 export interface Asked extends Pick<Call, "request" | "query" | "resource" | "info"> {
   readonly notes?: Call["notes"];
-  /** The form, once it was chosen. */
+  /** The form, if already chosen. */
   readonly form?: Form;
 }
 
-/** The first is what a client gets that does not care. CBOR is not among them: clients that ask for it fall back. */
+/** The first is the default. CBOR is not offered: clients that ask for it fall back. */
 const MEDIA_TYPES: Readonly<Record<Media, string>> = {
   json: "application/json",
   yaml: "application/yaml",
   protobuf: "application/vnd.kubernetes.protobuf",
 };
 
-/** Frames of YAML have no end one could see. */
+/** YAML is not streamed: its frames have no recognizable end. */
 const STREAMED: readonly Media[] = ["json", "protobuf"];
 const OFFERED: readonly Media[] = ["json", "yaml", "protobuf"];
 
 const LIST_VERBS: ReadonlySet<string> = new Set(["list", "deletecollection"]);
-/** People, who get JSON on several lines unless they say otherwise. */
+/** User agents of people, who get indented JSON unless they ask otherwise. */
 const PERSON = /^(?:curl|Wget|Mozilla\/5\.0)/;
 const TRUE = /^(?:1|t|T|true|TRUE|True)$/;
 
@@ -53,7 +53,8 @@ export function mediaTypeOf(media: Media): string {
 }
 
 /**
- * Throws NotAcceptable, or BadRequest for a query no table can follow. Call it before a verb does anything, and hand it to `represent`, which would choose the same.
+ * Throws NotAcceptable, or BadRequest for an invalid `includeObject`. Call it before a verb has effects, and pass the
+ * result to `represent`, which would choose the same.
  */
 export function chooseForm(asked: Asked): Form {
   const isWatch = asked.info.verb === "watch";
@@ -62,7 +63,7 @@ export function chooseForm(asked: Asked): Form {
     requireFitting(form, asked);
     return form;
   }
-  // What would do for anything but a watch is told so.
+  // The message for a type that is valid except in watches lists the streamed types.
   if (isWatch && findForm(asked, OFFERED) !== undefined)
     throw notAcceptable(STREAMED.map((media) => `${mediaTypeOf(media)};stream=watch`));
   throw notAcceptable(OFFERED.map(mediaTypeOf));
@@ -78,7 +79,7 @@ function findForm(asked: Asked, offered: readonly Media[]): Form | undefined {
   return undefined;
 }
 
-/** For errors and other Status objects, which are never transformed; undefined where nothing will do. */
+/** Media for errors and other Status objects, which are never transformed; undefined where no clause matches. */
 export function findStatusMedia(accept: string | undefined): Media | undefined {
   for (const clause of clausesOf(accept)) {
     if (isTransformed(clause)) continue;
@@ -100,10 +101,10 @@ export function wantsPretty({ request, query }: Pick<Asked, "request" | "query">
 
 const ANYTHING: readonly AcceptClause[] = [{ mediaType: "*/*", parameters: new Map() }];
 
-/** Each client sends its own few, again and again. */
+/** Cache of parsed headers: each client sends the same few repeatedly. */
 const parsed = new Map<string, readonly AcceptClause[]>();
 const PARSED_MAX = 200;
-/** Longer ones are no client's own. */
+/** Longer headers are unusual and not cached. */
 const PARSED_LENGTH_MAX = 500;
 
 function clausesOf(accept: string | undefined): readonly AcceptClause[] {
@@ -128,7 +129,7 @@ function hasProtobuf(resource: Resource): boolean {
   return isBuiltIn;
 }
 
-/** Undefined when the clause asks for something that this request cannot have; the next clause is tried then. */
+/** Undefined when this request cannot have the form; the next clause is tried then. */
 function formOf(clause: AcceptClause, media: Media, asked: Asked): Form | undefined {
   const { parameters } = clause;
   const stream = parameters.get("stream") ?? "";
@@ -139,7 +140,7 @@ function formOf(clause: AcceptClause, media: Media, asked: Asked): Form | undefi
   return isWritable(media, asked.resource) ? plain : undefined;
 }
 
-/** Metadata of custom kinds has a protobuf message, the kinds themselves have none. */
+/** Custom kinds have no protobuf message; their metadata has one. */
 function isWritable(media: Media, resource: Resource): boolean {
   return media !== "protobuf" || hasProtobuf(resource);
 }
@@ -185,7 +186,7 @@ function isTransform(kind: string | undefined): kind is Transform {
   return kind === "Table" || kind === "PartialObjectMetadata" || kind === "PartialObjectMetadataList";
 }
 
-/** Only what is stored, or has cells of its own, is shown in tables: no reviews. */
+/** Only stored resources and those with cells have tables; reviews have none. */
 function hasTable({ resource, info }: Asked): boolean {
   if (!isStored(resource)) return resource.rules.cells !== undefined;
   if (info.subresource === "") return true;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { Gathering } from "./gathering.ts";
 
-/** Gets `pieces` pieces, one each time it is served, and wants to be served again until it has them all. */
+/** Takes one of `pieces` pieces each time it is served, and enlists again until none is left. */
 class Reader {
   readonly servedAt: number[] = [];
   readonly #world: World;
@@ -33,7 +33,7 @@ class World {
   readonly gathering = new Gathering(this.loop);
 }
 
-test("whoever was quiet is served at once, and waits a moment for what comes next", async () => {
+test("a quiet listener is served at once, and waits a moment for later events", async () => {
   const world = new World();
   const reader = new Reader(world, 3);
   reader.ready();
@@ -42,7 +42,7 @@ test("whoever was quiet is served at once, and waits a moment for what comes nex
   expect(reader.servedAt).toEqual([0, 5, 10]);
 });
 
-test("a moment is over for all who wait, and does not keep others waiting who were quiet", async () => {
+test("a moment ends for all waiting listeners, and does not delay quiet ones", async () => {
   const world = new World();
   const [first, second, late] = [new Reader(world, 2), new Reader(world, 2), new Reader(world, 2)];
   first.ready();
@@ -57,7 +57,7 @@ test("a moment is over for all who wait, and does not keep others waiting who we
   ]);
 });
 
-test("whoever had nothing to get is not made to wait", async () => {
+test("a listener without events does not wait", async () => {
   const world = new World();
   const reader = new Reader(world, 1);
   const empty = new Reader(world, 0);
@@ -69,7 +69,7 @@ test("whoever had nothing to get is not made to wait", async () => {
   expect(reader.servedAt).toEqual([world.loop.now() - START - 5]);
 });
 
-test("whoever asks twice is served once", async () => {
+test("a listener that enlists twice is served once", async () => {
   const world = new World();
   let served = 0;
   const reader = { serve: () => (served += 1) < 0 };
@@ -80,7 +80,7 @@ test("whoever asks twice is served once", async () => {
   expect(served).toBe(1);
 });
 
-test("a moment lasts longer when very many were served, up to a bound", async () => {
+test("a moment is longer after very many listeners, up to a bound", async () => {
   const lengthFor = async (count: number): Promise<number> => {
     const world = new World();
     const readers = Array.from({ length: count }, () => new Reader(world, 2));
@@ -92,7 +92,7 @@ test("a moment lasts longer when very many were served, up to a bound", async ()
   expect([await lengthFor(125), await lengthFor(200), await lengthFor(2000)]).toEqual([5, 8, 10]);
 });
 
-test("serving very many takes turns with others", async () => {
+test("other steps run while very many listeners are served", async () => {
   const { loop } = new World();
   let passedMs = 0;
   const gathering = new Gathering({

@@ -1,24 +1,25 @@
 /**
- * Serves watchers one after the other, and lets those that were just served wait a moment, so that what happens meanwhile reaches each in
- * one piece: a write to a socket costs several times as much as an event. A watcher that was quiet is served at once.
+ * Serves watchers one after the other and batches their events. A watcher that was just served waits a moment, so that
+ * later events reach it in one piece: a socket write costs several times as much as an event. A quiet watcher is served
+ * at once.
  */
 import type { Loop } from "../../base/loop/loop.ts";
 
-/** A quarter of the delay that the last event of a hundred may have. */
+/** A quarter of the allowed 99th-percentile delay of events. */
 const MOMENT_MS = 5;
-/** Several times what it takes to serve one watcher: the more there are, the longer they wait, so that time is left for changes, and for those who read. */
+/** Several times the cost of serving one watcher. More watchers wait longer, which leaves time for writes and reads. */
 const MOMENT_MS_PER_WATCHER = 0.04;
-/** Half of the delay that the last event of a hundred may have. */
+/** Half of the allowed 99th-percentile delay of events. */
 const MOMENT_MS_MAX = 10;
 /**
- * Then others have their turn before the next watcher is served. Several hundred are served in one go: the same work many times in a row takes less time,
- * and with turns of 2 ms the last of 500 got its events a third later.
+ * After this time the loop runs other steps. Several hundred watchers fit in one turn: repeating the same work is
+ * faster. With turns of 2 ms the last of 500 got its events a third later.
  */
 const TURN_MS = 10;
 
-/** Who is served. */
+/** A watcher that is served. */
 export interface Listener {
-  /** Gets what there is for it; false when there was nothing, so that it need not wait next time. Does not throw. */
+  /** Delivers the waiting events. False when there were none, so that it need not wait next time. Does not throw. */
   serve(): boolean;
 }
 
@@ -26,11 +27,11 @@ type Clock = Pick<Loop, "elapsed" | "now" | "post" | "timer">;
 
 export class Gathering {
   readonly #loop: Clock;
-  /** To be served in a step that is posted. */
+  /** Served in the next posted step. */
   readonly #due = new Set<Listener>();
-  /** Those that were served in the moment that goes on. */
+  /** Listeners served in the current moment. */
   #served = new Set<Listener>();
-  /** Those among them for whom there is something again. */
+  /** Served listeners with new events. */
   #waiting = new Set<Listener>();
   #isPosted = false;
   #isMoment = false;
@@ -39,7 +40,7 @@ export class Gathering {
     this.#loop = loop;
   }
 
-  /** Has it served, never synchronously; once, however often it is asked before. */
+  /** Schedules the listener, never synchronously. Repeated calls before it is served have no effect. */
   enlist(listener: Listener): void {
     if (this.#served.has(listener)) this.#waiting.add(listener);
     else {
@@ -61,7 +62,7 @@ export class Gathering {
     const endAt = this.#loop.elapsed() + TURN_MS;
     for (const listener of this.#due) {
       this.#due.delete(listener);
-      // First, so that it waits when there is more for it than it takes now.
+      // Added first: `serve` may enlist the listener again, which must then wait.
       this.#served.add(listener);
       if (!listener.serve()) this.#served.delete(listener);
       if (this.#loop.elapsed() >= endAt) break;

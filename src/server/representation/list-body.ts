@@ -1,6 +1,6 @@
 /**
- * Lists, in parts. Items of built-in kinds come without apiVersion and kind, which their list says, as upstream has it: typed clients
- * compare them with objects that came one by one. Most begin with both, so that cutting them off costs next to nothing.
+ * Writes lists in parts. Items of built-in kinds omit apiVersion and kind, which the list has, as upstream: typed
+ * clients compare them with single objects. Most items start with both fields, so that cutting them off is cheap.
  */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
@@ -26,7 +26,7 @@ export function listMetadata({ resourceVersion, continueToken, remainingItems }:
   };
 }
 
-/** Lists of custom resources are maps upstream, which leave nothing out. */
+/** Upstream's lists of custom resources are maps, which omit no empty field. */
 function shownMetadata(list: ListAnswer, { saysEnd }: ObjectView): JsonObject {
   return saysEnd ? { continue: "", ...listMetadata(list) } : listMetadata(list);
 }
@@ -50,7 +50,7 @@ export function* jsonList(list: ListAnswer, view: ObjectView): Generator<Uint8Ar
   yield Buffer.from("]}");
 }
 
-/** What remains of an object's text without apiVersion and kind. */
+/** The text of an object without apiVersion and kind. */
 function namelessParts({ apiVersion, kind }: ObjectView): (json: Uint8Array) => Iterable<Uint8Array> {
   const members = Object.entries({ apiVersion, kind }).map(([name, value]) => ({
     name,
@@ -63,7 +63,7 @@ function namelessParts({ apiVersion, kind }: ObjectView): (json: Uint8Array) => 
   };
 }
 
-/** The keys come in order, as in the YAML of a single object. */
+/** Sorted keys, as in the YAML of a single object. */
 export function* yamlList(list: ListAnswer, view: ObjectView): Generator<Uint8Array> {
   const { apiVersion, listKind } = view;
   const isEmpty = list.items.length === 0;
@@ -76,10 +76,10 @@ export function* yamlList(list: ListAnswer, view: ObjectView): Generator<Uint8Ar
   yield Buffer.from(stringifyYaml({ kind: listKind, metadata: shownMetadata(list, view) }));
 }
 
-/** Encoding this many new objects takes a few milliseconds; others have their turn in between. */
+/** Encoding this many new objects takes a few milliseconds; other steps run in between. */
 const ITEMS_PER_TURN = 100;
 
-/** A message says its length first, so that all items must be encoded before the first byte goes out. */
+/** A message starts with its length, so all items are encoded before the first byte is sent. */
 export function protobufList(list: ListAnswer, view: ObjectView, loop: Loop): HttpResponse["body"] {
   if (list.items.length <= ITEMS_PER_TURN) {
     const items = list.items.map((item) => view.message(item));
@@ -103,11 +103,11 @@ async function* encodedInTurns(list: ListAnswer, view: ObjectView, loop: Loop): 
 const METADATA = 0x0a;
 const ITEM = 0x12;
 const RAW = 0x12;
-/** How an envelope ends whose content is empty: no content, no encoding, no type. */
+/** The end of an envelope without content: empty content, encoding and type. */
 const EMPTY_END_BYTES = 6;
 const END_BYTES = 4;
 
-/** What `encodeList` makes, without joining it. */
+/** The output of `encodeList`, unjoined. */
 function* messageParts(
   list: ListAnswer,
   { apiVersion, listKind }: ObjectView,

@@ -1,4 +1,4 @@
-/** What is shown of an object: the whole of it in the version asked for, or its metadata only. */
+/** Views of an object: the whole of it in the requested version, or its metadata only. */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
@@ -17,22 +17,22 @@ export interface ObjectView {
   readonly apiVersion: string;
   readonly kind: string;
   readonly listKind: string;
-  /** Of what objects are made into: forms that were made for another one are not used. */
+  /** Identifies the conversion. Forms cached for another edition are not used. */
   readonly edition: string;
   readonly schema: StructSchema;
-  /** Whether the items of a list have apiVersion and kind of their own. */
+  /** Whether list items contain apiVersion and kind. */
   readonly isNamedInLists: boolean;
-  /** Whether a list says that nothing follows, by an empty `continue`. */
+  /** Whether the last page of a list has an empty `continue`. */
   readonly saysEnd: boolean;
-  /** As JSON text. */
+  /** JSON text of the object. */
   json(stored: StoredObject): Uint8Array;
-  /** The same for an answer that nobody keeps. */
+  /** As `json`, for a response that is not cached. */
   briefJson(stored: StoredObject): WholeBody;
-  /** As a protobuf message, without envelope. */
+  /** Protobuf message of the object, without envelope. */
   message(stored: StoredObject): Uint8Array;
-  /** As a value. Shared: never changed. */
+  /** Value of the object. Shared, so it must not be changed. */
   value(stored: StoredObject): JsonObject;
-  /** The same of an object that is not stored, in the version asked for. */
+  /** Value of an object that is not stored, in the requested version. */
   shown(object: ApiObject): JsonObject;
 }
 
@@ -45,7 +45,7 @@ export function wholeView(resource: StoredResource, tools: ViewTools): ObjectVie
   return new WholeView(resource, tools);
 }
 
-/** A class, since one is made for each request and most of it is not used. */
+/** A class, because each request makes one and uses few of its methods. */
 class WholeView implements ObjectView {
   readonly apiVersion: string;
   readonly kind: string;
@@ -100,7 +100,7 @@ class WholeView implements ObjectView {
   }
 }
 
-/** Most versions of a resource have the same metadata, which can then be cut out of the stored one. */
+/** Most versions of a resource have the same metadata, which is then cut out of the stored JSON. */
 export function metadataView(
   metaVersion: string,
   tools: ViewTools,
@@ -111,7 +111,7 @@ export function metadataView(
   return servedMetadataView(stored, tools, resource);
 }
 
-/** Where a version keeps in its annotations what it has no fields for. */
+/** For versions that keep fields which they lack in annotations. */
 function servedMetadataView(
   view: ObjectView,
   { versions, cache }: ViewTools,
@@ -136,7 +136,7 @@ function storedMetadataView(metaVersion: string, { cache }: ViewTools): ObjectVi
   const kind = "PartialObjectMetadata";
   const schema = builtInStruct("meta.v1.PartialObjectMetadata");
   const one = ({ metadata }: ApiObject): JsonObject => ({ kind, apiVersion, metadata });
-  // What is never stored comes as a list of its own kind.
+  // A list of objects that are never stored arrives as one object.
   const shown = (object: ApiObject): JsonObject =>
     "items" in object
       ? { ...one(object), kind: `${kind}List`, items: (object.items as readonly ApiObject[]).map(one) }

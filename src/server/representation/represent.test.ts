@@ -175,7 +175,7 @@ describe("represent: one object", () => {
     expect(headers.get("cache-control")).toBe("no-cache, private");
   });
 
-  test("JSON on one line ends with a newline, on several it does not", () => {
+  test("compact JSON ends with a newline, indented JSON does not", () => {
     const isLine = (accept: string): boolean | undefined =>
       represent(storedAnswer(pod("p")), ask({ accept }), tools).isLine;
 
@@ -184,7 +184,7 @@ describe("represent: one object", () => {
     ).toEqual([true, false, false, false]);
   });
 
-  test("another version is shown under its own name", async () => {
+  test("an object in another version has that apiVersion", async () => {
     const leases = resourceAt("networking.k8s.io", "v1beta1", "ipaddresses");
     const object = {
       apiVersion: "networking.k8s.io/v1",
@@ -209,7 +209,7 @@ describe("represent: one object", () => {
     expect(decodeObject(pods.schema, envelope)).toEqual(object.object);
   });
 
-  test("YAML says the same", async () => {
+  test("YAML has the same content", async () => {
     const object = pod("p");
 
     const yaml = await show(storedAnswer(object), { accept: "application/yaml" });
@@ -217,7 +217,7 @@ describe("represent: one object", () => {
     expect(parseYaml(yaml).value).toEqual(JSON.parse(object.json.toString()));
   });
 
-  test("metadata alone comes in JSON and protobuf", async () => {
+  test("metadata alone is available in JSON and protobuf", async () => {
     const object = pod("p");
     const { metadata } = object.object;
 
@@ -232,7 +232,7 @@ describe("represent: one object", () => {
     });
   });
 
-  test("an object that is not stored is shown as it is, whatever its kind", async () => {
+  test("an object that is not stored is shown unchanged, for every kind", async () => {
     const scale = {
       apiVersion: "autoscaling/v1",
       kind: "Scale",
@@ -248,7 +248,7 @@ describe("represent: one object", () => {
     expect(schema === undefined ? undefined : decodeObject(schema, envelope)).toMatchObject(scale);
   });
 
-  test("people get JSON on several lines", async () => {
+  test("people get indented JSON", async () => {
     const answer: Answer = {
       type: "object",
       code: 200,
@@ -275,7 +275,7 @@ describe("represent: one object", () => {
 });
 
 describe("represent: lists", () => {
-  test("JSON joins the items' own bytes, without what the list says of them", async () => {
+  test("JSON joins the items' own bytes without apiVersion and kind", async () => {
     const items = [pod("p"), pod("q", 8)];
 
     expect(await showJson(listOf(...items), { target: "/api/v1/pods" })).toEqual({
@@ -286,7 +286,7 @@ describe("represent: lists", () => {
     });
   });
 
-  test("JSON of items leaves out apiVersion and kind wherever they are, and nothing else of these names", async () => {
+  test("JSON items omit apiVersion and kind at any position, but no nested members of these names", async () => {
     const said = { apiVersion: "v1", kind: "Pod", 'a "kind":': '"kind":"Pod",' };
     const object = stored(
       {
@@ -311,7 +311,7 @@ describe("represent: lists", () => {
     expect(text.toString().endsWith("]}\n")).toBe(true);
   });
 
-  test("a long list is made as it is taken", async () => {
+  test("a long list is built as the client reads it", async () => {
     const items = Array.from({ length: 2000 }, (_, at) => pod(`p-${String(at)}`));
 
     const { body } = represent(listOf(...items), ask({ target: "/api/v1/pods" }), tools);
@@ -323,7 +323,7 @@ describe("represent: lists", () => {
     expect(shown.items).toHaveLength(2000);
   });
 
-  test.each([1, 3, 250])("protobuf of %i items is what encodeList makes", async (count) => {
+  test.each([1, 3, 250])("protobuf of %i items equals the output of encodeList", async (count) => {
     const items = Array.from({ length: count }, (_, at) => pod(`p-${String(at)}`));
     const metadata = { resourceVersion: "90", continue: "next", remainingItemCount: 3 };
 
@@ -337,7 +337,7 @@ describe("represent: lists", () => {
     expect(bytes.equals(expected)).toBe(true);
   });
 
-  test("YAML is that of the whole list", async () => {
+  test("YAML equals that of the whole list", async () => {
     const list = listOf(pod("p"), pod("q"));
 
     const yaml = await show(list, { target: "/api/v1/pods", accept: "application/yaml" });
@@ -345,7 +345,7 @@ describe("represent: lists", () => {
     expect(parseYaml(yaml).value).toEqual(await showJson(list, { target: "/api/v1/pods" }));
   });
 
-  test("metadata of all items", async () => {
+  test("a list of metadata has the metadata of all items", async () => {
     const accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 
     expect(await showJson(listOf(pod("p")), { target: "/api/v1/pods", accept })).toMatchObject({
@@ -355,7 +355,7 @@ describe("represent: lists", () => {
     });
   });
 
-  test("a large list is compressed for who asks, and only for them", async () => {
+  test("a large list is compressed only for clients that ask", async () => {
     const items = Array.from({ length: 2000 }, (_, at) => pod(`p-${String(at)}`));
     const target = "/api/v1/pods";
 
@@ -380,7 +380,7 @@ describe("represent: lists", () => {
 });
 
 describe("represent: tables", () => {
-  test("of a list have a row for each item, with its metadata", async () => {
+  test("have a row for each item of a list, with its metadata", async () => {
     const table = await showJson(listOf(pod("p"), pod("q")), { target: "/api/v1/pods", accept: TABLE });
 
     expect(table).toMatchObject({
@@ -398,7 +398,7 @@ describe("represent: tables", () => {
     });
   });
 
-  test("say of a pod that is done why it is", async () => {
+  test("show the reason of a finished pod", async () => {
     const { object } = pod("p");
     const done = stored({ ...object, status: { phase: "Failed" } } as ApiObject, 7);
 
@@ -440,7 +440,7 @@ describe("represent: tables", () => {
     },
   );
 
-  test("YAML tables say the same", async () => {
+  test("have the same content in YAML", async () => {
     const list = listOf(pod("p"));
     const target = "/api/v1/pods";
 
@@ -449,7 +449,7 @@ describe("represent: tables", () => {
     expect(parseYaml(yaml).value).toEqual(await showJson(list, { target, accept: TABLE }));
   });
 
-  test("kinds without cells show name and time of creation", async () => {
+  test("show name and time of creation for kinds without cells", async () => {
     const configMaps = resourceAt("", "v1", "configmaps");
     const object = {
       apiVersion: "v1",
@@ -468,7 +468,7 @@ describe("represent: tables", () => {
     });
   });
 
-  test("a scale shows what is wanted and what is there", async () => {
+  test("show desired and available replicas of a scale", async () => {
     const object = {
       apiVersion: "autoscaling/v1",
       kind: "Scale",
@@ -535,7 +535,7 @@ describe("represent: watches", () => {
     ]);
   });
 
-  test("protobuf frames have their length in front", async () => {
+  test("protobuf frames start with their length", async () => {
     const object = pod("p");
     const accept = `${PROTOBUF};stream=watch`;
 
@@ -558,7 +558,7 @@ describe("represent: watches", () => {
     expect(decodeObject(pods.schema, readEnvelope(second)).metadata).toEqual({ resourceVersion: "10" });
   });
 
-  test("tables show their columns with the first event only", async () => {
+  test("tables have columns only in the first event", async () => {
     const answer = watchOf([
       { type: "ADDED", stored: pod("p") },
       { type: "DELETED", stored: pod("p"), resourceVersion: "50" },
@@ -574,7 +574,7 @@ describe("represent: watches", () => {
     });
   });
 
-  test("metadata is watched as such", async () => {
+  test("a watch of metadata has metadata only", async () => {
     const [line] = (
       await show(watchOf([{ type: "ADDED", stored: pod("p") }]), {
         target,
@@ -622,7 +622,7 @@ function frameObject(frame: Buffer): Uint8Array {
   return inner.bytes(inner.length);
 }
 
-describe("what a client accepts", () => {
+describe("the Accept header", () => {
   const answer = storedAnswer(pod("p"));
   const typeFor = (accept: string): string | undefined =>
     represent(answer, ask({ accept }), tools).headers.get("content-type");
@@ -649,7 +649,7 @@ describe("what a client accepts", () => {
     expect(typeFor(accept)).toBe(type);
   });
 
-  test("nothing else is sent", () => {
+  test("unknown types are refused", () => {
     expect(refusal(() => typeFor("application/cbor, APPLICATION/JSON"))).toEqual({
       reason: "NotAcceptable",
       message:
@@ -666,7 +666,7 @@ describe("what a client accepts", () => {
       "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
       "application/json, application/yaml, application/vnd.kubernetes.protobuf",
     ],
-  ])("a watch is not told in %s", (accept, types) => {
+  ])("a watch in %s is refused", (accept, types) => {
     const asked = ask({ target: "/api/v1/pods?watch=1", accept });
 
     expect(refusal(() => represent(watchOf(), asked, tools))).toEqual({
@@ -675,13 +675,13 @@ describe("what a client accepts", () => {
     });
   });
 
-  test("what is never stored has no table", () => {
+  test("a resource that is never stored has no table", () => {
     const asked = ask({ accept: TABLE, target: "/api/v1/namespaces/a/pods/p/eviction" });
 
     expect(refusal(() => represent(answer, asked, tools)).reason).toBe("NotAcceptable");
   });
 
-  test("a list is no single object and the reverse", () => {
+  test("a list is refused as a single object, and the reverse", () => {
     const asked = ask({ target: "/api/v1/pods", accept: `application/json;${PARTIAL}` });
 
     expect(refusal(() => represent(listOf(), asked, tools)).message).toBe(
@@ -692,7 +692,7 @@ describe("what a client accepts", () => {
     ).toBe("NotAcceptable");
   });
 
-  test("an includeObject nobody knows is refused", () => {
+  test("an unknown includeObject is refused", () => {
     const asked = ask({ accept: TABLE, target: "/api/v1/namespaces/a/pods/p?includeObject=All" });
 
     expect(refusal(() => represent(answer, asked, tools))).toEqual({
@@ -704,7 +704,7 @@ describe("what a client accepts", () => {
 });
 
 describe("errorResponse", () => {
-  test("is the error's Status, in JSON where nothing else will do", () => {
+  test("is the error's Status, in JSON when no type is acceptable", () => {
     const asked = ask({ accept: "text/html" });
 
     const { status, body, headers } = errorResponse(
@@ -726,7 +726,7 @@ describe("errorResponse", () => {
     [`${TABLE}, application/json`, { isLine: true, lines: 1 }],
     [TABLE, { isLine: false, lines: 13 }],
     ["application/yaml;as=Table;v=v1;g=meta.k8s.io", { isLine: false, lines: 13 }],
-  ])("is on one line, with its end, for who can read it: %s", (accept, { isLine, lines }) => {
+  ])("is compact with a newline for clients that accept it: %s", (accept, { isLine, lines }) => {
     const asked = ask({ accept });
 
     const response = errorResponse(conflict({ group: "", resource: "pods" }, "p"), asked);
@@ -736,7 +736,7 @@ describe("errorResponse", () => {
     expect([response.isLine, text.split("\n").length]).toEqual([isLine, lines]);
   });
 
-  test("comes as protobuf too", () => {
+  test("is available as protobuf", () => {
     const { body } = errorResponse(conflict({ group: "", resource: "pods" }, "p"), ask({ accept: PROTOBUF }));
 
     const { kind, raw } = readEnvelope(body as Uint8Array);
@@ -747,11 +747,11 @@ describe("errorResponse", () => {
     });
   });
 
-  test("says when to try again", () => {
+  test("has the time of the next retry", () => {
     expect(errorResponse(tooManyRequests("later", 3), ask()).headers.get("retry-after")).toBe("3");
   });
 
-  test("anything unexpected is an internal error with its message", () => {
+  test("turns an unexpected error into an internal error with its message", () => {
     const { status, body } = errorResponse(new TypeError("oops"), ask());
 
     expect(status).toBe(500);
@@ -763,7 +763,7 @@ describe("errorResponse", () => {
 });
 
 describe("FormCache", () => {
-  test("keeps within its bytes, dropping what nobody asked for first", () => {
+  test("stays within its bytes, and evicts unused forms first", () => {
     const cache = new FormCache(100_000);
     const objects = Array.from({ length: 40 }, (_, at) => pod(`p-${String(at)}`));
     const made: string[] = [];

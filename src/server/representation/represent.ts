@@ -1,4 +1,4 @@
-/** Answers as bytes, in the form the client asked for. */
+/** Turns answers into bytes, in the form that the client asked for. */
 import { toStatus } from "../../api/errors/api-error.ts";
 import type { Status } from "../../api/errors/api-error.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
@@ -39,12 +39,12 @@ export interface RepresentationTools {
   readonly gathering: Gathering;
 }
 
-/** Throws where `chooseForm` does; whoever called that before the verb ran is safe from it here. */
+/** Throws where `chooseForm` does, unless `asked.form` is set. */
 export function represent(answer: Answer, asked: Asked, tools: RepresentationTools): HttpResponse {
   if (asked.request.direct !== undefined) {
     return directResponse(answer, { view: directView(asked, tools), warnings: asked.notes?.warnings });
   }
-  // What was done is told in the form that was asked for, whatever objects would have been made into.
+  // A Status uses the requested media type; transforms do not apply to it.
   if (answer.type === "status") {
     const form = asked.form ?? chooseForm(asked);
     return statusResponse(answer.status, { ...asked, form }, asked.notes?.warnings);
@@ -71,7 +71,7 @@ function directView(asked: Asked, tools: RepresentationTools): ObjectView | unde
   return transform === undefined ? wholeView(resource, tools) : metadataView(metaVersion, tools, resource);
 }
 
-/** Anything but an ApiError is told as an internal error with its message, never its stack. */
+/** Errors other than ApiError become an internal error with their message, never their stack. */
 export function errorResponse(
   error: unknown,
   asked: Pick<Asked, "request" | "query">,
@@ -95,26 +95,26 @@ function statusResponse(
   return { status: status.code ?? 200, headers, body, isLine: isLineOf({ media, isPretty }) };
 }
 
-/** As upstream: whoever can read none of it is taken for a person. */
+/** A client that accepts none of the types gets indented JSON, as upstream. */
 function statusForm(asked: Pick<Asked, "request" | "query">): Pick<Form, "media" | "isPretty"> {
   const media = findStatusMedia(asked.request.headers.get("accept"));
   if (media === undefined) return { media: "json", isPretty: true };
   return { media, isPretty: media === "json" && wantsPretty(asked) };
 }
 
-/** As upstream: on one line JSON ends with a newline, on several it does not. */
+/** Compact JSON ends with a newline, indented JSON does not, as upstream. */
 function isLineOf({ media, isPretty }: Pick<Form, "media" | "isPretty">): boolean {
   return media === "json" && !isPretty;
 }
 
-/** What the making of one answer needs. */
+/** Inputs of one response. */
 interface Page {
   readonly form: Form;
   readonly asked: Asked;
   readonly tools: RepresentationTools;
 }
 
-/** What is at hand, or parts still to be made; those of a protobuf list take turns with other work. */
+/** A finished body, or parts still to be made. The parts of a protobuf list are made in several turns of the loop. */
 type Body = { readonly parts: Iterable<Uint8Array> } | { readonly body: HttpResponse["body"] };
 
 function response(
@@ -137,7 +137,7 @@ function response(
 
 const NEWLINE: Uint8Array = Buffer.from("\n");
 
-/** What is at hand is not copied for a newline; what is put together anyway gets it as its last part. */
+/** A finished body is not copied for the newline; a joined body gets it as its last part. */
 function sentBody(
   made: Body,
   form: Form,

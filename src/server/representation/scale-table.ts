@@ -1,4 +1,4 @@
-/** Scales as rows, whatever they are the scale of. */
+/** Table rows of scales, for every scaled kind. */
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
 import { ageText } from "../../resources/rules/human-duration.ts";
 import type { Tabled } from "./table.ts";

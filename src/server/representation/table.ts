@@ -1,4 +1,4 @@
-/** Objects as rows of cells, as `kubectl get` shows them. */
+/** Shows objects as rows of cells, as `kubectl get` prints them. */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
 import type { ColumnFacts } from "../../api/schema/resource-facts.ts";
@@ -10,7 +10,7 @@ import type { ListAnswer } from "../request/answer.ts";
 import { COMMA, listMetadata } from "./list-body.ts";
 import type { ObjectView } from "./object-view.ts";
 
-/** For kinds without columns of their own, and while a kind's rules make no cells. */
+/** Columns of kinds without their own, and of kinds whose rules make no cells. */
 const DEFAULT_COLUMNS: readonly ColumnFacts[] = [
   { name: "Name", type: "string", format: "name", priority: 0 },
   { name: "Created At", type: "date", format: "", priority: 0 },
@@ -18,7 +18,7 @@ const DEFAULT_COLUMNS: readonly ColumnFacts[] = [
 
 type Cells = readonly (string | number | boolean | null)[];
 
-/** What is known of the columns of a kind, and of its cells. */
+/** The columns and cells of a kind. */
 export interface Tabled {
   readonly facts: Pick<Resource["facts"], "columns">;
   readonly rules: Pick<Resource["rules"], "columns" | "cells" | "rowConditions" | "compareRows">;
@@ -27,13 +27,13 @@ export interface Tabled {
 
 export interface TableOptions {
   readonly resource: Tabled;
-  /** Of `meta.k8s.io`. */
+  /** Version of `meta.k8s.io`. */
   readonly metaVersion: string;
-  /** Undefined when rows go without objects. */
+  /** Undefined when rows contain no objects. */
   readonly view: ObjectView | undefined;
-  /** In the version asked for, for the cells. */
+  /** The object in the requested version, for the cells. */
   readonly servedOf: (stored: StoredObject) => ApiObject;
-  /** Ages are counted to then. */
+  /** Time at which ages are measured. */
   readonly now: number;
 }
 
@@ -83,14 +83,14 @@ export class Table {
     return items.toSorted((left, right) => rules.compareRows?.(servedOf(left), servedOf(right)) ?? 0);
   }
 
-  /** A table of one stored object. Watchers see the columns with the first event only. */
+  /** A table of one stored object. Only the first event of a watch has columns. */
   *json(stored: StoredObject, { hasColumns }: { readonly hasColumns: boolean }): Generator<Uint8Array> {
     yield this.#head({ resourceVersion: stored.resourceVersion }, hasColumns);
     yield* this.#row(this.#options.servedOf(stored), stored);
     yield CLOSE;
   }
 
-  /** A table of one object that is not stored, in the version asked for, or of a list of such objects. */
+  /** A table of one unstored object in the requested version, or of a list of them. */
   value(object: ApiObject, { hasColumns }: { readonly hasColumns: boolean }): JsonObject {
     const { resourceVersion } = object.metadata;
     const shown = "items" in object ? (object.items as readonly ApiObject[]) : [object];
@@ -101,7 +101,7 @@ export class Table {
     return { ...this.#envelope(resourceVersion === undefined ? {} : { resourceVersion }, hasColumns), rows };
   }
 
-  /** A bookmark has nothing to fill cells with; columns of custom resources find nothing in it. */
+  /** A bookmark has empty cells. For custom resources the columns find no value in it. */
   bookmark(object: ApiObject, { hasColumns }: { readonly hasColumns: boolean }): JsonObject {
     const { resourceVersion = "" } = object.metadata;
     const isCustom = this.#options.resource.custom !== undefined;
@@ -110,7 +110,7 @@ export class Table {
     return { ...this.#envelope({ resourceVersion }, hasColumns), rows: [row] };
   }
 
-  /** A row but for its object. */
+  /** A row without its object. */
   #words(object: ApiObject): JsonObject {
     const conditions = this.#options.resource.rules.rowConditions?.(object) ?? [];
     return { cells: this.#cells(object), ...(conditions.length > 0 && { conditions }) };

@@ -1,10 +1,10 @@
-/** Warnings for people, as kubectl prints them on standard error. */
+/** Writes the `Warning` header, which kubectl prints on standard error. */
 
-/** Above this many characters in all, each warning is cut short; what still does not fit is left out. As upstream's. */
+/** Above this total of characters each warning is truncated; those that still do not fit are dropped, as upstream. */
 const TOTAL_MAX = 4096;
 const SHORT_MAX = 256;
 
-/** The value of one `Warning` header for all of them; undefined without any. */
+/** Value of one `Warning` header for all warnings; undefined without any. */
 export function warningHeader(warnings: readonly string[]): string | undefined {
   const texts = [...new Set(warnings)].filter((text) => text !== "");
   if (texts.length === 0) return undefined;
@@ -22,7 +22,7 @@ function fitting(texts: readonly string[]): readonly string[] {
   });
 }
 
-/** Headers are bytes: each character here stands for one byte of the UTF-8 text. */
+/** Headers are bytes: each character of the result is one byte of the UTF-8 text. */
 function quoted(text: string): string {
   const plain = text.replaceAll(/\p{Cc}+/gu, " ").replaceAll(/[\\"]/g, String.raw`\$&`);
   return `299 - "${Buffer.from(plain).toString("latin1")}"`;

@@ -7,13 +7,13 @@ import { Gathering } from "./gathering.ts";
 import { WatchFeed } from "./watch-feed.ts";
 import type { FrameWriter } from "./watch-frames.ts";
 
-/** An event is told by its number, a line each. */
+/** Writes each event as a line with its number. */
 class Lines implements FrameWriter {
   readonly name: string | undefined;
   readonly #bytesEach: number;
   made = 0;
 
-  /** Without a name nothing is shared. */
+  /** Without a name nothing is shared between writers. */
   constructor(name = "lines", bytesEach = 0) {
     this.name = name === "" ? undefined : name;
     this.#bytesEach = bytesEach;
@@ -32,7 +32,7 @@ class Lines implements FrameWriter {
 
 class Client implements Outlet {
   readonly pieces: Uint8Array[] = [];
-  /** How many pieces more it has room for. */
+  /** Number of further pieces that fit. */
   room = Infinity;
   ended: { readonly error: unknown } | undefined;
 
@@ -66,7 +66,7 @@ function batch(...numbers: readonly (number | string)[]): readonly WatchEventAns
   return numbers.map((n) => ({ type: "BOOKMARK", resourceVersion: String(n) }));
 }
 
-test("an event that comes alone goes out at once, and those within a moment after it in one piece", async () => {
+test("a single event is sent at once, and those within a moment after it in one piece", async () => {
   const { loop, watch } = bound(new World());
   const { events, feed, client } = watch();
   feed.start(client);
@@ -78,7 +78,7 @@ test("an event that comes alone goes out at once, and those within a moment afte
   expect(client.texts).toEqual(["1", "2 3 4"]);
 });
 
-test("all who get the same events in the same form get the same bytes", async () => {
+test("watchers of the same events in the same form share their bytes", async () => {
   const { loop, watch } = bound(new World());
   const [first, second, other] = [new Lines(), new Lines(), new Lines("another")];
   const watches = [first, second, other].map((writer) => watch(writer));
@@ -95,7 +95,7 @@ test("all who get the same events in the same form get the same bytes", async ()
   expect([first.made, second.made, other.made]).toEqual([2, 0, 2]);
 });
 
-test("what each makes for itself is not shared", async () => {
+test("writers without a name share nothing", async () => {
   const { loop, watch } = bound(new World());
   const watches = [watch(new Lines("")), watch(new Lines(""))];
   const shared = batch(1);
@@ -108,7 +108,7 @@ test("what each makes for itself is not shared", async () => {
   expect(watches[0]?.client.pieces[0]).not.toBe(watches[1]?.client.pieces[0]);
 });
 
-test("nothing is made for a client that has no room, and all of it is once there is", async () => {
+test("no piece is made for a client without room, and all are once there is room", async () => {
   const { loop, watch } = bound(new World());
   const writer = new Lines();
   const { events, feed, client } = watch(writer);
@@ -127,7 +127,7 @@ test("nothing is made for a client that has no room, and all of it is once there
   expect(client.texts).toEqual(["1", "2 3"]);
 });
 
-test("very many events, as a watch begins with, come in pieces without a moment between them", async () => {
+test("very many initial events are sent in pieces without a moment in between", async () => {
   const { loop, watch } = bound(new World());
   const { events, feed, client } = watch(new Lines("lines", 1000));
   events.add(batch(...Array.from({ length: 200 }, (_, n) => n)));
@@ -143,7 +143,7 @@ test("very many events, as a watch begins with, come in pieces without a moment 
   ]);
 });
 
-test("the end of the events is the end of the answer, after all of them", async () => {
+test("the response ends after the last event", async () => {
   const { loop, watch } = bound(new World());
   const { events, feed, client } = watch();
   feed.start(client);
@@ -154,7 +154,7 @@ test("the end of the events is the end of the answer, after all of them", async 
   expect([client.texts, client.ended]).toEqual([["1"], { error: undefined }]);
 });
 
-test("an event that cannot be shown breaks the answer off and ends the watch", async () => {
+test("an event that cannot be encoded cuts the response and closes the watch", async () => {
   const { loop, watch } = bound(new World());
   const { events, feed, client } = watch();
   feed.start(client);
@@ -165,7 +165,7 @@ test("an event that cannot be shown breaks the answer off and ends the watch", a
   expect(events.isClosed).toBe(true);
 });
 
-test("nothing is sent to a client that has left, and its watch ends", async () => {
+test("a client that has disconnected gets nothing, and its watch closes", async () => {
   const { loop, watch } = bound(new World());
   const { events, feed, client } = watch();
   feed.start(client);

@@ -1,13 +1,16 @@
-/** The events of a watch as pieces of its answer. */
+/** Turns the events of a watch into pieces of its response. */
 import type { WatchEventAnswer, WatchEvents } from "../request/answer.ts";
 import type { Feed, Outlet } from "../request/http.ts";
 import { joined } from "./bytes/pieces.ts";
 import type { Gathering, Listener } from "./gathering.ts";
 import type { FrameWriter } from "./watch-frames.ts";
 
-/** So many changes at once are seen by others too, and share their bytes; more are what existed before a watch began. */
+/**
+ * A batch up to this size is a change that other watchers also see, and they share its bytes. A larger one is the
+ * initial state.
+ */
 const SHARED_EVENTS_MAX = 64;
-/** Who gets more at a time is so far behind that few are with it. */
+/** A watcher with a larger batch is far behind, so few others could share its bytes. */
 const SHARED_BYTES_MAX = 1 << 20;
 
 export interface WatchFeedTools {
@@ -21,10 +24,10 @@ export class WatchFeed implements Feed, Listener {
   readonly #gathering: Gathering;
   #outlet: Outlet | undefined;
   #hasRoom = true;
-  /** There may be something to take: it is enlisted, or waits for room. */
+  /** Whether events may be waiting: the feed is enlisted, or waits for room. */
   #isBehind = false;
   #pieces: Iterator<Uint8Array> | undefined;
-  /** Whether these are of a few changes: what has happened since then waits for what else will. */
+  /** Whether `#pieces` is a small batch: later events then wait to be batched. */
   #isGathered = false;
 
   constructor(events: WatchEvents, { writer, gathering }: WatchFeedTools) {
@@ -68,11 +71,11 @@ export class WatchFeed implements Feed, Listener {
     } catch (error) {
       this.#end(error);
     }
-    // Who has no room waits with those that were served, so that all are as far as each other again and share what they get.
+    // A feed without room waits with the served ones, so that all reach the same position and share later pieces.
     return isServed || !this.#hasRoom;
   }
 
-  /** Undefined when there is nothing more for now. */
+  /** Undefined when no piece is available now. */
   #next(): Uint8Array | undefined {
     for (;;) {
       const next = this.#pieces?.next();
@@ -107,7 +110,7 @@ export class WatchFeed implements Feed, Listener {
 
 type Events = readonly WatchEventAnswer[];
 
-/** What watchers share that get the same events in the same form. */
+/** Pieces shared by watchers that get the same events in the same form. */
 const shared = new WeakMap<Events, Map<string, readonly Uint8Array[]>>();
 
 function piecesOf(events: Events, writer: FrameWriter): Iterator<Uint8Array> {

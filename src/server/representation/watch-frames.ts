@@ -1,4 +1,4 @@
-/** Watch events as frames: lines of JSON, or protobuf with its length in front. */
+/** Encodes watch events as frames: lines of JSON, or length-prefixed protobuf. */
 import type { Status } from "../../api/errors/api-error.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
@@ -15,13 +15,13 @@ import type { FormCache } from "./form-cache.ts";
 import type { ObjectView } from "./object-view.ts";
 import type { Table } from "./table.ts";
 
-/** Turns events into bytes; one for each watch. */
+/** Encodes the events of one watch. */
 export interface FrameWriter {
-  /** The same for all who make the same of an event; undefined where each makes its own. */
+  /** Equal for writers with equal output; undefined where outputs are never shared. */
   readonly name: string | undefined;
-  /** Of a change: shared by all watchers that see it in the same form. */
+  /** Frame of a change. Cached and shared by all watchers with the same form. */
   frame(event: WatchEventAnswer): Uint8Array;
-  /** The same in parts, of one event among very many: nothing is kept. */
+  /** Parts of a frame, for one of very many events; not cached. */
   parts(event: WatchEventAnswer): Iterable<Uint8Array>;
 }
 
@@ -30,7 +30,7 @@ export interface FrameOptions {
   readonly cache: FormCache;
 }
 
-/** Under which names frames are kept; those of most are texts made once. */
+/** Cache keys of frames. The common ones are built once. */
 class FrameNames {
   readonly form: string;
   readonly #added: string;
@@ -144,13 +144,13 @@ export class ProtobufFrames implements FrameWriter {
 }
 
 export interface TableFrameOptions {
-  /** Made anew for each event, because ages grow. */
+  /** Called for each event, because ages grow. */
   readonly table: () => Table;
   readonly view: ObjectView;
   readonly servedOf: (stored: StoredObject) => ApiObject;
 }
 
-/** Each event carries a table of one row. Nothing is shared: ages differ. */
+/** Each event contains a table of one row. Nothing is shared, because ages differ. */
 export class TableFrames implements FrameWriter {
   readonly name = undefined;
   readonly #options: TableFrameOptions;
@@ -189,7 +189,7 @@ export class TableFrames implements FrameWriter {
   }
 }
 
-/** The Status of an error, or else a bookmark. */
+/** The Status of an error event; otherwise a bookmark. */
 export function withoutObject(event: WatchEventAnswer, view: ObjectView): Status | ApiObject {
   return event.status ?? bookmarkOf(event, view);
 }

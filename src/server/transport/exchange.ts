@@ -273,7 +273,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
   async #splice(head: AnswerHead, switched: SwitchedStream): Promise<void> {
     if (this.#wire.splice === undefined || !this.isUpgrade) {
       switched.stream.destroy();
-      throw new Error("a connection was to be switched that cannot be");
+      throw new Error("this connection cannot switch protocols");
     }
     const end = (): void => void switched.stream.destroy();
     this.signal.addEventListener("abort", end, { once: true });
@@ -309,7 +309,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
   /** Cuts the wire: a normal end would make half a response look complete. */
   #breakOff(error: unknown): void {
     if (this.#isGone()) return;
-    this.#surroundings.log.error("an answer broke off", { target: this.target, error });
+    this.#surroundings.log.error("a response was cut off", { target: this.target, error });
     this.#wire.cut();
   }
 

@@ -224,7 +224,7 @@ class Http2Wire implements Wire {
 
   /** Destroys with an error: `close` would first end the stream as if it were complete. */
   cut(): void {
-    this.outgoing.destroy(new Error("the answer was cut"));
+    this.outgoing.destroy(new Error("the response was cut off"));
   }
 
   /**

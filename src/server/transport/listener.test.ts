@@ -184,7 +184,7 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     const got = await send(server);
 
     await expect(readAll(got.body)).rejects.toThrow(BROKEN_OFF);
-    expect(server.logged).toEqual(["an answer broke off: Error: disk gone"]);
+    expect(server.logged).toEqual(["a response was cut off: Error: disk gone"]);
   });
 
   test("cuts a stream when its source fails after the client has read everything before", async () => {

@@ -28,7 +28,7 @@ export class PulledFeed implements Feed {
   stop(): void {
     this.#outlet = undefined;
     this.#source.return?.().then(undefined, (error: unknown) => {
-      this.#log.warn("the rest of an answer could not be discarded", { error });
+      this.#log.warn("the source of a response failed while it was closed", { error });
     });
   }
 

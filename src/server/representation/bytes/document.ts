@@ -1,4 +1,4 @@
-/** Documents that are the same for everybody until the server changes: made once and known by their hash. */
+/** Documents that are equal for all clients until the server changes: built once, identified by their hash. */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -11,11 +11,11 @@ const compress = promisify(gzip);
 export class Document {
   readonly contentType: string;
   readonly bytes: Uint8Array;
-  /** The same for the same bytes, also in another process. */
+  /** Equal for equal bytes, also across processes. */
   readonly hash: string;
   #compressed: Promise<Uint8Array> | undefined;
 
-  /** Whoever knows what the bytes are made from may give a hash of that. */
+  /** `hash` may be computed from the source of the bytes. */
   constructor(contentType: string, bytes: Uint8Array, hash: string = documentHash(bytes)) {
     this.contentType = contentType;
     this.bytes = bytes;
@@ -36,7 +36,7 @@ export function documentHash(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex").toUpperCase();
 }
 
-/** 304 for who has it already. */
+/** 304 when the client already has the document. */
 export function documentResponse(document: Document, request: AcceptedRequest): HttpResponse {
   const headers = new Map([
     ["cache-control", "no-cache, private"],
@@ -51,7 +51,7 @@ export function documentResponse(document: Document, request: AcceptedRequest): 
   return { status: 200, headers, body: document.bytes };
 }
 
-/** The same, compressed where that is worth it and wanted. */
+/** As `documentResponse`, compressed when the document is large and the client accepts gzip. */
 export async function compressedResponse(
   document: Document,
   request: AcceptedRequest,

@@ -1,10 +1,10 @@
-/** Compression of large answers, as a stream: never more than a piece and its output are in memory. */
+/** Compresses large responses as a stream: at most one piece and its output are in memory. */
 import { createGzip } from "node:zlib";
 import type { Loop } from "../../../base/loop/loop.ts";
 
-/** Below this, compressing costs more than it saves. As upstream's. */
+/** Up to this size compressing costs more than it saves. As upstream. */
 export const GZIP_ABOVE_BYTES = 128 * 1024;
-/** The fastest; the slower ones save little on JSON. */
+/** The fastest level; slower ones save little on JSON. */
 const LEVEL = 1;
 
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {

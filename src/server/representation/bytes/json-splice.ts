@@ -1,4 +1,4 @@
-/** Cuts into JSON text without parsing it: for text the server wrote, well-formed and without spaces. */
+/** Edits JSON text without parsing it. The server wrote the text, so it is well-formed and has no spaces. */
 import { findKey } from "../../objects/json-offset.ts";
 
 const QUOTE = 0x22;
@@ -6,7 +6,7 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The text of a member of the outermost object whose value is an object; shares the memory. Undefined when it is not there. */
+/** The text of a top-level member whose value is an object; undefined if missing. Shares the memory of `json`. */
 export function findMember(json: Uint8Array, name: string): Uint8Array | undefined {
   const buffer = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const key = findKey(buffer, [name]);
@@ -17,11 +17,14 @@ export function findMember(json: Uint8Array, name: string): Uint8Array | undefin
 
 export interface WrittenMember {
   readonly name: string;
-  /** As it is written, with the comma behind it. */
+  /** Text of the member with its trailing comma. */
   readonly text: Uint8Array;
 }
 
-/** The parts that remain without these members of the outermost object, which come in this order; they share the memory. */
+/**
+ * The parts of the text without these top-level members, which must be in order of appearance. Shares the memory of
+ * `json`.
+ */
 export function* textWithout(json: Uint8Array, members: readonly WrittenMember[]): Generator<Uint8Array> {
   const buffer = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   let from = 0;
@@ -34,7 +37,7 @@ export function* textWithout(json: Uint8Array, members: readonly WrittenMember[]
   yield buffer.subarray(from);
 }
 
-/** The same object with another resourceVersion. */
+/** The same text with another resourceVersion. */
 export function withJsonVersion(json: Uint8Array, resourceVersion: string): Uint8Array {
   const buffer = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const key = findKey(buffer, ["metadata", "resourceVersion"]);
@@ -44,7 +47,7 @@ export function withJsonVersion(json: Uint8Array, resourceVersion: string): Uint
   return Buffer.concat([buffer.subarray(0, start), Buffer.from(resourceVersion), buffer.subarray(end)]);
 }
 
-/** Behind the brace that closes the one at `start`. */
+/** Index after the brace that closes the one at `start`. */
 function objectEnd(json: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < json.length; at++) {
@@ -56,7 +59,7 @@ function objectEnd(json: Buffer, start: number): number {
   return json.length;
 }
 
-/** Of the quote that closes the one at `start`. */
+/** Index of the quote that closes the one at `start`. */
 function textEnd(json: Buffer, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     if (json[at] === BACKSLASH) at += 1;

@@ -1,12 +1,14 @@
-/** Large answers are made and sent piece by piece, as the client takes them, and let other steps run between two pieces. */
+/**
+ * Builds and sends large responses piece by piece, as the client reads them. Other steps of the loop run in between.
+ */
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { HttpResponse } from "../../request/http.ts";
 import { RequestPace } from "../../request/pace.ts";
 
-/** An answer up to this size is sent whole; each piece of a longer one has about this size. */
+/** Responses up to this size are sent whole; pieces of longer ones have about this size. */
 export const PIECE_BYTES = 64 * 1024;
 
-/** Joins small parts, so that each piece is worth a write. A part that is larger by itself stays one. `end` comes last. */
+/** Joins small parts, so that each piece is worth a write. A larger part stays whole. `end` comes last. */
 export function* joined(parts: Iterable<Uint8Array>, end?: Uint8Array): Generator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
@@ -26,15 +28,15 @@ export function* joined(parts: Iterable<Uint8Array>, end?: Uint8Array): Generato
 }
 
 interface BodyOptions {
-  /** Without one all pieces may be made in one step. */
+  /** Without a loop all pieces may be made in one step. */
   readonly loop?: Loop;
-  /** Up to so many it is whole. */
+  /** Largest body that is returned whole. */
   readonly wholeBytes?: number;
-  /** Comes after all parts, unless there is but one that was made already: that is handed on as it is. */
+  /** Appended after all parts; ignored when the only part is already built, which is returned unchanged. */
   readonly end?: Uint8Array;
 }
 
-/** Whole when it is short or made already, else in pieces of which the next is made when it is asked for. */
+/** A whole body when it is short or already built; otherwise pieces made on demand. */
 export function bodyOf(
   parts: Iterable<Uint8Array>,
   { wholeBytes = PIECE_BYTES, end, loop }: BodyOptions = {},

@@ -1,4 +1,4 @@
-/** Compact JSON on several lines, for people. Works on text in parts, wherever it is cut. */
+/** Indents compact JSON. Accepts the text in parts, cut at any byte. */
 import { PIECE_BYTES } from "./pieces.ts";
 
 export function* prettyJson(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
@@ -13,10 +13,10 @@ class Indenter {
   #depth = 0;
   #isInText = false;
   #isEscaped = false;
-  /** A bracket was opened and nothing stands in it yet. */
+  /** Whether the last character opened a bracket. */
   #isOpened = false;
 
-  /** Bytes of one character each: what matters is ASCII, everything else is passed on. */
+  /** Treats each byte as one character: only ASCII matters, other bytes pass through. */
   write(part: Uint8Array): Uint8Array {
     let out = "";
     for (const character of Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("latin1")) {

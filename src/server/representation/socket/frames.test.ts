@@ -3,7 +3,7 @@ import { acceptKey, ClientFrames, serverFrame } from "./frames.ts";
 
 const MASK = Buffer.from([1, 2, 3, 4]);
 
-/** As a client sends it. */
+/** A masked frame, as clients send it. */
 function masked(opcode: number, text: string, lengthBytes: readonly number[] = [text.length]): Buffer {
   const [length = 0, ...rest] = lengthBytes;
   const content = Buffer.from(text).map((byte, at) => byte ^ (MASK[at % 4] ?? 0));
@@ -11,7 +11,7 @@ function masked(opcode: number, text: string, lengthBytes: readonly number[] = [
 }
 
 describe("frames of a server", () => {
-  test("the key of the RFC's example is answered as there", () => {
+  test("the key of the RFC's example gives the RFC's response", () => {
     expect(acceptKey("dGhlIHNhbXBsZSBub25jZQ==")).toBe("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
   });
 
@@ -20,7 +20,7 @@ describe("frames of a server", () => {
     [125, [0x81, 125]],
     [126, [0x81, 126, 0, 126]],
     [65_536, [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]],
-  ])("of %d bytes begin with their length", (length, head) => {
+  ])("of %d bytes start with their length", (length, head) => {
     const frame = serverFrame("text", Buffer.alloc(length));
 
     expect([...frame.subarray(0, head.length)]).toEqual(head);
@@ -40,7 +40,7 @@ describe("frames of a client", () => {
       frames.take(chunk).map(({ type, content }) => `${type} ${Buffer.from(content).toString()}`),
     );
 
-  test.each([sent.length, 1, 7])("are found in pieces of %d bytes, and messages passed over", (size) => {
+  test.each([sent.length, 1, 7])("are found in pieces of %d bytes, and messages are skipped", (size) => {
     const chunks: Buffer[] = [];
     for (let at = 0; at < sent.length; at += size) chunks.push(sent.subarray(at, at + size));
 
@@ -50,7 +50,7 @@ describe("frames of a client", () => {
   test.each([
     ["are not masked", Buffer.from([0x89, 0])],
     ["control with too many bytes", masked(9, "", [126, 1, 0])],
-    ["have a type that nobody knows", masked(11, "")],
+    ["have an unknown type", masked(11, "")],
   ])("that %s are broken", (_, bytes) => {
     expect(texts(new ClientFrames(), [bytes])).toEqual(["broken "]);
   });

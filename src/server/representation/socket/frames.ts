@@ -1,17 +1,20 @@
-/** Bytes of the WebSocket protocol (RFC 6455), as far as a server needs them that talks and hardly listens. */
+/**
+ * Frames of the WebSocket protocol (RFC 6455), as far as a server needs them that sends messages and reads only control
+ * frames.
+ */
 import { createHash } from "node:crypto";
 
-/** Every server adds this to the key it was sent, to show that it knows the protocol. */
+/** RFC 6455: the server appends this to the client's key to prove that it knows the protocol. */
 const KNOWN_TO_ALL = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 const OPCODES = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
-/** From here on opcodes are of control frames, which are short and never in pieces. */
+/** First opcode of control frames, which are short and never fragmented. */
 const CONTROL = 8;
 const CONTROL_BYTES_MAX = 125;
 const LAST = 0x80;
 const MASKED = 0x80;
 const MASK_BYTES = 4;
-/** Lengths that stand for one in the next two bytes, and in the next eight. */
+/** Length values that announce a length in the next two or eight bytes. */
 const SHORT_LENGTH = 126;
 const LONG_LENGTH = 127;
 
@@ -21,7 +24,7 @@ export function acceptKey(key: string): string {
     .digest("base64");
 }
 
-/** A whole message, from a server: not masked. */
+/** A whole message from the server, so not masked. */
 export function serverFrame(type: keyof typeof OPCODES, content: Uint8Array): Buffer {
   const { byteLength } = content;
   const first = LAST | OPCODES[type];
@@ -36,7 +39,7 @@ export function serverFrame(type: keyof typeof OPCODES, content: Uint8Array): Bu
 }
 
 interface ControlFrame {
-  /** `broken`: what came is not of this protocol, and nothing after it is understood. */
+  /** `broken`: the bytes violate the protocol, and later ones cannot be parsed. */
   readonly type: "close" | "ping" | "pong" | "broken";
   readonly content: Uint8Array;
 }
@@ -48,11 +51,11 @@ const CONTROL_TYPES = new Map<number, ControlFrame["type"]>([
   [OPCODES.pong, "pong"],
 ]);
 
-/** Finds control frames in what a client sends; messages are passed over without being kept. */
+/** Finds control frames in the bytes from a client; skips messages without buffering them. */
 export class ClientFrames {
-  /** Of a frame that has not come whole: no more than a head and the content of a control frame. */
+  /** Bytes of an incomplete frame: at most a head and the content of a control frame. */
   #rest: Buffer = Buffer.alloc(0);
-  /** Of a message that is passed over. */
+  /** Remaining bytes of a skipped message. */
   #bytesToSkip = 0;
 
   take(chunk: Uint8Array): readonly ControlFrame[] {
@@ -82,12 +85,12 @@ export class ClientFrames {
 interface Head {
   readonly opcode: number;
   readonly isMasked: boolean;
-  /** Of the head itself, with the mask. */
+  /** Length of the head, including the mask. */
   readonly bytes: number;
   readonly contentBytes: number;
 }
 
-/** Undefined when it has not come whole. */
+/** Undefined while the head is incomplete. */
 function findHead(bytes: Buffer): Head | undefined {
   if (bytes.byteLength < 2) return undefined;
   const length = bytes.readUInt8(1) & ~MASKED;
@@ -100,7 +103,7 @@ function findHead(bytes: Buffer): Head | undefined {
   return { opcode: bytes.readUInt8(0) & 0x0f, isMasked, bytes: head, contentBytes };
 }
 
-/** What clients send is masked. */
+/** Frames from clients must be masked. */
 function isSound({ opcode, isMasked, contentBytes }: Head): boolean {
   return isMasked && (opcode < CONTROL || (CONTROL_TYPES.has(opcode) && contentBytes <= CONTROL_BYTES_MAX));
 }

@@ -4,11 +4,11 @@ import type { Feed, Outlet } from "../../request/http.ts";
 import { socketResponse } from "./watch-socket.ts";
 
 const SILENT: Feed = { start: () => undefined, resume: () => undefined, stop: () => undefined };
-/** Masked with zeros, and empty. */
+/** An empty ping, masked with zeros. */
 const PING = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
 const PONG_BYTES = 2;
 
-test("whoever pings and does not read is listened to again once it does", () => {
+test("a client that pings without reading is read again once it reads", () => {
   const stream = socketResponse(SILENT, new Map(), new VirtualLoop({ seed: 1 })).switched?.stream;
   const pings = Buffer.concat(Array.from({ length: 1000 }, () => PING));
   for (let n = 0; n < 100; n++) stream?.write(pings);
@@ -21,7 +21,7 @@ test("whoever pings and does not read is listened to again once it does", () => 
   expect(bytes).toBe(100 * 1000 * PONG_BYTES);
 });
 
-/** Sends for as long as there is room. */
+/** Sends as long as there is room. */
 class Flood implements Feed {
   #outlet: Outlet | undefined;
 
@@ -39,7 +39,7 @@ class Flood implements Feed {
   }
 }
 
-test("whoever takes nothing for a minute is cut, and whoever takes something is not", async () => {
+test("a client that reads nothing for a minute is cut, and one that reads is not", async () => {
   const loop = new VirtualLoop({ seed: 1 });
   const [idle, slow] = [new Flood(), new Flood()].map(
     (feed) => socketResponse(feed, new Map(), loop).switched?.stream,
@@ -55,7 +55,7 @@ test("whoever takes nothing for a minute is cut, and whoever takes something is 
   expect([idle?.destroyed, slow?.destroyed]).toEqual([true, false]);
 });
 
-test("whoever does not hang up within a minute after the goodbye is cut", async () => {
+test("a client that does not close within a minute after the close frame is cut", async () => {
   const loop = new VirtualLoop({ seed: 1 });
   const stream = socketResponse(SILENT, new Map(), loop).switched?.stream;
   stream?.resume().write(Buffer.from([0x88, 0x80, 0, 0, 0, 0]));

@@ -1,4 +1,4 @@
-/** A watch over a WebSocket, for libraries and programs in browsers that know no other stream: each event is a message. */
+/** Serves a watch over a WebSocket, one event a message, for browser programs and libraries without another stream. */
 import { Duplex } from "node:stream";
 import { badRequest } from "../../../api/errors/api-error.ts";
 import type { Loop, Timer } from "../../../base/loop/loop.ts";
@@ -8,24 +8,29 @@ import { spokenProtocols } from "../../request/websocket-token.ts";
 import type { FrameWriter } from "../watch-frames.ts";
 import { acceptKey, ClientFrames, serverFrame } from "./frames.ts";
 
-/** The only version that was ever agreed upon. */
+/** The only version of the protocol in use. */
 const VERSION = "13";
-/** How long a client may take nothing, or not hang up after the goodbye: as long as one that reads another stream. */
+/**
+ * Time for which a client may read nothing or leave a close frame unanswered; equals the stall timeout of other
+ * streams.
+ */
 const PATIENCE_MS = 60_000;
-/** Of 16 bytes. */
+/** Base64 of 16 bytes. */
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 
 export function asksForSocket({ isUpgrade, headers }: AcceptedRequest): boolean {
   return isUpgrade === true && headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
-/** The head of the answer that agrees. Throws BadRequest when the client does not say what it must. */
+/** Headers of the 101 response. Throws BadRequest when required headers are missing or invalid. */
 export function socketHeaders({ headers }: AcceptedRequest): ReadonlyMap<string, string> {
   const key = headers.get("sec-websocket-key") ?? "";
   if (!KEY.test(key) || headers.get("sec-websocket-version") !== VERSION)
-    throw badRequest("a WebSocket begins with a key of 16 bytes and version 13");
+    throw badRequest(
+      "a WebSocket request needs a Sec-WebSocket-Key of 16 bytes and Sec-WebSocket-Version 13",
+    );
   const protocols = spokenProtocols(headers.get("sec-websocket-protocol"));
-  if (protocols.length > 1) throw badRequest("a watch is of one WebSocket protocol, or of none");
+  if (protocols.length > 1) throw badRequest("a watch accepts at most one WebSocket protocol");
   return new Map([
     ["upgrade", "websocket"],
     ["connection", "Upgrade"],
@@ -39,7 +44,7 @@ export function socketResponse(feed: Feed, headers: ReadonlyMap<string, string>,
   return { status: 101, headers, body: head, switched: { stream: new WatchSocket(feed, loop), head } };
 }
 
-/** Frames of another kind, each as a message: text for JSON, bytes for protobuf, whose length the message says already. */
+/** Wraps the frames of another writer as messages: text for JSON, binary for protobuf without its length prefix. */
 export class SocketFrames implements FrameWriter {
   readonly name: string | undefined;
   readonly #inner: FrameWriter;
@@ -63,7 +68,7 @@ export class SocketFrames implements FrameWriter {
 
 const LENGTH_BYTES = 4;
 
-/** What the connection becomes: reads as the frames of a feed, and hears when the client wants to leave. */
+/** The upgraded connection: its readable side is the frames of a feed, its writable side handles control frames. */
 class WatchSocket extends Duplex {
   readonly #feed: Feed;
   readonly #loop: Loop;
@@ -71,9 +76,9 @@ class WatchSocket extends Duplex {
   #isStarted = false;
   #isFull = false;
   #isOver = false;
-  /** Whoever pings and does not read is listened to again once it does. */
+  /** Continues reading from a client that pings without reading the pongs, once it reads again. */
   #onRoom: (() => void) | undefined;
-  /** Set while the client has something to do. */
+  /** Set while the server waits for the client to read or close. */
   #late: Timer | undefined;
 
   constructor(feed: Feed, loop: Loop) {
@@ -124,7 +129,7 @@ class WatchSocket extends Duplex {
     else this.destroy();
   }
 
-  /** A goodbye is answered with the same words. */
+  /** The response to a close frame repeats its content. */
   #leave(words: Uint8Array): void {
     this.#feed.stop();
     this.#close(words);
