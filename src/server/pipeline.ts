@@ -1,6 +1,6 @@
 /**
- * A request passes these stages in this order. Each sees the request, may answer it, or hands it on; on the way back it may
- * change the answer. No byte of a body is read before the caller is known to be allowed.
+ * The stages that each request passes in order. A stage may respond, or pass the request on and change the response. No
+ * byte of a body is read before the caller is authorized.
  */
 import { badRequest, isApiError, unknownResource } from "../api/errors/api-error.ts";
 import type { Loop } from "../base/loop/loop.ts";
@@ -40,7 +40,7 @@ export interface PipelineParts {
   readonly sites: readonly Site[];
   readonly fairness: Pick<Fairness, "stage">;
   readonly authenticators: readonly Authenticator[];
-  /** Hand on what others answer. */
+  /** Stages that relay requests to other servers. */
   readonly relays: readonly Stage[];
   readonly audit: AuditTrail | undefined;
 }
@@ -65,17 +65,16 @@ export function pipeline(parts: PipelineParts): HttpHandler {
     catchUp(workshop.registry),
   ];
   const resources: Next = ({ request, info, query, user, notes }) => {
-    if (info.type === "other" || user === undefined)
-      throw new Error("resources are asked for by a known user");
+    if (info.type === "other" || user === undefined) throw new Error("resource requests are authenticated");
     const resolved = findCall({ request, info, query, user, notes }, workshop.registry);
     if (resolved === undefined) {
       refuseBroken(info, workshop.registry);
       return nothingThere(request, info, workshop.registry);
     }
     requireFit(resolved);
-    // Of custom kinds, whether there is such a subresource is found out before in which form it is wanted.
+    // For custom kinds, a missing subresource is reported before an unacceptable form.
     if (info.subresource !== "" && isCustom(resolved.resource)) subresourceVerb(resolved);
-    // A form that cannot be given is refused before anything is written.
+    // An unacceptable form is refused before any write.
     const form = chooseForm(resolved);
     const call = withoutConversion(resolved, form);
     const asked = { request, info, query, notes, resource: call.resource, form };
@@ -90,7 +89,7 @@ export function pipeline(parts: PipelineParts): HttpHandler {
   return (request) => run(begin(request));
 }
 
-/** Who only looks at metadata needs nobody who knows the versions of a custom kind. */
+/** Metadata-only reads of custom kinds need no conversion webhook. */
 function withoutConversion(call: Call, { transform }: Form): Call {
   const webhook = isStored(call.resource) ? call.resource.custom?.webhook : undefined;
   const isGlance = transform !== undefined && transform !== "Table" && READS.has(call.info.verb);
@@ -109,25 +108,25 @@ function composed([first, ...rest]: readonly Stage[], last: Next): Next {
   return (exchange) => first(exchange, next);
 }
 
-/** The one place where method and target are read. */
+/** The only place that parses method and target. */
 function begin(request: HttpRequest): Exchange {
   const { info, query } = parseRequest(request.method, request.target);
   return { request, query, info, user: undefined, notes: new RequestNotes(request) };
 }
 
-/** A request that other servers could understand in another way reaches no stage that decides or carries out anything. */
+/** Refuses requests that other servers could interpret differently, before any stage decides or acts on them. */
 const refuseMalformed: Stage = (exchange, next) => {
   const { info } = exchange;
   if (info.type === "other" && info.problem !== undefined) throw badRequest(info.problem);
   return next(exchange);
 };
 
-/** Every answer can be found again in logs. */
+/** Adds an audit ID to each response, so that logs can be searched for it. */
 function identify(loop: Loop): Stage {
   const random = loop.random("audit-ids");
   return (exchange, next) => {
     const { headers, direct } = exchange.request;
-    // Within the process nobody looks at headers.
+    // Callers in this process do not read headers.
     if (direct !== undefined) return next(exchange);
     const asked = headers.get("audit-id");
     const id = asked !== undefined && /^[\w-]{1,64}$/.test(asked) ? asked : random.uuid();
@@ -162,7 +161,7 @@ function answerErrors({ log }: Workshop): Stage {
   };
 }
 
-/** A kind that another server has just begun to serve is served here too. */
+/** Serves kinds that another server of the cluster has just begun to serve. */
 function catchUp(registry: Registry): Stage {
   return (exchange, next) => {
     const { info } = exchange;
@@ -190,7 +189,7 @@ async function answerSite(
   return nothingThere(exchange.request, groupOf(exchange.info.path), registry);
 }
 
-/** Of a path that goes no further than a version. */
+/** The group of a path that ends at the version. */
 function groupOf(path: string): { readonly group: string } | undefined {
   const parts = path.split("/");
   if (parts[1] === "api" && parts.length > 2) return { group: "" };
@@ -198,7 +197,7 @@ function groupOf(path: string): { readonly group: string } | undefined {
   return group === undefined || group === "" ? undefined : { group };
 }
 
-/** Below groups that are always served a Status says so, elsewhere nobody knows that the path belongs to the API: a page does. */
+/** Unknown paths in built-in groups get a Status. Other unknown paths may not belong to the API and get a page. */
 function nothingThere(
   { direct }: AcceptedRequest,
   place: { readonly group: string } | undefined,

@@ -1,4 +1,4 @@
-/** The API server: everything behind one handler. Who calls it (sockets, or this process) is not its business. */
+/** The API server behind one handler, independent of its callers: sockets or this process. */
 import type { Secret } from "../api/generated/types/core-v1.ts";
 import type { Log } from "../base/log/log.ts";
 import type { Loop } from "../base/loop/loop.ts";
@@ -62,41 +62,41 @@ export interface ApiServerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly store: Store;
-  /** How some resources are stored; all are stored as they are unless given. */
+  /** Encryption at rest; no resource is encrypted by default. */
   readonly encryption?: Encryption | undefined;
   readonly kinds: readonly KindDefinition[];
   readonly conversions: Conversions;
   readonly isServed?: ServedVersions;
-  /** With which tokens of service accounts are signed; asked for at the first token. */
+  /** Keys that sign service account tokens; called at the first token. */
   readonly tokenKeys: () => TokenKeys;
-  /** By what people and programs are known; as kubeadm sets a server up unless given. */
+  /** Ways of authentication; by default as kubeadm configures a server. */
   readonly authentication?: AuthenticationOptions | undefined;
   readonly nodePorts: PortRange;
-  /** By what servers of other APIs know this one. */
+  /** Client certificate that identifies this server to aggregated API servers. */
   readonly frontProxy?: AggregationOptions["frontProxy"];
   readonly admission?: AdmissionOptions | undefined;
-  /** Who is asked what somebody may do, in order; nodes' own rules and roles unless given. */
+  /** Authorizers in order; by default Node and RBAC. */
   readonly authorization?: readonly AuthorizerOptions[] | undefined;
-  /** How requests under way are bounded and share the server; as kube-apiserver's unless given. */
+  /** Limits on requests in flight; by default as in kube-apiserver. */
   readonly fairness?: FairnessOptions | undefined;
-  /** What pods and nodes use; without it `metrics.k8s.io` is not served. */
+  /** Resource usage of pods and nodes; without it `metrics.k8s.io` is not served. */
   readonly usage?: UsageSource | undefined;
-  /** Where requests are written down; nowhere unless given. */
+  /** Audit log; none by default. */
   readonly audit?: AuditTrail | undefined;
-  /** What is done at the start beside the server itself; without it nobody is told of the server's own steps either. */
+  /** Startup steps beside the server itself; without it health checks report no startup step at all. */
   readonly boot?: BootProgress;
-  /** The process is about to end: nobody shall be sent here any more. */
+  /** Whether the process is shutting down, so that health checks report it as not ready. */
   readonly isEnding?: () => boolean;
 }
 
 export interface ApiServer {
   readonly handler: HttpHandler;
   readonly workshop: Workshop;
-  /** Set when the Node authorizer takes part. */
+  /** Set when the Node authorizer is enabled. */
   readonly nodeGraph?: NodeGraph;
-  /** Keeps the definitions of custom resources: establishes them, and clears up after those that are deleted. */
+  /** Establishes definitions of custom resources, and cleans up after deleted ones. */
   readonly definitions: CustomDefinitions;
-  /** Keeps APIs of other servers in sight. */
+  /** Follows the APIs of aggregated servers. */
   readonly aggregation: Pick<Aggregation, "run" | "isFollowing">;
 }
 
@@ -143,7 +143,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   return { handler, workshop, definitions, aggregation, ...(nodeGraph !== undefined && { nodeGraph }) };
 }
 
-/** Definitions and other servers' APIs are followed by whoever runs the server; then it tells of its start too. */
+/**
+ * Readiness of definitions and aggregated APIs. The process that runs the server starts both, so they are reported only
+ * with `boot`.
+ */
 function startOf(
   { definitions, aggregation }: Pick<ApiServer, "definitions" | "aggregation">,
   boot: BootProgress | undefined,
@@ -221,7 +224,7 @@ function createObjectStore(
   return new ObjectStore({ store, log, encryption, reader: new ValueReader({ versions, kinds }) });
 }
 
-/** After everything that waits already. */
+/** Resolves after all steps that are already queued. */
 function turnOf(loop: Loop): Promise<void> {
   return new Promise((resolve) => loop.post("request", resolve));
 }

@@ -25,7 +25,7 @@ const EXCHANGE: Exchange = {
 };
 
 describe("endInTime", () => {
-  test("each of many requests is answered when it is done, or ends when it has taken too long", async () => {
+  test("each of many requests is answered when it completes, or times out", async () => {
     const request = fc.record({
       beginsAt: fc.integer({ min: 0, max: 100_000 }),
       takes: fc.oneof(fc.integer({ min: 1, max: ALLOWED_MS - 1 }), fc.constant(Infinity)),
@@ -65,7 +65,7 @@ describe("endInTime", () => {
     );
   });
 
-  test("requests of clients that wait for the same time share a timer, as all others do", async () => {
+  test("requests with the same timeout share a timer", async () => {
     const world = new VirtualLoop({ seed: 1 });
     let timers = 0;
     const loop: Loop = {
@@ -88,7 +88,7 @@ describe("endInTime", () => {
     expect(timers).toBe(1);
   });
 
-  test("an answer that comes too late is let go of: nobody else knows of it", async () => {
+  test("a response after the timeout is discarded", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const stage = endInTime(loop);
     let returned = 0;

@@ -1,6 +1,6 @@
 /**
- * No request takes longer than a minute, or than its client wants to wait (`?timeout=10s`). What it has begun may still
- * happen: the answer says only that nobody waits for it any more.
+ * Times out requests after a minute, or earlier if the client asks (`?timeout=10s`). Work that has begun may still
+ * complete; the response only says that the server no longer waits for it.
  */
 import { badRequest, timeout } from "../../api/errors/api-error.ts";
 import { parseDuration } from "../../api/values/time.ts";
@@ -10,14 +10,14 @@ import type { Exchange, Stage } from "../request/exchange.ts";
 import { letGo, type HttpResponse } from "../request/http.ts";
 import type { AskedVerb, RequestInfo } from "../request/request-info.ts";
 
-/** As kube-apiserver's. A client can only ask for less. */
+/** As in kube-apiserver. A client can only ask for less. */
 const REQUEST_MS_MAX = 60_000;
 
-/** What goes on for as long as the client likes. */
+/** Subresources that stay open as long as the client wants. */
 const STREAMS: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 const READS: ReadonlySet<AskedVerb> = new Set<AskedVerb>(["get", "list"]);
 
-/** Of clients that name a time most name the same one. */
+/** Number of cached timeouts. Most clients that set a timeout use the same one. */
 const KINDS_MAX = 16;
 
 export function endInTime(loop: Loop): Stage {
@@ -27,7 +27,7 @@ export function endInTime(loop: Loop): Stage {
     if (ms === REQUEST_MS_MAX) return common;
     const known = others.get(ms);
     if (known !== undefined) return known;
-    // Those under way end in time all the same.
+    // Requests in flight keep their timers.
     if (others.size >= KINDS_MAX) others.clear();
     const made = new Deadlines(loop, ms);
     others.set(ms, made);
@@ -45,14 +45,14 @@ export function endInTime(loop: Loop): Stage {
         isLate = true;
         reject(timeout(textFor(exchange.info), 0));
       };
-      const underWay = deadlines.begin(expire);
+      const inFlight = deadlines.begin(expire);
       const answer = (response: HttpResponse): void => {
-        if (isLate) letGo(response).catch(nobody);
-        deadlines.end(underWay);
+        if (isLate) letGo(response).catch(ignoreError);
+        deadlines.end(inFlight);
         resolve(response);
       };
       const fail = (error: Error): void => {
-        deadlines.end(underWay);
+        deadlines.end(inFlight);
         reject(error);
       };
       reply.then(answer, fail);
@@ -60,12 +60,11 @@ export function endInTime(loop: Loop): Stage {
   };
 }
 
-/** What breaks in an answer that came too late. */
-function nobody(): void {
-  // Its client was told something else.
+function ignoreError(): void {
+  // The client already got a timeout.
 }
 
-/** A watch ends by its own time. */
+/** Whether the timeout does not apply. A watch has its own (`timeoutSeconds`). */
 export function isLongRunning(info: RequestInfo): boolean {
   return info.type === "resource" && (info.verb === "watch" || STREAMS.has(info.subresource));
 }
@@ -93,21 +92,21 @@ function textFor(info: RequestInfo): string {
     : "request did not complete within the allotted timeout";
 }
 
-/** A request. */
-interface UnderWay {
+/** A request in flight. */
+interface InFlight {
   readonly expire: () => void;
-  /** As Loop.elapsed tells the time. */
+  /** By `Loop.elapsed`. */
   readonly dueAt: number;
 }
 
 /**
- * Requests that all may take equally long, so that they come due in the order in which they began: one timer for the
- * oldest is enough, and is left alone while requests come and go. A timer for each would cost as much as a small read.
+ * Requests with the same timeout, which expire in the order in which they began. One timer for the oldest is enough,
+ * and is not reset by other requests. A timer for each would cost as much as a small read.
  */
 class Deadlines {
   readonly #loop: Loop;
   readonly #allowedMs: number;
-  readonly #underWay = new LinkedList<UnderWay>();
+  readonly #inFlight = new LinkedList<InFlight>();
   #isArmed = false;
 
   constructor(loop: Loop, allowedMs: number) {
@@ -115,27 +114,27 @@ class Deadlines {
     this.#allowedMs = allowedMs;
   }
 
-  /** Calls `expire` in time unless what is answered is ended before. */
-  begin(expire: () => void): Link<UnderWay> {
+  /** Calls `expire` after the timeout unless `end` is called before. */
+  begin(expire: () => void): Link<InFlight> {
     if (!this.#isArmed) this.#arm(this.#allowedMs);
-    return this.#underWay.add({ expire, dueAt: this.#loop.elapsed() + this.#allowedMs });
+    return this.#inFlight.add({ expire, dueAt: this.#loop.elapsed() + this.#allowedMs });
   }
 
-  /** Does nothing the second time. */
-  end(request: Link<UnderWay>): void {
-    this.#underWay.remove(request);
+  /** Idempotent. */
+  end(request: Link<InFlight>): void {
+    this.#inFlight.remove(request);
   }
 
   #arm(afterMs: number): void {
     this.#isArmed = true;
-    // Periodic: a deadline is no work that is left to do, only its request is.
+    // Periodic: only the request counts as pending work, not its deadline.
     this.#loop.timer(this.#loop.now() + afterMs, "periodic", () => this.#wake());
   }
 
   #wake(): void {
     this.#isArmed = false;
     const now = this.#loop.elapsed();
-    for (let oldest = this.#underWay.first; oldest?.item !== undefined; oldest = this.#underWay.first) {
+    for (let oldest = this.#inFlight.first; oldest?.item !== undefined; oldest = this.#inFlight.first) {
       const { dueAt, expire } = oldest.item;
       if (dueAt > now) {
         this.#arm(dueAt - now);

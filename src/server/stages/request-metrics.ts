@@ -1,4 +1,4 @@
-/** Counts and times requests under the names people alert on. */
+/** Counts and times requests, under upstream's metric names, which alerts use. */
 import type { Loop } from "../../base/loop/loop.ts";
 import type {
   BoundCounter,
@@ -15,10 +15,12 @@ import type { RequestKind, RequestTally } from "../request/request-counts.ts";
 import { scopeOf } from "../request/request-info.ts";
 import type { AskedVerb, RequestInfo } from "../request/request-info.ts";
 
-/** Upstream's, thinned: from a request served from memory to the bound of 60 seconds. Alerts ask for 1, 5 and 30. */
+/**
+ * A subset of upstream's buckets, from a request served from memory to the bound of 60 seconds. Alerts use 1, 5 and 30.
+ */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 1, 2.5, 5, 10, 30, 60];
 
-/** As upstream's: from a kilobyte to a gigabyte. */
+/** Upstream's buckets, from a kilobyte to a gigabyte. */
 const SIZES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 const LABELS = ["verb", "group", "version", "resource", "subresource", "scope", "component"] as const;
@@ -34,7 +36,7 @@ const NOTHING: RequestLabels = {
   component: COMPONENT,
 };
 
-/** By which names they are counted; a patch that applies has its own. */
+/** Verb labels. A patch that applies has its own, APPLY. */
 const VERBS: Readonly<Partial<Record<AskedVerb, string>>> = {
   get: "GET",
   list: "LIST",
@@ -47,19 +49,19 @@ const VERBS: Readonly<Partial<Record<AskedVerb, string>>> = {
 };
 const APPLY = /^application\/apply-patch\b/;
 
-/** Where the requests of one kind with one outcome are counted. */
+/** Metrics of requests with the same labels and status. */
 interface Meter {
   readonly total: BoundCounter;
-  /** Of requests that the server gave up to keep going. */
+  /** Requests that the server terminated to protect itself. */
   readonly terminated: BoundCounter | undefined;
-  /** Of what was read. */
+  /** Sizes of responses to reads. */
   readonly sizes: BoundHistogram | undefined;
   readonly duration: BoundHistogram;
-  /** Without those that stay open, and without what others take; the latter is nothing here. */
+  /** Undefined for watches. Upstream also subtracts the time of webhooks; here that time is included. */
   readonly indicator: BoundHistogram | undefined;
 }
 
-/** What tells meters apart, besides what the request is about. */
+/** Properties that identify a meter, besides the resource of the request. */
 interface Measured {
   readonly verb: string;
   readonly dryRun: string;
@@ -79,7 +81,7 @@ export function measure(metrics: Metrics, { loop, registry, tally }: MeasuredPar
     const startedAt = loop.elapsed();
     const kind = kindOf(exchange);
     if (kind !== undefined) tally.begin(kind);
-    // What goes wrong further on is an answer too.
+    // Errors of later stages arrive here as responses.
     return changedReply(next(exchange), (response) => {
       if (kind !== undefined) tally.end(kind);
       const meter = meters.of(exchange, response.status);
@@ -96,7 +98,7 @@ export function measure(metrics: Metrics, { loop, registry, tally }: MeasuredPar
   };
 }
 
-/** As upstream's: from half an hour to a year. */
+/** Upstream's buckets, from half an hour to a year. */
 const LIFETIMES = [
   0, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
   31_104_000,
@@ -106,13 +108,13 @@ function certificateLifetimes(metrics: Metrics): BoundHistogram {
   return metrics
     .histogram({
       name: "apiserver_client_certificate_expiration_seconds",
-      help: "How long the certificates by which requests were made are still good.",
+      help: "Remaining lifetime of the client certificates of requests.",
       buckets: LIFETIMES,
     })
     .bind({});
 }
 
-/** What comes in pieces, and what is no bytes at all, is not measured. */
+/** Skips streamed bodies and direct responses, which have no size. */
 function observeSize(sizes: BoundHistogram, { body, direct }: HttpResponse): void {
   if (direct === undefined && isWhole(body)) sizes.observe(body.length);
 }
@@ -135,24 +137,24 @@ class Meters {
     });
     this.#duration = metrics.histogram({
       name: "apiserver_request_duration_seconds",
-      help: "Time from the first byte of a request to its answer; watches until they begin.",
+      help: "Time from the start of a request to its response; for watches to their first byte.",
       labels: [...LABELS, "dry_run"],
       buckets: SECONDS,
     });
     this.#indicator = metrics.histogram({
       name: "apiserver_request_sli_duration_seconds",
-      help: "The same without requests that stay open, as an indicator of the service level.",
+      help: "Service level indicator: duration of requests without watches.",
       labels: LABELS,
       buckets: SECONDS,
     });
     this.#terminated = metrics.counter({
       name: "apiserver_request_terminations_total",
-      help: "Requests that were given up so that the server keeps going: too many at a time, or too long.",
+      help: "Requests that the server terminated to protect itself: too many in flight, or too slow.",
       labels: [...LABELS, "code"],
     });
     this.#sizes = metrics.histogram({
       name: "apiserver_response_sizes",
-      help: "Bytes of answers to requests that read.",
+      help: "Bytes of responses to get and list requests.",
       labels: LABELS,
       buckets: SIZES,
     });
@@ -185,12 +187,12 @@ class Meters {
   }
 }
 
-/** An eviction that has to wait is refused in the same way, and is no sign of load. */
+/** A refused eviction also has status 429, but is no sign of load. */
 function isTermination(status: number, { subresource }: RequestLabels): boolean {
   return status === 504 || (status === 429 && subresource !== "eviction");
 }
 
-/** Undefined for what stays open, which is counted on its own. */
+/** Undefined for watches, which are counted separately. */
 function kindOf({ info }: Exchange): RequestKind | undefined {
   if (info.type === "resource" && info.verb === "watch") return undefined;
   return info.method === "GET" || info.method === "HEAD" ? "readOnly" : "mutating";
@@ -202,7 +204,7 @@ function verbOf({ info, request }: Exchange): string {
   return isApply ? "APPLY" : (VERBS[info.verb] ?? "");
 }
 
-/** One of three, whatever clients send. */
+/** One of three values, so that clients cannot add labels. */
 function dryRunOf(query: URLSearchParams): string {
   const asked = query.size === 0 ? null : query.get("dryRun");
   if (asked === null || asked === "") return "";
@@ -215,7 +217,7 @@ function meterName(info: RequestInfo, { verb, dryRun, status }: Measured): strin
   return `${String(status)} ${verb} ${dryRun} ${group}/${version}/${resource}/${subresource} ${scopeOf(info)}`;
 }
 
-/** Undefined for what a client made up: the number of labels would have no bound. */
+/** Undefined for unknown resources: names made up by clients would make the labels unbounded. */
 function findLabels(info: RequestInfo, verb: string, registry: Registry): RequestLabels | undefined {
   const found = info.type === "resource" && verb !== "" ? registry.find(info) : undefined;
   if (info.type === "other" || found === undefined) return undefined;

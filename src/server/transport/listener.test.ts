@@ -403,7 +403,7 @@ describe("the identity of a client", () => {
   });
 
   test.each(PROTOCOLS)(
-    "is nobody over %s without a certificate, a stranger with one that does not verify",
+    "is undefined over %s without a certificate, a stranger with one that does not verify",
     async (_protocol, send) => {
       const server = await startServer(whoami);
       const foreign = await makeForeignPki();

@@ -1,6 +1,6 @@
 /**
- * The stages at which requests are written down. One comes right after it is known who asks, so that everything that happens to the request
- * later is seen; the other sees those of whom that could not be found out. Without a policy there is neither.
+ * The pipeline stages that write audit events. One runs right after authentication, so that it sees all later steps.
+ * The other records failed authentication. Without a policy there are none.
  */
 import { isApiError } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
@@ -16,9 +16,9 @@ import { ended, EndedFeed } from "./ended.ts";
 import type { AuditedRequest } from "./policy.ts";
 
 export interface AuditStages {
-  /** Before it is found out who asks. */
+  /** Run before authentication. */
   readonly refusals: readonly Stage[];
-  /** Right after. */
+  /** Run right after authentication. */
   readonly requests: readonly Stage[];
 }
 
@@ -59,7 +59,7 @@ function auditRequests(begin: Begin): Stage {
   };
 }
 
-/** As upstream, one event: that somebody was turned away, and what they showed, but nothing of it. */
+/** Writes one event, as upstream: a caller was refused, and the kinds of its credentials, but not their content. */
 function auditRefusals(begin: Begin): Stage {
   return (exchange, next) =>
     followed(
@@ -118,7 +118,7 @@ function isOpen({ body, feed, direct, switched }: HttpResponse): boolean {
 
 const LONG = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
-/** What goes on after its answer has begun. */
+/** Whether the request continues after its response has begun. */
 function isLong(info: RequestInfo): boolean {
   return info.type === "resource" && (info.verb === "watch" || LONG.has(info.subresource));
 }
@@ -132,7 +132,7 @@ function requestOf({ info, user }: Exchange): AuditedRequest {
   return { user, verb, path: undefined, group, resource, subresource, namespace, name };
 }
 
-/** In upstream's words. */
+/** Upstream's message. */
 function attempted({ headers, peer }: AcceptedRequest): string {
   const [scheme] = (headers.get("authorization") ?? "").trim().split(" ", 1);
   const ways = [

@@ -1,4 +1,7 @@
-/** The audit log of a server: its policy, and where its events go. Opened before the first request, closed after the last. */
+/**
+ * The audit log of a server: applies the policy and hands events to the sinks. Opened before the first request, closed
+ * after the last.
+ */
 import { errorText } from "../../../base/error-text.ts";
 import type { Log } from "../../../base/log/log.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
@@ -16,9 +19,9 @@ import { webhookSink } from "./webhook-sink.ts";
 import type { WebhookEndpoint } from "./webhook-sink.ts";
 
 export interface AuditOptions {
-  /** Absolute. */
+  /** Absolute path. */
   readonly policyFile: string;
-  /** At least one of the two. */
+  /** Log file. At least one of `log` and `webhook` is set. */
   readonly log?: LogSinkOptions | undefined;
   readonly webhook?: WebhookEndpoint | undefined;
 }
@@ -44,7 +47,7 @@ export class AuditTrail {
     this.#options = options;
     this.#surroundings = surroundings;
     this.#written = metrics
-      .counter({ name: "apiserver_audit_event_total", help: "Audit events that were made." })
+      .counter({ name: "apiserver_audit_event_total", help: "Audit events generated." })
       .bind({});
     this.#levels = metrics.counter({
       name: "apiserver_audit_level_total",
@@ -53,13 +56,13 @@ export class AuditTrail {
     });
     this.#lost = metrics.counter({
       name: "apiserver_audit_error_total",
-      help: "Audit events that were lost, by where they should have gone.",
+      help: "Audit events lost, by sink.",
       labels: ["plugin"],
     });
     if (options.log !== undefined) this.#sinks.push(logSink(options.log, this.#around("log")));
   }
 
-  /** From now on events can go to others too. */
+  /** Adds the webhook sink, which needs `egress`. */
   connect(egress: Egress): void {
     const { webhook } = this.#options;
     if (webhook !== undefined) this.#sinks.push(webhookSink(webhook, egress, this.#around("webhook")));
@@ -76,7 +79,7 @@ export class AuditTrail {
     for (const sink of this.#sinks) sink.offer(event);
   }
 
-  /** Resolves when every event is out. */
+  /** Resolves when every event is delivered or lost. */
   async close(): Promise<void> {
     await Promise.all(this.#sinks.map((sink) => sink.close()));
   }
@@ -87,7 +90,7 @@ export class AuditTrail {
   }
 }
 
-/** Undefined without a policy. Rejects when the policy cannot be read as it is meant, and when its log cannot be written. */
+/** Undefined without a policy. Rejects when the policy is invalid or its log is not writable. */
 export async function openAudit(
   options: AuditOptions | undefined,
   surroundings: AuditSurroundings,

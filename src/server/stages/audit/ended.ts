@@ -1,6 +1,6 @@
 import type { Feed, Outlet } from "../../request/http.ts";
 
-/** The same pieces; says once when they have ended, have failed, or are wanted no longer, also when nobody ever asked for one. */
+/** The same pieces. Calls `tell` once when they end, fail or are closed, also before the first one. */
 export function ended<T>(pieces: AsyncIterable<T>, tell: () => void): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => new EndedIterator(pieces[Symbol.asyncIterator](), tell) };
 }
@@ -37,7 +37,7 @@ class EndedIterator<T> implements AsyncIterator<T> {
   }
 }
 
-/** The same feed; says once when it has ended or nobody listens any more. */
+/** The same feed. Calls `tell` once when it ends or is stopped. */
 export class EndedFeed implements Feed {
   readonly #feed: Feed;
   #tell: (() => void) | undefined;

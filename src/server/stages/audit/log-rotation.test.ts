@@ -19,18 +19,18 @@ function names(...daysAgo: readonly number[]): readonly string[] {
   return daysAgo.map((days) => backupName("audit.log", NOW - days * DAY_MS));
 }
 
-describe("what was put aside", () => {
-  test("is named after the moment", () => {
+describe("a rotated file", () => {
+  test("has the time of the rotation in its name", () => {
     expect(backupName("audit.log", Date.UTC(2026, 10, 15, 10, 33, 4, 123))).toBe(
       "audit-2026-11-15T10-33-04.123.log",
     );
   });
 
-  test("stays when there is no limit", () => {
+  test("is kept without a limit", () => {
     expect(planRotation("audit.log", names(1, 2, 300), { ...LIMITS, now: NOW }).remove).toEqual([]);
   });
 
-  test("goes when there are enough newer ones, or it is too old", () => {
+  test("is removed when there are enough newer ones, or it is too old", () => {
     const found = names(3, 1, 2, 40);
 
     const byCount = planRotation("audit.log", found, { ...LIMITS, maxBackups: 2, now: NOW });
@@ -40,7 +40,7 @@ describe("what was put aside", () => {
     expect(byAge.remove).toEqual(names(40));
   });
 
-  test("is compressed once, and only what is kept", () => {
+  test("is compressed once, and only if kept", () => {
     const [first = "", second = "", third = ""] = names(1, 2, 3);
     const limits = { ...LIMITS, maxBackups: 2, isCompressed: true, now: NOW };
 
@@ -49,7 +49,7 @@ describe("what was put aside", () => {
     expect(plan).toEqual({ remove: [third], compress: [first] });
   });
 
-  test("is told from files of others", () => {
+  test("is distinguished from other files", () => {
     const others = [
       "audit.log",
       "audit-old.log",
@@ -81,7 +81,7 @@ describe("a log on disk", () => {
     return { folder, path, loop, sink, files, text };
   }
 
-  test("has one line for each event, in order, and is its owner's alone", async () => {
+  test("has one line for each event, in order, and only its owner can read it", async () => {
     const { path, loop, sink, text } = setUp({});
 
     for (let i = 0; i < 5; i++) sink.offer(`{"n":${String(i)}}`);
@@ -94,7 +94,7 @@ describe("a log on disk", () => {
     expect(statSync(join(path, "..")).mode & 0o777).toBe(0o700);
   });
 
-  test("goes on in a new file before it becomes too large, and keeps as many old ones as it may", async () => {
+  test("is rotated before it exceeds its maximum size, and keeps the allowed number of backups", async () => {
     const { loop, sink, files, text } = setUp({ maxBackups: 2 });
 
     for (let n = 0; n < 5; n++) {
@@ -114,7 +114,7 @@ describe("a log on disk", () => {
     expect(text("audit.log")).toBe(`${"4".repeat(600)}\n`);
   });
 
-  test("compresses what it put aside", async () => {
+  test("compresses its backups", async () => {
     const { folder, loop, sink, files } = setUp({ isCompressed: true });
 
     for (const letter of ["a", "b"]) {
@@ -130,7 +130,7 @@ describe("a log on disk", () => {
     expect(gunzipSync(readFileSync(join(folder, "logs", old))).toString()).toBe(`${"a".repeat(600)}\n`);
   });
 
-  test("goes on where it ended, on a line of its own", async () => {
+  test("continues after a half-written line on a new line", async () => {
     const { path, loop, sink, text } = setUp({});
     sink.offer("first");
     const closing = sink.close();
@@ -146,7 +146,7 @@ describe("a log on disk", () => {
 });
 
 describe("a queue", () => {
-  test("drops and counts what it cannot take, and delivers the rest in order", async () => {
+  test("drops and counts events beyond its bound, and delivers the rest in order", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const delivered: string[] = [];
     let dropped = 0;
@@ -169,7 +169,7 @@ describe("a queue", () => {
     expect(dropped).toBe(500);
   });
 
-  test("counts what could not be delivered, and goes on", async () => {
+  test("counts undelivered events, and continues", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const delivered: string[] = [];
     let dropped = 0;

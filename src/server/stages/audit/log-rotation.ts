@@ -1,12 +1,12 @@
-/** Which files of a log that is rotated there are, and which of them have had their time. Names are those that kube-apiserver gives. */
+/** Decides which backups of a rotated log to remove or compress. Backups have the names that kube-apiserver gives. */
 import { parse } from "node:path";
 
 export interface RotationLimits {
-  /** A file that would become larger is put aside first. */
+  /** A file that would exceed this is rotated first. */
   readonly maxBytes: number;
-  /** Files that were put aside longer ago are removed; 0 keeps them. */
+  /** Age above which backups are removed; 0 keeps them. */
   readonly maxAgeMs: number;
-  /** How many are kept; 0 keeps all. */
+  /** Number of backups to keep; 0 keeps all. */
   readonly maxBackups: number;
   readonly isCompressed: boolean;
 }
@@ -18,13 +18,13 @@ export interface RotationPlan {
 
 const GZIP = ".gz";
 
-/** `audit-2026-11-15T10-33-04.123.log` of `audit.log`. */
+/** `audit.log` gives `audit-2026-11-15T10-33-04.123.log`. */
 export function backupName(file: string, now: number): string {
   const { name, ext } = parse(file);
   return `${name}-${new Date(now).toISOString().slice(0, -1).replaceAll(":", "-")}${ext}`;
 }
 
-/** Of the names in the log's folder; what is not the log's is not touched. */
+/** Plans for the backups among `names`, the files in the log's folder; ignores other files. */
 export function planRotation(
   file: string,
   names: readonly string[],

@@ -1,14 +1,14 @@
-/** Audit events as lines of a file that is rotated, or on standard output. */
+/** Writes audit events as lines to a rotated file or to standard output. */
 import type { RotationLimits } from "./log-rotation.ts";
 import { RotatingFile } from "./rotating-file.ts";
 import { QueuedSink } from "./sink.ts";
 import type { AuditSink, SinkSurroundings } from "./sink.ts";
 
-/** With events of a kilobyte, about a megabyte a write. */
+/** About a megabyte a write, with events of a kilobyte. */
 const BATCH_EVENTS = 1000;
 
 export interface LogSinkOptions {
-  /** Absolute; `-` for standard output. */
+  /** Absolute path; `-` for standard output. */
   readonly path: string;
   readonly limits: RotationLimits;
 }

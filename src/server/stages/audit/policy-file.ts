@@ -1,4 +1,7 @@
-/** Reads a policy as Kubernetes' own file has it. A file with a mistake is refused: a log with less in it than was meant is found out too late. */
+/**
+ * Parses an audit policy in Kubernetes' file format. Refuses a file with a mistake: a log that misses events is noticed
+ * too late.
+ */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { parseYaml } from "../../../api/yaml/yaml.ts";
@@ -19,7 +22,7 @@ const RULE_FIELDS = [
 ];
 const RESOURCE_FIELDS = ["group", "resources", "resourceNames"];
 
-/** Errors name the place in the file. */
+/** Throws an error that names the path in the file. */
 export function parsePolicy(bytes: Uint8Array): AuditPolicy {
   const { value } = parseYaml(bytes);
   const policy = fieldsOf(value, "policy", POLICY_FIELDS);

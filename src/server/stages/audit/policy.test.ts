@@ -67,7 +67,7 @@ describe("a rule", () => {
 });
 
 describe("a policy", () => {
-  test("goes by the first rule that matches", () => {
+  test("applies the first rule that matches", () => {
     const decide = policyDecider(
       parsePolicy(
         policy("{level: None, verbs: [watch]}, {level: Request, users: [alice]}, {level: Metadata}"),
@@ -79,7 +79,7 @@ describe("a policy", () => {
     expect(decide(asked({ user: undefined })).level).toBe("Metadata");
   });
 
-  test("leaves out the stages that it or the rule names, and the fields that the rule says or else it does", () => {
+  test("omits the stages of policy and rule; omitManagedFields of the rule overrides that of the policy", () => {
     const text = `{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], omitManagedFields: true, rules: [
       {level: Request, verbs: [get], omitStages: [ResponseStarted], omitManagedFields: false}, {level: Request}]}`;
     const decide = policyDecider(parsePolicy(Buffer.from(text)));

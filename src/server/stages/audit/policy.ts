@@ -1,7 +1,10 @@
-/** What of which requests is written down: Kubernetes' audit policy. The first rule that matches decides; where none does, nothing is. */
+/**
+ * Kubernetes' audit policy: decides how much of a request is recorded. The first matching rule decides; without one
+ * nothing is recorded.
+ */
 import type { User } from "../../request/user.ts";
 
-/** Each holds what the one before does. */
+/** Each level includes the one before. */
 export const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
 export type AuditLevel = (typeof LEVELS)[number];
 
@@ -15,7 +18,7 @@ export interface PolicyRule {
   readonly userGroups: readonly string[];
   readonly verbs: readonly string[];
   readonly resources: readonly ResourceRule[];
-  /** The empty text stands for what is in no namespace. */
+  /** The empty string matches objects without a namespace. */
   readonly namespaces: readonly string[];
   readonly nonResourceURLs: readonly string[];
   readonly omitStages: readonly AuditStage[];
@@ -24,7 +27,7 @@ export interface PolicyRule {
 
 export interface ResourceRule {
   readonly group: string;
-  /** `pods` or `pods/log`; an asterisk in place of either part, or of both together, stands for all. */
+  /** For example `pods` or `pods/log`; an asterisk replaces either part or both. */
   readonly resources: readonly string[];
   readonly resourceNames: readonly string[];
 }
@@ -35,12 +38,12 @@ export interface AuditPolicy {
   readonly omitManagedFields: boolean;
 }
 
-/** What is known of a request before it is worked on. */
+/** The properties of a request that rules match. */
 export interface AuditedRequest {
-  /** Undefined when that could not be found out. */
+  /** Undefined when authentication failed. */
   readonly user: User | undefined;
   readonly verb: string;
-  /** Of what is no resource; else undefined. */
+  /** Path of a non-resource request; otherwise undefined. */
   readonly path: string | undefined;
   readonly group: string;
   readonly resource: string;
@@ -57,7 +60,7 @@ export interface AuditDecision {
 
 const NOTHING: AuditDecision = { level: "None", omitStages: new Set(), omitManagedFields: false };
 
-/** The decisions are made once, so that a request only finds its own. */
+/** Builds the decision of each rule once, so that a request only looks up its own. */
 export function policyDecider(policy: AuditPolicy): (request: AuditedRequest) => AuditDecision {
   const decided = policy.rules.map((rule) => ({
     rule,

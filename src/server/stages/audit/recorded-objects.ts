@@ -1,4 +1,4 @@
-/** What is sent and answered, as text for the log: in the version that was asked for, without what nobody shall read there. */
+/** Turns request and response objects into text for the log, in the requested version, without secrets. */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { stringifyJson } from "../../../api/json/json-text.ts";
@@ -16,10 +16,10 @@ export interface RecordOptions {
   readonly omitManagedFields: boolean;
 }
 
-/** Undefined when it is longer than an event may be. */
+/** Undefined when the text is too long for an event. */
 type Recorded = string | undefined;
 
-/** Longer objects are left out, and the event says so. */
+/** Longer objects are left out, and the event is marked as truncated. */
 const OBJECT_CHARS_MAX = 4 << 20;
 
 export function bodyText(body: unknown, options: RecordOptions): Recorded {
@@ -37,7 +37,7 @@ export function answerText(
   return direct?.type === "value" ? bounded(stringifyJson(shown(direct.value, options))) : undefined;
 }
 
-/** Piece by piece: a list has no largest size, an event has. */
+/** Built item by item, because an event has a size limit and a list has none. */
 function listText(list: ListAnswer, view: ObjectView, options: RecordOptions): Recorded {
   const head = { kind: view.listKind, apiVersion: view.apiVersion, metadata: listMetadata(list) };
   let text = `${stringifyJson(head).slice(0, -1)},"items":[`;
@@ -52,7 +52,7 @@ function bounded(text: string): Recorded {
   return text.length > OBJECT_CHARS_MAX ? undefined : text;
 }
 
-/** Tokens are let through by whoever has them: they stay out of the log at every level, other than kube-apiserver has it. */
+/** Removes tokens at every level, unlike kube-apiserver: every reader of the log could use them. */
 function shown(value: unknown, { info, omitManagedFields }: RecordOptions): unknown {
   if (!isJsonObject(value)) return value;
   const object = omitManagedFields ? withoutField(value, "metadata", "managedFields") : value;

@@ -1,4 +1,4 @@
-/** A file that is appended to and put aside when it is large. One writer; each append is whole lines. */
+/** Appends to a file and rotates it when it is large. One writer; each append is whole lines. */
 import { createReadStream, createWriteStream } from "node:fs";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
@@ -26,7 +26,7 @@ interface OpenFile {
   bytes: number;
 }
 
-/** Rejects when the file cannot be appended to; makes it and its folder if need be. */
+/** Rejects when the file is not writable. Creates it and its folder if missing. */
 export async function checkAppendable(path: string): Promise<void> {
   await (await openToAppend(path)).close();
 }
@@ -40,14 +40,14 @@ export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #file: OpenFile | undefined;
   #lastRotation = 0;
-  /** Old files are cleared up beside the writing, one round after the other. */
+  /** Removal and compression of backups, one round at a time, concurrent with writes. */
   #clearing: Promise<void> = Promise.resolve();
 
   constructor(options: RotatingFileOptions) {
     this.#options = options;
   }
 
-  /** Not again before the one before has settled. Rejects when the text is not written, or not whole. */
+  /** Call only after the previous append has settled. Rejects when the text is not or only partly written. */
   append(text: string): Promise<void> {
     return this.#options.loop.outside("file", this.#append(Buffer.from(text)));
   }
@@ -67,7 +67,7 @@ export class RotatingFile {
       await file.handle.writeFile(bytes);
       file.bytes += bytes.length;
     } catch (error) {
-      // How much of it is there is found out when the file is opened again.
+      // The next open reads how many bytes were written.
       this.#file = undefined;
       await file.handle.close();
       throw error;
@@ -79,7 +79,7 @@ export class RotatingFile {
     const handle = await openToAppend(path);
     const { size } = await handle.stat();
     const last = size === 0 ? undefined : await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-    // Whoever was killed while writing left half a line.
+    // A process killed during a write left half a line.
     if (last !== undefined && last.buffer.toString() !== "\n") await handle.writeFile("\n");
     const file = { handle, bytes: size };
     this.#file = file;
@@ -91,7 +91,7 @@ export class RotatingFile {
     const { path, loop } = this.#options;
     this.#file = undefined;
     await handle.close();
-    // Two within a millisecond must not get the same name.
+    // Two rotations within a millisecond need different names.
     this.#lastRotation = Math.max(loop.now(), this.#lastRotation + 1);
     await rename(path, join(dirname(path), backupName(basename(path), this.#lastRotation)));
   }
@@ -100,7 +100,7 @@ export class RotatingFile {
     this.#clearing = this.#clearing
       .then(() => this.#clearOnce())
       .catch((error: unknown) => {
-        this.#options.log.warn("old audit logs could not be cleared up", { error });
+        this.#options.log.warn("rotated audit logs could not be removed or compressed", { error });
       });
   }
 
@@ -120,7 +120,7 @@ export class RotatingFile {
   }
 }
 
-/** There is the whole file or the whole compressed one, also after a crash. */
+/** Keeps either the whole file or the whole compressed one, also after a crash. */
 async function compress(path: string): Promise<void> {
   const { mode } = await stat(path);
   const unfinished = `${path}.gz.unfinished`;

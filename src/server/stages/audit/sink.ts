@@ -1,13 +1,13 @@
-/** Where audit events go. Nobody waits for it: what cannot be taken any more is dropped, and counted. */
+/** A sink of audit events. Requests do not wait for it: events beyond its bounds are dropped and counted. */
 import type { Log } from "../../../base/log/log.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { pause } from "../../../base/loop/pause.ts";
 import type { BoundCounter } from "../../../base/metrics/metrics.ts";
 
 export interface AuditSink {
-  /** One event as JSON, without a line end. Never throws. */
+  /** Takes one event as JSON, without a line break. Never throws. */
   offer(event: string): void;
-  /** Resolves when everything that was taken is out, or given up. */
+  /** Resolves when every accepted event is delivered or lost. */
   close(): Promise<void>;
 }
 
@@ -18,24 +18,24 @@ export interface SinkSurroundings {
   readonly lost: BoundCounter;
 }
 
-/** As upstream's buffers. */
+/** The size of upstream's buffers. */
 const EVENTS_MAX = 10_000;
-/** So that large objects do not take all memory while a disk or a webhook is slow. */
+/** Keeps large objects from using all memory while a disk or webhook is slow. */
 const CHARS_MAX = 64 << 20;
-/** How often it is said that events are lost, at most. */
+/** Minimum interval between log messages about lost events. */
 const SAY_EVERY_MS = 60_000;
 
-/** Takes what waits, in order; rejects when it is lost. */
+/** Delivers a batch of events in order; rejects when the batch is lost. */
 export type Deliver = (events: readonly string[]) => Promise<void>;
 
 export interface QueueLimits {
-  /** How many events are delivered together, at most. */
+  /** Largest batch. */
   readonly batchEvents: number;
-  /** How long the first event of a batch waits for others; not at all unless given. */
+  /** Time for which the first event of a batch waits for others; 0 by default. */
   readonly lingerMs?: number;
 }
 
-/** A bounded queue in front of somebody who delivers batches, one at a time. */
+/** A bounded queue that delivers one batch at a time. */
 export class QueuedSink implements AuditSink {
   readonly #deliver: Deliver;
   readonly #limits: QueueLimits;
@@ -44,7 +44,7 @@ export class QueuedSink implements AuditSink {
   #chars = 0;
   #delivering: Promise<void> | undefined;
   #saidAt = -Infinity;
-  /** Aborted when nothing waits for company any more. */
+  /** Aborted on close: batches no longer wait for more events. */
   readonly #closing = new AbortController();
 
   constructor(deliver: Deliver, limits: QueueLimits, surroundings: SinkSurroundings) {
@@ -82,7 +82,7 @@ export class QueuedSink implements AuditSink {
     this.#delivering = undefined;
   }
 
-  /** At least for what one step of the loop makes. */
+  /** Waits at least for the other events of the same step of the loop. */
   async #linger(): Promise<void> {
     const { batchEvents, lingerMs = 0 } = this.#limits;
     await Promise.resolve();

@@ -1,8 +1,11 @@
-/** Where a request came from, the first sender first. Whoever forwards it is believed, as by kube-apiserver: it is for people to read. */
+/**
+ * Source addresses of a request, original sender first. Forwarding headers are trusted, as in kube-apiserver: the log
+ * is informative.
+ */
 import { isIP } from "node:net";
 import type { AcceptedRequest } from "../../request/http.ts";
 
-/** More than that are made up. */
+/** A longer list is forged. */
 const ADDRESSES_MAX = 16;
 
 export function sourceAddresses({ headers, remoteAddress }: AcceptedRequest): readonly string[] {

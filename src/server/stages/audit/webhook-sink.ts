@@ -1,4 +1,4 @@
-/** Audit events to somebody else's server, several at once as an EventList. */
+/** Sends batches of audit events to a webhook as an EventList. */
 import { backoffMs } from "../../../base/loop/backoff.ts";
 import { pause } from "../../../base/loop/pause.ts";
 import type { Egress } from "../../egress/egress.ts";
@@ -8,22 +8,22 @@ import type { AuditSink, SinkSurroundings } from "./sink.ts";
 
 export interface WebhookEndpoint {
   readonly url: string;
-  /** PEM. */
+  /** PEM of the webhook's CA. */
   readonly ca: string | undefined;
   readonly pair: { readonly cert: string; readonly key: string } | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** As upstream's largest batch. */
+/** Upstream's largest batch. */
 const BATCH_EVENTS = 400;
-/** How long the first event of a batch waits for others. */
+/** Time for which the first event of a batch waits for others. */
 const LINGER_MS = 1000;
 const TIMEOUT_MS = 10_000;
-/** What it answers is of no interest. */
+/** The reply's body is ignored. */
 const REPLY_BYTES_MAX = 64 << 10;
 const TRIES_MAX = 4;
 const BACKOFF = { baseMs: 1000, maxMs: 10_000 };
-/** A server that ends waits no longer than this for somebody who does not answer. */
+/** A server that shuts down waits no longer than this for the webhook. */
 const CLOSING_MS = 2000;
 
 export function webhookSink(
@@ -50,7 +50,7 @@ class Delivery {
   readonly #endpoint: WebhookEndpoint;
   readonly #egress: Egress;
   readonly #surroundings: SinkSurroundings;
-  /** Aborted when nothing is tried again. */
+  /** Aborted when no further retry is allowed. */
   readonly #hurrying = new AbortController();
   readonly #ending = new AbortController();
 
@@ -68,7 +68,7 @@ class Delivery {
     this.#ending.abort();
   }
 
-  /** Rejects when the events are lost. Whoever answers late may get them twice, as from upstream. */
+  /** Rejects when the events are lost. A webhook that responds late may get them twice, as from upstream. */
   async send(events: readonly string[]): Promise<void> {
     const { loop } = this.#surroundings;
     const body = Buffer.from(

@@ -1,4 +1,4 @@
-/** What of priority and fairness a server has: the stage, and where to look into it. */
+/** Creates the priority and fairness of a server: the pipeline stage and the debug endpoints. */
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Metrics } from "../../../base/metrics/metrics.ts";
 import type { Store } from "../../../store/store.ts";
@@ -12,14 +12,14 @@ import { limitInFlight } from "./max-in-flight.ts";
 import { SeatPool } from "./seat-pool.ts";
 
 export interface FairnessOptions {
-  /** Off, requests under way are counted and no more. */
+  /** When false, only the number of requests in flight is limited. */
   readonly isOn: boolean;
-  /** As many seats as both together are shared out. */
+  /** The sum of both maxima is the number of seats. */
   readonly maxReadsInFlight: number;
   readonly maxWritesInFlight: number;
 }
 
-/** As kube-apiserver's. */
+/** As in kube-apiserver. */
 export const DEFAULT_FAIRNESS: FairnessOptions = {
   isOn: true,
   maxReadsInFlight: 400,

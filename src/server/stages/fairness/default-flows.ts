@@ -1,6 +1,6 @@
 /**
- * The configuration that a server brings along, as kube-apiserver's. The mandatory part holds whatever anybody writes; the
- * suggested part is there for administrators to change.
+ * The default configuration of a server, as in kube-apiserver. The mandatory part cannot be overridden; administrators
+ * may change the suggested part.
  */
 import type {
   FlowSchemaSpec,
@@ -28,7 +28,7 @@ const QUEUE_LENGTH_MAX = 50;
 interface Shares {
   readonly shares: number;
   readonly lendable: number;
-  /** Without queues, what has no seat is refused. */
+  /** Without queues, a request without a seat is refused. */
   readonly queues?: readonly [queues: number, handSize: number];
 }
 
@@ -73,7 +73,7 @@ const EVERYTHING: Pick<PolicyRulesWithSubjects, "resourceRules" | "nonResourceRu
   resourceRules: [ALL_RESOURCES],
   nonResourceRules: [{ verbs: ALL, nonResourceURLs: ALL }],
 };
-/** What a candidate does to its lock. */
+/** Verbs that a leader election uses on its lock. */
 const LOCK_VERBS = ["get", "create", "update"];
 
 function locks(apiGroup: string, resources: readonly string[]): ResourcePolicyRule {
@@ -95,7 +95,7 @@ function systemAccounts(...names: readonly string[]): readonly Subject[] {
   return names.map((name) => ({ kind: "ServiceAccount", serviceAccount: { name, namespace } }));
 }
 
-const EVERYBODY = groups("system:unauthenticated", "system:authenticated");
+const ALL_USERS = groups("system:unauthenticated", "system:authenticated");
 const NODES = groups("system:nodes");
 const CONTROLLERS = "system:kube-controller-manager";
 const SCHEDULER = "system:kube-scheduler";
@@ -126,7 +126,7 @@ export const DEFAULT_SCHEMAS: readonly DefaultFlowObject<FlowSchemaSpec>[] = [
     level: EXEMPT,
     precedence: 2,
     rule: {
-      subjects: EVERYBODY,
+      subjects: ALL_USERS,
       nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz", "/readyz", "/livez"] }],
     },
   }),
@@ -203,6 +203,6 @@ export const DEFAULT_SCHEMAS: readonly DefaultFlowObject<FlowSchemaSpec>[] = [
     level: "global-default",
     precedence: 9900,
     by: "ByUser",
-    rule: { subjects: EVERYBODY, ...EVERYTHING },
+    rule: { subjects: ALL_USERS, ...EVERYTHING },
   }),
 ];

@@ -26,7 +26,7 @@ describe("dealHand", () => {
     expect(dealHand("alice", LIMITS)).toEqual(hand);
   });
 
-  test("reaches every queue about as often", () => {
+  test("uses every queue about equally often", () => {
     const counts = Array.from({ length: 16 }, () => 0);
     for (let flow = 0; flow < 4000; flow++)
       for (const card of dealHand(`user-${String(flow)}`, LIMITS)) counts[card] = (counts[card] ?? 0) + 1;
@@ -35,7 +35,7 @@ describe("dealHand", () => {
     expect(Math.max(...counts)).toBeLessThan(1150);
   });
 
-  test("leaves hardly any two flows with the same hand", () => {
+  test("gives hardly any two flows the same hand", () => {
     const limits = { ...LIMITS, queues: 128, handSize: 6 };
     const hands = new Set<string>();
     for (let flow = 0; flow < 2000; flow++) {
@@ -54,7 +54,7 @@ describe("FairQueues", () => {
   let clock = 0;
   const open = (limits: QueueLimits): FairQueues<Item> => new FairQueues<Item>(limits, () => clock);
 
-  /** The flows in the order of their turns, each of which takes the same time. */
+  /** The flows in the order in which they are served, each for the same time. */
   function served(queues: FairQueues<Item>, turns: number): readonly string[] {
     const flows: string[] = [];
     for (let n = 0; n < turns; n++) {
@@ -67,7 +67,7 @@ describe("FairQueues", () => {
     return flows;
   }
 
-  test("a flow with little to do is not kept waiting by one with much", () => {
+  test("a flow with few requests does not wait for one with many", () => {
     const queues = open({ queues: 64, handSize: 1, queueLengthLimit: 50 });
     for (let n = 0; n < 40; n++) queues.add("elephant", item("elephant"));
     queues.add("mouse", item("mouse"));
@@ -80,7 +80,7 @@ describe("FairQueues", () => {
     expect(order).toHaveLength(42);
   });
 
-  test("who takes more seats has fewer turns", () => {
+  test("a flow that takes more seats has fewer turns", () => {
     const queues = open({ queues: 64, handSize: 1, queueLengthLimit: 50 });
     for (let n = 0; n < 40; n++) {
       queues.add("wide", item("wide", 4));
@@ -92,7 +92,7 @@ describe("FairQueues", () => {
     expect(order.filter((flow) => flow === "wide")).toHaveLength(5);
   });
 
-  test("a flow that comes back has no credit for the time it was away", () => {
+  test("a flow that returns has no credit for its idle time", () => {
     const queues = open({ queues: 64, handSize: 1, queueLengthLimit: 50 });
     for (let n = 0; n < 40; n++) queues.add("steady", item("steady"));
     served(queues, 20);
@@ -104,7 +104,7 @@ describe("FairQueues", () => {
     expect(order.filter((flow) => flow === "late").length).toBeLessThanOrEqual(11);
   });
 
-  test("who holds many seats is passed over before it gives them back", () => {
+  test("a flow that holds many seats yields before it releases them", () => {
     const queues = open({ queues: 64, handSize: 1, queueLengthLimit: 50 });
     for (let n = 0; n < 3; n++) queues.add("wide", item("wide", 8));
     queues.take(always);
@@ -127,7 +127,7 @@ describe("FairQueues", () => {
     expect(queues.add("bob", item("bob"))).toBe(true);
   });
 
-  test("nobody overtakes who is next and needs more room than there is", () => {
+  test("no waiter overtakes the next one that lacks room", () => {
     const queues = open({ queues: 1, handSize: 1, queueLengthLimit: 10 });
     queues.add("a", item("wide", 5));
     queues.add("a", item("narrow", 1));
@@ -136,7 +136,7 @@ describe("FairQueues", () => {
     expect(queues.take(always)?.waiter.flow).toBe("wide");
   });
 
-  test("who gives up leaves its place", () => {
+  test("a waiter that gives up leaves its queue", () => {
     const queues = open(LIMITS);
     const first = item("alice");
     queues.add("alice", first);

@@ -1,14 +1,13 @@
 /**
- * The queues of one priority level. Each flow has a hand of a few of them and waits in the least used one, so that a flow
- * that fills its hand hardly ever meets all queues of another. Whose turn it is follows from what each queue has had so
- * far: a queue of which much was carried out lately comes after one of which little was.
+ * The queues of one priority level. Each flow has a hand of a few queues and waits in the least loaded one. So a flow
+ * that fills its hand hardly ever fills all queues of another flow. The queue that was charged least is served next.
  */
 
-/** What each request is charged, besides the time for which it has its seats. */
+/** Charge of each request, besides the time for which it holds its seats. */
 const BASE_MS = 3;
-/** Hands that are remembered. */
+/** Number of cached hands. */
 const HANDS_MAX = 1024;
-/** Queues of which it is remembered what they had, though nobody waits in them. */
+/** Number of idle queues whose charge is remembered. */
 const IDLE_MAX = 1024;
 
 export interface QueueLimits {
@@ -23,11 +22,11 @@ export interface Queued {
 
 export interface FairQueue<W extends Queued> {
   readonly index: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: readonly W[];
   readonly executing: number;
   readonly seatsInUse: number;
-  /** Where it stands, in seat-milliseconds: the least is next. */
+  /** Charge in seat-milliseconds; the lowest is served next. */
   readonly position: number;
 }
 
@@ -37,14 +36,14 @@ class Queue<W extends Queued> implements FairQueue<W> {
   executing = 0;
   seatsInUse = 0;
   position = 0;
-  /** Up to when what it has is charged. */
+  /** Time up to which the seats in use are charged. */
   #chargedAt = 0;
 
   constructor(index: number) {
     this.index = index;
   }
 
-  /** Seats are charged while they are taken: who holds many for long is known before they are given back. */
+  /** Charges seats while they are in use, so that long requests count before they end. */
   charge(now: number): void {
     this.position += this.seatsInUse * (now - this.#chargedAt);
     this.#chargedAt = now;
@@ -61,32 +60,32 @@ class Queue<W extends Queued> implements FairQueue<W> {
   }
 }
 
-/** A waiter whose turn has come, and the queue to which what it costs is charged. */
+/** A dispatched waiter, and the queue that is charged for it. */
 export interface Turn<W extends Queued> {
   readonly waiter: W;
-  /** To be called once, when the request has ended. */
+  /** Call once, when the request has ended. */
   readonly end: () => void;
 }
 
 export class FairQueues<W extends Queued> {
   limits: QueueLimits;
   readonly #now: () => number;
-  /** Those that are in use, and those that had more than their share lately. */
+  /** Queues in use, and idle ones that were charged more than others. */
   readonly #queues = new Map<number, Queue<W>>();
   readonly #queueOf = new Map<W, Queue<W>>();
   readonly #hands = new Map<string, readonly number[]>();
-  /** The position of the queue whose turn was last. */
+  /** Position of the queue that was served last. */
   #position = 0;
   #lastIndex = -1;
   #waitingSeats = 0;
 
-  /** `now` never goes back, in milliseconds. */
+  /** `now` returns monotonic milliseconds. */
   constructor(limits: QueueLimits, now: () => number) {
     this.limits = limits;
     this.#now = now;
   }
 
-  /** From now on; who waits already stays where it is. */
+  /** Applies to new waiters; present ones stay in their queues. */
   change(limits: QueueLimits): void {
     this.limits = limits;
     this.#hands.clear();
@@ -100,13 +99,13 @@ export class FairQueues<W extends Queued> {
     return this.#waitingSeats;
   }
 
-  /** Those in use, in order. */
+  /** Queues in use, by index. */
   get active(): readonly FairQueue<W>[] {
     const used = [...this.#queues.values()].filter(({ isIdle }) => !isIdle);
     return used.toSorted((a, b) => a.index - b.index);
   }
 
-  /** False when the best queue of the flow is full. */
+  /** False when the least loaded queue of the flow is full. */
   add(flow: string, waiter: W): boolean {
     const queue = this.#leastUsed(this.#handOf(flow));
     if (queue.waiting.length >= this.limits.queueLengthLimit) return false;
@@ -119,7 +118,7 @@ export class FairQueues<W extends Queued> {
     return true;
   }
 
-  /** For who gives up. */
+  /** Removes a waiter that gave up. */
   remove(waiter: W): void {
     const queue = this.#queueOf.get(waiter);
     if (queue === undefined) return;
@@ -128,7 +127,7 @@ export class FairQueues<W extends Queued> {
     this.#drop(queue);
   }
 
-  /** Whose turn it is, if there is room; nobody overtakes who is next and needs more room than there is. */
+  /** The next waiter, if it has room. Later waiters never overtake one that needs more room. */
   take(hasRoom: (waiter: W) => boolean): Turn<W> | undefined {
     const queue = this.#next();
     const waiter = queue?.waiting[0];
@@ -155,7 +154,7 @@ export class FairQueues<W extends Queued> {
     this.#waitingSeats -= waiter.seats;
   }
 
-  /** Forgets what nobody has a claim on any more; looked through now and then only. */
+  /** Forgets an idle queue without a debt. Prunes other idle queues only above `IDLE_MAX`. */
   #drop(queue: Queue<W>): void {
     if (!queue.isIdle) return;
     if (queue.position <= this.#position) this.#queues.delete(queue.index);
@@ -163,7 +162,7 @@ export class FairQueues<W extends Queued> {
     for (const each of this.#queues.values()) if (each.isIdle) this.#queues.delete(each.index);
   }
 
-  /** A queue that comes anew begins with the one that had least: it has no debt, and no credit for the time it was away. */
+  /** A new queue starts at the lowest position: it has no debt, and no credit for its idle time. */
   #beginning(): number {
     return Math.min(this.#next()?.position ?? this.#position, this.#position);
   }
@@ -179,7 +178,7 @@ export class FairQueues<W extends Queued> {
     return best;
   }
 
-  /** The one that had least; among equals the one that has less at this moment, then the one after the last. */
+  /** Orders by charge, then by seats in use, then round-robin after the last one. */
   #isBefore(left: Queue<W>, right: Queue<W>): boolean {
     if (left.position !== right.position) return left.position < right.position;
     if (left.seatsInUse !== right.seatsInUse) return left.seatsInUse < right.seatsInUse;
@@ -212,14 +211,14 @@ export class FairQueues<W extends Queued> {
   }
 }
 
-/** Different cards of the deck, the same for the same flow. */
+/** Different queues for a flow, always the same for the same flow. */
 export function dealHand(flow: string, { queues, handSize }: QueueLimits): readonly number[] {
   const hand: number[] = [];
   let state = hashOf(flow);
   for (let left = queues; left > queues - handSize && left > 0; left--) {
     state = mixed(state + 0x9e3779b9);
     let card = state % left;
-    // Counted among those that are still in the deck.
+    // `card` counts only the cards left in the deck.
     for (const taken of hand.toSorted((a, b) => a - b)) if (card >= taken) card += 1;
     hand.push(card);
   }
@@ -233,7 +232,7 @@ function hashOf(text: string): number {
   return mixed(hash);
 }
 
-/** Every bit in has a say in every bit out. */
+/** Every input bit affects every output bit. */
 function mixed(value: number): number {
   let bits = value | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x21f0aaad);

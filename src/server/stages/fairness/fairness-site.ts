@@ -1,4 +1,4 @@
-/** /debug/api_priority_and_fairness/: what the levels, their queues and the requests in these are at this moment, as text. */
+/** Serves /debug/api_priority_and_fairness/: the state of levels, queues and waiting requests as text. */
 import type { Site } from "../../request/exchange.ts";
 import type { FairQueue } from "./fair-queues.ts";
 import type { FlowControl } from "./flow-control.ts";
@@ -6,7 +6,7 @@ import type { PriorityLevel, Waiter } from "./priority-level.ts";
 
 const ROOT = "/debug/api_priority_and_fairness/";
 const NONE = "<none>";
-/** A level may have millions of queues; of more than this, those in use are shown. */
+/** A level may have millions of queues; above this number only those in use are shown. */
 const QUEUES_SHOWN_MAX = 1024;
 
 type Row = readonly string[];
@@ -138,7 +138,7 @@ function detailCells({ about }: Waiter): Row {
   return [user, verb, path, namespace, name, apiVersion, resource, subresource];
 }
 
-/** Columns end with a comma and begin at the same place, as upstream's tables. */
+/** Aligned columns that end with a comma, as in upstream's tables. */
 function aligned(rows: readonly Row[]): string {
   const widths: number[] = [];
   for (const row of rows)

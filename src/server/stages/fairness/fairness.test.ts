@@ -14,7 +14,7 @@ import type { Fairness, FairnessOptions } from "./create-fairness.ts";
 const FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1";
 const PODS = "/api/v1/namespaces/default/pods";
 
-/** How an answer that is under way comes out. */
+/** A request in flight, which the test completes. */
 interface Work {
   readonly user: string;
   end(body?: HttpResponse["body"]): void;
@@ -30,21 +30,21 @@ interface Sending {
 
 interface Sent {
   readonly notes: RequestNotes;
-  /** Undefined while it is under way; the code of the answer, or the reason of the refusal. */
+  /** Undefined while in flight; then the status of the response, or the reason of the refusal. */
   outcome: string | undefined;
   response: HttpResponse | undefined;
 }
 
-/** The stage with a server behind it that answers when it is told to. */
+/** The stage in front of a server whose responses the test completes. */
 class Desk {
   readonly loop = new VirtualLoop({ seed: 1 });
   readonly metrics = createMetrics();
-  /** Requests that have their seats, in the order in which they got them. */
+  /** Requests that hold seats, in the order in which they got them. */
   readonly working: Work[] = [];
   #server: ServerFixture | undefined;
   #fairness: Fairness | undefined;
 
-  /** With so many seats, or as the options say. */
+  /** Opens a desk with this number of seats, or with these options. */
   static async open(seats: number | FairnessOptions = 600): Promise<Desk> {
     const desk = new Desk();
     const store = openMemoryStore({ loop: desk.loop.child("store") });
@@ -70,7 +70,7 @@ class Desk {
     return textAt(reply.body, "metadata", "uid");
   }
 
-  /** A level, and a FlowSchema that sends these users there. */
+  /** Creates a level, and a FlowSchema that maps these users to it. */
   async limit(shares: number, limitResponse: object, users: readonly string[]): Promise<readonly string[]> {
     const level = await this.create("/prioritylevelconfigurations", {
       metadata: { name: "tight" },
@@ -148,7 +148,7 @@ const QUEUE = { type: "Queue", queuing: { queues: 64, handSize: 1, queueLengthLi
 const REFUSED = "TooManyRequests 1: Too many requests, please try again later.";
 
 describe("a request", () => {
-  test("belongs to the first FlowSchema that means it, from the instant in which that is visible", async () => {
+  test("belongs to the first FlowSchema that matches it, as soon as that is visible", async () => {
     const desk = await Desk.open();
     const before = desk.send({ user: "noxu" });
     const [schemaUid, levelUid] = await desk.limit(1, { type: "Reject" }, ["noxu"]);
@@ -188,7 +188,7 @@ describe("a request", () => {
     [{ user: "system:kube-controller-manager", target: "/version" }, "kube-controller-manager"],
     [{ user: "system:serviceaccount:a:b", groups: ["system:serviceaccounts"] }, "service-accounts"],
     [{ user: "alice" }, "global-default"],
-  ] as const)("of a new server's own schemas: %j belongs to %s", async (sending, name) => {
+  ] as const)("%j belongs to the default FlowSchema %s", async (sending, name) => {
     const desk = await Desk.open();
     const { body } = await desk.done(desk.server.send("GET", `${FLOWS}/flowschemas/${name}`));
 
@@ -197,7 +197,7 @@ describe("a request", () => {
     expect(notes.flow?.schemaUid).toBe(textAt(body, "metadata", "uid"));
   });
 
-  test("of who may do everything never waits", async () => {
+  test("of an administrator never waits", async () => {
     const desk = await Desk.open(7);
 
     for (let n = 0; n < 1000; n++) desk.send({ user: "root", groups: ["system:masters"] });
@@ -205,7 +205,7 @@ describe("a request", () => {
     expect(desk.working).toHaveLength(1000);
   });
 
-  test("for which there is no seat is refused where nothing queues", async () => {
+  test("without a free seat is refused at a level without queues", async () => {
     const desk = await Desk.open();
     await desk.limit(1, { type: "Reject" }, ["a"]);
     const seats = 3;
@@ -222,7 +222,7 @@ describe("a request", () => {
     );
   });
 
-  test("waits for its turn, which comes as fairly as its user asked for little", async () => {
+  test("of a user with few requests is served before those of a user with many", async () => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["elephant", "mouse"]);
     for (let n = 0; n < 10; n++) desk.send({ user: "elephant" });
@@ -238,7 +238,7 @@ describe("a request", () => {
     expect(last.outcome).toBe("200");
   });
 
-  test("is refused when its queue is full, and others' are not", async () => {
+  test("is refused when its queue is full, and those of other users are not", async () => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["elephant", "mouse"]);
     const sent = Array.from({ length: 15 }, () => desk.send({ user: "elephant" }));
@@ -249,7 +249,7 @@ describe("a request", () => {
     expect(other.outcome).toBeUndefined();
   });
 
-  test("waits for a quarter of its time and no longer", async () => {
+  test("waits at most a quarter of its timeout", async () => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["a"]);
     desk.send({ user: "a" });
@@ -262,7 +262,7 @@ describe("a request", () => {
     expect(usual.outcome).toBe(REFUSED);
   });
 
-  test("is served though a FlowSchema cannot be read", async () => {
+  test("is served although a FlowSchema is unreadable", async () => {
     const desk = await Desk.open();
     const { store } = desk.server.workshop;
     const value = Buffer.from("{");
@@ -273,7 +273,7 @@ describe("a request", () => {
     expect(desk.working).toHaveLength(1);
   });
 
-  test("whose client is gone leaves its place", async () => {
+  test("leaves its queue when its client disconnects", async () => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["a"]);
     const leaving = new AbortController();
@@ -290,7 +290,7 @@ describe("a request", () => {
     );
   });
 
-  test("keeps its seat until its answer is out", async () => {
+  test("keeps its seat until its response is sent", async () => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["a"]);
     const first = desk.send({ user: "a" });
@@ -312,7 +312,7 @@ describe("a request", () => {
   test.each([
     ["", `${PODS}/a`],
     ["to watch ", `${PODS}?watch=1`],
-  ])("%swhose answer is taken slowly keeps its seat for a minute and no longer", async (_, target) => {
+  ])("%swith a slow reader keeps its seat for at most a minute", async (_, target) => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["a"]);
     desk.send({ user: "a", target });
@@ -327,7 +327,7 @@ describe("a request", () => {
     expect(desk.working).toHaveLength(2);
   });
 
-  test("to watch keeps its seat until it has shown what was there before", async () => {
+  test("to watch keeps its seat until its initial state is sent", async () => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["a"]);
     const watch = desk.send({ user: "a", target: `${PODS}?watch=1` });
@@ -344,8 +344,8 @@ describe("a request", () => {
   });
 });
 
-describe("where priority and fairness are off", () => {
-  test("reads and writes under way have a bound each, but for who may do everything", async () => {
+describe("without priority and fairness", () => {
+  test("reads and writes in flight have a bound each, except for administrators", async () => {
     const desk = await Desk.open({ isOn: false, maxReadsInFlight: 2, maxWritesInFlight: 1 });
     desk.send({ user: "a" });
     desk.send({ user: "b" });
@@ -367,11 +367,11 @@ describe("where priority and fairness are off", () => {
 });
 
 describe("a level", () => {
-  test("has its part of the seats, and borrows what others lend and do not need", async () => {
+  test("has its share of the seats, and borrows free ones that others lend", async () => {
     const desk = await Desk.open(245);
     for (let n = 0; n < 1000; n++) desk.send({ user: `user-${String(n)}` });
 
-    // Its own 20, and what the levels of a new server lend: 10 of system's 30, 10 of 40, 20 of 40, 90 of 100.
+    // Its own 20, plus the lendable seats of the default levels: 10 of system's 30, 10 of 40, 20 of 40, 90 of 100.
     expect(desk.working).toHaveLength(20 + 10 + 10 + 20 + 90);
     desk.send({ user: "system:kube-scheduler" });
     expect(desk.working.at(-1)?.user).toBe("system:kube-scheduler");
@@ -392,7 +392,7 @@ describe("a level", () => {
     );
   });
 
-  test("that is deleted lets its requests end, and its flows go elsewhere", async () => {
+  test("lets its requests complete when deleted, and its flows move to other levels", async () => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["a"]);
     desk.send({ user: "a" });

@@ -1,9 +1,8 @@
 /**
- * The stage at which a request gets its seats, before anybody is asked whether it may be made: at once where there are
- * any, later in fair turn, or not at all. Seats bound what is under way: bodies being received, writes on their way to the
- * disk, long lists being sent. What is answered at once takes nothing but a turn of the loop, and turns are shared out by
- * the transport (`transport/turns.ts`). Who asks from within the process takes no seats: its loops have bounds of their own, and
- * the cluster stands still when they wait for others' lists.
+ * The stage that gives a request its seats before authorization: at once, later in fair order, or not at all. Seats
+ * bound the requests in flight: bodies, disk writes, long lists. A synchronous response needs only a turn of the loop,
+ * which `transport/turns.ts` shares. Callers in this process take no seats: their loops have own bounds, and the
+ * cluster would stall if they waited.
  */
 import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import type { Loop, Timer } from "../../../base/loop/loop.ts";
@@ -20,9 +19,9 @@ import type { WidthParts } from "./request-width.ts";
 import type { SeatPool } from "./seat-pool.ts";
 import { WaitingRequest } from "./waiting-request.ts";
 
-/** Of the time that a request has, it may wait this part. As upstream. */
+/** Part of a request's timeout that it may wait for seats. As upstream. */
 const WAIT_PART = 0.25;
-/** How long an answer that is being sent keeps its seats: as long as upstream lets a request take, with its answer. */
+/** Time for which a response in transfer keeps its seats; upstream's limit for a request with its response. */
 const SENDING_MS_MAX = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -32,7 +31,7 @@ export interface FairnessParts extends WidthParts {
   readonly pool: SeatPool;
 }
 
-/** A request of a level with limits, on its way. */
+/** A request at a limited level. */
 interface Asking {
   readonly exchange: Exchange;
   readonly next: Next;
@@ -44,7 +43,7 @@ export function shareFairly(parts: FairnessParts): Stage {
   const desk = new SeatDesk(parts);
   return (exchange, next) => {
     const { info, user, notes } = exchange;
-    if (user === undefined) throw new Error("who asks is known before seats are given out");
+    if (user === undefined) throw new Error("requests are authenticated before they get seats");
     if (isLongRunning(info) && !isWatch(exchange)) return next(exchange);
     const kind = parts.control.kindOf(user, exchange);
     notes.flow = kind.mark;
@@ -100,7 +99,7 @@ class SeatDesk {
     });
   }
 
-  /** `giveBack` is called once, when the request needs its seats no longer. */
+  /** Calls `giveBack` once, when the request needs its seats no longer. */
   #carryOut({ exchange, next, kind: { meter } }: Asking, seats: number, giveBack: () => void): Reply {
     const seat = new Seat(this.#parts.loop, () => {
       meter.executing -= 1;
@@ -124,7 +123,7 @@ class SeatDesk {
   }
 }
 
-/** What a request sits on until it leaves, which it does once. */
+/** The seats of a request, released once. */
 class Seat {
   readonly #loop: Loop;
   #giveBack: (() => void) | undefined;
@@ -142,7 +141,7 @@ class Seat {
     giveBack?.();
   };
 
-  /** Whoever takes an answer slowly keeps nobody from a seat for ever. */
+  /** Releases the seats of a slow reader after a bound. */
   leaveInTime(): void {
     const loop = this.#loop;
     this.#late = loop.timer(loop.now() + SENDING_MS_MAX, "periodic", this.leave);
@@ -157,7 +156,7 @@ function settle(work: () => Reply, resolve: (reply: Reply) => void, reject: (err
   }
 }
 
-/** Seats are given back when the answer is out; those of a watch when it has shown what was there before it. */
+/** Releases the seats when the response is sent; those of a watch when its initial state is sent. */
 function held(response: HttpResponse, exchange: Exchange, seat: Seat): HttpResponse {
   const { info, query } = exchange;
   const { body, status } = response;

@@ -1,7 +1,7 @@
 /**
- * Which requests belong together, and what they may take: compiled from the FlowSchemas and PriorityLevelConfigurations in
- * the store's visible state. Each request looks at the state itself, so that a change counts from the instant in which it
- * is visible. What is mandatory holds also where it is not stored.
+ * Maps requests to flows and levels, compiled from the FlowSchemas and PriorityLevelConfigurations in the store's
+ * visible state. Each request checks that state, so a change applies as soon as it is visible. Mandatory objects apply
+ * even if not stored.
  */
 import type {
   FlowSchema,
@@ -29,7 +29,7 @@ import type { SeatPool } from "./seat-pool.ts";
 const SCHEMAS = "/registry/flowschemas/";
 const LEVELS = "/registry/prioritylevelconfigurations/";
 
-/** A FlowSchema at work. */
+/** A FlowSchema in use. */
 export interface FlowKind {
   readonly name: string;
   readonly level: PriorityLevel;
@@ -38,10 +38,10 @@ export interface FlowKind {
   readonly spec: FlowSchemaSpec;
 }
 
-/** A FlowSchema with those of its rules that mean somebody. */
+/** A FlowSchema with its rules for one user. */
 interface UserFlow {
   readonly kind: FlowKind;
-  /** Undefined when they mean everything that is asked for. */
+  /** Undefined when the rules match every request. */
   readonly rules: readonly PolicyRulesWithSubjects[] | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface FlowControlParts {
   readonly loop: Loop;
   readonly pool: SeatPool;
   readonly metrics: FlowMetrics;
-  /** Of all levels together. */
+  /** Seats of all levels together. */
   readonly seats: number;
 }
 
@@ -62,23 +62,23 @@ interface Configured<S> {
 
 export class FlowControl {
   readonly #parts: FlowControlParts;
-  /** The state that was looked at last, and what stands for the configuration in it. */
+  /** The last state read, and the marks of its configuration. */
   #view: View | undefined;
   #levelMark: Mark | undefined;
   #schemaMark: Mark | undefined;
-  /** Those in the configuration, and those that still have requests. */
+  /** Configured levels, and removed ones that still have requests. */
   readonly #levels = new Map<string, PriorityLevel>();
   readonly #shown = new Map<string, () => void>();
-  /** In the order in which they are asked. */
+  /** In order of precedence. */
   #kinds: readonly FlowKind[] = [];
-  /** Made when somebody first asks, and again when the configuration changes. */
+  /** Compiled at a user's first request; cleared when the configuration changes. */
   #users = new WeakMap<User, readonly UserFlow[]>();
 
   constructor(parts: FlowControlParts) {
     this.#parts = parts;
   }
 
-  /** To which FlowSchema a request belongs. */
+  /** The FlowSchema of a request. */
   kindOf(user: User, { info }: Exchange): FlowKind {
     this.#look();
     let flows = this.#users.get(user);
@@ -92,7 +92,7 @@ export class FlowControl {
     return this.#fallback();
   }
 
-  /** In order of their names. */
+  /** Sorted by name. */
   get levels(): readonly PriorityLevel[] {
     this.#look();
     return [...this.#levels.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -146,7 +146,7 @@ export class FlowControl {
     this.#shown.delete(name);
   }
 
-  /** None of a FlowSchema whose level is not there. */
+  /** Empty for a FlowSchema whose level is missing. */
   #kindsOf({ name, uid, spec }: Configured<FlowSchemaSpec>): readonly FlowKind[] {
     const level = this.#levels.get(spec.priorityLevelConfiguration.name);
     if (level === undefined || level.isQuiescing) return [];
@@ -156,15 +156,15 @@ export class FlowControl {
     return [{ name, level, mark, spec, meter }];
   }
 
-  /** For who is in no group that anybody thought of. */
+  /** For users in none of the expected groups. */
   #fallback(): FlowKind {
     const kind = this.#kinds.find(({ name }) => name === CATCH_ALL);
-    assert(kind !== undefined, "there is a FlowSchema for everybody");
+    assert(kind !== undefined, "the catch-all FlowSchema exists");
     return kind;
   }
 }
 
-/** What tells the flows of one FlowSchema apart. */
+/** Distinguishes the flows of one FlowSchema. */
 export function distinguisherOf({ spec }: FlowKind, user: User, { info }: Exchange): string {
   const by = spec.distinguisherMethod?.type;
   if (by === "ByUser") return user.name;
@@ -188,7 +188,7 @@ function configuredIn<T extends FlowSchema | PriorityLevelConfiguration>(
 ): readonly Configured<T["spec"]>[] {
   const found: Configured<T["spec"]>[] = [];
   for (const entry of view.range(prefix, prefixEnd(prefix))) {
-    // One that cannot be read takes no part, and keeps nobody's request from being served.
+    // Unreadable objects are ignored and do not block requests.
     const object = findReadable(entry) as T | undefined;
     if (object === undefined) continue;
     found.push({ name: object.metadata.name, uid: object.metadata.uid, spec: object.spec });
@@ -202,7 +202,7 @@ interface Default<S> {
   readonly spec: S;
 }
 
-/** What is mandatory is as it must be, whatever is stored. */
+/** Mandatory objects have their default spec, even if another one is stored. */
 function withMandatory<S>(
   stored: readonly Configured<S>[],
   defaults: readonly Default<S>[],
@@ -216,7 +216,7 @@ function withMandatory<S>(
   ];
 }
 
-/** Among equals by name, as upstream. */
+/** Equal precedences are sorted by name, as upstream. */
 function byPrecedence(a: Configured<FlowSchemaSpec>, b: Configured<FlowSchemaSpec>): number {
   const difference = a.spec.matchingPrecedence - b.spec.matchingPrecedence;
   if (difference !== 0) return difference;

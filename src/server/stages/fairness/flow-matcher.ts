@@ -1,4 +1,4 @@
-/** Whose requests, and which, the rules of a FlowSchema mean. */
+/** Matches users and requests against the rules of a FlowSchema. */
 import type {
   NonResourcePolicyRule,
   PolicyRulesWithSubjects,
@@ -10,7 +10,7 @@ import type { User } from "../../request/user.ts";
 
 const ALL = "*";
 
-/** The rules that mean this user. */
+/** The rules whose subjects include this user. */
 export function rulesFor(
   rules: readonly PolicyRulesWithSubjects[],
   user: User,
@@ -27,7 +27,7 @@ function isMeant({ kind, user: wanted, group, serviceAccount }: Subject, { name,
   return serviceAccount.name === ALL || name === prefix + serviceAccount.name;
 }
 
-/** Whether rules mean whatever their subjects ask for. */
+/** Whether the rules match every request of their subjects. */
 export function meansEverything(rules: readonly PolicyRulesWithSubjects[]): boolean {
   return (
     rules.some(({ resourceRules = [] }) => resourceRules.some(isAllResources)) &&

@@ -1,4 +1,4 @@
-/** What is counted of flows and levels, under the names people alert on. */
+/** Metrics of flows and levels, under upstream's names, which alerts use. */
 import type {
   BoundCounter,
   BoundHistogram,
@@ -10,21 +10,21 @@ import type {
 import type { PriorityLevel, Refusal } from "./priority-level.ts";
 
 const FLOW_LABELS = ["priority_level", "flow_schema"] as const;
-/** As upstream's, from no wait at all to twice the longest there is. */
+/** Upstream's buckets, from no wait to twice the longest one. */
 const WAIT_SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 
-/** What the requests of one FlowSchema come to. */
+/** Metrics of the requests of one FlowSchema. */
 export interface FlowMeter {
   readonly dispatched: BoundCounter;
-  /** Of those that were carried out. */
+  /** Wait time of dispatched requests. */
   readonly waited: BoundHistogram;
-  /** At this moment. */
+  /** Current number of waiting requests. */
   waiting: number;
   executing: number;
   seats: number;
-  /** After it waited for so long. */
+  /** Counts a refusal after this wait. */
   reject(reason: Refusal, waitedMs: number): void;
-  /** Shows it no longer. */
+  /** Removes the gauges. */
   forget(): void;
 }
 
@@ -98,7 +98,7 @@ export class FlowMetrics {
     return meter;
   }
 
-  /** From now on, until the function that comes back is called. */
+  /** Adds the gauges of a level; the returned function removes them. */
   show(level: PriorityLevel): () => void {
     const labels = { priority_level: level.name };
     const endings = this.#levelGauges.map(([gauge, source]) => gauge.read(() => source(level), labels));

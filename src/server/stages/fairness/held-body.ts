@@ -1,4 +1,4 @@
-/** The body of an answer that holds seats until its last piece was asked for, or nobody wants it any more. */
+/** The body of a response that holds seats until its last piece is read or it is closed. */
 export class HeldBody implements AsyncIterableIterator<Uint8Array> {
   readonly #pieces: AsyncIterator<Uint8Array>;
   readonly #leave: () => void;

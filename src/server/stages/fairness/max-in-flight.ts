@@ -1,16 +1,16 @@
-/** What bounds requests under way where priority and fairness are off: one number for reads, one for everything else. */
+/** Limits requests in flight when priority and fairness are off: one limit for reads, one for other requests. */
 import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import type { Exchange, Stage } from "../../request/exchange.ts";
 import type { HttpResponse } from "../../request/http.ts";
 import { isLongRunning } from "../deadline.ts";
 
 export interface InFlightLimits {
-  /** 0: no limit. */
+  /** 0 means no limit. */
   readonly reads: number;
   readonly writes: number;
 }
 
-/** Whoever may do everything gets an answer in any case, or nobody could put things right. */
+/** Administrators are never limited, so that they can repair an overloaded cluster. */
 const UNLIMITED_GROUP = "system:masters";
 
 export function limitInFlight(limits: InFlightLimits): Stage {

@@ -1,10 +1,10 @@
-/** A priority level: how many seats it has, who sits on them, and who waits for one. */
+/** A priority level: its seats, the requests that hold them and the requests that wait. */
 import type { PriorityLevelConfigurationSpec } from "../../../api/generated/types/flowcontrol-v1.ts";
 import { FairQueues } from "./fair-queues.ts";
 import type { FairQueue, QueueLimits, Turn } from "./fair-queues.ts";
 import type { SeatLimits } from "./seat-limits.ts";
 
-/** Of all queues of a level together: what waits holds a connection and memory. */
+/** Waiting requests of a level in all queues: each holds a connection and memory. */
 const WAITING_MAX = 5000;
 
 /** A request that waits for seats. */
@@ -14,9 +14,9 @@ export interface Waiter {
   readonly distinguisher: string;
   /** Milliseconds since the epoch. */
   readonly arrivedAt: number;
-  /** Who asks for what, for people. */
+  /** Details for the debug endpoint. */
   readonly about: WaiterDetails;
-  /** It has its seats now; `end` is called once when it needs them no longer. */
+  /** Grants the seats; `end` is called once when the request needs them no longer. */
   grant(end: () => void): void;
 }
 
@@ -38,11 +38,11 @@ export class PriorityLevel {
   uid = "";
   isExempt = false;
   limits: SeatLimits = { nominal: 0, lendable: 0, borrowable: 0 };
-  /** Not in the configuration any more; it ends when the last of its requests has. */
+  /** Removed from the configuration; dropped after its last request. */
   isQuiescing = false;
   seatsInUse = 0;
   executing = 0;
-  /** Since the start, for people. */
+  /** Total since the start, for the debug endpoint. */
   dispatched = 0;
   readonly refused: Record<Refusal, number> = {
     "concurrency-limit": 0,
@@ -50,19 +50,19 @@ export class PriorityLevel {
     "time-out": 0,
     cancelled: 0,
   };
-  /** Undefined where what has no seat is refused. */
+  /** Undefined where requests without a seat are refused. */
   #queues: FairQueues<Waiter> | undefined;
   #isQueuing = false;
 
   readonly #now: () => number;
 
-  /** `now` never goes back, in milliseconds. */
+  /** `now` returns monotonic milliseconds. */
   constructor(name: string, now: () => number) {
     this.name = name;
     this.#now = now;
   }
 
-  /** From now on; requests under way and those that wait go on. */
+  /** Applies to new requests; running and waiting ones continue. */
   configure(spec: PriorityLevelConfigurationSpec, uid: string, limits: SeatLimits): void {
     this.uid = uid;
     this.limits = limits;
@@ -87,7 +87,7 @@ export class PriorityLevel {
     return this.executing === 0 && this.waiting === 0;
   }
 
-  /** Those in use. */
+  /** Queues in use. */
   get queues(): readonly FairQueue<Waiter>[] {
     return this.#queues?.active ?? [];
   }
@@ -96,7 +96,7 @@ export class PriorityLevel {
     return this.#isQueuing ? (this.#queues?.limits.queues ?? 0) : 0;
   }
 
-  /** Undefined when it waits now. */
+  /** Undefined when the request was queued. */
   enqueue(flow: string, waiter: Waiter): Refusal | undefined {
     if (!this.#isQueuing || this.#queues === undefined) return "concurrency-limit";
     if (this.#queues.waiting >= WAITING_MAX || !this.#queues.add(flow, waiter)) return "queue-full";
@@ -107,7 +107,7 @@ export class PriorityLevel {
     this.#queues?.remove(waiter);
   }
 
-  /** Takes the seats, which must be free. */
+  /** Takes seats. The caller checks that they are free. */
   enter(seats: number): void {
     this.seatsInUse += seats;
     this.executing += 1;

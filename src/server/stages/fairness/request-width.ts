@@ -1,4 +1,4 @@
-/** How many seats a request takes: one, or more when it shows many objects. */
+/** Number of seats that a request takes: one, or more when it returns many objects. */
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Registry } from "../../objects/registry.ts";
@@ -8,10 +8,10 @@ import type { Exchange } from "../../request/exchange.ts";
 import { isTrue } from "../../request/request-info.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 
-/** As kube-apiserver's. */
+/** As in kube-apiserver. */
 const OBJECTS_PER_SEAT = 100;
 const SEATS_MAX = 10;
-/** Of a level's seats for one request, so that a few of them do not fill it. */
+/** Part of a level's seats for one request, so that a few requests do not fill it. */
 const LEVEL_PART_MAX = 0.15;
 
 export interface WidthParts {
@@ -19,7 +19,7 @@ export interface WidthParts {
   readonly registry: Registry;
 }
 
-/** `levelSeats` is how many the level has of its own. */
+/** `levelSeats` is the nominal number of the level's seats. */
 export function widthOf({ info, query }: Exchange, levelSeats: number, parts: WidthParts): number {
   if (info.type === "other" || info.name !== "") return 1;
   if (info.verb !== "list" && !showsPast(info, query)) return 1;
@@ -28,7 +28,7 @@ export function widthOf({ info, query }: Exchange, levelSeats: number, parts: Wi
   return Math.max(1, Math.min(most, Math.ceil(count / OBJECTS_PER_SEAT)));
 }
 
-/** Whether a watch begins with all objects there are. */
+/** Whether a watch starts with all existing objects. */
 export function showsPast({ verb }: ResourceRequest, query: URLSearchParams): boolean {
   if (verb !== "watch") return false;
   const asked = query.get("sendInitialEvents");

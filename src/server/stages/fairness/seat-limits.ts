@@ -1,16 +1,16 @@
-/** How many requests may be under way at each priority level, out of as many as the server has seats. */
+/** Divides the seats of the server between the priority levels. */
 import type { PriorityLevelConfigurationSpec } from "../../../api/generated/types/flowcontrol-v1.ts";
 
 export interface SeatLimits {
-  /** What the level always has. */
+  /** Seats that the level always has. */
   readonly nominal: number;
-  /** How many of these others may use while they are free. */
+  /** Seats of `nominal` that other levels may use while free. */
   readonly lendable: number;
-  /** How many it may use beyond its own. */
+  /** Seats that the level may use beyond its own. */
   readonly borrowable: number;
 }
 
-/** In proportion to the shares; each level that has any gets at least one seat. */
+/** Divides in proportion to the shares; a level with any share gets at least one seat. */
 export function seatLimits(
   specs: ReadonlyMap<string, PriorityLevelConfigurationSpec>,
   seats: number,

@@ -1,23 +1,22 @@
 /**
- * The seats of all levels. A level always gets its own seats; beyond them it borrows what others may lend and have free at
- * this moment. Only for what takes one seat: one thread sends all long lists, so that more of them at once would only
- * delay each other. Who lent a seat and needs it does not wait for it, so that for a while there may be more requests under way
- * than the server has seats: at most as many more as may be lent.
+ * The seats of all levels. A level always gets its own seats; beyond them it borrows free seats of others. Only
+ * requests for one seat borrow: one thread sends all long lists, so more of them would delay each other. A lender does
+ * not wait for its lent seats, so the seats in use may exceed the total by as many as are lendable.
  */
 import type { PriorityLevel, Waiter } from "./priority-level.ts";
 
 export class SeatPool {
   #levels: readonly PriorityLevel[] = [];
-  /** Levels at which somebody waits. */
+  /** Levels with waiting requests. */
   readonly #crowded = new Set<PriorityLevel>();
 
-  /** Those with limits. */
+  /** Sets the levels with limits. */
   use(levels: readonly PriorityLevel[]): void {
     this.#levels = levels;
     this.#serve();
   }
 
-  /** Takes seats if nobody waits before. True exactly when they were taken; then `leave` is called once. */
+  /** Takes seats if no request waits. True exactly when taken; then `leave` must be called once. */
   enter(level: PriorityLevel, seats: number): boolean {
     if (this.#crowded.has(level) || !this.#hasRoom(level, seats)) return false;
     level.enter(seats);
@@ -29,7 +28,7 @@ export class SeatPool {
     if (this.#crowded.size > 0) this.#serve();
   }
 
-  /** To be called when somebody was put into a queue of the level. */
+  /** Call after a request was queued at the level. */
   crowd(level: PriorityLevel): void {
     this.#crowded.add(level);
     this.#serve();
@@ -57,13 +56,13 @@ export class SeatPool {
 
   #hasRoom(level: PriorityLevel, seats: number): boolean {
     const { seatsInUse, executing, limits } = level;
-    // What is wider than its level must go some time.
+    // A request wider than its level must run at some time.
     if (executing === 0 || seatsInUse + seats <= limits.nominal) return true;
     if (seats > 1 || seatsInUse + seats > limits.nominal + limits.borrowable) return false;
     return this.#free(level) > 0;
   }
 
-  /** What the others may lend and do not need, less what is lent already. */
+  /** Seats that the others may lend and do not need, minus the lent ones. */
   #free(borrower: PriorityLevel): number {
     let free = 0;
     for (const level of this.#levels) {

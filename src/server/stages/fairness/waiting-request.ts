@@ -1,4 +1,4 @@
-/** A request that waits for its seats: until it has them, its time is up, or its client is gone. */
+/** A request that waits for its seats until it gets them, times out, or its client disconnects. */
 import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import type { FlowMeter } from "./flow-metrics.ts";
@@ -46,7 +46,7 @@ export class WaitingRequest implements Waiter {
     return detailsOf(exchange, userName);
   }
 
-  /** It is in its queue now. */
+  /** Starts the wait, once the request is in its queue. */
   begin(): void {
     const { loop, meter, waitMs } = this.#options;
     this.#state = "waiting";
@@ -61,11 +61,11 @@ export class WaitingRequest implements Waiter {
     const { loop, meter, onSeated } = this.#options;
     this.#end("seated");
     meter.waited.observe(this.#waitedMs / 1000);
-    // As a step of its own: the end of one request does not keep everybody waiting while all after it begin.
+    // A separate step, so that the end of one request does not run all its successors at once.
     loop.post("request", () => onSeated(end));
   }
 
-  /** Nothing happens to one that is seated or refused already. */
+  /** A no-op once seated or refused. */
   refuse(reason: Refusal): void {
     if (this.#state === "seated" || this.#state === "refused") return;
     this.#end("refused");
