@@ -1,7 +1,6 @@
 /**
- * Serves watchers one after the other and batches their events. A watcher that was just served waits a moment, so that
- * later events reach it in one piece: a socket write costs several times as much as an event. A quiet watcher is served
- * at once.
+ * Serves watchers one after the other and batches their events. A served watcher waits a moment, so that later events
+ * reach it in one piece: a socket write costs several times as much as an event. A quiet watcher is served at once.
  */
 import type { Loop } from "../../base/loop/loop.ts";
 

@@ -1,6 +1,8 @@
 /** Writes the `Warning` header, which kubectl prints on standard error. */
 
-/** Above this total of characters each warning is truncated; those that still do not fit are dropped, as upstream. */
+/**
+ * Above this total of characters each warning is truncated. Warnings that still do not fit are dropped, as upstream.
+ */
 const TOTAL_MAX = 4096;
 const SHORT_MAX = 256;
 

@@ -1,6 +1,4 @@
-/**
- * Maps a remote address to the block that counts as one client: an IPv4 address, or the /64 network of an IPv6 address.
- */
+/** Maps a remote address to the block that counts as one client: an IPv4 address or an IPv6 /64 network. */
 
 /**
  * The block of a socket's remote address, as text. Sites assign a /64 to each host or home, so one machine can use any

@@ -8,8 +8,8 @@ import type { Loop } from "../../base/loop/loop.ts";
 const EMPTY = new Uint8Array(0);
 
 /**
- * A body older than this is aborted when others need the budget. A client nearby sends the largest body in a tenth of
- * it.
+ * A body older than this is aborted when other bodies need the budget. A nearby client sends the largest body in a
+ * tenth of it.
  */
 const PATIENCE_MS = 2000;
 
@@ -156,8 +156,8 @@ class Reception implements Holder {
     if (!budget.take(bytes) && !budget.takeFromOthers(bytes, this, loop.elapsed())) return noRoom();
     this.#receivedBytes += bytes;
     this.#chunks.push(chunk);
-    // Most bodies come in one chunk and skip the set: membership keeps a reception and its bytes alive until V8's next
-    // full collection.
+    // Most bodies arrive in one chunk and skip the set. Membership keeps a body in memory until V8's next full
+    // collection.
     if (this.#receivedBytes !== this.#source.announcedBytes) budget.enter(this);
     return undefined;
   }

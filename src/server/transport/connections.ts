@@ -49,14 +49,14 @@ export class Connections {
       this.#strangers.delete({ remoteAddress, remotePort });
       this.#forget(socket, address);
     });
-    if (count > maxConnectionsPerAddress) this.#end(socket, "its address has too many");
+    if (count > maxConnectionsPerAddress) this.#end(socket, "too many connections from its address");
     else if (this.#sockets.size - this.#endingCount > maxConnections)
-      this.#end(this.#strangers.oldestOfMost() ?? socket, "there are too many");
+      this.#end(this.#strangers.oldestOfMost() ?? socket, "too many connections");
   }
 
   #end(socket: Socket, reason: string): void {
     const { remoteAddress } = socket;
-    this.#log.debug("a connection was ended", { reason, remoteAddress });
+    this.#log.debug("a connection was closed", { reason, remoteAddress });
     this.#strangers.delete(socket);
     this.#endingCount += 1;
     socket.once("close", () => {

@@ -24,7 +24,7 @@ import { joined } from "./joined-streams.ts";
 import type { TransportLimits } from "./limits.ts";
 
 /**
- * Up to this length a response is handed to Node as latin1 text. It then goes out in one piece with its head, which
+ * Up to this length a response is handed to Node as latin1 text. It then goes out in one piece with its head. That
  * saves up to a seventh of the cost of a small response. Longer ones cost more to copy.
  */
 const TEXT_BYTES_MAX = 16 * 1024;

@@ -1,6 +1,6 @@
 /**
- * Remembers verified credentials and their users. Only the order of turns depends on it: a request with a known
- * credential takes a turn of its user before it is verified again. Credentials are stored as digests, never as text.
+ * Remembers verified credentials and their users, as digests and never as text. Only the order of turns depends on
+ * them: a request with a known credential takes a turn of its user before it is verified.
  */
 import { createHash } from "node:crypto";
 

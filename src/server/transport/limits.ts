@@ -39,8 +39,8 @@ export const DEFAULT_LIMITS: TransportLimits = {
   handshakeTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 60_000,
-  // Longer than the 90 s idle timeout of Go clients, so that the client closes first and not the server while the
-  // client writes.
+  // Longer than the idle timeout of Go clients (90 s): the client closes first, and never writes to a closed
+  // connection.
   idleTimeoutMs: 120_000,
   stallTimeoutMs: 60_000,
   // Kubernetes clients do not pipeline. Node keeps reading pipelined requests, so they would take memory without bound.

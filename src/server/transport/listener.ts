@@ -105,7 +105,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     );
   });
   const { address, port } = await loop.outside("listen", bind(server, options));
-  server.on("error", (error) => log.error("a listener could not take a connection", { error }));
+  server.on("error", (error) => log.error("a listener could not accept a connection", { error }));
   return {
     address,
     port,
@@ -116,7 +116,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     },
     async close({ graceMs }) {
       server.close();
-      await connections.end(new Error("the server ends"), { loop, graceMs });
+      await connections.end(new Error("the server is shutting down"), { loop, graceMs });
       http1.close();
     },
   };

@@ -3,8 +3,8 @@ import type { EventEmitter } from "node:events";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 
 /**
- * Largest write. Larger ones block other requests during encryption (a list of 21 MB in one piece: 70 ms); smaller ones
- * cost more per byte.
+ * Largest write. Larger ones block other requests during encryption: a list of 21 MB in one piece took 70 ms. Smaller
+ * ones cost more per byte.
  */
 export const PIECE_BYTES = 64 * 1024;
 

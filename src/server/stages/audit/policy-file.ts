@@ -77,7 +77,8 @@ function checkUrl(url: string, path: string): void {
   if (url === "*") return;
   if (!url.startsWith("/"))
     throw new Error(`${path}: expected "*" or a path that begins with "/", found "${url}"`);
-  if (url.slice(0, -1).includes("*")) throw new Error(`${path}: "*" only stands at the end, found "${url}"`);
+  if (url.slice(0, -1).includes("*"))
+    throw new Error(`${path}: "*" is allowed only at the end, found "${url}"`);
 }
 
 function levelOf(value: unknown, path: string): AuditLevel {
@@ -104,7 +105,7 @@ function textsOf(value: unknown, path: string): readonly string[] {
   const items = itemsOf(value, path);
   const texts = items.filter((item) => typeof item === "string");
   if (texts.length === items.length) return texts;
-  throw new Error(`${path}: expected a list of texts`);
+  throw new Error(`${path}: expected a list of strings`);
 }
 
 function itemsOf(value: unknown, path: string): readonly unknown[] {

@@ -102,7 +102,7 @@ describe("a policy", () => {
       "rules[0]: rules cannot apply to both regular resources and non-resource URLs",
     ],
     ["{level: None, nonResourceURLs: [a]}", 'expected "*" or a path that begins with "/", found "a"'],
-    ["{level: None, nonResourceURLs: ['/a*b']}", '"*" only stands at the end'],
+    ["{level: None, nonResourceURLs: ['/a*b']}", '"*" is allowed only at the end'],
     [
       "{level: None, resources: [{resourceNames: [a]}]}",
       "using resourceNames requires at least one resource",

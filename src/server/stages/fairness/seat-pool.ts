@@ -1,7 +1,7 @@
 /**
- * The seats of all levels. A level always gets its own seats; beyond them it borrows free seats of others. Only
- * requests for one seat borrow: one thread sends all long lists, so more of them would delay each other. A lender does
- * not wait for its lent seats, so the seats in use may exceed the total by as many as are lendable.
+ * The seats of all levels. A level always gets its own seats, and borrows free seats of other levels. Only requests for
+ * one seat borrow: one thread sends all long lists, so more of them would delay each other. A level does not wait for
+ * the seats that it lent. So the seats in use may exceed the total by the number of lendable ones.
  */
 import type { PriorityLevel, Waiter } from "./priority-level.ts";
 
