@@ -26,7 +26,7 @@ export interface ObjectView {
   readonly saysEnd: boolean;
   /** JSON text of the object. */
   json(stored: StoredObject): Uint8Array;
-  /** As `json`, for a response that is not cached. */
+  /** As `json`, for a single response: the bytes are not kept with the object. */
   briefJson(stored: StoredObject): WholeBody;
   /** Protobuf message of the object, without envelope. */
   message(stored: StoredObject): Uint8Array;
@@ -111,7 +111,7 @@ export function metadataView(
   return servedMetadataView(stored, tools, resource);
 }
 
-/** For versions that keep fields which they lack in annotations. */
+/** For versions that store fields in annotations because their schema lacks them. */
 function servedMetadataView(
   view: ObjectView,
   { versions, cache }: ViewTools,

@@ -21,7 +21,7 @@ function networkOf(address: string): string {
   const [left = "", right] = text.split("::", 2);
   const head = partsOf(left);
   const tail = right === undefined ? [] : partsOf(right);
-  // An IPv4 address at the end takes the place of two parts.
+  // A trailing IPv4 address counts as two parts.
   const tailLength = tail.length + (text.includes(".") ? 1 : 0);
   const zeros = Array.from({ length: Math.max(0, 8 - head.length - tailLength) }, () => "0");
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(":")}::/64`;

@@ -1,7 +1,4 @@
-/**
- * Frames of the WebSocket protocol (RFC 6455), as far as a server needs them that sends messages and reads only control
- * frames.
- */
+/** Writes message frames of the WebSocket protocol (RFC 6455), and reads only control frames from the client. */
 import { createHash } from "node:crypto";
 
 /** RFC 6455: the server appends this to the client's key to prove that it knows the protocol. */

@@ -1,3 +1,4 @@
+/** Wrappers of streams that report their end, for the audit event at the end of a long response. */
 import type { Feed, Outlet } from "../../request/http.ts";
 
 /** The same pieces. Calls `tell` once when they end, fail or are closed, also before the first one. */

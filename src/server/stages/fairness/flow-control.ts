@@ -156,7 +156,7 @@ export class FlowControl {
     return [{ name, level, mark, spec, meter }];
   }
 
-  /** For users in none of the expected groups. */
+  /** The catch-all FlowSchema, for users in neither `system:authenticated` nor `system:unauthenticated`. */
   #fallback(): FlowKind {
     const kind = this.#kinds.find(({ name }) => name === CATCH_ALL);
     assert(kind !== undefined, "the catch-all FlowSchema exists");
