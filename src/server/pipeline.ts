@@ -161,7 +161,7 @@ function answerErrors({ log }: Workshop): Stage {
   };
 }
 
-/** Serves kinds that another server of the cluster has just begun to serve. */
+/** Waits until this server knows a kind that another server has just begun to serve. */
 function catchUp(registry: Registry): Stage {
   return (exchange, next) => {
     const { info } = exchange;

@@ -747,7 +747,7 @@ describe("errorResponse", () => {
     });
   });
 
-  test("has the time of the next retry", () => {
+  test("has a retry-after header", () => {
     expect(errorResponse(tooManyRequests("later", 3), ask()).headers.get("retry-after")).toBe("3");
   });
 

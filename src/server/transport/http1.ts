@@ -174,7 +174,7 @@ class Http1Connection implements Connection {
     this.#endIfDone();
   }
 
-  /** The connection broke, or the next request or the last body is malformed or late. */
+  /** Handles a broken connection, or a malformed or late request or body. */
   fail(code: string | undefined): void {
     const answer = faultAnswer(code);
     if (this.#last?.complete !== false && this.#socket.writable) return this.refuse(answer);

@@ -420,7 +420,7 @@ describe("the identity of a client", () => {
     },
   );
 
-  test("is not read in TLS before 1.2", async () => {
+  test("requires TLS 1.2 or later", async () => {
     const server = await startServer(whoami);
     const socket = openRaw(server, {
       minVersion: "TLSv1.1",

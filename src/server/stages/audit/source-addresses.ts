@@ -5,7 +5,7 @@
 import { isIP } from "node:net";
 import type { AcceptedRequest } from "../../request/http.ts";
 
-/** A longer list is forged. */
+/** A longer list is probably forged; only its first entries are kept. */
 const ADDRESSES_MAX = 16;
 
 export function sourceAddresses({ headers, remoteAddress }: AcceptedRequest): readonly string[] {

@@ -1,8 +1,8 @@
 /**
  * The stage that gives a request its seats before authorization: at once, later in fair order, or not at all. Seats
  * bound the requests in flight: bodies, disk writes, long lists. A synchronous response needs only a turn of the loop,
- * which `transport/turns.ts` shares. Callers in this process take no seats: their loops have own bounds, and the
- * cluster would stall if they waited.
+ * which `transport/turns.ts` shares. Callers in this process take no seats: their loops have their own bounds, and the
+ * cluster would stall if they waited behind other clients' lists.
  */
 import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import type { Loop, Timer } from "../../../base/loop/loop.ts";

@@ -22,7 +22,7 @@ export interface FlowMeter {
   waiting: number;
   executing: number;
   seats: number;
-  /** Counts a refusal after this wait. */
+  /** Counts a refusal after a wait of `waitedMs`. */
   reject(reason: Refusal, waitedMs: number): void;
   /** Removes the gauges. */
   forget(): void;
