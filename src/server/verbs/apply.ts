@@ -1,4 +1,4 @@
-/** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
+/** Server-side apply: the client states its intent and the server works out the changes. Creates an object that does not exist. */
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput, BegunApply } from "../../api/apply/apply-patch.ts";
 import { withManagedFields } from "../../api/apply/managed-fields.ts";
@@ -50,7 +50,7 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
   const config = withPlace(body.value, call);
   const validation = fieldValidationOf(query);
   const isStrict = validation === "Strict";
-  // What is no configuration of its kind is refused in the words of an apply, strict or not.
+  // A configuration that is not of its kind is refused with apply's errors, whatever the field validation.
   const refuse = (): void => checkConfig(config, inputOf(config, { call, workshop }, undefined).writer);
   const read = (): Incoming => {
     const sent = { ...body, value: config };
@@ -102,7 +102,7 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
       const result = await writer.update(place, { isDryRun, onConflict: "retry" }, (previous) => {
         checkPreconditions({ uid: undefined, resourceVersion }, previous, resource);
         return whenDone(applied(intent.config, previous, { call, workshop }), (next) => {
-          // As for every other write, there may be something to say about what the object becomes.
+          // As for other writes, the resulting object may cause warnings.
           noteWarnings(next.outcome === "put" ? next.object : previous, call, previous);
           return next;
         });
@@ -152,7 +152,7 @@ function saved(
     const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
     return isChanged ? put(object as unknown as ApiObject) : { outcome: "unchanged" };
   };
-  // What is there already is nobody's business but that of those who see every write.
+  // An apply without changes is shown only to listeners that see every write.
   if (merged === undefined && !workshop.admission.hasListeners) return paced(pace, undefined, finish);
   const object = settled(merged ?? withManagedFields(live, undefined), resource, live);
   const { user } = writeOptionsOf(call);
@@ -164,7 +164,7 @@ function saved(
   return paced(pace, admittedRevision(revision, resource, context), finish);
 }
 
-/** Admission and the authorizer, which both may refuse the creation. */
+/** Admission and the authorizer. Either may refuse the creation. */
 interface Consent {
   readonly admission: AdmissionPass | undefined;
   readonly permission: CreatePermission;
@@ -196,7 +196,7 @@ async function created(
   );
 }
 
-/** What was merged has gaps where fields were given up; rules see objects in normal form. */
+/** Fills the gaps that released fields leave in the merged object. Kind rules expect objects in normal form. */
 function settled(merged: object, { schema }: StoredResource, known?: JsonObject): ApiObject {
   return normal(schema, merged, known).value as unknown as ApiObject;
 }
@@ -215,7 +215,7 @@ function inputOf(config: JsonObject, { call, workshop }: Writing, live: JsonObje
   };
 }
 
-/** Name and namespace may be left to the URL. */
+/** The URL supplies a missing name and namespace. */
 function withPlace(value: JsonObject, { info, resource }: Call<StoredResource>): JsonObject {
   const metadata: Record<string, unknown> = {};
   const given = isJsonObject(value["metadata"]) ? value["metadata"] : {};

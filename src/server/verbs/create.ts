@@ -18,7 +18,7 @@ import type { WriteOptions } from "../write/write-options.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import type { Workshop } from "./verb.ts";
 
-/** As upstream's. */
+/** Same number as upstream's. */
 const NAME_TRIES = 8;
 
 export async function create(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
@@ -41,7 +41,7 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   return shown(await createNamed(fresh, call, workshop), resource, 201);
 }
 
-/** Webhooks see whose fields they are. */
+/** Computes managed fields during admission, because webhooks see the field owners. */
 function ownersShown(
   { admission, sentManagedFields, options }: Pick<New, "sentManagedFields" | "options" | "admission">,
   { resource }: Call<StoredResource>,
@@ -54,7 +54,7 @@ function ownersShown(
   };
 }
 
-/** People are told what they should not write; a subresource writes what they did not. */
+/** Warns about values that users should not write. A subresource gets no warnings: the user did not write the rest of the object. */
 export function noteWarnings(
   object: ApiObject,
   { resource, info, notes }: Call<StoredResource>,
@@ -71,7 +71,7 @@ export function shown(saved: Saved, resource: StoredResource, code: number): Sto
 function placeInNamespace(draft: Draft<ApiObject>, { resource, info }: Call<StoredResource>): void {
   const { metadata } = draft;
   if (!resource.facts.namespaced) {
-    // Manifests name one for objects that are in none.
+    // Manifests of cluster-scoped objects may name a namespace.
     delete metadata.namespace;
     return;
   }
@@ -82,7 +82,7 @@ function placeInNamespace(draft: Draft<ApiObject>, { resource, info }: Call<Stor
   metadata.namespace = info.namespace;
 }
 
-/** Of a copy of an object that was there once: nobody is to see them, or to own them. */
+/** Drops fields that only the server sets, for a client that posts a copy of an existing object. */
 function forgetSystemFields(metadata: Draft<ApiObject>["metadata"]): void {
   delete metadata.creationTimestamp;
   delete metadata.deletionGracePeriodSeconds;
@@ -91,7 +91,7 @@ function forgetSystemFields(metadata: Draft<ApiObject>["metadata"]): void {
   delete metadata.uid;
 }
 
-/** Its beginning, while it is still to be generated. */
+/** The generateName prefix when the name is still to be generated. */
 function nameOf({ metadata }: ApiObject): string {
   const { name = "", generateName: base = "" } = metadata;
   return name === "" ? base : name;
@@ -103,7 +103,7 @@ interface New {
   readonly sentManagedFields: unknown;
   readonly admission: AdmissionPass | undefined;
   readonly shared: SharedSpec | undefined;
-  /** What was sent, where nobody but admission changes it. */
+  /** The object as sent. Set only where admission is the only step that changes it. */
   readonly known: ApiObject | undefined;
   readonly sentVersion: string | undefined;
 }
@@ -114,12 +114,12 @@ async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Wor
   const { pace } = workshop;
   const random = workshop.loop.random("names");
   const admitted = await admittedDraft(draft, resource, { admission, shared, pace });
-  // Whoever was asked may have given it a name, and cannot move it elsewhere.
+  // Admission may have set a name, and must not move the object to another namespace.
   placeInNamespace(admitted, call);
   const { name = "", generateName: base = "" } = admitted.metadata;
-  // Nothing is kept here while the write is on its way: it would be moved from heap to heap with every collection.
+  // This frame keeps no reference during the write: the garbage collector would copy the object at each collection.
   if (base === "") return createOnce({ ...fresh, draft: admitted }, call, workshop);
-  // Who names an object and says how names are generated gets one try, and hears the same.
+  // A request with both name and generateName gets one try and the same error.
   const tries = name === "" ? NAME_TRIES : 1;
   for (let attempt = 1; ; attempt++) {
     if (tries > 1) admitted.metadata.name = generateName(base, random);
@@ -153,12 +153,12 @@ async function createOnce(
   const resting = pace.rest();
   if (resting !== undefined) await resting;
   const place = { resource, namespace: info.namespace, name: object.metadata.name ?? "" };
-  // As upstream, the store refuses this, which a dry run never reaches.
+  // Upstream's store refuses this version. A dry run never reaches the store.
   if (!isDryRun && isVersion(sentVersion)) throw versionOnCreate();
   return withSentVersion(await new ObjectWriter(workshop).create(place, object, { isDryRun }), sentVersion);
 }
 
-/** A dry run shows the resourceVersion as it was sent, since nothing is stored that would have another one. */
+/** A dry run shows the resourceVersion as sent: nothing is stored, so there is no new one. */
 export function withSentVersion(saved: Saved, sentVersion: string | undefined): Saved {
   if (saved.outcome === "stored" || sentVersion === undefined) return saved;
   return { ...saved, object: withResourceVersion(saved.object, sentVersion) };

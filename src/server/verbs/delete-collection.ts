@@ -8,7 +8,7 @@ import { readDeleteOptions, removeOne, warnOfDependents } from "./delete.ts";
 import { list } from "./read/list.ts";
 import type { Workshop } from "./verb.ts";
 
-/** Deletes what a list with the same query shows, one by one; what another one deletes meanwhile is no error. */
+/** Deletes the objects that a list with the same query returns, one by one. An object that is already gone is no error. */
 export async function deleteCollection(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const options = await readDeleteOptions(call);
   warnOfDependents(call, options);
@@ -29,7 +29,7 @@ export async function deleteCollection(call: Call<StoredResource>, workshop: Wor
   return { ...found, items };
 }
 
-/** All else is deleted by then. Who deletes a namespace must not take it for empty. */
+/** Throws for an unreadable value, after everything else is deleted. The namespace deletion must not take the namespace for empty. */
 function refuseUnreadable({ resource, info }: Call<StoredResource>, { store, unreadable }: Workshop): void {
   const [first] = unreadable(prefixOf(resource, info.namespace));
   const entry = first === undefined ? undefined : store.view.get(first);

@@ -1,6 +1,6 @@
 /**
- * Deletes an object whose value cannot be read, for clients that set `ignoreStoreReadErrorWithClusterBreakingPotential` and may use the verb
- * that goes with it. Nothing is known of such an object, so that its finalizers and dependents do not count.
+ * Deletes an object with an unreadable value. The client sets `ignoreStoreReadErrorWithClusterBreakingPotential` and needs permission
+ * for a separate verb. The object's finalizers and dependents are unknown, so the server ignores them.
  */
 import { forbidden, invalid } from "../../api/errors/api-error.ts";
 import { FieldErrors } from "../../api/errors/field-error.ts";
@@ -22,7 +22,7 @@ export function ignoresReadErrors(options: DeleteOptions): boolean {
   return options[OPTION] === true;
 }
 
-/** No other option has a meaning for an object that cannot be read. */
+/** Refuses all other options: they have no meaning for an unreadable object. */
 export function checkIgnoring(options: DeleteOptions, errors: FieldErrors): void {
   if (!ignoresReadErrors(options)) return;
   const refuse = (name: string): void => errors.invalid(OPTION, true, `cannot be set together with .${name}`);

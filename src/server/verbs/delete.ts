@@ -42,17 +42,17 @@ export async function remove(call: Call<StoredResource>, workshop: Workshop): Pr
   return { type: "object", code, object: saved.object };
 }
 
-/** Who asks for a deletion; the server itself unless given. */
+/** A deletion of one object. Its user is the server unless given. */
 export interface Target extends Place {
   readonly user?: User;
   readonly notes?: RequestNotes;
-  /** `unasked` goes whatever admission would say of it. */
+  /** `unasked` skips admission. */
   readonly consent?: "asked" | "unasked";
-  /** Whether the request names it; who is asked about one of many is not told a name, as upstream has it. */
+  /** Whether the request names the object. As upstream, admission of a collection's deletion sees no name. */
   readonly request?: "names it" | "is about many";
 }
 
-/** Of one object, whatever asks for it. */
+/** Deletes one object, for all deletions: by name, of a collection or by the server. */
 export async function removeOne(place: Target, options: DeleteOptions, workshop: Workshop): Promise<Saved> {
   const request = {
     graceSeconds: graceOf(options),
@@ -87,7 +87,7 @@ export async function removeOne(place: Target, options: DeleteOptions, workshop:
   return isToGo && saved.outcome === "stored" ? removeMarked(writer, place, saved.stored) : saved;
 }
 
-/** Whoever else removes it meanwhile has done the same. */
+/** Removes an object that is already marked. Removal by another writer in the meantime counts as success. */
 async function removeMarked(writer: ObjectWriter, place: Target, stored: StoredObject): Promise<Saved> {
   const object = stored.object as ApiObject;
   const { uid } = object.metadata;
@@ -102,10 +102,10 @@ async function removeMarked(writer: ObjectWriter, place: Target, stored: StoredO
   }
 }
 
-/** What may have happened to an object that is not the one that was meant. */
+/** Upstream's words for the change that a failed precondition reveals. */
 const HAPPENED = { UID: "deleted and then recreated", ResourceVersion: "modified" } as const;
 
-/** In words of its own, about the kind: whoever deletes hears what was expected and what was found. */
+/** Checks the preconditions. The errors name the kind and both values, unlike those of an update. */
 function checkDeletable(
   { uid, resourceVersion }: Preconditions,
   { metadata }: ApiObject,
@@ -115,7 +115,7 @@ function checkDeletable(
     if (asked === its) return;
     const { name = "" } = metadata;
     const { group, kind } = resource.facts;
-    // As upstream: kinds that mark themselves answer as they do to an update.
+    // As upstream: kinds with their own deletion mark answer like an update does.
     if (resource.rules.markDeleted !== undefined) {
       const why = `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${its}`;
       throw conflict(groupResource(resource), name, why);
@@ -127,7 +127,7 @@ function checkDeletable(
   if (resourceVersion !== undefined) refuse("ResourceVersion", resourceVersion, metadata.resourceVersion);
 }
 
-/** In the body or, for simple clients, in the query. */
+/** Reads the options from the body or, for simple clients, from the query. */
 export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
   const body = await readOptionalBody(call.request, { schemaOf: findKindSchema });
   const options = body === undefined ? optionsInQuery(call) : optionsInBody(body);
@@ -148,7 +148,7 @@ function optionsInBody(body: Body): DeleteOptions {
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
     );
   try {
-    // Every group has its own DeleteOptions, which are all the same.
+    // Every group has its own DeleteOptions; all are the same.
     const { value } = toNormalForm(schema, { ...body.value, apiVersion: "v1", kind: "DeleteOptions" });
     return value as unknown as DeleteOptions;
   } catch (error) {
@@ -180,7 +180,7 @@ function optionsInQuery({ query }: Call): DeleteOptions {
   };
 }
 
-/** Of kinds whose dependents stay, which few expect. */
+/** Warns for kinds whose default orphans the dependents, which surprises most users. */
 export function warnOfDependents({ resource, notes }: Call<StoredResource>, options: DeleteOptions): void {
   const { deletionWarning } = resource.rules;
   if (deletionWarning === undefined || propagationOf(options) !== undefined) return;

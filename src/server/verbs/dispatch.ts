@@ -1,4 +1,4 @@
-/** From a request for a resource to the verb that answers it. */
+/** Finds the resource that a request names and runs the verb that answers it. */
 import {
   badRequest,
   internalError,
@@ -54,7 +54,7 @@ export interface ResourceExchange {
   readonly notes: RequestNotes;
 }
 
-/** What is asked for, and known to be served. */
+/** Resolves the request to a call on a served resource; throws when there is none. */
 export function resolve(exchange: ResourceExchange, registry: Registry): Call {
   const call = findCall(exchange, registry);
   if (call !== undefined) return call;
@@ -62,13 +62,13 @@ export function resolve(exchange: ResourceExchange, registry: Registry): Call {
   throw unknownResource();
 }
 
-/** Throws for a kind whose definition cannot be served: it is there, and its key says where to look. */
+/** Throws for a kind with a broken definition. The definition exists, and its key tells the reader where to look. */
 export function refuseBroken(info: ResourceRequest, registry: Registry): void {
   const problem = registry.findProblem(info);
   if (problem !== undefined) throw internalError(new Error(problem));
 }
 
-/** Undefined when what is asked for is not served where it is asked for. */
+/** Undefined when the server does not serve the resource at this path. */
 export function findCall(
   { request, info, query, user, notes }: ResourceExchange,
   registry: Registry,
@@ -82,20 +82,20 @@ export function findCall(
   return { request, info, query, user, notes, resource };
 }
 
-/** Throws where upstream has no route for the method, whatever the path leads to. */
+/** Throws for a method without a route upstream, whatever the path names. */
 export function requireFit({ info, resource }: Call): void {
   if (!isMethodFit(info)) throw isCustom(resource) ? methodNotSupported(info, info.verb) : methodNotAllowed();
 }
 
-/** What may be asked for all namespaces at once. Of built-in kinds other verbs are known there too, and refused. */
+/** Tells whether a request may cover all namespaces. Built-in kinds route the other verbs there too, and refuse them. */
 function isAcross({ name, verb }: ResourceRequest, resource: Resource): boolean {
   return name === "" && (!isCustom(resource) || verb === "list" || verb === "watch");
 }
 
-/** Throws and rejects with ApiErrors for what clients do; anything else is ours. */
+/** Throws or rejects with an ApiError for a mistake of the client. Any other error is a fault of the server. */
 export function dispatch(call: Call, workshop: Workshop): Answer | Promise<Answer> {
   const deprecation = findDeprecation(call.resource);
-  // Whoever uses what is deprecated is told so, each time and whatever comes of it.
+  // Every request for a deprecated API gets the warning, whatever its outcome.
   if (deprecation !== undefined) {
     call.notes.warn(deprecation);
     workshop.tally.askedForDeprecated(call.info);
@@ -118,7 +118,7 @@ function refuse(error: unknown, { info }: Call): never {
   throw toApiError(error, { group: info.group, resource: info.resource }, info.name) as Error;
 }
 
-/** Names that would be another key; whoever makes an object names it in the body. */
+/** Names that would address another key. A create takes its name from the body. */
 const UNFIT = /^\.\.?$|[/%]/;
 
 function requireSegment({ name, verb }: ResourceRequest): void {

@@ -64,11 +64,11 @@ async function patchAsTold(call: Call<StoredResource>, workshop: Workshop): Prom
 export interface Patch {
   readonly type: string;
   readonly changes: unknown;
-  /** What is wrong with the patch itself, for who wants to hear of it: keys given twice, members that operations have not. */
+  /** Problems of the patch itself: duplicate keys and unknown members of operations. Reported according to field validation. */
   readonly problems: readonly string[];
 }
 
-/** What strategic merge patch does is said in Go types, which custom resources have not. */
+/** Custom resources accept no strategic merge patch: its directives come from Go types, which they lack. */
 export function patchTypeOf({ request, resource }: Call): string {
   const type = patchMediaType(request.headers.get("content-type"));
   const isCustom = isStored(resource) && resource.custom !== undefined;
@@ -77,7 +77,7 @@ export function patchTypeOf({ request, resource }: Call): string {
   return type;
 }
 
-/** One of the patches that say what to change. */
+/** Reads a patch that lists changes; apply patches are read elsewhere. */
 export async function readPatch(call: Call): Promise<Patch> {
   const type = patchTypeOf(call);
   const { value, duplicates } = await readChanges(call.request);
@@ -94,7 +94,7 @@ function problemsIn(
   return [...unknown, ...twice].map((problem) => `json patch ${problem}`);
 }
 
-/** The result is held to the same rules as an object that was sent whole. */
+/** The result passes the same checks as an object that was sent whole. */
 function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>): Incoming {
   const { resource } = call;
   const incoming = resultOf(change, previous as unknown as JsonObject, {
@@ -105,7 +105,7 @@ function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>)
   call.notes.warnAll(warnings);
   checkPlace(object, call);
   requireVersion(object, resource);
-  // Another uid is found by validation: it is no precondition of a patch, only of an update.
+  // Validation refuses another uid: a patch does not take it as a precondition, an update does.
   checkPreconditions({ uid: undefined, resourceVersion: versionAsked(object) }, previous, resource);
   refuseMistake(incoming);
   return incoming;
@@ -116,7 +116,7 @@ interface Reading {
   readonly validation: FieldValidation;
 }
 
-/** What the patch makes of an object. What cannot be read as one any more is a mistake in the patch. */
+/** Applies the patch to an object. An unreadable result is a mistake in the patch. */
 export function resultOf(change: Patch, known: JsonObject, { expected, validation }: Reading): Incoming {
   const value = changed(known, change, expected);
   try {
@@ -140,7 +140,7 @@ function restoreMessage({ cause }: Error): string | undefined {
   return findRestoreText(cause.mismatch.schema, cause.mismatch.value);
 }
 
-/** Upstream shows the content of Secrets too. */
+/** Like upstream, an error shows the content of Secrets too. */
 function shownPatch({ type, changes }: Patch, value: unknown, { kind }: ExpectedKind): string {
   return shownContent(kind, () => (type === STRATEGIC_PATCH ? goText(changes) : stringifyJson(value)));
 }

@@ -33,7 +33,7 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
     const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
       const { uid } = object.metadata;
       checkPreconditions({ uid, resourceVersion: undefined }, previous, resource);
-      // Only of an object that is there: where an update may create, there is no version to be told.
+      // Required only for an object that exists: an update that creates has no version to name.
       requireVersion(object, resource);
       checkPreconditions({ uid, resourceVersion: asked }, previous, resource);
       refuseMistake(incoming);
@@ -56,7 +56,7 @@ export function put(object: ApiObject): Next {
   return { outcome: "put", object };
 }
 
-/** A request and what it works with. */
+/** A request and the parts of the server that answer it. */
 export interface Writing {
   readonly call: Call<StoredResource>;
   readonly workshop: Workshop;
@@ -66,7 +66,7 @@ export function endpointOf({ info, endpoint }: Call): Endpoint {
   return endpoint ?? (info.subresource === "status" ? "status" : "main");
 }
 
-/** What an object becomes when a client sends this for it. */
+/** Computes the object that results from a client's update. */
 export function successor(
   { object, sentManagedFields, units }: Pick<Incoming, "object" | "sentManagedFields" | "units">,
   previous: ApiObject,
@@ -128,7 +128,7 @@ export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<Sto
   }
 }
 
-/** Of an object that does not say its name, sent to where one of this name is. */
+/** Error for an object without a name, sent to the path of an existing object. */
 export function nameless(name: string): Error {
   return badRequest(
     `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
@@ -159,7 +159,10 @@ export function checkPreconditions(
   }
 }
 
-/** Of a kind that nobody may overwrite unseen. As upstream, the refusal names the resource where others name the kind. */
+/**
+ * Requires a resourceVersion for kinds without unconditional updates. The refusal names the resource, as upstream's; others name the
+ * kind.
+ */
 export function requireVersion(object: ApiObject, { facts, storage }: StoredResource): void {
   if (storage.updatesUnconditionally || versionAsked(object) !== "") return;
   const errors = new FieldErrors();

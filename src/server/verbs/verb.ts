@@ -19,45 +19,45 @@ import type { Writer } from "../write/write-purpose.ts";
 import type { UsageSource } from "./metrics-api/usage-source.ts";
 import type { OpenSelectors } from "./watch/open-selectors.ts";
 
-/** What verbs work with. */
+/** Parts of the server that verbs work with. */
 export interface Workshop {
   readonly loop: Loop;
   readonly log: Log;
   readonly store: Store;
-  /** Keys under a prefix whose values cannot be read, as far as they were come upon. */
+  /** Keys under a prefix with unreadable values. Lists only values that the server has tried to read. */
   readonly unreadable: (prefix: string) => readonly string[];
-  /** To be awaited before all objects of a resource are looked at in one step; undefined when they were read before. */
+  /** Resolves once all objects of a resource are decoded, before one step looks at all of them. Undefined when they already are. */
   readonly readyToList: (prefix: string) => Promise<void> | undefined;
   readonly registry: Registry;
   readonly versions: Versions;
-  /** Makes the tokens of service accounts. */
+  /** Issuer of service account tokens. */
   readonly tokens: TokenIssuer;
-  /** Who the bearer of a token is. */
+  /** Finds the user that a bearer token stands for. */
   readonly bearers: BearerTokens;
-  /** Who may do what, for those who ask on behalf of others. */
+  /** Decides about access, for reviews that ask on behalf of other users. */
   readonly authorizer: Authorizer;
-  /** How the server calls others. */
+  /** Opens the connections of the server to other servers. */
   readonly egress: OpenEgress;
-  /** The plugins that each write passes. */
+  /** Plugins that each write passes. */
   readonly admission: Admission;
-  /** What is written together with objects of some resources. */
+  /** Writes that belong in one transaction with objects of some resources. */
   readonly companions: Companions;
-  /** Without one, nothing is told of what pods and nodes use. */
+  /** Without one, the server does not serve `metrics.k8s.io`. */
   readonly usage?: UsageSource;
   readonly journal: Journal;
-  /** Requests under way. */
+  /** Counts the requests in flight. */
   readonly tally: RequestTally;
-  /** What open watches are about. */
+  /** Long selectors of the open watches. */
   readonly selectors: OpenSelectors;
-  /** In whose name it is written: of each request its own, else the server's. */
+  /** User that a write is recorded under: the user of the request, otherwise the server. */
   readonly author: Author;
-  /** On whose behalf, of each request its own: a full store leaves some room to the cluster. */
+  /** Party that a write is made for, one per request. A full store keeps some room for the cluster's own writers. */
   readonly writer: Writer;
-  /** Ends long steps of the write. Each request has its own. */
+  /** Splits the long steps of a write. Each request has its own. */
   readonly pace: Pace;
 }
 
-/** Answers at once when nothing has to be waited for. */
+/** Answers synchronously when there is nothing to wait for. */
 export type Verb<R extends Resource = StoredResource> = (
   call: Call<R>,
   workshop: Workshop,

@@ -1,4 +1,4 @@
-/** The resources of `metrics.k8s.io`: their names, their structure, and how they are shown. */
+/** The resources of `metrics.k8s.io`: names, schemas and table columns. */
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import type { ColumnFacts, GroupVersionFacts, ResourceFacts } from "../../../api/schema/resource-facts.ts";
@@ -10,7 +10,7 @@ import type { Resource } from "../../objects/registry.ts";
 const PLACE = { group: "metrics.k8s.io", version: "v1beta1" };
 export const METRICS_VERSION = apiVersionOf(PLACE);
 
-/** As the metrics-server registers itself: behind everything else, so that `pods` alone means those of the core group. */
+/** Priority of the metrics-server's own registration. It is last, so that a bare `pods` means the core group's. */
 const ORDER: readonly [group: number, version: number] = [100, 100];
 
 export type UsageList = Readonly<Record<string, string>>;
@@ -32,24 +32,24 @@ const QUANTITY: JSONSchemaProps = {
   "x-kubernetes-int-or-string": true,
 };
 const USAGE: JSONSchemaProps = {
-  description: "What is used, by the name of the resource.",
+  description: "Usage by resource name.",
   type: "object",
   additionalProperties: QUANTITY,
 };
 const MOMENT: Readonly<Record<string, JSONSchemaProps>> = {
   timestamp: { description: "The end of the measurement.", type: "string", format: "date-time" },
-  window: { description: "How long the measurement took, such as 15s.", type: "string" },
+  window: { description: "Duration of the measurement, such as 15s.", type: "string" },
 };
 
 const NODE_SCHEMA: JSONSchemaProps = {
-  description: "What a node uses.",
+  description: "Usage of a node.",
   type: "object",
   required: ["timestamp", "window", "usage"],
   properties: { ...MOMENT, usage: USAGE },
 };
 
 const POD_SCHEMA: JSONSchemaProps = {
-  description: "What the containers of a pod use.",
+  description: "Usage of the containers of a pod.",
   type: "object",
   required: ["timestamp", "window", "containers"],
   properties: {
@@ -76,7 +76,7 @@ export interface MetricsResource extends Resource {
   readonly openApi: JSONSchemaProps;
 }
 
-/** `total` sums up what an object says is used. */
+/** `total` sums up the usage in an object. */
 export function metricsResources(total: {
   readonly node: (object: NodeMetrics) => UsageList;
   readonly pod: (object: PodMetrics) => UsageList;

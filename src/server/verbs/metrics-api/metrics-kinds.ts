@@ -1,4 +1,4 @@
-/** Puts the kinds of `metrics.k8s.io` beside those that users define: found, listed and described in the same way. */
+/** Adds the kinds of `metrics.k8s.io` to the custom kinds, for lookup, discovery and OpenAPI. */
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
 import type { GroupVersionFacts, ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { CustomResources, Resource } from "../../objects/registry.ts";

@@ -1,4 +1,4 @@
-/** Usage as objects of `metrics.k8s.io`. */
+/** Converts usage to objects of `metrics.k8s.io`. */
 import type { Node, Pod } from "../../../api/generated/types/core-v1.ts";
 import { addQuantities, formatQuantity, parseQuantity } from "../../../api/values/quantity.ts";
 import { formatDuration, formatTime } from "../../../api/values/time.ts";
@@ -54,7 +54,7 @@ interface Metadata {
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Made for this request: there is no other moment of creation. */
+/** The creation time is the time of the request, for which the object is made. */
 function metadataOf({ name, namespace, labels }: Metadata, { now }: Measurement): PodMetrics["metadata"] {
   return {
     name,

@@ -1,4 +1,4 @@
-/** Answers for `metrics.k8s.io`: the pods and nodes that are stored, with what they use at this moment. */
+/** Answers requests for `metrics.k8s.io` from the stored pods and nodes and their current usage. */
 import { notFound, unknownResource } from "../../../api/errors/api-error.ts";
 import type { Node, Pod } from "../../../api/generated/types/core-v1.ts";
 import { fieldsMatch } from "../../../api/selectors/field-selector.ts";
@@ -43,7 +43,7 @@ interface Asked {
   readonly call: Call;
   readonly source: UsageSource;
   readonly measurement: Measurement;
-  /** Of which usage is shown. */
+  /** Resource whose usage is shown. */
   readonly measured: StoredResource;
 }
 

@@ -1,8 +1,8 @@
-/** What pods and nodes use, as whoever runs them reports it. The server asks at each request and keeps nothing of it. */
+/** Interface to the component that runs pods and measures their usage. The server asks at each request and caches nothing. */
 import type { Node, Pod } from "../../../api/generated/types/core-v1.ts";
 
 export interface Usage {
-  /** Thousandths of cores. */
+  /** Thousandths of a core. */
   readonly cpuMillis: number;
   readonly memoryBytes: number;
 }
@@ -12,10 +12,10 @@ export interface ContainerUsage extends Usage {
 }
 
 export interface UsageSource {
-  /** Over how long usage is measured: each figure is the average of this time before the request. */
+  /** Length of the measurement. Each figure is the average over this time before the request. */
   readonly windowMs: number;
-  /** Of the containers that run; undefined while nothing is known of the pod. */
+  /** Usage of the running containers. Undefined while there is no measurement of the pod. */
   findPod(pod: Pod): readonly ContainerUsage[] | undefined;
-  /** `pods` are those that are on the node. Undefined while nothing is known of the node. */
+  /** `pods` are the pods on the node. Undefined while there is no measurement of the node. */
   findNode(node: Node, pods: readonly Pod[]): Usage | undefined;
 }

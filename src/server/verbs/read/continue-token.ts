@@ -1,13 +1,13 @@
-/** Where a list in pieces goes on: after which key, at which revision, since when. Opaque to clients, in upstream's form. */
+/** Continue token of a paged list: key, revision and start time. Opaque to clients, encoded like upstream's. */
 import { badRequest } from "../../../api/errors/api-error.ts";
 import { isJsonObject } from "../../../api/json/json-object.ts";
 
 export interface ContinueToken {
-  /** -1: at the newest revision, for a list whose own has expired. */
+  /** -1: the newest revision, for a list whose own revision has expired. */
   readonly revision: number;
-  /** The key after the resource's prefix from which to go on. */
+  /** First key of the next page, without the resource's prefix. */
   readonly start: string;
-  /** When the list began, in milliseconds; `undefined` when another server says nothing of it. */
+  /** Start of the list in milliseconds since the epoch. `undefined` in tokens of servers that do not record it. */
   readonly since: number | undefined;
 }
 
@@ -19,7 +19,7 @@ export function encodeContinue({ revision, start, since }: ContinueToken): strin
 
 export function decodeContinue(text: string): ContinueToken {
   const { v = "", rv = 0, start = "", since } = parse(text);
-  // What has another type than it should is told without saying which.
+  // The error for a member of the wrong type does not name the member.
   if (typeof v !== "string" || typeof start !== "string" || !isRevision(rv)) throw notValid();
   if (v !== VERSION) throw notValid(`server does not recognize this encoded version ${v}`);
   if (rv === 0) throw notValid(`incorrect encoded start resourceVersion (version ${VERSION})`);
@@ -48,7 +48,7 @@ function parse(text: string): Members {
   }
 }
 
-/** A token cannot lead out of the resource's own keys. */
+/** A token must not lead out of the resource's own keys. */
 function isSafeStart(start: string): boolean {
   return !start.startsWith("/") && !start.split("/").includes("..");
 }

@@ -11,7 +11,7 @@ import type { Workshop } from "../verb.ts";
 import { resourceVersionOf } from "./list-options.ts";
 import { reachRevision } from "./revision-wait.ts";
 
-/** Without resourceVersion the newest state; with one, a state that is not older, or with `Exact` that very state. */
+/** Reads the newest state without a resourceVersion. With one, reads a state at least as new, or with `Exact` that revision. */
 export function get(call: Call<StoredResource>, workshop: Workshop): Answer | Promise<Answer> {
   const { freshView } = workshop.store;
   if (freshView === undefined || call.query.size > 0) return getAsAsked(call, workshop);
@@ -33,7 +33,7 @@ async function getAsAsked(call: Call<StoredResource>, { store, loop }: Workshop)
   return found(isExact ? await pastView(store, key, asked) : view, call);
 }
 
-/** Our own extension: any object as it was, while the history reaches back to it. */
+/** Reads the object at a past revision, as far back as the history reaches. This is an extension of upstream's API. */
 async function pastView(store: Store, key: string, revision: number): Promise<View> {
   try {
     return await store.at(revision, key);

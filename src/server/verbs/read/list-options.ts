@@ -1,4 +1,4 @@
-/** The query of list, watch and deletecollection, checked. */
+/** Parses and checks the query of list, watch and deletecollection. */
 import { badRequest, invalid } from "../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
@@ -15,11 +15,11 @@ export interface ListOptions {
   /** 0: no limit. */
   readonly limit: number;
   readonly continueToken: string;
-  /** Undefined when not given: the newest state. 0: any. */
+  /** Undefined when not given: the newest state. 0: any state. */
   readonly resourceVersion: number | undefined;
   /** One of VERSION_MATCHES; empty when not given. */
   readonly match: string;
-  /** Less than 0: it is over already. */
+  /** Negative: the watch ends at once. */
   readonly timeoutSeconds: number | undefined;
   readonly allowBookmarks: boolean;
   readonly sendInitialEvents: boolean | undefined;
@@ -28,11 +28,11 @@ export interface ListOptions {
 const VERSION_MATCHES = ["Exact", "NotOlderThan"];
 /** A sign and 19 digits, or 20 digits. */
 const INT64_LENGTH = 20;
-/** About three hundred years of nanoseconds are an int64. */
+/** An int64 of nanoseconds holds about three hundred years. */
 const SECONDS_MAX = 2 ** 63 / 1e9;
 const METADATA_FIELDS = ["metadata.name", "metadata.namespace"];
 
-/** As upstream: first what cannot be read is told, then everything that cannot go together, and last what this resource has not. */
+/** Reports mistakes in upstream's order: unparsable values, forbidden combinations, then fields that the resource cannot select. */
 export function listOptionsOf(
   query: URLSearchParams,
   facts: ResourceFacts,
@@ -53,7 +53,7 @@ export function listOptionsOf(
   return { ...read, resourceVersion: resourceVersionOf(query, about) };
 }
 
-/** A query that asks to watch from anywhere asks for what exists too, as if it had said so: with bookmarks, one tells where that ends. */
+/** A watch without a start version asks for the existing objects too. With bookmarks, one marks the end of those. */
 function initialOf(
   query: URLSearchParams,
   verb: "list" | "watch",
@@ -70,11 +70,11 @@ function initialOf(
 }
 
 interface Together extends Pick<ListOptions, "match" | "continueToken" | "sendInitialEvents"> {
-  /** As sent. */
+  /** The value as sent. */
   readonly version: string;
 }
 
-/** 422 with the fields. */
+/** Throws 422 with the fields in conflict. */
 function checkTogether(options: Together, verb: "list" | "watch"): void {
   const errors = new FieldErrors();
   if (verb === "watch") checkForWatch(options, errors);
@@ -126,7 +126,7 @@ function attempt<T>(parse: () => T): T {
   }
 }
 
-/** Beyond 2^53 numbers are not exact, and need not be: a limit that large is none. */
+/** Numbers beyond 2^53 lose digits. This is harmless: a limit of that size never applies. */
 export function int64Of(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
@@ -137,7 +137,7 @@ export function int64Of(query: URLSearchParams, name: string): number | undefine
   return Number(text);
 }
 
-/** As upstream, where it is an int64 of nanoseconds: what is too long for one may be less than nothing, and ends at once. */
+/** Wraps like upstream's int64 of nanoseconds: an overlong timeout may become negative and end the watch at once. */
 function wrapped(seconds: number | undefined): number | undefined {
   if (seconds === undefined || Math.abs(seconds) < SECONDS_MAX) return seconds;
   return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n)) / 1e9;
@@ -154,7 +154,7 @@ export function resourceVersionOf(query: URLSearchParams, about = ""): number | 
   return Number(text);
 }
 
-/** In Go's words. */
+/** Error text of Go's strconv. */
 function parseFailure(parser: string, text: string, why: string): string {
   return `strconv.${parser}: parsing ${JSON.stringify(text)}: ${why}`;
 }

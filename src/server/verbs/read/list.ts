@@ -18,16 +18,16 @@ import type { ObjectFilter } from "./object-filter.ts";
 import { reachRevision } from "./revision-wait.ts";
 
 /**
- * For how long the pieces of a list show one revision. Afterwards it may be gone, and is said to be even where it is not:
- * what a client may rely on does not depend on how much is written.
+ * Time for which a continue token keeps its revision. Later the token counts as expired, even if the revision still exists: the
+ * guarantee to clients does not depend on the write rate.
  */
 const CONSISTENT_MS = 5 * 60_000;
 
-/** All pieces of a paged list show one revision, whatever is written meanwhile. */
+/** Lists objects. All pages of a list show one revision, whatever is written in the meantime. */
 export async function list(call: Call<StoredResource>, workshop: Workshop): Promise<ListAnswer> {
   const { resource, info, query } = call;
   const options = withUsedLimit(listOptionsOf(query, resource.facts, "list"), resource);
-  // An object's own path may be listed too: `GET …/pods/a?watch` has no other form of list.
+  // A watch on an object's own path lists that object: `GET …/pods/a?watch` has no other form of list.
   const name = info.name === "" ? requiredFieldValue(options.fields, "metadata.name") : info.name;
   const prefix = prefixOf(resource, info.namespace);
   const token = options.continueToken === "" ? undefined : decodeContinue(options.continueToken);
@@ -44,7 +44,7 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   return answer;
 }
 
-/** Each object that a list leaves out is one that its client may count on. */
+/** Warns about omitted objects, since the client may rely on each of them. */
 function warnOfUnreadable({ notes }: Call<StoredResource>, keys: readonly string[]): void {
   const [first, ...others] = keys;
   if (first === undefined) return;
@@ -53,8 +53,8 @@ function warnOfUnreadable({ notes }: Call<StoredResource>, keys: readonly string
 }
 
 /**
- * What may be of any revision comes whole, as kube-apiserver tells it out of its memory: clients count on it, some of which look for no
- * token. Events it does not keep there.
+ * Ignores the limit of a list at any revision, like kube-apiserver's watch cache. Clients rely on it, and some ignore the continue
+ * token. Events do not pass through that cache.
  */
 function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListOptions {
   const isWhole =
@@ -62,7 +62,7 @@ function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListO
   return isWhole ? { ...options, limit: 0 } : options;
 }
 
-/** Selectors are about objects in the version asked for. */
+/** Converts the objects before filtering: selectors apply to the requested version. */
 async function readyToFilter(collection: Collection, { versions }: Workshop): Promise<void> {
   const { view, prefix, resource } = collection;
   if (resource.custom?.webhook === undefined) return;
@@ -79,7 +79,7 @@ interface ViewRequest {
   readonly token: ContinueToken | undefined;
   readonly options: ListOptions;
   readonly prefix: string;
-  /** No more than one object can be found. */
+  /** Whether the request can match at most one object. */
   readonly isOne: boolean;
 }
 
@@ -104,12 +104,12 @@ async function viewFor(request: ViewRequest, { store, loop }: Workshop): Promise
   }
 }
 
-/** A limit without a word about the revision asks for that very one: so it was before there was a word. */
+/** A limit without resourceVersionMatch means Exact, as before upstream introduced that parameter. */
 function isExact({ options: { resourceVersion = 0, match, limit }, isOne }: ViewRequest): boolean {
   return match === "Exact" || (match === "" && limit > 0 && resourceVersion > 0 && !isOne);
 }
 
-/** Another server may have begun the list, and be ahead. */
+/** Waits for the revision: another server that is ahead may have begun the list. */
 async function stateAt(
   revision: number,
   prefix: string,
@@ -132,7 +132,7 @@ async function continued(token: ContinueToken, read: () => Promise<View>): Promi
   }
 }
 
-/** An expired token comes back as one that goes on from the same key at the newest revision. */
+/** Error for an expired token. It carries a new token that continues from the same key at the newest revision. */
 function tooOld({ start }: ContinueToken): Error {
   return expired(
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
@@ -145,7 +145,7 @@ function tooOld({ start }: ContinueToken): Error {
 
 interface Collection extends ViewRequest {
   readonly view: View;
-  /** When the list that this is a piece of began. */
+  /** Start time of the paged list. */
   readonly since: number | undefined;
   readonly name: string | undefined;
   readonly resource: StoredResource;
@@ -169,7 +169,7 @@ function collect(collection: Collection, filter: ObjectFilter | undefined): List
 
 interface Page {
   readonly items: readonly StoredObject[];
-  /** Behind the last key of this piece, if there are more: what comes to lie between it and the next one belongs to the rest. */
+  /** Start of the next page, if there is one: right behind the last key. Keys created before the next page's first object belong to it. */
   readonly next: string | undefined;
 }
 
@@ -187,7 +187,7 @@ function pageOf({ view, prefix, token, options, name }: Collection, filter: Obje
   return { items, next: undefined };
 }
 
-/** Where no more than one can be found, it is not looked for among all others. */
+/** Reads a list of at most one object by its key, without a scan. */
 function isOnePlace({ isOne, token }: Pick<Collection, "isOne" | "token">): boolean {
   return isOne && token === undefined;
 }

@@ -1,4 +1,4 @@
-/** Which objects a list or watch is about, beyond their place. */
+/** Matches the objects of a list or watch by label and field selectors. */
 import { fieldsMatch } from "../../../api/selectors/field-selector.ts";
 import { labelsMatch } from "../../../api/selectors/label-selector.ts";
 import type { ApiObject, KindRules } from "../../../resources/rules/kind-rules.ts";
@@ -9,7 +9,7 @@ import type { ListOptions } from "./list-options.ts";
 
 export type ObjectFilter = (stored: StoredObject) => boolean;
 
-/** Undefined when everything matches, so that objects need not be decoded. */
+/** Undefined when every object matches, which saves decoding them. */
 export function filterOf(
   { labels, fields }: Pick<ListOptions, "labels" | "fields">,
   resource: StoredResource,

@@ -3,15 +3,15 @@ import { tooLargeResourceVersion } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Store, View } from "../../../store/store.ts";
 
-/** As kube-apiserver's: a client that is this far ahead is better off asking again. */
+/** Same as kube-apiserver's. A client that is this far ahead should retry instead. */
 const WAIT_MS = 3000;
 const LOOK_EVERY_MS = 20;
 
-/** A view at least as new. Answers 504 "Too large resource version" when it does not come in time. */
+/** Waits for a view at least this new. Answers 504 "Too large resource version" when the wait times out. */
 export async function reachRevision(store: Store, loop: Loop, revision: number): Promise<View> {
   if (store.view.revision >= revision) return store.view;
   if (store.freshView === undefined) {
-    // Where others write too, it may be there already: memory gets there when it is asked to, or does not get there by itself.
+    // With other writers the store may already have this revision. Asking the store for its newest revision updates the view at once.
     const newest = await store.fresh();
     if (newest.revision >= revision) return newest;
   }

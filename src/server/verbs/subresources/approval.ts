@@ -1,4 +1,4 @@
-/** Says yes or no to a certificate request: the only endpoint that writes its Approved and Denied conditions. */
+/** Approves or denies a certificate request. No other endpoint writes the Approved and Denied conditions. */
 import type { CertificateSigningRequest } from "../../../api/generated/types/certificates-v1.ts";
 import {
   prepareApproval,

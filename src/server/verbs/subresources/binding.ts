@@ -1,4 +1,4 @@
-/** Puts a pod on a node: `pods/NAME/binding`, and the same thing posted to `bindings`. */
+/** Binds a pod to a node: `pods/NAME/binding`, and the same object posted to `bindings`. */
 import { badRequest, conflict, invalid } from "../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
@@ -32,7 +32,7 @@ export const bindPod: Verb = async (call, workshop) => {
   return bind(binding, call, workshop);
 };
 
-/** The pod is the one that the binding is named for. */
+/** Binds the pod that has the binding's name. */
 export const createBinding: Verb<Resource> = async (call, workshop) => {
   const binding = await readBinding(call);
   return bind(binding, { ...call, info: { ...call.info, name: binding.metadata.name } }, workshop);
@@ -50,7 +50,7 @@ async function readBinding(call: Call): Promise<Binding> {
   return object as Binding;
 }
 
-/** Only members of these parts are replaced, and of the status some below them. */
+/** Copies the parts of the pod that a binding changes: members of metadata and spec, and the whole status. */
 function draftOf(pod: Pod): Draft<Pod> {
   const { metadata, spec, status } = pod;
   return { ...pod, metadata: { ...metadata }, spec: { ...spec }, status: cloneJson(status) } as Draft<Pod>;
@@ -58,7 +58,7 @@ function draftOf(pod: Pod): Draft<Pod> {
 
 async function bind(sent: Binding, call: Call, workshop: Workshop): Promise<Answer> {
   const resource = requireStored(workshop.registry, "", "pods");
-  // As `pods/binding` or as `bindings`, by how it was sent.
+  // Admission sees `pods/binding` or `bindings`, as the request was sent.
   const pass = callPass({ call, workshop }, "CREATE");
   const binding = pass === undefined ? sent : await pass.admit(sent);
   const errors = new FieldErrors();

@@ -1,4 +1,4 @@
-/** What a PodDisruptionBudget says to one more disruption. Its controller counts; here one is taken off what it allows. */
+/** Checks an eviction against the pod's PodDisruptionBudget. The controller computes the allowed disruptions; an eviction subtracts one. */
 import { ApiError, forbidden } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../../api/generated/types/policy-v1.ts";
@@ -15,13 +15,13 @@ import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
 import { timeText } from "../../write/system-metadata.ts";
 import type { Workshop } from "../verb.ts";
 
-/** As upstream's: more evictions than its controller has confirmed mean that the controller is away. */
+/** Same as upstream's. More unconfirmed evictions mean that the controller is down. */
 const UNCONFIRMED_MAX = 2000;
-/** The controller will have counted by then. */
+/** Time in which the controller recomputes the budget. */
 const RETRY_SECONDS = 10;
 const REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-/** The one budget that covers the pod. */
+/** Finds the budget that covers the pod. */
 export function budgetOf(pod: Pod, { store, registry, versions }: Workshop): PodDisruptionBudget | undefined {
   const resource = budgetResource(registry);
   const prefix = prefixOf(resource, pod.metadata.namespace ?? "");
@@ -39,7 +39,7 @@ export function budgetOf(pod: Pod, { store, registry, versions }: Workshop): Pod
   return found[0];
 }
 
-/** A budget whose selector cannot be read covers nothing. */
+/** A budget with an unreadable selector covers no pod. */
 function covers({ spec }: PodDisruptionBudget, { metadata }: Pod): boolean {
   if (spec.selector === undefined) return false;
   try {
@@ -49,7 +49,7 @@ function covers({ spec }: PodDisruptionBudget, { metadata }: Pod): boolean {
   }
 }
 
-/** A pod that is not ready serves nobody, and may go while enough others are healthy. */
+/** A pod that is not ready serves no clients. It may be evicted while enough others are healthy. */
 export function ignoresUnready({ spec, status }: PodDisruptionBudget, pod: Pod): boolean {
   if (isReady(pod)) return false;
   if (spec.unhealthyPodEvictionPolicy === "AlwaysAllow") return true;
@@ -61,7 +61,7 @@ interface Disruption {
   readonly isDryRun: boolean;
 }
 
-/** Refused, or taken off what the budget allows: two evictions at the same time never spend the same one. */
+/** Refuses the eviction or subtracts one from the budget. Two concurrent evictions never spend the same disruption. */
 export async function spendDisruption(
   budget: PodDisruptionBudget,
   { pod, isDryRun }: Disruption,
@@ -107,7 +107,7 @@ function refuseWhenSpent({ metadata, status }: PodDisruptionBudget, resource: St
   );
 }
 
-/** Whoever asks again soon gets an answer that counts. */
+/** Refusal with a Retry-After: after it the budget's status is current. */
 export function stillProcessed({ metadata }: Pick<PodDisruptionBudget, "metadata">): ApiError {
   const message = `The disruption budget ${metadata.name} is still being processed by the server.`;
   return refusal(message, RETRY_SECONDS);

@@ -6,7 +6,7 @@ import {
 import type { EndpointRules } from "../../objects/endpoint-rules.ts";
 import { draftOf, keepMetadata } from "./kept.ts";
 
-/** Adds containers to a pod that runs, for people who look into it. */
+/** Adds ephemeral containers to a running pod, for debugging. */
 export const ephemeralContainers: EndpointRules<Pod> = {
   prepare(draft, previous) {
     keepMetadata(draft, previous);

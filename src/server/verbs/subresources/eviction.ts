@@ -1,4 +1,4 @@
-/** A deletion of a pod that asks its disruption budget first (policy/v1 Eviction). */
+/** Deletes a pod if its disruption budget allows it (policy/v1 Eviction). */
 import { badRequest, conflict, isApiError, notFound } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import type { DeleteOptions } from "../../../api/generated/types/meta-v1.ts";
@@ -25,7 +25,7 @@ import type { Verb, Workshop } from "../verb.ts";
 import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
 import { created } from "./success.ts";
 
-/** As upstream's. */
+/** Same as upstream's. */
 const TRIES_MAX = 20;
 
 export const evictPod: Verb = async (call, workshop) => {
@@ -70,12 +70,12 @@ async function attempt(
   }
 }
 
-/** What is to be done when the pod is another one by the time it goes; undefined if that makes no difference. */
+/** How to proceed if the pod changes before its deletion. Undefined if the change makes no difference. */
 interface Judgement {
   readonly whenOvertaken: "judge again" | Error | undefined;
 }
 
-/** A budget is about pods that run: one that ended, has not begun or is going anyway disturbs nobody. */
+/** A budget protects running pods. A pod that has ended, has not started or is being deleted needs no budget. */
 async function judge(pod: Pod, isTrial: boolean, workshop: Workshop): Promise<Judgement> {
   if (isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return { whenOvertaken: undefined };
   if (pod.status.phase === "Pending") return { whenOvertaken: "judge again" };
@@ -98,7 +98,7 @@ async function evict(target: Target, options: DeleteOptions, workshop: Workshop)
   }
   const { preconditions } = options;
   const resourceVersion = await noteDisruption(target, preconditions, workshop);
-  // The version that was named is the one before the note.
+  // The note changes the resourceVersion, so the precondition moves on to the new one.
   const isNamed = preconditions?.resourceVersion !== undefined;
   const next = isNamed ? { ...options, preconditions: { ...preconditions, resourceVersion } } : options;
   await removeOne(target, next, workshop);
@@ -121,7 +121,7 @@ async function readPod({ resource, namespace, name }: Place, { store, versions }
   return versions.entry(entry, resource) as Pod;
 }
 
-/** So that whoever owns the pod sees why it went. Answers with the version that says so. */
+/** Records the reason on the pod, for its owner to see. Returns the resourceVersion of that write. */
 async function noteDisruption(
   place: Place,
   { uid, resourceVersion }: Partial<Preconditions> = {},
@@ -135,7 +135,7 @@ async function noteDisruption(
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
     const conditions = draft.status.conditions ?? [];
     const known = conditions.find(({ type }) => type === "DisruptionTarget");
-    // Who else wanted it to go is no longer told, but since when.
+    // The condition replaces an earlier reason but keeps its transition time.
     const condition = {
       lastTransitionTime: now,
       ...(known?.status === "True" && known),

@@ -1,4 +1,4 @@
-/** Takes the finalizers of a namespace's spec away, once it is empty. With the last one the namespace is gone. */
+/** Removes finalizers from a namespace's spec. The removal of the last one deletes the namespace. */
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import { prepareNamespaceFinalize, validateNamespaceFinalize } from "../../../resources/core/namespace.ts";
 import type { EndpointRules } from "../../objects/endpoint-rules.ts";

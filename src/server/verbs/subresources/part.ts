@@ -1,4 +1,4 @@
-/** A subresource that shows the whole object and writes a part of it. */
+/** A subresource that shows the whole object and writes one part of it. */
 import type { EndpointRules } from "../../objects/endpoint-rules.ts";
 import { patch } from "../patch.ts";
 import { get } from "../read/get.ts";

@@ -1,4 +1,4 @@
-/** Whether a pod can be read or connected to as asked: what is known before its node is. */
+/** Checks a log or connect request against the pod, before the node is asked. */
 import { badRequest, invalid } from "../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
@@ -10,7 +10,7 @@ const LEAST = new Map([
   ["limitBytes", 1],
 ]);
 
-/** As upstream: what cannot be read is told first. */
+/** As upstream, unparsable values are reported first. */
 export function checkLogOptions(podName: string, query: URLSearchParams): void {
   const errors = new FieldErrors();
   const sinceSeconds = int64Of(query, "sinceSeconds");
@@ -43,7 +43,7 @@ function checkAmount(name: string, { amount, least }: Amount, errors: FieldError
   errors.invalid(name, amount, why);
 }
 
-/** All but a log needs a node, and all but forwarded ports a container. */
+/** Every connection except a log needs a node. Every one except port forwarding needs a container. */
 export function checkConnection({ metadata, spec }: Pod, subresource: string, query: URLSearchParams): void {
   if (subresource !== "portforward") checkContainer(metadata.name, spec, query.get("container") ?? "");
   if (subresource !== "log" && (spec.nodeName ?? "") === "")

@@ -5,7 +5,7 @@ import { draftOf, keepMetadata } from "./kept.ts";
 
 const CONTAINERS = { "*": { "f:resizePolicy": {}, "f:resources": {} } };
 
-/** Gives the containers of a pod that runs more or less cpu and memory. */
+/** Changes the cpu and memory of containers of a running pod. */
 export const resize: EndpointRules<Pod> = {
   prepare(draft, previous) {
     keepMetadata(draft, previous);

@@ -1,4 +1,4 @@
-/** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
+/** The replica count of a workload, as one Scale object for all kinds with replicas. It is computed; nothing of it is stored. */
 import { applyPatch } from "../../../api/apply/apply-patch.ts";
 import {
   badRequest,
@@ -40,7 +40,7 @@ import type { Verb, Workshop } from "../verb.ts";
 const API_VERSION = "autoscaling/v1";
 const KIND = "Scale";
 
-/** Stands in a scale that is patched for a number that is not there: no client may ask for it. */
+/** Stands for a missing number in a scale that is patched. No valid scale contains it. */
 const UNSAID = -(2 ** 31);
 
 export const showScale: Verb = async ({ resource, info }, { store, versions }) => {
@@ -103,12 +103,12 @@ function save(
   return new ObjectWriter(workshop).update(place, options, change);
 }
 
-/** The workload with the number of copies that the scale asks for; its other fields stay whatever they are. */
+/** Returns the workload with the scale's replica count and all other fields unchanged. */
 function rescaled(previous: ApiObject, scale: Scale, writing: Writing): Soon<Next> {
   return whenDone(admitted(scale, previous, writing), (next) => withReplicas(previous, next, writing));
 }
 
-/** Whoever is asked about a scale sees the scale, not the workload. */
+/** Passes the scale through admission. Plugins see the scale, not the workload. */
 function admitted(scale: Scale, previous: ApiObject, { call, workshop }: Writing): Soon<Scale> {
   const pass = callPass({ call, workshop }, "UPDATE");
   if (pass === undefined) return scale;
@@ -126,7 +126,7 @@ function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): N
   rulesOf(resource).setReplicas(draft, spec.replicas ?? 0);
   const revision = { object: draft, previous, endpoint: "main", defaults: "as they are" } as const;
   const next = revisedObject(revision, resource, { now, user });
-  // As upstream: a number that belonged to nobody belongs to nobody still.
+  // As upstream, a replica count without an owner stays without one.
   if (!isOwned(previous, replicasNames(resource))) return { outcome: "put", object: next };
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "scale", now });
   return { outcome: "put", object: track({ live: previous, next, writer, sentManagedFields: undefined }) };
@@ -136,7 +136,7 @@ function replicasNames(resource: StoredResource): readonly string[] {
   return findFieldNames(rulesOf(resource).replicasPath ?? ".spec.replicas") ?? [];
 }
 
-/** Whether somebody is noted as the owner of that field. */
+/** Tells whether a manager owns the field. */
 function isOwned({ metadata: { managedFields = [] } }: ApiObject, names: readonly string[]): boolean {
   return managedFields.some(
     ({ fieldsV1 }) =>
@@ -147,7 +147,7 @@ function isOwned({ metadata: { managedFields = [] } }: ApiObject, names: readonl
   );
 }
 
-/** Stated for the scale, kept for the workload: whoever applies a scale owns the number of copies there. */
+/** Applies a scale. Its manager becomes the owner of the workload's replica count. */
 async function applyScale(
   call: Call<StoredResource>,
   workshop: Workshop,
@@ -203,7 +203,7 @@ function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writ
   return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
 }
 
-/** What a scale states, where the workload keeps it. */
+/** Translates the scale's fields to the fields of the workload. */
 function scaled({ replicas }: JsonObject, resource: StoredResource): JsonObject {
   const config = { spec: {} };
   if (typeof replicas === "number")
@@ -226,7 +226,7 @@ function checked(scale: Scale, { info, resource }: Call<StoredResource>): Scale 
   const { replicasPath } = rulesOf(resource);
   if (replicasPath !== undefined && replicas === UNSAID)
     throw badRequest(`the spec replicas field ${JSON.stringify(replicasPath)} cannot be empty`);
-  // Custom resources are checked as a whole, and refused in their own name.
+  // A custom resource is validated as a whole, and the error names its own kind.
   if (replicasPath !== undefined) return scale;
   const errors = new FieldErrors();
   errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0");

@@ -38,7 +38,7 @@ async function runPod(server: ServerFixture, name: string): Promise<void> {
 }
 
 describe("subresources", () => {
-  test("one that a resource does not have is not found, a method it does not take is not allowed", async () => {
+  test("an unknown subresource is not found, an unsupported method is not allowed", async () => {
     const server = await ServerFixture.start();
 
     expect((await server.send("GET", `${PODS}/a/nonsense`)).code).toBe(404);
@@ -46,7 +46,7 @@ describe("subresources", () => {
     expect((await server.send("DELETE", `${PODS}/a/status`)).code).toBe(405);
   });
 
-  test("what needs an agent is unavailable, and of a missing pod not found", async () => {
+  test("a connection is unavailable without a node agent, and not found without the pod", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "a", { nodeName: "n1" });
 
@@ -64,7 +64,7 @@ describe("subresources", () => {
     ["two/attach", "a container name must be specified for pod two, choose one of: [first main other]"],
     ["free/exec?command=ls", "pod free does not have a host assigned"],
     ["free/portforward?ports=80", "pod free does not have a host assigned"],
-  ])("a connection to %s is refused before an agent is looked for", async (path, message) => {
+  ])("a connection to %s is refused before the server looks for an agent", async (path, message) => {
     const server = await ServerFixture.start();
     await startPod(server, "a", { nodeName: "n1" });
     await startPod(server, "free");
@@ -82,7 +82,7 @@ describe("subresources", () => {
     });
   });
 
-  test("a pod that is on no node yet has an empty log", async () => {
+  test("the log of a pod without a node is empty", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "free");
 
@@ -98,7 +98,7 @@ describe("subresources", () => {
       "sinceSeconds=9223372036854775808",
       'strconv.ParseInt: parsing "9223372036854775808": value out of range',
     ],
-  ])("a log is not looked for with %s", async (query, message) => {
+  ])("a log request with %s is refused before the server looks for the pod", async (query, message) => {
     const server = await ServerFixture.start();
 
     expect(await server.send("GET", `${PODS}/missing/log?${query}`)).toMatchObject({
@@ -111,7 +111,7 @@ describe("subresources", () => {
     ["tailLines=-1", "tailLines: Invalid value: -1: must be greater than or equal to 0"],
     ["limitBytes=0", "limitBytes: Invalid value: 0: must be greater than 0"],
     ["sinceSeconds=0", "sinceSeconds: Invalid value: 0: must be greater than 0"],
-  ])("a log is not read with %s", async (query, message) => {
+  ])("a log request with %s is refused", async (query, message) => {
     const server = await ServerFixture.start();
     await startPod(server, "a", { nodeName: "n1" });
 
@@ -123,7 +123,7 @@ describe("subresources", () => {
 });
 
 describe("binding", () => {
-  test("puts a pod on a node, once", async () => {
+  test("a binding puts a pod on a node once", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "a");
 
@@ -142,7 +142,7 @@ describe("binding", () => {
     );
   });
 
-  test("must name its pod, and a node", async () => {
+  test("a binding must name its pod and a node", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "a");
 
@@ -151,7 +151,7 @@ describe("binding", () => {
     expect((await server.send("POST", `${PODS}/b/binding`, binding("b", "n1"))).code).toBe(404);
   });
 
-  test("a dry run changes nothing", async () => {
+  test("a dry run of a binding changes nothing", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "a");
 
@@ -177,7 +177,7 @@ describe("eviction", () => {
   const evict = (server: ServerFixture, name: string, more: object = {}): Promise<Reply> =>
     server.send("POST", `${PODS}/${name}/eviction`, { metadata: { name }, ...more });
 
-  test("is refused by a budget that allows none", async () => {
+  test("an eviction is refused by a budget that allows no disruption", async () => {
     const server = await ServerFixture.start();
     await runPod(server, "a");
     await protect(server, "guard", 0);
@@ -199,7 +199,7 @@ describe("eviction", () => {
     });
   });
 
-  test("says that it is why a pod goes, also of one that somebody else wanted to go before", async () => {
+  test("an eviction replaces the reason of an earlier DisruptionTarget condition", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "a", { nodeName: "n1" });
     const before = {
@@ -220,7 +220,7 @@ describe("eviction", () => {
     ]);
   });
 
-  test("spends what the budget allows, then is refused", async () => {
+  test("evictions succeed while the budget allows them, then are refused", async () => {
     const server = await ServerFixture.start();
     await runPod(server, "a");
     await runPod(server, "b");
@@ -241,7 +241,7 @@ describe("eviction", () => {
     });
   });
 
-  test("two budgets for one pod are more than it can answer", async () => {
+  test("an eviction of a pod with two budgets fails", async () => {
     const server = await ServerFixture.start();
     await runPod(server, "a");
     await protect(server, "one", 1);
@@ -255,7 +255,7 @@ describe("eviction", () => {
     );
   });
 
-  test("of a pod that does not run asks no budget, and honours the options of a deletion", async () => {
+  test("an eviction of a pod that does not run skips the budget and obeys the delete options", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "a");
     await protect(server, "guard", 0);
@@ -268,7 +268,7 @@ describe("eviction", () => {
     expect((await server.send("GET", `${PODS}/a`)).code).toBe(404);
   });
 
-  test("takes place only in the version that was named", async () => {
+  test("an eviction obeys the preconditions on uid and resourceVersion", async () => {
     const server = await ServerFixture.start();
     await runPod(server, "a");
     const { uid, resourceVersion } = (await server.send("GET", `${PODS}/a`)).body["metadata"] ?? {};
@@ -283,7 +283,7 @@ describe("eviction", () => {
     });
   });
 
-  test("may be written in the version that came before, and in no other", async () => {
+  test("an eviction may be a policy/v1beta1 object, but of no unknown version", async () => {
     const server = await ServerFixture.start();
     await runPod(server, "a");
     const as = (apiVersion: string): object => ({
@@ -308,7 +308,7 @@ describe("status", () => {
   test.each([
     [DEPLOYMENTS, DEPLOYMENT, ["annotations", "finalizers"]],
     [claims, claim, []],
-  ])("of %s writes no more of metadata than upstream's", async (path, object, written) => {
+  ])("a status update of %s writes no more metadata than upstream's", async (path, object, written) => {
     const server = await ServerFixture.start();
     await server.send("POST", path, object);
 
@@ -319,7 +319,7 @@ describe("status", () => {
     expect(parts.filter((part) => part in metadata)).toEqual(written);
   });
 
-  test("is applied without becoming the owner of what it cannot write", async () => {
+  test("an applied status does not own fields that it cannot write", async () => {
     const server = await ServerFixture.start();
     await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
     const config = { apiVersion: "apps/v1", kind: "Deployment", metadata, status: { observedGeneration: 1 } };
@@ -340,7 +340,7 @@ describe("applying by way of a subresource", () => {
   };
   const pod = { apiVersion: "v1", kind: "Pod", metadata: { labels: { seen: "1" } } };
 
-  test("a resize owns amounts and no other field that it states", async () => {
+  test("an applied resize owns resource amounts and no other fields of its configuration", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "a");
     const main = { name: "main", image: "web:2", resources: { requests: { cpu: "200m" } } };
@@ -354,7 +354,7 @@ describe("applying by way of a subresource", () => {
     });
   });
 
-  test("ephemeral containers own themselves, and stand in nobody's way elsewhere", async () => {
+  test("applied ephemeral containers own only themselves and cause no conflicts elsewhere", async () => {
     const server = await ServerFixture.start();
     await startPod(server, "a", { nodeName: "n1" });
     const spec = { ephemeralContainers: [{ name: "debug", image: "shell" }] };
@@ -373,7 +373,7 @@ describe("scale", () => {
   const entries = async (server: ServerFixture): Promise<unknown> =>
     (await server.send("GET", `${DEPLOYMENTS}/web`)).body["metadata"]?.["managedFields"];
 
-  test("is a view of the workload", async () => {
+  test("a scale is a view of the workload", async () => {
     const server = await ServerFixture.start();
     const made = await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
 
@@ -391,7 +391,7 @@ describe("scale", () => {
     expect(body["status"]).toEqual({ replicas: 0, selector: "app=web" });
   });
 
-  test("update and patch change the number of copies, which they then own", async () => {
+  test("update and patch of a scale change the replica count and own it", async () => {
     const server = await ServerFixture.start();
     await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
     const { body } = await server.send("GET", `${DEPLOYMENTS}/web/scale`);
@@ -417,7 +417,7 @@ describe("scale", () => {
     );
   });
 
-  test("apply owns the number of copies, and conflicts with others who do", async () => {
+  test("an applied scale owns the replica count and conflicts with other owners", async () => {
     const server = await ServerFixture.start();
     await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
     const scale = {
@@ -439,7 +439,7 @@ describe("scale", () => {
     );
   });
 
-  test("less than nothing is refused", async () => {
+  test("a negative replica count is refused", async () => {
     const server = await ServerFixture.start();
     await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
 
@@ -453,7 +453,7 @@ describe("scale", () => {
 });
 
 describe("parts of a pod", () => {
-  test("ephemeral containers are added and nothing else is written", async () => {
+  test("ephemeral containers are added and no other field is written", async () => {
     const server = await ServerFixture.start();
     await runPod(server, "a");
     const change = {
@@ -473,7 +473,7 @@ describe("parts of a pod", () => {
     expect(removed.code).toBe(422);
   });
 
-  test("a resize changes cpu and memory, which the pod itself refuses", async () => {
+  test("a resize changes cpu and memory, which an update of the pod cannot", async () => {
     const server = await ServerFixture.start();
     await server.send("POST", "/api/v1/nodes", {
       metadata: { name: "n1", labels: { "kubernetes.io/os": "linux" } },
@@ -499,7 +499,7 @@ describe("tokens of service accounts", () => {
   const claimsOf = (body: Reply["body"]): unknown =>
     JSON.parse(Buffer.from(textAt(body, "status", "token").split(".")[1] ?? "", "base64url").toString());
 
-  test("say whose they are, for whom and until when, and are recognised", async () => {
+  test("a token names its account and audience, and authenticates there only", async () => {
     const server = await ServerFixture.start();
     const account = await server.send("POST", ACCOUNTS, { metadata: { name: "robot" } });
 
@@ -533,7 +533,7 @@ describe("tokens of service accounts", () => {
     expect(elsewhere.body["status"]).not.toHaveProperty("authenticated");
   });
 
-  test("that are forged or whose account is gone are worth nothing", async () => {
+  test("forged tokens and tokens of deleted accounts are refused", async () => {
     const server = await ServerFixture.start();
     await server.send("POST", ACCOUNTS, { metadata: { name: "robot" } });
     const { body } = await server.send("POST", `${ACCOUNTS}/robot/token`, { spec: {} });
@@ -550,7 +550,7 @@ describe("tokens of service accounts", () => {
     expect((await review("nonsense")).body["status"]).not.toHaveProperty("authenticated");
   });
 
-  test("live at least ten minutes and no longer than what they are bound to", async () => {
+  test("a token lives at least ten minutes and no longer than its bound object", async () => {
     const server = await ServerFixture.start();
     await server.send("POST", ACCOUNTS, { metadata: { name: "robot" } });
     await startPod(server, "a", { serviceAccountName: "robot" });
@@ -569,7 +569,7 @@ describe("tokens of service accounts", () => {
 });
 
 describe("namespaces/finalize", () => {
-  test("writes the finalizers of the spec, which the namespace itself does not, and no status", async () => {
+  test("finalize writes the spec's finalizers, which an update of the namespace cannot, and no status", async () => {
     const server = await ServerFixture.start();
     const { body } = await server.send("POST", "/api/v1/namespaces", { metadata: { name: "old" } });
     const next = { ...body, spec: { finalizers: ["example.com/own"] }, status: { phase: "Terminating" } };
@@ -587,7 +587,7 @@ describe("namespaces/finalize", () => {
 });
 
 describe("a certificate request", () => {
-  test("says who sent it, whatever it claims", async () => {
+  test("a certificate request records its sender, whatever its body claims", async () => {
     const server = await ServerFixture.start();
     const spec = {
       request: SAMPLE_REQUESTS.nodeOne,
@@ -608,7 +608,7 @@ describe("a certificate request", () => {
 });
 
 describe("approval of a certificate request", () => {
-  test("is not taken back, and not said with a no", async () => {
+  test("an approval is never removed, and never combined with a denial", async () => {
     const server = await ServerFixture.start();
     const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
     const spec = {
@@ -635,7 +635,7 @@ describe("approval of a certificate request", () => {
     expect(await decide()).toBe(422);
   });
 
-  test("writes conditions with their times, and neither spec nor certificate", () => {
+  test("an approval writes conditions with times, but neither spec nor certificate", () => {
     const condition = { type: "Approved", status: "True", reason: "Fine", message: "" };
     const draft = { spec: { signerName: "a" }, status: { certificate: "eA==", conditions: [condition] } };
 

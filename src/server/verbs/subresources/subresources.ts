@@ -1,4 +1,4 @@
-/** From a request for a subresource to what answers it. Which ones a resource has is a fact of the API. */
+/** Finds the verb for a request to a subresource. The API facts list the subresources of each resource. */
 import {
   methodNotAllowed,
   methodNotSupported,
@@ -26,7 +26,7 @@ import { unavailable } from "./unavailable.ts";
 
 type Verbs = Readonly<Partial<Record<AskedVerb, Verb>>>;
 
-/** The connections: whatever method opens them, they lead to a node. */
+/** Subresources that connect to a node, whatever the method. */
 const CONNECT: Verbs = {
   get: unavailable,
   create: unavailable,
@@ -55,7 +55,7 @@ const SUBRESOURCES: ReadonlyMap<string, Verbs> = new Map<string, Verbs>([
 export function subresourceVerb({ info, resource }: Call): Verb<Resource> {
   const facts = resource.facts.subresources.find(({ name }) => name === info.subresource);
   const verbs = SUBRESOURCES.get(info.subresource);
-  // As upstream: behind the subresource of a custom kind nobody looks.
+  // As upstream, a path below a custom kind's subresource is ignored.
   const isPath = info.rest === "" || info.subresource === "proxy" || isCustom(resource);
   if (facts === undefined || verbs === undefined || !isPath)
     throw isCustom(resource) ? notFound(info, info.name) : unknownResource();

@@ -1,6 +1,6 @@
 import type { StatusAnswer } from "../../request/answer.ts";
 
-/** For what is done by being asked for, and leaves no object to show. */
+/** Answer of an action without an object to show. */
 export function created(): StatusAnswer {
   return {
     type: "status",

@@ -1,4 +1,4 @@
-/** The object a token ends with: when it is gone, so is the token's worth. */
+/** Binds a token to an object: the token becomes invalid when the object is deleted. */
 import { badRequest, conflict, notFound } from "../../../api/errors/api-error.ts";
 import type { BoundObjectReference } from "../../../api/generated/types/authentication-v1.ts";
 import type { Pod, Secret } from "../../../api/generated/types/core-v1.ts";
@@ -20,7 +20,7 @@ interface Bearer {
   readonly workshop: Workshop;
 }
 
-/** The claims that name it. Empty for a token that lives as long as it says. */
+/** Claims that name the bound object. Empty for a token that is valid until it expires. */
 export function boundTo(
   reference: BoundObjectReference | undefined,
   { account, workshop }: Bearer,
@@ -39,7 +39,7 @@ export function boundTo(
   return { ...nodeClaim(found as Pod, workshop), ...claim };
 }
 
-/** Whether it is bound to a Secret that exists to hold a token. */
+/** Tells whether the token is bound to an existing Secret of the service account token type. */
 export function isForTokenSecret(
   { apiVersion = "", kind = "", name = "" }: BoundObjectReference = {},
   { namespace, workshop }: { readonly namespace: string; readonly workshop: Workshop },
@@ -74,7 +74,7 @@ function checkPod({ spec }: Pod, { metadata }: ApiObject): void {
   );
 }
 
-/** Where the pod runs, for those who check tokens; the node may be gone. */
+/** Claims about the pod's node, for servers that verify the token. The node may no longer exist. */
 function nodeClaim({ spec }: Pod, { store, registry, versions }: Workshop): JsonObject {
   const { nodeName = "" } = spec;
   if (nodeName === "") return {};

@@ -1,4 +1,4 @@
-/** Tokens with which a service account says who it is: `serviceaccounts/NAME/token`. Nothing is stored. */
+/** Issues tokens of service accounts: `serviceaccounts/NAME/token`. Nothing is stored. */
 import { invalid, notFound } from "../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { TokenRequest } from "../../../api/generated/types/authentication-v1.ts";
@@ -119,8 +119,8 @@ function checkSpec({ spec }: TokenRequest): void {
 }
 
 /**
- * Where tokens may not live as long as asked for, they live as long as they may, and whoever asked is told. One that lies in a Secret made
- * for it lives as long as that: nobody would renew it.
+ * Shortens the lifetime to the configured maximum and warns the client. A token bound to a token Secret keeps its lifetime: no
+ * component would renew it.
  */
 function shorten({ spec }: Draft<TokenRequest>, { info, notes }: Call, workshop: Workshop): void {
   const { maxSeconds } = workshop.tokens;
@@ -132,17 +132,17 @@ function shorten({ spec }: Draft<TokenRequest>, { info, notes }: Call, workshop:
   spec.expirationSeconds = maxSeconds;
 }
 
-/** What admission asks for on behalf of each pod. */
+/** Lifetime that admission requests for the token of each pod. */
 const PROJECTED_SECONDS = 3607;
 const YEAR_SECONDS = 365 * 24 * 3600;
 
 interface TokenLife {
   readonly seconds: number;
-  /** After which it is noted that a token should have been renewed. NaN where it need not. */
+  /** Age after which the use of the token is logged as stale. NaN for a token that need not be renewed. */
   readonly warnAfterSeconds: number;
 }
 
-/** Programs that read their token once shall not fail after an hour: as upstream's, such tokens live on while their pod does. */
+/** Extends the token of a pod, as upstream: programs that read it once must not fail after an hour. It still ends with the pod. */
 function lifeOf({ spec }: TokenRequest, bound: JsonObject, { tokens }: Workshop): TokenLife {
   const { expirationSeconds: seconds, audiences } = spec;
   const isProjected = seconds === PROJECTED_SECONDS && bound["pod"] !== undefined;
@@ -176,7 +176,7 @@ function claimsOf(
 
 interface Identity {
   readonly account: ApiObject;
-  /** Objects without which the token is worth nothing. */
+  /** Objects that the token is bound to. */
   readonly bound: JsonObject;
   readonly workshop: Workshop;
   readonly warnAfter: number;

@@ -1,4 +1,4 @@
-/** What only a node agent can do: logs, exec, attach, port forwarding and the proxies. There is none yet. */
+/** Answers for the connections that only a node agent provides: logs, exec, attach, port forwarding and proxies. There is no agent yet. */
 import { notFound, serviceUnavailable } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import { callPass } from "../../admission/call-pass.ts";
@@ -16,7 +16,7 @@ export const unavailable: Verb = async (call, workshop) => {
   const { store } = workshop;
   await admitConnection(call, workshop);
   const pod = isOfPod(call) ? await readyPod(call, workshop) : undefined;
-  // What has run nowhere has said nothing, as upstream has it.
+  // As upstream, the log of a pod without a node is empty.
   if (info.subresource === "log" && pod?.spec.nodeName === undefined) return { type: "nothing" };
   // A proxied service may be named as `https:web:443`.
   const [first = "", second] = info.name.split(":");
@@ -49,7 +49,7 @@ async function readyPod({ info, query, resource }: Call<StoredResource>, { store
   return pod;
 }
 
-/** Whoever has a say in connections is asked first, as upstream does: before it is known what there is to connect to. */
+/** Asks the admission plugins for connections first. As upstream, they run before the server checks that the target exists. */
 export async function admitConnection(call: Call<StoredResource>, workshop: Workshop): Promise<void> {
   const object = connectObject(call);
   if (object === undefined) return;

@@ -1,4 +1,4 @@
-/** What a review asks, as the authorizer is asked. */
+/** Translates a review's spec into a question to the authorizer. */
 import { fieldPath } from "../../../api/errors/field-error.ts";
 import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
@@ -21,7 +21,7 @@ import type { AccessAttributes } from "../../access/authz/authorizer.ts";
 import { fieldTerms, labelTerms } from "../../request/selector-terms.ts";
 import type { User } from "../../request/user.ts";
 
-/** Exactly one of the two is given. */
+/** A request sets exactly one of the two. */
 export type AskedAccess = Pick<
   SelfSubjectAccessReview["spec"],
   "nonResourceAttributes" | "resourceAttributes"
@@ -29,7 +29,7 @@ export type AskedAccess = Pick<
 
 interface AccessQuestion {
   readonly attributes: AccessAttributes;
-  /** What of it could not be understood, and counts as not said. */
+  /** Error of a part that could not be parsed. That part counts as absent. */
   readonly error: string | undefined;
 }
 
@@ -65,10 +65,10 @@ interface SelectorText {
   readonly error?: string;
 }
 
-/** No request that could be made has a longer one: it is in a head. */
+/** Upper bound of a selector's text. No real request has a longer one, since it must fit into the request head. */
 const RAW_CHARS_MAX = 32 * 1024;
 
-/** A selector that is not understood is left out: whoever decides by it allows less then. */
+/** Omits a selector that cannot be parsed. An authorizer that considers selectors then allows less. */
 function rawText(text: string, kind: "field" | "label", parse: (text: string) => unknown): SelectorText {
   if (text.length > RAW_CHARS_MAX)
     return { text: "", error: `the ${kind} selector is longer than ${String(RAW_CHARS_MAX)} characters` };
@@ -85,7 +85,7 @@ function fieldText({ rawSelector = "", requirements = [] }: FieldSelectorAttribu
   return { text, error: `field requirements not supported: ${unknown.join(", ")}` };
 }
 
-/** A text says what is not supported. */
+/** Returns a text when the requirement is not supported. */
 function fieldTerm({ key, operator, values = [] }: FieldSelectorRequirement): FieldTerm | string {
   const [value] = values;
   if (value === undefined || values.length > 1) return `${key} ${operator}`;

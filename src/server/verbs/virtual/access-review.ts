@@ -1,4 +1,4 @@
-/** Who may do what (authorization.k8s.io), as the server's own authorizer decides. */
+/** Access reviews (authorization.k8s.io), answered by the server's own authorizer. */
 import { badRequest, invalid } from "../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type {
@@ -87,7 +87,7 @@ function rulesStatus({ rules, isIncomplete, error }: HeldRules): SubjectRulesRev
   };
 }
 
-/** Who is asked about. Nothing is added: a group that is not named does not count. */
+/** The user that the review asks about. The server adds no groups: only those in the spec count. */
 function subjectOf({ user = "", uid = "", groups = [], extra = {} }: SubjectAccessReview["spec"]): User {
   return { name: user, uid, groups, extra };
 }
@@ -120,7 +120,7 @@ function checkSubject({ user = "", groups = [] }: SubjectAccessReview["spec"], e
   }
 }
 
-/** A question has no name, and is nowhere kept. */
+/** Metadata must be empty: a review has no name and is not stored. */
 function checkBare(metadata: object, detail: string, errors: FieldErrors): void {
   const { managedFields: _fields, ...others } = metadata as { readonly managedFields?: unknown };
   if (Object.values(others).some((value) => value !== undefined)) errors.invalid("metadata", others, detail);

@@ -1,6 +1,6 @@
 /**
- * How the parts of the control plane are, under the names clients know. The store says it itself; scheduler and controllers, which may run anywhere, are
- * known by the Lease by which they lead. Those that never had one are not there.
+ * Health of the control plane's components, under the names that clients know. The store reports its own health. The scheduler and
+ * the controllers may run anywhere: their leader election Lease shows their health. Without a Lease a component is absent.
  */
 import { notFound } from "../../../api/errors/api-error.ts";
 import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
@@ -43,7 +43,7 @@ function leasedStatus(
   const { spec } = StoredObject.of(entry).object as Lease;
   const { holderIdentity = "", renewTime = "", leaseDurationSeconds = 0 } = spec;
   const isHeld = holderIdentity !== "" && loop.now() < Date.parse(renewTime) + leaseDurationSeconds * 1000;
-  return [component(name, isHeld ? undefined : `nobody holds the lease kube-system/${lease}`)];
+  return [component(name, isHeld ? undefined : `no instance holds the lease kube-system/${lease}`)];
 }
 
 function storeStatus({ store }: Workshop): Component {
@@ -51,7 +51,7 @@ function storeStatus({ store }: Workshop): Component {
   return component(STORE, state === "ready" ? undefined : (reason ?? ""));
 }
 
-/** `problem` is undefined where there is none. */
+/** `problem` is undefined for a healthy component. */
 function component(name: string, problem: string | undefined): Component {
   const condition =
     problem === undefined

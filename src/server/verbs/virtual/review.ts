@@ -1,4 +1,4 @@
-/** A review is a question in the form of an object; the answer is the same object with its status. */
+/** A review is a question in the form of an object. The answer is the same object with a status. */
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";

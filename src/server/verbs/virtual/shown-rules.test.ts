@@ -3,7 +3,7 @@ import { shownRules } from "./shown-rules.ts";
 
 const RULE = { verbs: ["get"], apiGroups: [""], resources: ["pods"] };
 
-test("a rule that is held by a thousand bindings is shown once", () => {
+test("a rule that a thousand bindings grant is shown once", () => {
   const rules = Array.from({ length: 1000 }, () => RULE);
 
   expect(shownRules({ rules, isIncomplete: false, error: undefined })).toEqual({
@@ -13,7 +13,7 @@ test("a rule that is held by a thousand bindings is shown once", () => {
   });
 });
 
-test("a review shows a bounded part of many large rules, and says so", () => {
+test("a review with many large rules is truncated and marked incomplete", () => {
   const large = (at: number) => ({
     ...RULE,
     resourceNames: Array.from({ length: 10_000 }, (_, name) => `name-${String(at)}-${String(name)}`),

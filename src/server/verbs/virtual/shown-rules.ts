@@ -1,13 +1,13 @@
-/** The rules that a SelfSubjectRulesReview lists: a bounded part of those a user holds, however often a large role is bound. */
+/** Limits the rules in a SelfSubjectRulesReview, however often a large role is bound. */
 import type { PolicyRule } from "../../../api/generated/types/rbac-v1.ts";
 import type { HeldRules } from "../../access/authz/authorizer.ts";
 
 /** About the size of the largest object that a client can send. */
 const CHARS_MAX = 2 * 1024 * 1024;
-/** Quotes and comma of an entry in JSON. */
+/** Quotes and comma around an entry in JSON. */
 const ENTRY_CHARS = 3;
 
-/** Each rule once, in order; a cut is told as upstream tells of rules that could not be resolved. */
+/** Lists each rule once, in order. Upstream's error for unresolved rules marks a truncated list. */
 export function shownRules({ rules, isIncomplete, error }: HeldRules): HeldRules {
   const shown = new Set<PolicyRule>();
   let chars = 0;

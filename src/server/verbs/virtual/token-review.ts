@@ -1,4 +1,4 @@
-/** Who is it (authentication.k8s.io): the caller, or the bearer of a token. */
+/** Identity reviews (authentication.k8s.io): the caller itself, or the user of a bearer token. */
 import { badRequest } from "../../../api/errors/api-error.ts";
 import type { TokenReview, TokenReviewStatus } from "../../../api/generated/types/authentication-v1.ts";
 import type { TokenFinding } from "../../access/authn/authenticator.ts";

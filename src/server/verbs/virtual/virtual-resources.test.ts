@@ -10,7 +10,7 @@ import type { Reply } from "../../upkeep/fixture.ts";
 const ACCESS = "/apis/authorization.k8s.io/v1";
 
 describe("reviews", () => {
-  test("say who the caller is", async () => {
+  test("a SelfSubjectReview returns the caller", async () => {
     const server = await ServerFixture.start();
 
     const reply = await server.send("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {});
@@ -25,7 +25,7 @@ describe("reviews", () => {
     });
   });
 
-  test("say what the caller may do", async () => {
+  test("access reviews tell whether the user has access", async () => {
     const server = await ServerFixture.start();
     const spec = { resourceAttributes: { verb: "get", resource: "pods" } };
 
@@ -42,7 +42,7 @@ describe("reviews", () => {
     });
   });
 
-  test("that ask nothing, or about another namespace, are refused", async () => {
+  test("reviews without a question or about another namespace are refused", async () => {
     const server = await ServerFixture.start();
     const local = { user: "bob", resourceAttributes: { namespace: "other", verb: "get", resource: "pods" } };
 
@@ -63,7 +63,7 @@ describe("reviews", () => {
     ["selfsubjectaccessreviews", "must be empty"],
     ["subjectaccessreviews", "must be empty"],
     ["namespaces/default/localsubjectaccessreviews", "must be empty except for namespace"],
-  ])("about what somebody may do have no name: %s", async (path, problem) => {
+  ])("reviews of access must not have a name: %s", async (path, problem) => {
     const server = await ServerFixture.start();
     const resourceAttributes = { namespace: "default", verb: "get", resource: "pods" };
     const ask = (metadata: object): Promise<Reply> =>
@@ -94,7 +94,7 @@ describe("reviews", () => {
     ],
     ["labelSelector", { requirements: [{ key: "a", operator: "Later", values: ["b"] }] }, ""],
     ["fieldSelector", { requirements: [{ key: "a", operator: "Later" }] }, ""],
-  ])("say what is wrong with a %s: %j", async (field, selector, problem) => {
+  ])("a review reports an invalid %s: %j", async (field, selector, problem) => {
     const server = await ServerFixture.start();
     const resourceAttributes = { verb: "list", resource: "pods", [field]: selector };
 
@@ -106,7 +106,7 @@ describe("reviews", () => {
     if (problem !== "") expect(textAt(body, "message")).toContain(problem);
   });
 
-  test("are made, never read", async () => {
+  test("reviews can be created and not read", async () => {
     const server = await ServerFixture.start();
 
     expect((await server.send("GET", `${ACCESS}/subjectaccessreviews`)).code).toBe(405);
@@ -114,7 +114,7 @@ describe("reviews", () => {
 });
 
 describe("component status", () => {
-  test("shows the store under the name that clients know", async () => {
+  test("component status shows the store under the name that clients know", async () => {
     const server = await ServerFixture.start();
     const healthy = { metadata: { name: "etcd-0" }, conditions: [{ type: "Healthy", status: "True" }] };
 
@@ -123,7 +123,7 @@ describe("component status", () => {
     expect((await server.send("GET", "/api/v1/componentstatuses/other")).code).toBe(404);
   });
 
-  test("shows who leads by a lease, and who no longer does", async () => {
+  test("component status shows whether the leader election leases are held", async () => {
     const server = await ServerFixture.start();
     const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
     const renewTime = new Date(server.workshop.loop.now()).toISOString().replace("Z", "000Z");
@@ -142,14 +142,14 @@ describe("component status", () => {
         {
           metadata: { name: "controller-manager" },
           conditions: [
-            { status: "False", message: "nobody holds the lease kube-system/kube-controller-manager" },
+            { status: "False", message: "no instance holds the lease kube-system/kube-controller-manager" },
           ],
         },
       ],
     });
   });
 
-  test("is shown by its metadata alone, also in a list", async () => {
+  test("component status supports the metadata view, also in a list", async () => {
     const server = await ServerFixture.start();
     const tools = { versions: server.workshop.versions, cache: new FormCache() };
     const { body } = await server.send("GET", "/api/v1/componentstatuses");
@@ -163,7 +163,7 @@ describe("component status", () => {
     expect(shown).not.toHaveProperty("items.0.conditions");
   });
 
-  test("is a table with one row for each part", async () => {
+  test("component status is a table with one row per component", async () => {
     const server = await ServerFixture.start();
     const { registry } = server.workshop;
     const resource = registry.find({ group: "", version: "v1", resource: "componentstatuses" });

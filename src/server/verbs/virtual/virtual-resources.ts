@@ -1,4 +1,4 @@
-/** Kinds that are never stored: each request is answered with an object made for it. */
+/** Finds the verbs for kinds that are never stored. Each request gets an object made for it. */
 import type { Resource } from "../../objects/registry.ts";
 import { showNodeMetrics, showPodMetrics } from "../metrics-api/metrics-verbs.ts";
 import { createBinding } from "../subresources/binding.ts";
@@ -20,7 +20,7 @@ const VERBS: ReadonlyMap<string, Verb<Resource>> = new Map<string, Verb<Resource
   ["TokenReview", reviewToken],
 ]);
 
-/** The facts give each of these kinds the verbs that its function understands. */
+/** Each of these kinds has one verb function. The API facts allow only verbs that this function handles. */
 export function virtualVerb({ facts }: Resource): Verb<Resource> {
   const verb = VERBS.get(facts.kind);
   if (verb === undefined) throw new Error(`nothing answers for ${facts.kind}, which is not stored`);

@@ -1,16 +1,16 @@
-/** What is there when a watch begins, piece by piece: of many objects each client gets some, and then others have their turn. */
+/** Splits the existing objects of a new watch into pieces, so that watches of many objects take turns. */
 import { type Entry, prefixEnd, type View } from "../../../store/store.ts";
 
-/** Objects of one. */
+/** Objects in one piece. */
 export const INITIAL_PIECE = 500;
 
-/** Some of what was there before a watch began. */
+/** A piece of the objects that existed when a watch began. */
 export interface InitialPiece {
   readonly entries: readonly Entry[];
   readonly isLast: boolean;
 }
 
-/** None where a watch begins with what comes. */
+/** Yields nothing for a watch that begins with changes. */
 export function* initialPieces(view: View | undefined, prefix: string): Generator<InitialPiece, undefined> {
   if (view === undefined) return undefined;
   let entries: Entry[] = [];

@@ -5,14 +5,14 @@ import { parseLabelSelector } from "../../../api/selectors/label-query.ts";
 import { OpenSelectors } from "./open-selectors.ts";
 import type { Selectors } from "./open-selectors.ts";
 
-/** About so many labels that they are none of some other key. */
+/** A selector of this many labels. Labels of different keys are distinct. */
 function without(count: number, key = "a"): Selectors {
   const query = Array.from({ length: count }, (_, at) => `!${key}${String(at)}`).join(",");
   return { labels: parseLabelSelector(query), fields: parseFieldSelector("") };
 }
 
 describe("OpenSelectors", () => {
-  test("hands out one selector for all that say the same", () => {
+  test("OpenSelectors shares one selector among equal ones", () => {
     const open = new OpenSelectors();
 
     const first = open.hold(without(100));
@@ -22,7 +22,7 @@ describe("OpenSelectors", () => {
     expect(second).toBe(first);
   });
 
-  test("leaves short ones alone", () => {
+  test("OpenSelectors does not touch short selectors", () => {
     const open = new OpenSelectors(10);
     const short = without(16);
 
@@ -30,7 +30,7 @@ describe("OpenSelectors", () => {
     expect(open.hold(without(16, "b"))).toBeDefined();
   });
 
-  test("refuses more than there is room for", () => {
+  test("OpenSelectors refuses more terms than there is room for", () => {
     const open = new OpenSelectors(300);
     open.hold(without(100));
 
@@ -40,7 +40,7 @@ describe("OpenSelectors", () => {
     expect(() => open.requireRoom(without(250, "b"))).toThrow(/selectors/);
   });
 
-  test("has room for what is open already", () => {
+  test("OpenSelectors has room for a selector that is already open", () => {
     const open = new OpenSelectors(100);
 
     open.hold(without(100));
@@ -49,7 +49,7 @@ describe("OpenSelectors", () => {
     expect(() => open.hold(without(100))).not.toThrow();
   });
 
-  test("counts values and terms on fields too", () => {
+  test("OpenSelectors also counts values and terms on fields", () => {
     const values = Array.from({ length: 100 }, (_, at) => String(at)).join(",");
     const fields = Array.from({ length: 100 }, (_, at) => `metadata.name!=${String(at)}`).join(",");
     const labels = parseLabelSelector(`a in (${values})`);
@@ -60,7 +60,7 @@ describe("OpenSelectors", () => {
     expect(() => new OpenSelectors(200).hold({ labels, fields: parseFieldSelector(fields) })).not.toThrow();
   });
 
-  test("has room again once all that held one have let it go", () => {
+  test("OpenSelectors frees the room after the last release of a selector", () => {
     const open = new OpenSelectors(100);
     const first = open.hold(without(100));
     const second = open.hold(without(100));

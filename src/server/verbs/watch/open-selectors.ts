@@ -1,6 +1,6 @@
 /**
- * The long selectors of open watches. A selector in its compiled form takes some twenty times what its text does, and stays as long as its watch:
- * watches that say the same share one, and of different ones there is room for so many terms.
+ * Bounds the memory for long selectors of open watches. A compiled selector takes about twenty times the memory of its text and lives
+ * as long as its watch. Watches with equal selectors share one, and the number of terms in different ones is limited.
  */
 import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import { fieldSelectorText } from "../../../api/selectors/field-selector.ts";
@@ -9,14 +9,14 @@ import type { ListOptions } from "../read/list-options.ts";
 
 export type Selectors = Pick<ListOptions, "labels" | "fields">;
 
-/** At 160 to 200 bytes each. What is short is not counted: it takes no more than the rest of its watch. */
+/** A term takes 160 to 200 bytes. Short selectors are not counted: they take no more memory than the rest of their watch. */
 const TERMS_MAX = 500_000;
 
 interface Held {
   readonly text: string;
   readonly selectors: Selectors;
   readonly terms: number;
-  /** Watches that use it. */
+  /** Number of watches that use it. */
   users: number;
 }
 
@@ -30,14 +30,14 @@ export class OpenSelectors {
     this.#max = max;
   }
 
-  /** Throws an ApiError when `hold` would. */
+  /** Throws an ApiError if `hold` would throw one. */
   requireRoom(selectors: Selectors): void {
     if (!isLong(selectors) || this.#terms === 0) return;
     const isKnown = this.#byText.has(textOf(selectors));
     if (!isKnown) this.#requireTerms(termsOf(selectors));
   }
 
-  /** What to use in place of these, until it is released. */
+  /** Returns the shared selectors to use instead of these, until released. */
   hold(selectors: Selectors): Selectors {
     if (!isLong(selectors)) return selectors;
     const text = textOf(selectors);
@@ -46,7 +46,7 @@ export class OpenSelectors {
     return held.selectors;
   }
 
-  /** Once for each time that it was held. */
+  /** Called once for each `hold`. */
   release(selectors: Selectors): void {
     const held = this.#bySelectors.get(selectors);
     if (held === undefined) return;
@@ -77,7 +77,7 @@ function isLong({ labels, fields }: Selectors): boolean {
   return labels.index !== undefined || fields.byField !== undefined;
 }
 
-/** What is before the first line's end is about labels: none of their names and values has one. */
+/** The first line holds the labels, because no label name or value contains a newline. */
 function textOf({ labels, fields }: Selectors): string {
   return `${labelSelectorText(labels)}\n${fieldSelectorText(fields)}`;
 }

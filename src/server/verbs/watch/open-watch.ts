@@ -1,4 +1,4 @@
-/** A watch of the store for a client: it ends with the client, or once all is told of a kind that is served no longer. */
+/** The store watch behind a client's watch. It ends when the client leaves, or after the last event of a kind that is no longer served. */
 import type { Store, Watch } from "../../../store/store.ts";
 import type { Call } from "../../request/call.ts";
 import type { OpenRequest } from "../../request/request-counts.ts";
@@ -6,24 +6,24 @@ import type { InitialPiece } from "./initial-pieces.ts";
 
 export interface OpenWatchOptions {
   readonly store: Store;
-  /** What was there before, told first. */
+  /** Existing objects, sent first. */
   readonly initial: Iterator<InitialPiece, undefined>;
   readonly tallied: OpenRequest;
 }
 
 export class OpenWatch {
   readonly watching: Watch;
-  /** Undefined once all of it was told. */
+  /** Undefined once all existing objects are sent. */
   initial: Iterator<InitialPiece, undefined> | undefined;
   readonly tallied: OpenRequest;
   readonly #call: Call;
   readonly #store: Store;
-  /** The revision at which the kind ended. */
+  /** Revision at which the server stopped serving the kind. */
   #last = Infinity;
   readonly #onLeft = (): void => this.watching.close();
   readonly #onEnded = (): void => {
     this.#last = this.#store.view.revision;
-    // What happened to the last objects is still told, if anybody was slow to hear it.
+    // A slow client still gets the events of the last objects.
     if (this.isOver) this.watching.close();
   };
 

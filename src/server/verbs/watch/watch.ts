@@ -26,11 +26,11 @@ import { INITIAL_PIECE, type InitialPiece, initialPieces } from "./initial-piece
 import type { Selectors } from "./open-selectors.ts";
 import { OpenWatch } from "./open-watch.ts";
 
-/** A watch without timeoutSeconds ends after this and up to as much again, so that not all clients come back at once. */
+/** Minimum duration without timeoutSeconds. A random part of the same length is added, so that clients do not reconnect all at once. */
 const MIN_DURATION_MS = 30 * 60_000;
-/** As kube-apiserver's. */
+/** Same as kube-apiserver's. */
 const BOOKMARK_EVERY_MS = 60_000;
-/** So long before a watch ends comes the last one, so that its client goes on from where it ended; as kube-apiserver's. */
+/** Time between the last bookmark and the end, same as kube-apiserver's. The client continues from that bookmark. */
 const LAST_BOOKMARK_MS = 2_000;
 
 export async function watch(call: Call<StoredResource>, workshop: Workshop): Promise<WatchAnswer> {
@@ -48,14 +48,14 @@ export async function watch(call: Call<StoredResource>, workshop: Workshop): Pro
   };
 }
 
-/** Of an object's own path nothing is selected but itself. */
+/** On an object's own path the field selector may select only that object. */
 function requireOwnName(name: string, { fields }: ListOptions): void {
   if (name === "" || fields.terms.length === 0) return;
   if (requiredFieldValue(fields, "metadata.name") !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
 }
 
-/** A single object is watched by its key, which costs nothing while others change. */
+/** A watch of a single object uses its key as the prefix. Changes of other objects then cost nothing. */
 function watchedPrefix({ resource, info }: Call<StoredResource>, { fields }: ListOptions): string {
   const name = info.name === "" ? requiredFieldValue(fields, "metadata.name") : info.name;
   const isOne = name !== undefined && name !== "" && (info.namespace !== "" || !resource.facts.namespaced);
@@ -63,10 +63,10 @@ function watchedPrefix({ resource, info }: Call<StoredResource>, { fields }: Lis
 }
 
 interface Beginning {
-  /** The state that comes first as ADDED; undefined when only changes are wanted. */
+  /** Existing objects, sent first as ADDED. Undefined for a watch that sends only changes. */
   readonly initial: View | undefined;
   readonly after: number;
-  /** Why it cannot begin, which is told as its only event. */
+  /** Error that prevents the watch. It is sent as the only event. */
   readonly failure?: ApiError | undefined;
 }
 
@@ -85,12 +85,12 @@ async function beginning(options: ListOptions, { store, loop }: Workshop): Promi
     return { initial: sendInitialEvents === undefined ? view : undefined, after: view.revision };
   }
   if (resourceVersion === undefined) return { initial: undefined, after: (await store.fresh()).revision };
-  // A watch from beyond the newest revision would be silent about all that happens until then: its revision may be from before a restore.
+  // The revision may come from before a restore. Without this wait, the watch would send nothing until the store reaches it.
   await reachRevision(store, loop, resourceVersion);
   return { initial: undefined, after: resourceVersion };
 }
 
-/** What is there first, then what changes. */
+/** Begins with the existing objects, then sends the changes. */
 function from(view: View): Beginning {
   return { initial: view, after: view.revision };
 }
@@ -104,7 +104,7 @@ async function reachedOrTimeout(reached: Promise<View>): Promise<View | ApiError
   }
 }
 
-/** What is there as it began for no longer than it is needed: the state is let go of, and selectors are shared with other watches. */
+/** Parts that the run keeps briefly: it drops the view once read, and replaces the selectors by shared ones. */
 type Start = Selectors & Pick<Beginning, "initial">;
 
 interface RunOptions extends Omit<Beginning, "initial"> {
@@ -114,29 +114,29 @@ interface RunOptions extends Omit<Beginning, "initial"> {
   readonly workshop: Workshop;
 }
 
-/** What is there to tell, see `WatchEvents.take`. */
+/** Result of `WatchEvents.take`. */
 type Taken = ReturnType<WatchEvents["take"]>;
 
 class WatchRun implements WatchEvents {
   readonly #options: RunOptions;
   readonly #loop: Loop;
   readonly #endAt: number;
-  /** Until its entries are told one after the other. */
+  /** Existing objects, until the iteration over them begins. */
   #initialView: View | undefined;
-  /** From the beginning on those that are shared. */
+  /** Replaced by shared ones when the watch begins. */
   #selectors: Selectors;
   #filter: ObjectFilter | undefined;
   #open: OpenWatch | undefined;
   #isClosed = false;
-  #tell: () => void = nobody;
-  /** One for the whole watch, set anew when it rang: a timer for each batch would cost as much as the batch. */
+  #notify: () => void = noListener;
+  /** One timer for the whole watch, set again after each alarm. A timer for each batch would cost as much as the batch. */
   #alarm: Timer | undefined;
-  /** What the alarm said and was not told yet. */
+  /** Kind of the last alarm, until it is handled. */
   #rang: "bookmark" | "end" | undefined;
-  /** What cannot be shown before its author has answered: of what was there before, and of what has changed. */
+  /** Initial objects and changes that wait for the conversion webhook. */
   #piece: InitialPiece | undefined;
   #changed: readonly WatchEvent[] | undefined;
-  /** Who was asked for other versions has not answered yet, or refused. */
+  /** Set while a conversion request is in flight, with `error` once it has failed. */
   #asking: { readonly error?: unknown } | undefined;
 
   constructor(options: RunOptions, { initial, labels, fields }: Start) {
@@ -167,18 +167,18 @@ class WatchRun implements WatchEvents {
     }
   }
 
-  /** Settles in a step of its own. */
+  /** Resolves in a separate step of the loop. */
   #ready(): Promise<void> {
     return new Promise((resolve) => {
       this.whenReady(() => {
-        this.#tell = nobody;
+        this.#notify = noListener;
         this.#loop.post("request", resolve);
       });
     });
   }
 
   whenReady(listener: () => void): void {
-    this.#tell = listener;
+    this.#notify = listener;
   }
 
   take(): Taken {
@@ -191,7 +191,7 @@ class WatchRun implements WatchEvents {
     } catch (error) {
       if (isStoreError(error, "SlowWatcher")) this.#open?.tallied.tooSlow();
       this.close();
-      // Its client comes back with the last revision it saw, and nothing is lost.
+      // The client retries from the last revision that it saw and misses nothing.
       const isOver = isStoreError(error, "SlowWatcher") || isStoreError(error, "Closed");
       return isOver ? "end" : [this.#failure(error)];
     }
@@ -200,7 +200,7 @@ class WatchRun implements WatchEvents {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#tell = nobody;
+    this.#notify = noListener;
     const { call, workshop } = this.#options;
     call.notes.begun();
     this.#alarm?.cancel();
@@ -221,7 +221,7 @@ class WatchRun implements WatchEvents {
     this.#initialView = undefined;
     this.#open = open;
     if (open.isOver) return open;
-    watching.whenReady(() => this.#tell());
+    watching.whenReady(() => this.#notify());
     this.#setAlarm();
     return open;
   }
@@ -236,7 +236,7 @@ class WatchRun implements WatchEvents {
     return this.#bookmark(open) ?? this.#changes(open);
   }
 
-  /** Of pieces in which little is selected, several at once. */
+  /** Combines several pieces when the selectors match few objects. */
   #initial(open: OpenWatch, pieces: Iterator<InitialPiece, undefined>): Taken {
     const events: WatchEventAnswer[] = [];
     while (events.length < INITIAL_PIECE) {
@@ -257,7 +257,7 @@ class WatchRun implements WatchEvents {
     return undefined;
   }
 
-  /** A watch may begin ahead of what this server has seen, and is not taken back. */
+  /** Sends no bookmark before the start revision of the watch. The client may have begun ahead of this server. */
   #bookmark({ watching: { revision } }: OpenWatch): readonly WatchEventAnswer[] | undefined {
     const { manner, after } = this.#options;
     const isDue = this.#rang === "bookmark" && manner.allowBookmarks && revision >= after;
@@ -285,14 +285,14 @@ class WatchRun implements WatchEvents {
     return batch === undefined || batch === "end" ? batch : batch.events;
   }
 
-  /** Whether only the author of the kind knows its versions. */
+  /** Tells whether the kind needs a conversion webhook to show its versions. */
   get #isConverted(): boolean {
     return this.#options.call.resource.custom?.webhook !== undefined;
   }
 
   /**
-   * Its author is asked before objects are looked at; says whether it was. It is asked again about what was forgotten before it could be
-   * shown, so that whoever waits for the answer has to come back here.
+   * Starts a conversion before objects are filtered; false when none is needed. The cache may evict a conversion before its use. The
+   * caller therefore calls this again after each answer.
    */
   #ask(entries: readonly Entry[]): boolean {
     if (!this.#isConverted) return false;
@@ -303,7 +303,7 @@ class WatchRun implements WatchEvents {
     this.#asking = {};
     const answered = (asking: { readonly error?: unknown } | undefined): void => {
       this.#asking = asking;
-      this.#tell();
+      this.#notify();
     };
     asked.then(
       () => answered(undefined),
@@ -331,7 +331,7 @@ class WatchRun implements WatchEvents {
     this.#alarm = this.#loop.timer(at, "periodic", () => {
       this.#rang = isEnd ? "end" : "bookmark";
       if (!isEnd) this.#setAlarm();
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -355,12 +355,12 @@ function labelsOf({ info }: Call): LongRunningLabels {
   return { verb: "WATCH", group, version, resource, subresource, scope: scopeOf(info) };
 }
 
-/** Before anybody says how to be told. */
-function nobody(): void {
-  // Whoever takes looks first.
+/** Listener before `whenReady` sets one. */
+function noListener(): void {
+  // `take` looks for events itself.
 }
 
-/** What everybody sees who wants all of it, so that it is worked out, and put into bytes, once for all. */
+/** Answers that unfiltered watchers of the same events share. The server computes and encodes them once. */
 const seenByAll = new WeakMap<readonly WatchEvent[], readonly WatchEventAnswer[]>();
 
 function seenOf(
@@ -382,7 +382,7 @@ function entriesIn(events: readonly WatchEvent[]): readonly Entry[] {
   return events.flatMap(({ before, after }) => [before, after]).filter((entry) => entry !== undefined);
 }
 
-/** What a watcher with this filter sees of a change. */
+/** Event that a watcher with this filter gets for a change. */
 function seen(
   { before, after, revision }: WatchEvent,
   filter: ObjectFilter | undefined,
