@@ -11,7 +11,7 @@ const ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";
 const LEDGER = "/registry/ranges/servicenodeports";
 const ADDRESS_KEYS = "/registry/ipaddresses/";
 const SERVICE_KEYS = "/registry/services/specs/default/";
-/** One round, and what comes before the first. */
+/** One round of the repair and the time before the first. */
 const ROUND_MS = 200_000;
 
 class House {
@@ -20,7 +20,7 @@ class House {
   readonly lines: string[] = [];
   readonly #log: Log = { ...silentLog, warn: (message) => void this.lines.push(message) };
 
-  /** Runs the world until the promise has settled. */
+  /** Runs the virtual clock until the promise settles. */
   done<T>(promise: Promise<T>): Promise<T> {
     return this.loop.finish(promise);
   }
@@ -30,7 +30,7 @@ class House {
     return this.done(ServerFixture.start({ store, loop: this.loop.child("server"), log: this.#log }));
   }
 
-  /** Lets the server look after itself for a while. */
+  /** Runs the upkeep of the server for a while. */
   async keep(server: ServerFixture): Promise<void> {
     const ending = new AbortController();
     const running = server.upkeep.run(ending.signal);
@@ -50,7 +50,7 @@ class House {
     await this.done(this.store.write({ changes: [{ type: "delete", key }] }));
   }
 
-  /** The object under a key, changed as text: as a foreign server or a restored backup might have it. */
+  /** Edits the stored text of an object, like a foreign server or a restored backup might have left it. */
   async rewrite(key: string, change: (text: string) => string): Promise<void> {
     const text = Buffer.from(this.store.view.get(key)?.value ?? []).toString();
     const value = Buffer.from(change(text));
@@ -59,7 +59,7 @@ class House {
 }
 
 describe("repair of addresses", () => {
-  test("claims the address of a Service that has none claimed", async () => {
+  test("the repair claims the address of a Service without a claim", async () => {
     const house = new House();
     const server = await house.start();
     const ip = await house.createService(server, "web");
@@ -74,7 +74,7 @@ describe("repair of addresses", () => {
     expect(house.lines).toEqual(["addresses of Services were repaired"]);
   });
 
-  test("frees an address that no Service has", async () => {
+  test("the repair frees an address without a Service", async () => {
     const house = new House();
     const server = await house.start();
     const ip = await house.createService(server, "web");
@@ -86,7 +86,7 @@ describe("repair of addresses", () => {
     expect(await house.createService(server, "next", { clusterIP: ip })).toBe(ip);
   });
 
-  test("gives a claim that names somebody else to the Service that has the address", async () => {
+  test("the repair moves a claim to the Service that has the address", async () => {
     const house = new House();
     const server = await house.start();
     const ip = await house.createService(server, "web");
@@ -98,7 +98,7 @@ describe("repair of addresses", () => {
     expect(body["spec"]).toMatchObject({ parentRef: { name: "web" } });
   });
 
-  test("takes nothing from either of two Services with one address, and says so", async () => {
+  test("the repair logs two Services with one address and changes neither", async () => {
     const house = new House();
     const server = await house.start();
     const ip = await house.createService(server, "one");
@@ -112,7 +112,7 @@ describe("repair of addresses", () => {
     expect(house.lines).toContain("addresses belong to several Services; all but one need another");
   });
 
-  test("leaves a claim alone for a while: its Service may be on its way", async () => {
+  test("the repair leaves a new claim alone: its Service may be about to be created", async () => {
     const house = new House();
     const server = await house.start();
     const ip = await house.createService(server, "web");
@@ -127,7 +127,7 @@ describe("repair of addresses", () => {
     await house.done(running);
   });
 
-  test("leaves addresses alone that were not made for Services", async () => {
+  test("the repair leaves addresses alone that were not allocated for Services", async () => {
     const house = new House();
     const server = await house.start();
     const parentRef = { group: "gateway.networking.k8s.io", resource: "gateways", namespace: "a", name: "b" };
@@ -147,14 +147,14 @@ describe("repair of node ports", () => {
     return listAt<{ nodePort: number }>(body, "spec", "ports")[0]?.nodePort ?? 0;
   }
 
-  test("frees a port that no Service has, and takes one that some Service has", async () => {
+  test("the repair frees a port without a Service and allocates the port of a Service", async () => {
     const house = new House();
     const server = await house.start();
     const gone = await nodePort(house, server, "gone");
     await house.remove(`${SERVICE_KEYS}gone`);
     const early = house.store.view.get(LEDGER)?.value;
     const kept = await nodePort(house, server, "kept");
-    // Back to a ledger that knows only the port of the first.
+    // Restores a ledger that knows only the port of the first Service.
     await house.done(
       house.store.write({ changes: [{ type: "put", key: LEDGER, value: early ?? new Uint8Array() }] }),
     );
@@ -170,7 +170,7 @@ describe("repair of node ports", () => {
     expect(house.lines).toContain("the ledger of node ports was repaired");
   });
 
-  test("writes nothing while everything is right", async () => {
+  test("the repair writes nothing while everything is correct", async () => {
     const house = new House();
     const server = await house.start();
     await nodePort(house, server, "web");

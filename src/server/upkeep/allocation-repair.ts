@@ -1,6 +1,6 @@
 /**
- * Looks now and then whether addresses and node ports are kept as the Services have them, and puts right what is not. What
- * it decides on is one state of the store, and what it writes counts only if nothing of that has changed.
+ * Periodically compares allocated addresses and node ports with the Services, and repairs differences. Each repair is decided on one
+ * snapshot of the store. Its write succeeds only if the keys involved have not changed since.
  */
 import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -13,13 +13,13 @@ import { PortLedger, portsInUse } from "../write/companions/port-ledger.ts";
 import type { PortRange } from "../write/companions/port-ledger.ts";
 import type { Routine } from "./periodic-task.ts";
 
-/** As kube-apiserver's. */
+/** Same as kube-apiserver's. */
 const EVERY_MS = 3 * 60_000;
-/** Between two breaks: requests wait for none of this. */
+/** Items between two yields to the loop, so that the repair does not delay requests. */
 const PIECE = 200;
-/** In one round; the next goes on. */
+/** Upper bound for one round. The next round continues. */
 const REPAIRS_MAX = 1000;
-/** What a log line shows of many. */
+/** Upper bound of the faults listed in a log line. */
 const SHOWN_MAX = 10;
 
 export function allocationRepair(workshop: Workshop, nodePorts: PortRange): readonly Routine[] {
@@ -68,7 +68,7 @@ async function repairPorts(workshop: Workshop, range: PortRange): Promise<void> 
   const { view } = store;
   const used = new Set<number>();
   for await (const ports of withBreaks(portsInUse(view), loop)) for (const port of ports) used.add(port);
-  // The ports of a Service that cannot be read would look free.
+  // The ports of an unreadable Service would look unused.
   if (workshop.unreadable(SERVICES).length > 0) return;
   const found = PortLedger.compare(view, range, used);
   if (found === undefined || found.changes.length === 0) return;
@@ -81,7 +81,7 @@ async function repairPorts(workshop: Workshop, range: PortRange): Promise<void> 
   });
 }
 
-/** Lets others run after every so many. */
+/** Yields to the loop after each PIECE of items. */
 async function* withBreaks<T>(items: Iterable<T>, loop: Loop): AsyncGenerator<T> {
   let count = 0;
   for (const item of items) {
@@ -91,7 +91,7 @@ async function* withBreaks<T>(items: Iterable<T>, loop: Loop): AsyncGenerator<T>
   }
 }
 
-/** False when somebody wrote meanwhile: then there may be nothing left to repair, and the next round looks again. */
+/** False on a conflict with another writer. The repair may then be obsolete, and the next round checks again. */
 async function isWritten(
   transaction: Transaction,
   { store, journal, author, loop }: Workshop,

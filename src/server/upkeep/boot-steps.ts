@@ -1,17 +1,17 @@
 /** The steps of the server's start that health checks report, under upstream's names. */
 
-/** Which part of the server does something of its start. */
+/** Part of the server that performs a boot step. */
 type BootPart =
   | "definitions"
   | "aggregation"
-  /** What is put in place at every start. */
+  /** The objects that the server puts in place at every start. */
   | "house"
-  /** Whom servers of other APIs may believe. */
+  /** The ConfigMap with the authorities that extension servers may trust. */
   | "trust"
-  /** What a server does that is one of its own. */
+  /** Work that only a standalone server does, such as its identity Lease. */
   | "ownServer";
 
-/** Those that upstream has and whose work is done here, and who does it. */
+/** Upstream's boot steps that this server performs too, and the part that performs each. */
 export const BOOT_STEPS = [
   ["poststarthook/start-apiextensions-informers", "definitions"],
   ["poststarthook/start-apiextensions-controllers", "definitions"],
@@ -37,5 +37,5 @@ export const BOOT_STEPS = [
 
 export type BootStep = (typeof BOOT_STEPS)[number][0];
 
-/** Whether a step is done, by who does it; steps of parts that do not run are not there. */
+/** Tells for each running part whether a step is done. Parts that do not run are absent. */
 export type BootProgress = Readonly<Partial<Record<BootPart, (step: BootStep) => boolean>>>;

@@ -1,4 +1,4 @@
-/** Everything that the server keeps, in the order in which it is put in place. */
+/** Creates everything that the server maintains, in the order in which it is put in place. */
 import { findCidr } from "../../api/values/ip-address.ts";
 import type { NodeGraph } from "../access/authz/node/node-graph.ts";
 import type { Workshop } from "../verbs/verb.ts";
@@ -23,25 +23,25 @@ import type { Chore } from "./required-objects.ts";
 import { Upkeep } from "./upkeep.ts";
 
 export interface HouseOptions {
-  /** One for each family, the default first. */
+  /** One range for each address family, the default first. */
   readonly serviceCidrs: readonly string[];
   readonly nodePorts: PortRange;
-  /** Where the server listens. */
+  /** Address on which the server listens. */
   readonly host: string;
   readonly port: number;
-  /** The addresses of the machine. */
+  /** Addresses of the machine. */
   readonly machineAddresses: readonly string[];
-  /** Whether other servers may serve from the same store; only then is it worth a write every few seconds to tell them of this one. */
+  /** Whether other servers may use the same store. Only then does the server write its lease every few seconds. */
   readonly isStoreShared: boolean;
-  /** Whom servers of other APIs may believe, where there are sockets. */
+  /** Authorities that extension servers may trust. Absent without sockets. */
   readonly vouchers?: (() => Vouchers) | undefined;
-  /** Of the machine, where the server is one of its own: it tells everybody of itself, and since when it notes uses of tokens. */
+  /** Name of the machine, for a standalone server. It publishes an identity Lease and the start of token use tracking. */
   readonly hostname?: string | undefined;
-  /** Set when the Node authorizer takes part. */
+  /** Set when the Node authorizer is enabled. */
   readonly nodeGraph?: NodeGraph | undefined;
 }
 
-/** How often the Node authorizer reads what has changed. */
+/** Interval at which the Node authorizer reads changes. */
 const NODE_GRAPH_MS = 5000;
 
 export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep {

@@ -1,4 +1,4 @@
-/** A server without sockets and without representations for tests: requests go straight to their verbs. */
+/** A test server without sockets and encodings: requests go straight to their verbs. */
 import { isApiError, toStatus } from "../../api/errors/api-error.ts";
 import { pathSegmentName } from "../../api/values/names.ts";
 import { silentLog } from "../../base/log/log.ts";
@@ -40,7 +40,7 @@ import type { Upkeep } from "./upkeep.ts";
 
 const apiService = defineKind("apiregistration.k8s.io/v1", "APIService", { nameRule: pathSegmentName });
 
-/** Typed loosely, because tests look at what is there. */
+/** Loosely typed, because tests read arbitrary fields. */
 export interface Seen {
   readonly [field: string]: Seen;
 }
@@ -52,24 +52,24 @@ export interface Reply {
 
 interface Content {
   readonly body: unknown;
-  /** The media type. */
+  /** Media type. */
   readonly type: string;
 }
 
 export interface FixtureOptions {
   readonly serviceCidrs?: readonly string[];
   readonly nodePorts?: { readonly first: number; readonly last: number };
-  /** On which the server listens. */
+  /** Port on which the server listens. */
   readonly port?: number;
-  /** Another server over the same store. */
+  /** Set to run another server over the same store. */
   readonly store?: Store;
-  /** Under which other machines reach the server. */
+  /** Address under which other machines reach the server. */
   readonly address?: string;
   readonly isStoreShared?: boolean;
   readonly hostname?: string;
   readonly log?: Log;
   readonly loop?: Loop;
-  /** Keys of its own unless given. */
+  /** Defaults to new keys. */
   readonly tokenKeys?: TokenKeys;
   readonly vouchers?: () => Vouchers;
 }
@@ -100,7 +100,7 @@ export class ServerFixture {
     const journal = new Journal();
     const author = SERVER_AUTHOR;
     const parts = { loop, log, store, registry, versions };
-    // No loops run beside it, so what counts on them takes no part.
+    // The fixture runs no controllers, so plugins that rely on them are disabled.
     const authorizer = alwaysAllow;
     const admission = builtInAdmission(
       { ...parts, authorizer, roles: new RoleBook(store) },
@@ -209,14 +209,14 @@ function seen(value: object): Seen {
   return JSON.parse(JSON.stringify(value)) as Seen;
 }
 
-/** The text at the end of a path into an answer; empty when there is none. */
+/** The text at a path in a response body; empty if absent. */
 export function textAt(body: Seen, ...path: readonly string[]): string {
   let at: unknown = body;
   for (const name of path) at = (at as Seen | undefined)?.[name];
   return typeof at === "string" ? at : "";
 }
 
-/** The list at the end of a path into an answer; empty when there is none. */
+/** The list at a path in a response body; empty if absent. */
 export function listAt<T>(body: Seen, ...path: readonly string[]): readonly T[] {
   let at: unknown = body;
   for (const name of path) at = (at as Seen | undefined)?.[name];

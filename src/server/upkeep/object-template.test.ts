@@ -18,8 +18,8 @@ function role({ uid, time }: Birth): ApiObject {
   return { apiVersion: "v1", kind: "Role", metadata, rules } as unknown as ApiObject;
 }
 
-describe("a mould", () => {
-  test("gives what would be made and encoded for each birth", () => {
+describe("an object template", () => {
+  test("produces the bytes that making and encoding the object would produce", () => {
     const mould = Mould.of({}, role);
 
     expect(BIRTHS.map((birth) => mould.cast(birth))).toEqual(
@@ -27,7 +27,7 @@ describe("a mould", () => {
     );
   });
 
-  test("makes its object at most twice, and all casts share what is the same in them", () => {
+  test("makes its object at most twice, and its copies share the equal parts", () => {
     let made = 0;
     const key = {};
     const make = (birth: Birth): ApiObject => {
@@ -41,7 +41,7 @@ describe("a mould", () => {
     for (const object of objects) expect((object as unknown as { rules: unknown }).rules).toBe(rules);
   });
 
-  test("refuses a uid that does not fit", () => {
+  test("refuses a uid of another length", () => {
     const mould = Mould.of({}, role);
 
     expect(() => mould.cast({ uid: "u", time: "2026-01-01T00:00:00Z" })).toThrow("one length");

@@ -1,6 +1,6 @@
 /**
- * An object that every cluster stores alike, but for its uid and the time of its birth. It is made and brought to bytes for the first two clusters of
- * a process; each later one gets a copy with these two in their places.
+ * An object that every cluster stores with only another uid and creation time. The first two clusters of a process build and encode
+ * it. Later clusters copy the bytes and fill in these two values.
  */
 import { assert } from "../../base/assert.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
@@ -9,15 +9,15 @@ import type { Encoded } from "../objects/stored-object.ts";
 
 export interface Birth {
   readonly uid: string;
-  /** As in a creationTimestamp. */
+  /** Formatted like a creationTimestamp. */
   readonly time: string;
 }
 
-/** Stand for what is not known yet: as long as what takes their place, and in no object otherwise. */
+/** Placeholders for the uid and the time. They have the length of the real values and occur in no real object. */
 const UNBORN: Birth = { uid: "00000000-0000-0000-0000-000000000000", time: "0001-01-01T00:00:00Z" };
 
 interface Model extends Encoded {
-  /** Those of the object's parts in which something is to be put. */
+  /** Parts of the object that contain a placeholder. */
   readonly open: ReadonlySet<unknown>;
   readonly uidAt: readonly number[];
   readonly timeAt: readonly number[];
@@ -32,7 +32,7 @@ export class Mould {
     this.#make = make;
   }
 
-  /** The one for this key in all of the process. Callers that use one key must make one thing. */
+  /** The only template for this key in the process. All callers with one key must make the same object. */
   static of(key: object, make: (birth: Birth) => ApiObject): Mould {
     const known = moulds.get(key);
     if (known !== undefined) return known;
@@ -41,14 +41,14 @@ export class Mould {
     return mould;
   }
 
-  /** What is stored. Parts that are the same for all are shared by all. */
+  /** Encodes the object to store. Parts without placeholders are shared by all copies. */
   cast(birth: Birth): Encoded {
     assert(
       birth.uid.length === UNBORN.uid.length && birth.time.length === UNBORN.time.length,
       "uids and times have one length",
     );
     if (this.#isNew) {
-      // In a process with one cluster a model would be made for nothing.
+      // In a process with one cluster a template would be wasted work.
       this.#isNew = false;
       return encodeObject(this.#make(birth));
     }
@@ -84,7 +84,7 @@ function placesOf(text: string, bytes: Buffer): readonly number[] {
   return places;
 }
 
-/** Whether something is to be put into the value, or into a part of it. */
+/** Tells whether the value or a part of it contains a placeholder. */
 function findOpen(value: unknown, open: Set<unknown>): boolean {
   if (value === UNBORN.uid || value === UNBORN.time) return true;
   if (typeof value !== "object" || value === null) return false;

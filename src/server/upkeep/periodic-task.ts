@@ -1,18 +1,18 @@
 import type { BootStep } from "./boot-steps.ts";
 
-/** Something that the server does again and again by the clock, whatever has changed meanwhile. */
+/** Work that the server repeats at a fixed interval, independent of changes. */
 export interface Routine {
   readonly name: string;
-  /** What its first time is part of in the eyes of those who ask how the server is. */
+  /** Boot steps in the health checks that wait for its first run. */
   readonly boot?: readonly BootStep[];
-  /** From the moment when the server is ready. */
+  /** Delay after the server is ready. */
   readonly firstAfterMs: number;
-  /** From the end of one time to the next. */
+  /** Pause from the end of one run to the start of the next. */
   readonly everyMs: number;
-  /** Before the server is ready; when it fails, the server does not start. */
+  /** Runs before the server is ready. If it fails, the server does not start. */
   begin?(): Promise<void>;
-  /** One that fails is tried again sooner. */
+  /** A failed run is retried sooner than `everyMs`. */
   perform(): Promise<void>;
-  /** Once, when the server ends. */
+  /** Runs once, when the server stops. */
   end?(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A chore keeps some objects as the server needs them. It looks at what is, never at what happened. */
+/** A chore maintains objects that the server requires. It compares the current state with the wanted one and ignores past events. */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
@@ -7,41 +7,41 @@ import type { Mould } from "./object-template.ts";
 
 export interface Chore {
   readonly name: string;
-  /** What it is part of in the eyes of those who ask how the server is. */
+  /** Boot steps in the health checks that wait for its first run. */
   readonly boot?: readonly BootStep[];
   readonly objects: readonly KeptObject[];
-  /** Objects of a resource that nobody needs any more. */
+  /** Objects of a resource that are obsolete and get deleted. */
   readonly strays?: Strays;
-  /** A prefix of other keys from which the objects follow: when one of them changes, the chore looks again. */
+  /** Prefix of other keys that determine the objects. A change of one of them runs the chore again. */
   readonly source?: string;
-  /** Prefixes that are watched instead of the keys of the objects, where those are many. */
+  /** Prefixes to watch instead of the objects' own keys, when there are many objects. */
   readonly watched?: readonly string[];
 }
 
 export interface KeptObject {
   readonly resource: StoredResource;
-  /** Empty for cluster-scoped ones. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
-  /** Somebody else's, which is looked after only as long as it is there. */
+  /** Whether another client owns the object. The server maintains it only while it exists. */
   readonly isGuest?: boolean;
-  /** With what it is created when it is missing: everything but metadata that its place says. */
+  /** Manifest to create a missing object with. It omits the name and namespace. */
   manifest(): JsonObject;
   /**
-   * Exactly what is stored when `manifest` is created, made without going the way of a write: for objects so many that a start would take
-   * noticeably longer otherwise. A test compares the two.
+   * Template with the bytes that a create of `manifest` would store, for objects so numerous that single creates would slow the
+   * start. A test compares the two.
    */
   readonly born?: Mould;
-  /** What it must become, as a change to the object that is there; what is not said is left to others. */
+  /** Returns the live object with the fields that the server requires. Other fields stay as they are. */
   corrected?(live: ApiObject): JsonObject;
-  /** The same for its status. */
+  /** Same for the status. */
   correctedStatus?(live: ApiObject): JsonObject;
   /**
-   * Whether another server may have written it like this. Such an object is claimed at the start and then left alone, or
-   * servers over one store would correct each other for ever.
+   * Whether another server may have written this object. The server claims it at the start and then leaves it alone. Otherwise
+   * servers with one store would overwrite each other forever.
    */
   isOthers?(live: ApiObject): boolean;
-  /** Whether what is there cannot become what is wanted: then it is deleted, and created anew. */
+  /** Whether the live object cannot be updated to the wanted one. It is then deleted and created again. */
   isReplaced?(live: ApiObject): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Runs one routine by the clock until the server ends. */
+/** Runs one periodic task until the server stops. */
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -6,7 +6,7 @@ import type { Workshop } from "../verbs/verb.ts";
 import type { Routine } from "./periodic-task.ts";
 
 const BACKOFF_BASE_MS = 200;
-/** A store that does not answer must not hold up the end of the process. */
+/** Upper bound of the wait for `end`, so that an unresponsive store does not block the exit. */
 const END_MS = 1000;
 
 type Parts = Pick<Workshop, "loop" | "log">;
@@ -25,7 +25,7 @@ export async function runRoutine(routine: Routine, parts: Parts, signal: AbortSi
       wait = everyMs;
     } catch (error) {
       if (isStoreError(error, "Closed")) return;
-      log.warn("a routine of the server failed and is tried again", { routine: name, error });
+      log.warn("a periodic task failed; the server will retry it", { routine: name, error });
       wait = backoffMs(failures, { baseMs: BACKOFF_BASE_MS, maxMs: everyMs }, random);
       failures += 1;
     }
@@ -38,7 +38,7 @@ async function end(routine: Routine, { loop, log }: Parts): Promise<void> {
     try {
       await routine.end?.();
     } catch (error) {
-      log.warn("a routine of the server did not end well", { routine: routine.name, error });
+      log.warn("a periodic task failed while the server stopped", { routine: routine.name, error });
     }
   };
   await Promise.race([finish(), pause(loop, { ms: END_MS, kind: "progress" }, ended.signal)]);

@@ -1,4 +1,4 @@
-/** Writes as the server itself, through the same verbs as every client: nothing of the server's own is exempt from a rule. */
+/** Writes as the server itself, through the verbs that clients use. No rule exempts the server's own writes. */
 import { alreadyExists } from "../../api/errors/api-error.ts";
 import { cloneJson } from "../../api/json/json-clone.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
@@ -19,7 +19,7 @@ import type { Workshop } from "../verbs/verb.ts";
 import { timeText } from "../write/system-metadata.ts";
 import type { Mould } from "./object-template.ts";
 
-/** Owns the fields that the server writes. */
+/** Field manager of the server's writes. */
 const USER_AGENT = "kube-apiserver";
 
 export interface Place {
@@ -49,7 +49,7 @@ export class HouseWriter {
     return this.#workshop.store.accepted.get(keyOf(resource, namespace, name)) !== undefined;
   }
 
-  /** Those that are all missing, as if each had been created. Rejects with `AlreadyExists` when another server was faster with one. */
+  /** Creates all objects in as few transactions as possible. Rejects with `AlreadyExists` if another server has created one. */
   async createAll(places: readonly Bearer[]): Promise<void> {
     const { store, loop, journal, author } = this.#workshop;
     const random = loop.random("uids");

@@ -1,4 +1,4 @@
-/** Servers over one store for tests, on one virtual clock. */
+/** Test servers with one store and one virtual clock. */
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import { ServerFixture } from "./fixture.ts";
@@ -8,7 +8,7 @@ type ServerOptions = Omit<FixtureOptions, "store" | "loop">;
 
 export interface RunningServer {
   readonly server: ServerFixture;
-  /** Ends the server as SIGTERM does. */
+  /** Stops the server like SIGTERM does. */
   end(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export class SharedStoreFixture {
   readonly loop = new VirtualLoop({ seed: 1 });
   readonly store = openMemoryStore({ loop: this.loop.child("store") });
 
-  /** Runs the world until the promise has settled. */
+  /** Runs the virtual clock until the promise settles. */
   done<T>(promise: Promise<T>): Promise<T> {
     return this.loop.finish(promise);
   }

@@ -1,4 +1,4 @@
-/** Writes on Secrets that hold tokens when these were last used, to the day. */
+/** Records on token Secrets the day of their last use. */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Secret } from "../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
@@ -10,15 +10,15 @@ import { HouseWriter } from "./server-writer.ts";
 
 export class TokenUses {
   readonly #workshop: () => Workshop;
-  /** Uids of Secrets that are being written: of many requests in one moment one is enough. */
+  /** Uids of Secrets with a write in flight. Concurrent requests need only one write. */
   readonly #writing = new Set<string>();
 
-  /** Asked for at the first use: what is found out of tokens is part of the workshop itself. */
+  /** The workshop is read at the first use, because it contains the token authenticator itself. */
   constructor(workshop: () => Workshop) {
     this.#workshop = workshop;
   }
 
-  /** Whoever shows the token does not wait for it. */
+  /** Returns at once: the request with the token does not wait for the write. */
   note(secret: Secret): void {
     const { uid } = secret.metadata;
     if (this.#writing.has(uid)) return;
@@ -27,10 +27,10 @@ export class TokenUses {
     loop.post("background", () => {
       this.#write(secret)
         .catch((error: unknown) => {
-          // The next use tries again.
+          // The next use retries.
           if (isStoreError(error, "Closed") || isApiError(error, "Conflict")) return;
           const { namespace, name } = secret.metadata;
-          log.warn("when a token was used could not be noted", { namespace, name, error });
+          log.warn("failed to record the last use of a token", { namespace, name, error });
         })
         .finally(() => this.#writing.delete(uid));
     });

@@ -3,7 +3,7 @@ import { advertisedAddress } from "./bootstrap/advertised-address.ts";
 import { ServerFixture } from "./fixture.ts";
 
 describe("Upkeep", () => {
-  test("a new server has what clients take for granted", async () => {
+  test("a new server has the objects that clients take for granted", async () => {
     const server = await ServerFixture.start();
 
     const namespace = await server.send("GET", "/api/v1/namespaces/kube-system");
@@ -53,7 +53,7 @@ describe("Upkeep", () => {
     expect(store.view.revision).toBe(revision);
   });
 
-  test("what is deleted or changed comes back", async () => {
+  test("deleted and changed objects are restored", async () => {
     const server = await ServerFixture.start();
     const ending = new AbortController();
     const running = server.upkeep.run(ending.signal);
@@ -75,7 +75,7 @@ describe("Upkeep", () => {
     await running;
   });
 
-  test("a registration of a version that is not served goes", async () => {
+  test("an APIService of a version that is not served is deleted", async () => {
     const server = await ServerFixture.start();
     const name = "v1alpha1.gone.example.com";
     await server.send("POST", "/apis/apiregistration.k8s.io/v1/apiservices", {
@@ -96,7 +96,7 @@ describe("Upkeep", () => {
   });
 });
 
-describe("the address that pods are told", () => {
+describe("advertisedAddress", () => {
   test.each([
     { is: "a listen address that others can use", host: "10.9.9.9", machine: ["10.1.2.3"], told: "10.9.9.9" },
     {
@@ -117,7 +117,7 @@ describe("the address that pods are told", () => {
       machine: ["127.0.0.1", "::1"],
       told: "192.0.2.1",
     },
-  ])("is $is", ({ host, machine, told }) => {
+  ])("returns $is", ({ host, machine, told }) => {
     expect(advertisedAddress({ host, machine, family: "IPv4" })).toBe(told);
   });
 });

@@ -1,7 +1,6 @@
 /**
- * The server keeps its own house: what clients and foreign controllers expect of a server alone is there before the first
- * request, and comes back when it is deleted or changed. Everything goes through the same verbs as clients' writes. A
- * house in order is left alone: a second start writes nothing.
+ * Maintains the objects that clients and controllers expect of an API server. They exist before the first request, and come back when
+ * deleted or changed. All writes go through the verbs that clients use. A start that finds everything in place writes nothing.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
@@ -22,21 +21,21 @@ import type { Chore, KeptObject, Strays } from "./required-objects.ts";
 import { runRoutine } from "./run-periodic-task.ts";
 import { HouseWriter } from "./server-writer.ts";
 
-/** Changes come in groups: one look for all of them. */
+/** Changes come in groups. One check covers a whole group. */
 const DEBOUNCE = { ms: 100, kind: "progress" } as const;
 const BACKOFF = { baseMs: 200, maxMs: 30_000 };
-/** Fewer than these go the usual way. */
+/** Fewer missing objects are created one by one. */
 const BORN_MIN = 16;
-/** How often the first tidying is tried before the server gives up starting. */
+/** Attempts to put a chore in place before the server gives up starting. */
 const FIRST_TRIES = 5;
 
-/** At the start a server claims what servers share. */
+/** At the start a server claims objects that servers share. */
 type Phase = "start" | "later";
 
 type Subresource = "" | "status";
 
 export interface Duties {
-  /** In this order at the start: later ones rely on earlier ones. */
+  /** In the order of the start: later chores rely on earlier ones. */
   readonly chores: readonly Chore[];
   readonly routines: readonly Routine[];
 }
@@ -45,11 +44,11 @@ export class Upkeep {
   readonly #workshop: Workshop;
   readonly #duties: Duties;
   readonly #writer: HouseWriter;
-  /** As of which revision what a chore keeps was in place. */
+  /** Revision at which a chore's objects were last in place. */
   readonly #inPlaceAt = new Map<Chore, number>();
-  /** Objects of which the log tells already that they cannot be read. */
+  /** Unreadable objects that the log already mentions. */
   readonly #unreadable = new WeakSet<KeptObject>();
-  /** What was done at least once. */
+  /** Duties that completed at least once. */
   readonly #done = new Set<Chore | Routine>();
 
   constructor(workshop: Workshop, duties: Duties) {
@@ -58,14 +57,14 @@ export class Upkeep {
     this.#writer = new HouseWriter(workshop);
   }
 
-  /** Whether all that is part of the step was done at least once since the start. A step that nothing is part of is never done. */
+  /** Whether every duty of the step completed once since the start. A step without duties is never done. */
   isDone(step: BootStep): boolean {
     const { chores, routines } = this.#duties;
     const parts = [...chores, ...routines].filter(({ boot }) => boot?.includes(step) === true);
     return parts.length > 0 && parts.every((duty) => this.#done.has(duty));
   }
 
-  /** Puts everything in place; rejects when that does not succeed. The server is ready after this, not before. */
+  /** Puts everything in place, and rejects if that fails. The server is ready only afterwards. */
   async settle(): Promise<void> {
     const { routines, chores } = this.#duties;
     for (const routine of routines) await routine.begin?.();
@@ -79,7 +78,7 @@ export class Upkeep {
   async run(signal: AbortSignal): Promise<void> {
     const { routines, chores } = this.#duties;
     const endings: AbortController[] = [];
-    // One each: many listeners on one signal look like a leak.
+    // One signal each: many listeners on a single signal look like a leak.
     const own = (): AbortSignal => {
       const ending = new AbortController();
       endings.push(ending);
@@ -111,7 +110,7 @@ export class Upkeep {
         await this.#look(chore, "start");
         return;
       } catch (error) {
-        // Another server may be putting the same things in place.
+        // Another server may be creating the same objects.
         if (attempt === FIRST_TRIES || !isApiError(error)) throw error;
         await pause(this.#workshop.loop, DEBOUNCE);
       }
@@ -123,21 +122,21 @@ export class Upkeep {
     const random = loop.random("upkeep");
     for (let failures = 0; !signal.aborted;) {
       try {
-        // After the start nothing is looked at again before it changes.
+        // After the start, a chore checks its objects only after a change.
         await this.#change(chore, this.#inPlaceAt.get(chore) ?? (await this.#look(chore, "later")), signal);
         this.#inPlaceAt.delete(chore);
         failures = 0;
         await pause(loop, DEBOUNCE, signal);
       } catch (error) {
         if (signal.aborted || isStoreError(error, "Closed")) return;
-        log.warn("the server could not put its own objects in place", { chore: chore.name, error });
+        log.warn("the server failed to put its required objects in place", { chore: chore.name, error });
         await pause(loop, { ms: backoffMs(failures, BACKOFF, random), kind: "progress" }, signal);
         failures += 1;
       }
     }
   }
 
-  /** Answers the revision as of which all is in place. It is taken before the look: a change during it is seen by the watch. */
+  /** Returns the revision at which everything is in place. It is read before the check, so that the watch covers changes during it. */
   async #look(chore: Chore, phase: Phase): Promise<number> {
     const { revision } = this.#workshop.store.view;
     await this.#tidy(chore, phase);
@@ -153,7 +152,7 @@ export class Upkeep {
     if (strays !== undefined) await this.#clear(strays);
   }
 
-  /** Almost all are, almost always. */
+  /** Skips the write path: almost all objects are almost always in place. */
   #isInPlace(kept: KeptObject, phase: Phase): boolean {
     const live = this.#findLive(kept);
     if (live === "unreadable") return true;
@@ -163,20 +162,22 @@ export class Upkeep {
     return correctionOf(kept, live, "") === undefined && correctionOf(kept, live, "status") === undefined;
   }
 
-  /** An object whose stored value cannot be read is left as it is: a newer or older server may know how to read it. */
+  /** Leaves an unreadable object as it is: a newer or older server may be able to read it. */
   #findLive(kept: KeptObject): ApiObject | "unreadable" | undefined {
     try {
       return this.#writer.find(kept);
     } catch (error) {
       if (!(error instanceof UnreadableValue)) throw error;
       if (!this.#unreadable.has(kept))
-        this.#workshop.log.warn("the server cannot keep an object of its own", { error: error.message });
+        this.#workshop.log.warn("the server cannot read one of its required objects", {
+          error: error.message,
+        });
       this.#unreadable.add(kept);
       return "unreadable";
     }
   }
 
-  /** Many that are missing are created together, in as few transactions as can be. Answers which. */
+  /** Creates many missing objects in as few transactions as possible. Returns the created ones. */
   async #bear(objects: readonly KeptObject[]): Promise<ReadonlySet<KeptObject>> {
     const missing = objects.filter((kept) => kept.born !== undefined && !this.#writer.exists(kept));
     if (missing.length < BORN_MIN) return new Set();
@@ -221,7 +222,7 @@ export class Upkeep {
     }
   }
 
-  /** Resolves when something that the chore keeps has changed after the revision, or the signal is aborted. */
+  /** Resolves when one of the chore's keys changes after the revision, or when the signal is aborted. */
   async #change(chore: Chore, after: number, signal: AbortSignal): Promise<void> {
     const watches = watchedKeys(chore).map((prefix) =>
       this.#workshop.store.watch({ prefix, after, lane: "background" }),
@@ -240,7 +241,7 @@ export class Upkeep {
   }
 }
 
-/** What the object must become; `undefined` when it is so. What is on its way out is put back once it is gone. */
+/** The required form of the object; `undefined` if the object already has it. A terminating object is recreated once it is gone. */
 function correctionOf(kept: KeptObject, live: ApiObject, subresource: Subresource): JsonObject | undefined {
   if (live.metadata.deletionTimestamp !== undefined) return undefined;
   const wanted = subresource === "" ? kept.corrected?.(live) : kept.correctedStatus?.(live);
@@ -254,7 +255,7 @@ function watchedKeys({ objects, strays, source, watched }: Chore): readonly stri
   return [...objects.map(({ resource, namespace, name }) => keyOf(resource, namespace, name)), ...sources];
 }
 
-/** A watch that can't go on is a reason to look again too. */
+/** A failed watch is a reason to check again too. */
 async function firstEvent(watch: Watch): Promise<void> {
   try {
     for await (const { events } of watch) if (events.length > 0) return;

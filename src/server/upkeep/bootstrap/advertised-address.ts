@@ -2,21 +2,21 @@ import { findIpAddress } from "../../../api/values/ip-address.ts";
 import type { IpAddress } from "../../../api/values/ip-address.ts";
 
 /**
- * Told to clients in the cluster when the machine has no address that others could use. From the blocks that are kept for
- * documentation (RFC 5737, RFC 3849), so it leads nowhere instead of to a stranger.
+ * Advertised when the machine has no address that clients in the cluster could use. The address is in a documentation block (RFC
+ * 5737, RFC 3849), so no foreign machine has it.
  */
 const NOWHERE: Readonly<Record<IpAddress["family"], string>> = { IPv4: "192.0.2.1", IPv6: "2001:db8::1" };
 
 export interface Advertisement {
-  /** Where the server listens; a name, an address, or one of the two that mean everywhere. */
+  /** Listen address of the server: a name, an address, or an unspecified address. */
   readonly host: string;
-  /** The addresses of the machine, in its order. */
+  /** Addresses of the machine, in its order. */
   readonly machine: readonly string[];
-  /** Of the cluster's Services. */
+  /** Address family of the cluster's Services. */
   readonly family: IpAddress["family"];
 }
 
-/** The address under which pods reach this server. Endpoints hold neither loopback nor link-local addresses. */
+/** Returns the address under which pods reach this server. Endpoints accept neither loopback nor link-local addresses. */
 export function advertisedAddress({ host, machine, family }: Advertisement): string {
   const isUsable = (text: string): boolean => {
     const address = findIpAddress(text);

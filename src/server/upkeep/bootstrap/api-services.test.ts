@@ -5,7 +5,7 @@ import type { KeptObject } from "../required-objects.ts";
 import { HouseWriter } from "../server-writer.ts";
 import { apiServices } from "./api-services.ts";
 
-/** What is stored, without what differs from one birth to the next. */
+/** The stored text without uids and times. */
 function storedText({ workshop }: ServerFixture, { resource, namespace, name }: KeptObject): string {
   const entry = workshop.store.view.get(keyOf(resource, namespace, name));
   return Buffer.from(entry?.value ?? [])
@@ -14,14 +14,14 @@ function storedText({ workshop }: ServerFixture, { resource, namespace, name }: 
     .replace(/"(time|creationTimestamp|lastTransitionTime)":"[^"]*"/g, '"$1":""');
 }
 
-test("registrations of served versions are stored as if each had been created and looked at by itself", async () => {
+test("APIServices are stored as if each had been created and updated by itself", async () => {
   const fixture = await ServerFixture.start();
   const { workshop, upkeep } = fixture;
   const { objects } = apiServices(workshop.registry, workshop.loop);
   const born = objects.map((kept) => storedText(fixture, kept));
   const writer = new HouseWriter(workshop);
 
-  // One after the other they are too few to be written together.
+  // Created one by one they are too few for the template path.
   for (const kept of objects) {
     await writer.remove(kept);
     await upkeep.settle();

@@ -12,7 +12,7 @@ import type { Birth } from "../object-template.ts";
 import type { Chore, KeptObject } from "../required-objects.ts";
 
 const API_VERSION = "apiregistration.k8s.io/v1";
-/** In the order in which it is stored. */
+/** Keys in the order in which they are stored. */
 const AVAILABLE = {
   message: "Local APIServices are always available",
   reason: "Local",
@@ -23,7 +23,7 @@ const LABEL = "kube-aggregator.kubernetes.io/automanaged";
 const ON_START = "onstart";
 const LABELS = { [LABEL]: ON_START };
 
-/** One for each group version that this server serves itself; those of versions that it no longer serves go. */
+/** One APIService for each group version that this server serves. Those of versions no longer served are deleted. */
 export function apiServices(registry: Registry, loop: Loop): Chore {
   const resource = requireStored(registry, "apiregistration.k8s.io", "apiservices");
   const builtIn = new Set(registry.builtInVersions);
@@ -44,11 +44,11 @@ export function apiServices(registry: Registry, loop: Loop): Chore {
 interface Parts {
   readonly resource: StoredResource;
   readonly loop: Loop;
-  /** Whether it is served here whatever users want: others they may have served by a server of their own. */
+  /** Whether the version is built in. Users may let another server serve a version of custom resources. */
   readonly isBuiltIn: boolean;
 }
 
-/** The group in which these are registered has none of its own. */
+/** The aggregator's own group has no priority, and no APIService. */
 function kept(groupVersion: GroupVersionFacts, { resource, loop, isBuiltIn }: Parts): readonly KeptObject[] {
   const { group, version, order } = groupVersion;
   if (order === undefined) return [];

@@ -10,7 +10,7 @@ import { defaultRoleChore } from "./default-roles.ts";
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 
-/** What is stored, without what differs from one birth to the next. */
+/** The stored text without uids and times. */
 function storedText({ workshop }: ServerFixture, { resource, namespace, name }: KeptObject): string {
   const entry = workshop.store.view.get(keyOf(resource, namespace, name));
   return Buffer.from(entry?.value ?? [])
@@ -20,7 +20,7 @@ function storedText({ workshop }: ServerFixture, { resource, namespace, name }: 
 }
 
 describe("default roles and bindings", () => {
-  test("are stored as if each had been created by itself", async () => {
+  test("default roles and bindings are stored as if each had been created by itself", async () => {
     const fixture = await ServerFixture.start();
     const writer = new HouseWriter(fixture.workshop);
     const { objects } = defaultRoleChore(fixture.workshop.registry);
@@ -57,7 +57,7 @@ describe("default roles and bindings", () => {
       await ServerFixture.start({ store: fixture.workshop.store });
     }
 
-    test("that finds them in order nothing is written", async () => {
+    test("a start that finds the roles in place writes nothing", async () => {
       const { revision } = fixture.workshop.store.view;
 
       await restarted();
@@ -65,7 +65,7 @@ describe("default roles and bindings", () => {
       expect(fixture.workshop.store.view.revision).toBe(revision);
     });
 
-    test("rules that were taken away come back, and those that were added stay", async () => {
+    test("a start restores removed rules and keeps added ones", async () => {
       const added = { apiGroups: ["example.com"], resources: ["widgets"], verbs: ["get"] };
       await fixture.patch(`${ROLES}/system:basic-user`, { rules: [added] });
 
@@ -78,7 +78,7 @@ describe("default roles and bindings", () => {
       expect(resources).toContain("selfsubjectaccessreviews");
     });
 
-    test("one that says so is left as it is", async () => {
+    test("a start leaves roles alone that opt out by annotation", async () => {
       const annotations = { "rbac.authorization.kubernetes.io/autoupdate": "false" };
       await fixture.patch(`${ROLES}/system:discovery`, { metadata: { annotations }, rules: [] });
 
@@ -88,7 +88,7 @@ describe("default roles and bindings", () => {
       expect(listAt(body, "rules")).toEqual([]);
     });
 
-    test("a binding to another role is made anew, with who was missing", async () => {
+    test("a start recreates a binding to another role and adds the missing subjects", async () => {
       const resource = requireStored(
         fixture.workshop.registry,
         "rbac.authorization.k8s.io",
@@ -108,7 +108,7 @@ describe("default roles and bindings", () => {
       expect(listAt(body, "subjects")).toHaveLength(1);
     });
 
-    test("a role that gathers others keeps the rules that it has gathered", async () => {
+    test("an aggregated role keeps its aggregated rules", async () => {
       const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];
       await fixture.patch(`${ROLES}/view`, { rules, aggregationRule: { clusterRoleSelectors: [{}] } });
 

@@ -1,6 +1,6 @@
 /**
- * The default roles and bindings. What they lack is given back to them, what others have added stays, and one whose annotation says so is left
- * alone. Labels, annotations and rules are compared as upstream's server does at its start; here also whenever one of them changes.
+ * The default roles and bindings. The server restores missing parts and keeps additions. An annotation opts a role out. Labels,
+ * annotations and rules are compared like upstream does at its start, and also after each change.
  */
 import type {
   AggregationRule,
@@ -55,7 +55,7 @@ export function defaultRoleChore(registry: Registry): Chore {
 
 function kept(wanted: DefaultRole, resource: StoredResource): KeptObject {
   const { name, namespace = "" } = wanted.metadata;
-  // What was found in order once is in order: objects do not change.
+  // Objects are immutable, so one check for each is enough.
   const inOrder = new WeakSet<ApiObject>();
   return {
     resource,
@@ -79,7 +79,7 @@ function manifestOf(wanted: DefaultRole): JsonObject {
   return rest as unknown as JsonObject;
 }
 
-/** The facts are in normal form; the fields of these kinds are owned as a whole each. */
+/** Builds the stored form directly. The facts are in normal form, and managed fields list the fields of these kinds as a whole. */
 function bornRole(wanted: DefaultRole, { uid, time }: Birth): ApiObject {
   const { annotations, labels, name, namespace } = wanted.metadata;
   const { apiVersion } = wanted;
@@ -119,19 +119,19 @@ interface RoleMembers {
   readonly [member: string]: unknown;
 }
 
-/** Everything but what all objects have. */
+/** All fields except apiVersion, kind and metadata. */
 function contentOf(wanted: DefaultRole): RoleMembers {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...content } = wanted;
   return content;
 }
 
-/** A binding cannot be given another role: it is made anew. */
+/** The role of a binding is immutable: the binding is deleted and created again. */
 function isOfOtherRole(live: DefaultRole, wanted: DefaultRole): boolean {
   if (!("roleRef" in live) || !("roleRef" in wanted)) return false;
   return live.metadata.annotations?.[AUTO_UPDATE] !== "false" && !jsonEqual(live.roleRef, wanted.roleRef);
 }
 
-/** The same object when nothing is missing. */
+/** Returns the same object when nothing is missing. */
 function correctedRole(live: DefaultRole, wanted: DefaultRole): DefaultRole {
   const metadata = correctedMetadata(live.metadata, wanted.metadata);
   const content = "roleRef" in wanted ? missingSubjects(live, wanted) : missingRules(live, wanted);
@@ -178,13 +178,13 @@ interface RoleContent {
   readonly aggregationRule?: AggregationRule;
 }
 
-/** The rules of a role that gathers those of others are theirs. */
+/** An aggregated role's rules belong to the aggregation. Only its selectors are compared. */
 function missingRules(live: DefaultRole, wanted: Role | ClusterRole): RoleContent | undefined {
   const own = live as Role | ClusterRole;
   const gathered = "aggregationRule" in wanted ? wanted.aggregationRule : undefined;
   if (gathered !== undefined) return missingSelectors(own, gathered);
   if (jsonEqual(own.rules, wanted.rules)) return undefined;
-  // Whole rules, not the parts that are lacking: people read them.
+  // Whole rules instead of their missing parts, because people read them.
   const missing = wanted.rules.filter((rule) => inOneTurn(findShortfall(own.rules, [rule])).parts.length > 0);
   return missing.length === 0 ? undefined : { rules: [...own.rules, ...missing] };
 }

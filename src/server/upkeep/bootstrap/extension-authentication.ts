@@ -1,6 +1,6 @@
 /**
- * The ConfigMap from which servers of other APIs learn whom this server vouches for: the authority of clients' certificates, and the one of the
- * front proxy with the headers under which it speaks for users.
+ * The ConfigMap with which extension servers authenticate requests. It holds the authority of client certificates, and the authority,
+ * names and headers of the front proxy.
  */
 import type { ConfigMap } from "../../../api/generated/types/core-v1.ts";
 import type { Registry } from "../../objects/registry.ts";
@@ -9,18 +9,18 @@ import { FRONT_PROXY_HEADERS } from "../../request/front-proxy-headers.ts";
 import type { Chore } from "../required-objects.ts";
 
 export interface Vouchers {
-  /** Certificates of authorities in PEM. */
+  /** CA certificates in PEM. */
   readonly clientCa: string;
   readonly frontProxyCa: string;
-  /** The common names that a front proxy may have; none is any. */
+  /** Common names that a front proxy may have. Empty means any. */
   readonly frontProxyNames: readonly string[];
 }
 
 export interface ExtensionAuthenticationParts {
   readonly registry: Registry;
-  /** Asked whenever the object is looked at. */
+  /** Read at each check of the object. */
   readonly vouchers: () => Vouchers;
-  /** Another server may have a newer certificate of the same authority: what it wrote is left alone then. */
+  /** Another server may have a newer certificate of the same authority. Its version then stays. */
   readonly isStoreShared: boolean;
 }
 
@@ -64,12 +64,12 @@ function dataOf({ clientCa, frontProxyCa, frontProxyNames }: Vouchers): Data {
   };
 }
 
-/** `["X-Remote-User"]`, as people write it. */
+/** The usual spelling, such as `["X-Remote-User"]`. */
 function headerList(name: string): string {
   return JSON.stringify([name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase())]);
 }
 
-/** The same but for the certificates, of which there must be some. */
+/** Compares all entries except the certificates, which only have to be present. */
 function isSound(found: Data, wanted: Data): boolean {
   return Object.entries(wanted).every(([key, value]) => {
     const text = found[key];

@@ -27,14 +27,14 @@ function names(items: readonly { readonly metadata: { readonly name: string } }[
   return items.map(({ metadata }) => metadata.name).toSorted();
 }
 
-/** The text of an object but for identity and times. */
+/** JSON of an object without identity and times. */
 function withoutMoment(object: unknown): string {
   const isMoment = /^(?:uid|resourceVersion|time|creationTimestamp|lastTransitionTime)$/;
   return JSON.stringify(object, (key, value: unknown) => (isMoment.test(key) ? undefined : value));
 }
 
 describe("the flow control of a new server", () => {
-  test("is what kube-apiserver has", async () => {
+  test("a new server has kube-apiserver's flow control objects", async () => {
     const server = await ServerFixture.start();
 
     const levels = await server.send("GET", LEVELS);
@@ -52,7 +52,7 @@ describe("the flow control of a new server", () => {
     });
   });
 
-  test("is written together as if each object had been created and looked at", async () => {
+  test("flow control objects are stored as if each had been created and updated by itself", async () => {
     const server = await ServerFixture.start();
     const { store, registry, loop } = server.workshop;
     const [chore] = flowControl({ registry, store, loop });
@@ -62,7 +62,7 @@ describe("the flow control of a new server", () => {
       const resource = object?.kind === "FlowSchema" ? SCHEMAS : LEVELS;
       return `${resource}/${object?.metadata.name ?? ""}`;
     });
-    // One after the other they are too few to be written together.
+    // Created one by one they are too few for the template path.
     for (const path of paths) {
       await server.send("DELETE", path);
       await server.upkeep.settle();
@@ -78,7 +78,7 @@ describe("the flow control of a new server", () => {
     [`${LEVELS}/catch-all`, { limited: { nominalConcurrencyShares: 9 } }],
     [`${SCHEMAS}/catch-all`, { matchingPrecedence: 9000 }],
     [`${SCHEMAS}/exempt`, { rules: [] }],
-  ])("refuses changes of what is mandatory: %s", async (path, spec) => {
+  ])("a change of a mandatory object is refused: %s", async (path, spec) => {
     const server = await ServerFixture.start();
 
     const { code, body } = await server.patch(path, { spec });
@@ -87,7 +87,7 @@ describe("the flow control of a new server", () => {
     expect(textAt(body, "message")).toContain("must equal the fixed value");
   });
 
-  test("leaves it to others for how many seats the exempt level counts", async () => {
+  test("the seats of the exempt level can be changed", async () => {
     const server = await ServerFixture.start();
     const path = `${LEVELS}/exempt`;
     const exempt = { nominalConcurrencyShares: 10, lendablePercent: 50 };
@@ -98,7 +98,7 @@ describe("the flow control of a new server", () => {
     expect((await server.send("GET", path)).body["spec"]).toEqual({ type: "Exempt", exempt });
   });
 
-  test("puts a mandatory level back as it was, however it came to be different", async () => {
+  test("a mandatory level is restored, whatever changed it", async () => {
     const server = await ServerFixture.start();
     const path = `${LEVELS}/catch-all`;
     const { body } = await server.send("GET", path);
@@ -112,7 +112,7 @@ describe("the flow control of a new server", () => {
     expect((await server.send("GET", path)).body["spec"]).toEqual(body["spec"]);
   });
 
-  test("puts a suggested schema back as it was", async () => {
+  test("a suggested schema is restored", async () => {
     const server = await ServerFixture.start();
     const path = `${SCHEMAS}/probes`;
     const { body } = await server.send("GET", path);
@@ -123,7 +123,7 @@ describe("the flow control of a new server", () => {
     expect((await server.send("GET", path)).body["spec"]).toEqual(body["spec"]);
   });
 
-  test("leaves a suggested schema to who looks after it", async () => {
+  test("a suggested schema with another owner is left alone", async () => {
     const server = await ServerFixture.start();
     const path = `${SCHEMAS}/probes`;
     await server.patch(path, {
@@ -136,7 +136,7 @@ describe("the flow control of a new server", () => {
     expect((await server.send("GET", path)).body["spec"]).toMatchObject({ matchingPrecedence: 7 });
   });
 
-  test("leaves nobody the mandatory ones", async () => {
+  test("a mandatory schema is restored even if its annotation opts out", async () => {
     const server = await ServerFixture.start();
     const path = `${SCHEMAS}/exempt`;
     await server.patch(path, { metadata: { annotations: { [AUTO_UPDATE]: "false" } } });
@@ -148,7 +148,7 @@ describe("the flow control of a new server", () => {
     expect(listAt(body, "spec", "rules")).toHaveLength(1);
   });
 
-  test("takes away what an earlier server suggested, and nothing that somebody made", async () => {
+  test("obsolete suggested schemas are deleted, and schemas of users are kept", async () => {
     const server = await ServerFixture.start();
     const spec = { priorityLevelConfiguration: { name: "system" }, matchingPrecedence: 600 };
     await server.send("POST", SCHEMAS, {
@@ -163,7 +163,7 @@ describe("the flow control of a new server", () => {
     expect((await server.send("GET", `${SCHEMAS}/mine`)).code).toBe(200);
   });
 
-  test("comes back when it is deleted, and says of every schema whether its level is there", async () => {
+  test("deleted objects are restored, and every schema reports whether its level exists", async () => {
     const server = await ServerFixture.start();
     const ending = new AbortController();
     const running = server.upkeep.run(ending.signal);

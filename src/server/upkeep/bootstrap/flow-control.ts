@@ -1,7 +1,7 @@
 /**
- * FlowSchemas and PriorityLevelConfigurations. What is mandatory is always as it must be; what is suggested is created where
- * it is missing, and kept as it is suggested unless its annotation says that somebody else looks after it. Whether the
- * level of a FlowSchema is there is told in its status, whoever made it.
+ * FlowSchemas and PriorityLevelConfigurations. Mandatory ones always keep their spec. Suggested ones are created when missing and
+ * keep their spec, unless their annotation opts out. The status of every FlowSchema says whether its level exists, including those of
+ * users.
  */
 import type {
   FlowSchema,
@@ -59,7 +59,7 @@ interface FlowParts extends Parts {
   readonly schemas: StoredResource;
 }
 
-/** One for both: at a first start they are written together. */
+/** One chore for both kinds: the first start writes them together. */
 function keepingChore(parts: FlowParts): Chore {
   const { store, levels, schemas } = parts;
   const correctedStatus = (live: ApiObject): JsonObject => withCondition(live, parts);
@@ -75,7 +75,7 @@ function keepingChore(parts: FlowParts): Chore {
   return {
     name: "flow control",
     boot: ["poststarthook/priority-and-fairness-config-producer"],
-    /** With the schemas that others made and that are there: of them only the status is kept. */
+    /** Includes existing schemas of users, for which only the status is maintained. */
     get objects(): readonly KeptObject[] {
       const others: KeptObject[] = [];
       for (const entry of store.accepted.range(prefix, prefixEnd(prefix))) {
@@ -119,25 +119,25 @@ function kept(
   };
 }
 
-/** How many seats the exempt level counts for is for administrators to say. */
+/** Administrators may set the seats of the exempt level. */
 function withOwnShares(spec: JsonObject, live: ApiObject): JsonObject {
   const { exempt } = (live as PriorityLevelConfiguration).spec;
   return spec["exempt"] === undefined || exempt === undefined ? spec : { ...spec, exempt };
 }
 
-/** Who said nothing about it has not changed it either, as long as it is of its first generation. */
+/** Without the annotation, an object in its first generation counts as unchanged. */
 function mayUpdate({ metadata }: ApiObject): boolean {
   return findBoolean(metadata.annotations?.[AUTO_UPDATE]) ?? metadata.generation === 1;
 }
 
-/** As Go reads them. */
+/** Parses a boolean like Go's strconv.ParseBool. */
 function findBoolean(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (/^(?:1|t|T|TRUE|true|True)$/.test(text)) return true;
   return /^(?:0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
 }
 
-/** What an earlier server suggested, and nobody has taken over. */
+/** Obsolete objects: suggested by an earlier server and not adopted by a user. */
 function straysOf(resource: StoredResource, wanted: readonly { readonly name: string }[]): Strays {
   const names = new Set(wanted.map(({ name }) => name));
   return {
@@ -147,7 +147,7 @@ function straysOf(resource: StoredResource, wanted: readonly { readonly name: st
   };
 }
 
-/** The same object when its status says what is. */
+/** Returns the same object when its condition is current. */
 function withCondition(live: ApiObject, { store, levels, loop }: FlowParts): JsonObject {
   const { spec, status } = live as FlowSchema;
   const { name } = spec.priorityLevelConfiguration;

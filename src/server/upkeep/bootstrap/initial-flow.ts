@@ -1,4 +1,4 @@
-/** Objects of flow control exactly as they are stored after they were created and first looked at, without going the way of these writes. */
+/** Builds flow control objects exactly as a create and the first status update would store them, without these writes. */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
@@ -12,7 +12,7 @@ export interface BornFlow {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: JsonObject;
-  /** Of its status; none for a level. */
+  /** Conditions of the status; empty for a priority level. */
   readonly conditions: readonly JsonObject[];
 }
 
@@ -36,7 +36,7 @@ export function bornFlow(flow: BornFlow, { uid, time }: Birth): ApiObject {
   return inOrder(object) as unknown as ApiObject;
 }
 
-/** Structures that are always there belong to nobody as such. */
+/** Structs that always exist have no owner of their own. */
 const ALWAYS_THERE = new Set(["priorityLevelConfiguration"]);
 
 function ownedParts(value: JsonObject): JsonObject {

@@ -1,4 +1,4 @@
-/** The Service `kubernetes`, by which pods reach the API server, with the endpoints that lead there. */
+/** The Service `kubernetes`, through which pods reach the API server, and its endpoints. */
 import type { Endpoints, Service } from "../../../api/generated/types/core-v1.ts";
 import type { EndpointSlice } from "../../../api/generated/types/discovery-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -16,11 +16,11 @@ const PORT = 443;
 
 export interface KubernetesServiceParts {
   readonly registry: Registry;
-  /** The range whose first address the Service gets. */
+  /** Range of the Service's address, which is the first in it. */
   readonly cidr: string;
-  /** Where live servers are reached from pods, at least this one; of one family, never a loopback address. */
+  /** Addresses of live servers, always including this one. All are of one family and none is a loopback address. */
   readonly addresses: () => readonly string[];
-  /** Under which prefix of the store those addresses follow, when there may be several. */
+  /** Prefix of the server leases that determine the addresses, when there may be several servers. */
   readonly source: string | undefined;
   readonly port: number;
 }
@@ -70,7 +70,7 @@ function endpoints({ registry, addresses, port }: KubernetesServiceParts): KeptO
     namespace: NAMESPACE,
     name: NAME,
     manifest: () => ({
-      // The slice beside it is the server's own too.
+      // The server maintains the EndpointSlice itself.
       metadata: { labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
       subsets: subsets(),
     }),
@@ -107,7 +107,7 @@ function endpointSlice({ registry, addresses, port }: KubernetesServiceParts): K
   };
 }
 
-/** Servers on one machine listen on different ports; the endpoints show the one of whoever wrote them last. */
+/** Servers on one machine listen on different ports. The endpoints show the port of the last writer. */
 function isServerPort(ports: readonly { readonly name?: string }[]): boolean {
   return ports.length === 1 && ports[0]?.name === PORT_NAME;
 }

@@ -14,7 +14,7 @@ function policy(name: string, expression: string): object {
   };
 }
 
-test("each policy is told about its types, once for each generation, and none comes back that is gone", async () => {
+test("each policy gets its type errors once for each generation, and a deleted policy is not recreated", async () => {
   const loop = new VirtualLoop({ seed: 1 });
   const server = await loop.finish(ServerFixture.start({ loop }));
   const ending = new AbortController();

@@ -1,4 +1,4 @@
-/** Says in the status of each validating policy what is wrong with the types of its expressions, once for each generation. */
+/** Writes the type errors of expressions into the status of validating policies, once for each generation. */
 import type { ValidatingAdmissionPolicy } from "../../../api/generated/types/admissionregistration-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { prefixEnd } from "../../../store/store.ts";
@@ -10,7 +10,7 @@ import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import type { Chore, KeptObject } from "../required-objects.ts";
 
-/** What is written about these makes the chore look again: many policies at once shall not keep everybody else waiting. */
+/** Bytes of policies checked in one run. The status writes cause the next run, so that many policies do not delay other work. */
 const BYTES_PER_LOOK = 20_000;
 
 export function policyTypes({

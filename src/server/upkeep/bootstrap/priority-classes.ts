@@ -2,7 +2,7 @@ import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import type { Chore } from "../required-objects.ts";
 
-/** Above everything a user may define, which ends at a billion. */
+/** The values lie above those of users, which end at a billion. */
 const CLASSES = [
   {
     name: "system-cluster-critical",
@@ -16,7 +16,7 @@ const CLASSES = [
   },
 ];
 
-/** The two classes of the system's own pods. */
+/** The two priority classes of system pods. */
 export function systemPriorityClasses(registry: Registry): Chore {
   const resource = requireStored(registry, "scheduling.k8s.io", "priorityclasses");
   return {

@@ -11,11 +11,11 @@ import type { Chore } from "../required-objects.ts";
 export interface ServiceCidrParts {
   readonly registry: Registry;
   readonly loop: Loop;
-  /** One for each family, the default first. Counts for a new cluster: the ranges of an old one are what it has. */
+  /** One range for each address family, the default first. Used for a new cluster only: an old cluster keeps its ranges. */
   readonly cidrs: readonly string[];
 }
 
-/** The ranges of the cluster's Services. */
+/** The ServiceCIDR object with the ranges of the cluster's Services. */
 export function defaultServiceCidr({ registry, loop, cidrs }: ServiceCidrParts): Chore {
   return {
     name: "default service range",
@@ -33,7 +33,7 @@ export function defaultServiceCidr({ registry, loop, cidrs }: ServiceCidrParts):
   };
 }
 
-/** A cluster may get a second family; what it has stays, because Services have addresses of it. */
+/** A second address family may be added. The first stays, because Services have addresses from it. */
 function withSecondFamily(live: ApiObject, cidrs: readonly string[]): JsonObject {
   const { spec } = live as ServiceCIDR;
   const [only, ...others] = spec.cidrs ?? [];
@@ -49,7 +49,7 @@ function markedReady(live: ApiObject, now: string): JsonObject {
     type: "Ready",
     status: "True",
     reason: "",
-    message: "the server gives out addresses of this range",
+    message: "the server allocates addresses from this range",
     lastTransitionTime: now,
   };
   return {

@@ -12,7 +12,7 @@ function vouching(clientCa: string): () => Vouchers {
   return () => ({ clientCa, frontProxyCa: clientCa, frontProxyNames: [] });
 }
 
-/** What a second server says when it starts, the first having these keys. */
+/** Warnings of a second server at its start, after a first one with the given keys. */
 async function warningsOf(
   first: { readonly ca: string; readonly keys: ReturnType<typeof makeTokenKeys> },
   second: typeof first,
@@ -39,7 +39,7 @@ async function warningsOf(
   return warnings;
 }
 
-test("a server that is given other keys than the cluster has says so when it starts, and what to do", async () => {
+test("a server with other keys than the cluster warns at its start and names the remedy", async () => {
   const first = { ca: await issuer.authority("one", makePrivateKey()), keys: makeTokenKeys() };
   const second = { ca: await issuer.authority("one", makePrivateKey()), keys: makeTokenKeys() };
 
@@ -49,7 +49,7 @@ test("a server that is given other keys than the cluster has says so when it sta
   ]);
 });
 
-test("a server with the keys of the cluster says nothing, also when the certificate of the authority was renewed", async () => {
+test("a server with the cluster's keys does not warn, also after the authority's certificate was renewed", async () => {
   const key = makePrivateKey();
   const cert = await issuer.authority("one", key);
   const renewed = await issuer.renewedAuthority({ cert, key });

@@ -1,6 +1,6 @@
 /**
- * Says at the start that this server has other keys than the cluster: a server with an authority or a token key of its own refuses what the other
- * servers have signed, and clients see that only as "Unauthorized" from one server of several.
+ * Warns at the start when this server's keys differ from those of the cluster. A server with its own authority or token key refuses
+ * credentials that the other servers sign. Clients see only "Unauthorized" from one of several servers.
  */
 import { X509Certificate } from "node:crypto";
 import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
@@ -17,14 +17,14 @@ const TRUST = "extension-apiserver-authentication";
 const REMEDY = "give every server of the cluster the same --pki-dir";
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** On the Lease of a server: the ids of the keys whose tokens it accepts, the one that signs first. */
+/** Annotation of a server's Lease: ids of the keys whose tokens it accepts, the signing key first. */
 export const TOKEN_KEYS = "apiserver.setpoint.dev/token-keys";
 
 export function tokenKeyIds({ tokens }: Workshop): readonly string[] {
   return tokens.publicKeys.map(({ id }) => id);
 }
 
-/** To be called before the server writes its own keys into the cluster. */
+/** Must run before the server writes its own keys into the cluster. */
 export function warnOfOtherKeys(workshop: Workshop, vouchers: (() => Vouchers) | undefined): void {
   const { log } = workshop;
   if (vouchers !== undefined && isOtherAuthority(workshop, vouchers()))
@@ -41,7 +41,7 @@ export function warnOfOtherKeys(workshop: Workshop, vouchers: (() => Vouchers) |
   }
 }
 
-/** By public key: a renewed certificate of the same authority is no other one. */
+/** Compares public keys, because a renewed certificate has the same authority. */
 function isOtherAuthority({ store, registry }: Workshop, { clientCa }: Vouchers): boolean {
   const entry = store.view.get(keyOf(requireStored(registry, "", "configmaps"), NAMESPACE, TRUST));
   const map = entry === undefined ? undefined : (findReadable(entry) as ConfigMap | undefined);
@@ -56,7 +56,7 @@ function publicKeysIn(pem: string): readonly string[] {
       const { publicKey } = new X509Certificate(text);
       return [publicKey.export({ type: "spki", format: "der" }).toString("base64")];
     } catch {
-      // No certificate: other servers wrote it, and it says nothing of ours.
+      // Another server wrote something else than a certificate. It says nothing about this server.
       return [];
     }
   });

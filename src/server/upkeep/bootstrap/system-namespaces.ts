@@ -4,7 +4,7 @@ import type { Chore } from "../required-objects.ts";
 
 const NAMES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/** The namespaces that everybody takes for granted. Their label is a rule of the kind. */
+/** The namespaces that every cluster has. The rules of the kind set their label. */
 export function systemNamespaces(registry: Registry): Chore {
   const resource = requireStored(registry, "", "namespaces");
   return {

@@ -4,12 +4,12 @@ import { ServerFixture, textAt } from "../fixture.ts";
 
 const PATH = "/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking";
 
-/** Runs the world until the promise has settled. */
+/** Runs the virtual clock until the promise settles. */
 function done<T>(loop: VirtualLoop, promise: Promise<T>): Promise<T> {
   return loop.finish(promise);
 }
 
-test("since when uses of tokens are noted is told, and a date that is none is replaced", async () => {
+test("the start of token use tracking is published, and an invalid date is replaced", async () => {
   const loop = new VirtualLoop({ seed: 1, startAt: Date.parse("2026-03-04T23:00:00Z") });
   const server = await done(loop, ServerFixture.start({ loop, hostname: "here" }));
   const ending = new AbortController();

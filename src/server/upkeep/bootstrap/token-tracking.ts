@@ -1,4 +1,4 @@
-/** Since when the use of tokens in Secrets is noted: before that, one that looks unused may not be. */
+/** Records the start of token use tracking. A token without a recorded use may have been used before that day. */
 import type { ConfigMap } from "../../../api/generated/types/core-v1.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { dayText, findDay, TRACKED_SINCE, TRACKING } from "../../../resources/core/legacy-token.ts";

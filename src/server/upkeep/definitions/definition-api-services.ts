@@ -1,4 +1,4 @@
-/** An APIService for each version of a group of custom resources that is served; it comes back when it is deleted. */
+/** Registers an APIService for each served version of a group of custom resources, and restores deleted ones. */
 import { isApiError } from "../../../api/errors/api-error.ts";
 import type { APIService } from "../../../api/generated/types/apiregistration-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
@@ -16,7 +16,7 @@ import { HouseWriter } from "../server-writer.ts";
 const LABEL = "kube-aggregator.kubernetes.io/automanaged";
 
 export class CustomApiServices {
-  /** Where all of them are. */
+  /** Prefix of all APIServices in the store. */
   readonly prefix: string;
   readonly #workshop: Workshop;
   readonly #resource: StoredResource;
@@ -31,7 +31,7 @@ export class CustomApiServices {
     this.prefix = prefixOf(this.#resource, "");
   }
 
-  /** The group of an APIService, by its key; `undefined` when this server has the group from elsewhere. */
+  /** The group of an APIService, from its key; `undefined` when the group does not come from definitions. */
   groupOf(key: string): string | undefined {
     const name = key.slice(this.prefix.length);
     const dot = name.indexOf(".");
@@ -39,7 +39,7 @@ export class CustomApiServices {
     return group === "" || this.#builtIn.has(`${group}/${name.slice(0, dot)}`) ? undefined : group;
   }
 
-  /** Registers the versions of the group that are served, and takes back those that are not. */
+  /** Registers the served versions of the group and unregisters the others. */
   async keep(group: string): Promise<void> {
     const versions = this.#servedVersions(group);
     for (const version of versions) await this.#put(version, group);

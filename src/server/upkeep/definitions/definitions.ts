@@ -1,7 +1,7 @@
 /**
- * Keeps the definitions of custom resources: names are accepted and kinds established as soon as a definition is durable,
- * an APIService tells of each version that is served, and a deleted definition goes once all objects of its kind are gone.
- * Every server runs this; what one has done the others find done.
+ * Controller of custom resource definitions. It accepts names and establishes kinds once a definition is durable. It registers an
+ * APIService for each served version, and removes a deleted definition after its objects. Every server runs this controller; a write
+ * by one is a no-op for the others.
  */
 import { isApiError } from "../../../api/errors/api-error.ts";
 import type {
@@ -31,7 +31,7 @@ import { plannedStatus, takenNames } from "./name-plan.ts";
 import type { TakenNames } from "./name-plan.ts";
 import { WorkSet } from "./work-set.ts";
 
-/** Looking at so many takes about a millisecond; then others have their turn. */
+/** This many checks take about a millisecond. Then the loop runs other work. */
 const WORK_PER_TURN = 10;
 const BACKOFF = { baseMs: 100, maxMs: 30_000 };
 
@@ -45,7 +45,7 @@ interface Wait {
   readonly ended: Promise<void>;
 }
 
-/** What there is to look at: a definition, or all that a group registers. */
+/** Item of work: a definition, or all APIServices of a group. */
 type Work = `definition ${string}` | `group ${string}`;
 
 export class CustomDefinitions {
@@ -56,7 +56,7 @@ export class CustomDefinitions {
   readonly #services: CustomApiServices;
   readonly #removal: InstanceRemoval;
   readonly #work = new WorkSet<Work>();
-  /** Of definitions whose objects are still being finalized. */
+  /** Definitions that wait for the finalizers of their objects. */
   readonly #waits = new Map<string, Wait>();
   #isFollowing = false;
 
@@ -69,7 +69,7 @@ export class CustomDefinitions {
     this.#removal = new InstanceRemoval(workshop);
   }
 
-  /** Whether all that are there have been read, and what changes is looked at. */
+  /** Whether all existing definitions have been read and changes are watched. */
   get isFollowing(): boolean {
     return this.#isFollowing;
   }
@@ -87,7 +87,7 @@ export class CustomDefinitions {
         this.#follow(this.#services.prefix, signal, (key) => this.#noteService(key)),
         this.#settleAll(signal),
       ];
-      // Following begins with reading all that is there, without a break.
+      // The first reads happen synchronously when following begins.
       this.#isFollowing = true;
       await Promise.all(running);
     } finally {
@@ -97,7 +97,7 @@ export class CustomDefinitions {
     }
   }
 
-  /** Notes every key under the prefix, then those that change, until the signal is aborted or the store is closed. */
+  /** Calls `note` for every key under the prefix, then for each change, until the signal is aborted or the store is closed. */
   async #follow(prefix: string, signal: AbortSignal, note: (key: string) => void): Promise<void> {
     const { store, loop } = this.#workshop;
     const random = loop.random("custom-definitions");
@@ -131,7 +131,7 @@ export class CustomDefinitions {
     }
   }
 
-  /** Watches of a kind that is served no longer end now, not when somebody next asks for it. */
+  /** Renews the kind at once: watches of a kind that is no longer served must not wait for the next request to end. */
   #noteDefinition(name: string): void {
     this.#kinds.renew(name);
     this.#work.add(`definition ${name}`);
@@ -156,15 +156,16 @@ export class CustomDefinitions {
       } catch (error) {
         if (signal.aborted || isStoreError(error, "Closed")) return;
         if (error instanceof UnreadableValue) {
-          // Its next value is looked at when it comes.
+          // The next value of the key is checked when it arrives.
           log.warn("a custom resource definition cannot be read", { error: error.message });
           continue;
         }
         const count = failures.get(work) ?? 0;
         failures.set(work, count + 1);
-        // Somebody else was faster: the change that tells of it is on its way.
+        // Another server was faster, and the watch will deliver its change.
         const isOvertaken = isApiError(error, "Conflict") || isApiError(error, "AlreadyExists");
-        if (!isOvertaken) log.warn("a custom resource definition could not be kept", { work, error });
+        if (!isOvertaken)
+          log.warn("the server failed to reconcile a custom resource definition", { work, error });
         const again = work;
         loop.timer(loop.now() + backoffMs(count, BACKOFF, random), "progress", () => this.#work.add(again));
       }
@@ -181,7 +182,7 @@ export class CustomDefinitions {
     this.#work.add(`group ${group}`);
     const entry = this.#workshop.store.accepted.get(DEFINITIONS + name);
     const outline = entry === undefined ? undefined : findOutline(entry);
-    // Most are, at every start: these need not be decoded.
+    // At every start most definitions are settled. These need no decoding.
     if (outline?.isSettled === true && !outline.isDeleted) return;
     const definition = this.#find(name);
     if (definition === undefined) {
@@ -206,7 +207,7 @@ export class CustomDefinitions {
     this.#noteGroup(definition.spec.group);
   }
 
-  /** Names of the others in the group, those of the published API among them, whether it is served or not. */
+  /** Names of the other definitions in the group, and those of the published API, even if it is not served. */
   #taken(name: string, { spec }: CustomResourceDefinition): TakenNames {
     const { accepted } = this.#workshop.store;
     const names = groupVersions()
@@ -220,7 +221,7 @@ export class CustomDefinitions {
     return takenNames(names);
   }
 
-  /** Those whose names were refused may have them now. */
+  /** Definitions with refused names may get them now. */
   #noteGroup(group: string): void {
     const { accepted } = this.#workshop.store;
     for (const entry of accepted.range(DEFINITIONS, prefixEnd(DEFINITIONS))) {
@@ -239,14 +240,14 @@ export class CustomDefinitions {
     else this.#endWait(name);
   }
 
-  /** What holds the objects goes some time: then the definition is looked at again. */
+  /** Checks the definition again when the remaining objects change. */
   #wait(name: string, { spec }: CustomResourceDefinition): void {
     if (this.#waits.has(name)) return;
     const { store } = this.#workshop;
     const prefix = `/registry/${spec.group}/${spec.names.plural}/`;
     const watch = store.watch({ prefix, after: store.view.revision, lane: "background" });
     this.#waits.set(name, { watch, ended: this.#noteChanges(name, watch) });
-    // Once more, for what changed before the watch began.
+    // Covers changes before the watch began.
     this.#work.add(`definition ${name}`);
   }
 

@@ -1,4 +1,4 @@
-/** Deletes the objects of a kind whose definition is to go, and then lets the definition go. */
+/** Deletes the objects of a kind whose definition is deleted, then removes the definition. */
 import { isApiError } from "../../../api/errors/api-error.ts";
 import type {
   CustomResourceDefinition,
@@ -17,7 +17,7 @@ import type { Place } from "../../write/object-writer.ts";
 import { timeText } from "../../write/system-metadata.ts";
 import { withConditions } from "./name-plan.ts";
 
-/** Objects that are deleted in one go; then others have their turn. */
+/** Objects deleted in one piece. Then the loop runs other work. */
 const PIECE = 200;
 
 const IN_PROGRESS = {
@@ -28,13 +28,13 @@ const IN_PROGRESS = {
 };
 
 export interface Target {
-  /** Of the definition. */
+  /** Place of the definition. */
   readonly place: Place;
   /** `undefined` when the kind was never served. */
   readonly instances: StoredResource | undefined;
 }
 
-/** `more`: call again. `waiting`: objects are left that something else holds. */
+/** `more`: call again. `waiting`: finalizers hold the remaining objects. */
 export type Outcome = "done" | "more" | "waiting";
 
 export class InstanceRemoval {
@@ -73,7 +73,7 @@ export class InstanceRemoval {
     return held === 0 ? "none" : "held";
   }
 
-  /** Unasked: webhooks of whoever brought the kind are often gone by now, and would hold its definition for ever. */
+  /** Skips admission: the author's webhooks are often gone already, and would block the removal forever. */
   async #removeOne(place: Place): Promise<void> {
     const target = { ...place, consent: "unasked" } as const;
     try {
@@ -83,7 +83,7 @@ export class InstanceRemoval {
     }
   }
 
-  /** Not through the verbs: a definition that newer rules refuse must go all the same. */
+  /** Bypasses the verbs: a definition that newer rules refuse must still be removable. */
   async #change(place: Place, change: (object: Definition) => ApiObject): Promise<void> {
     const options = { isDryRun: false, onConflict: "retry" } as const;
     try {

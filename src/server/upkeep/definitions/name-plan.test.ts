@@ -36,7 +36,7 @@ function definition(
 const nobody = takenNames([]);
 
 describe("plannedStatus", () => {
-  test("does not establish a kind that nobody could convert until its certificates are right", () => {
+  test("a kind without usable conversion certificates is not established until they are corrected", () => {
     const webhook = { clientConfig: { caBundle: "Cg==" }, conversionReviewVersions: ["v1"] };
     const plain = definition();
     const unsafe = {
@@ -56,7 +56,7 @@ describe("plannedStatus", () => {
     expect(plannedStatus({ ...unsafe, status: established }, nobody, NOW)).toBe(established);
   });
 
-  test("gives a definition its names and establishes it", () => {
+  test("a definition without conflicts gets its names and is established", () => {
     expect(plannedStatus(definition(), nobody, NOW)).toEqual({
       acceptedNames: names,
       conditions: [
@@ -79,7 +79,7 @@ describe("plannedStatus", () => {
     });
   });
 
-  test("changes nothing of what is as it should be", () => {
+  test("a status that is already correct does not change", () => {
     const status = plannedStatus(definition(), nobody, NOW);
 
     expect(plannedStatus(definition(status), nobody, "2027-01-01T00:00:00Z")).toBe(status);
@@ -96,14 +96,14 @@ describe("plannedStatus", () => {
       "ListKindConflict",
       '"WidgetList" is already in use',
     ],
-  ])("does not establish one whose names others have: %j", (taken, reason, message) => {
+  ])("a definition with a taken name is not established: %j", (taken, reason, message) => {
     expect(plannedStatus(definition(), takenNames([taken]), NOW).conditions).toMatchObject([
       { type: "NamesAccepted", status: "False", reason, message },
       { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
     ]);
   });
 
-  test("keeps one established that loses a name later", () => {
+  test("an established kind stays established when it loses a name", () => {
     const status = plannedStatus(definition(), nobody, NOW);
     const renamed = { ...status, acceptedNames: { ...status.acceptedNames, shortNames: ["old"] } };
 
@@ -116,7 +116,7 @@ describe("plannedStatus", () => {
     ]);
   });
 
-  test("says of groups of the community whether they were agreed on", () => {
+  test("a community group reports whether its API was approved", () => {
     const annotations = { "api-approved.kubernetes.io": "https://github.com/kubernetes/enhancements/pull/1" };
 
     const { conditions } = plannedStatus(definition(fresh, { group: "x.k8s.io", annotations }), nobody, NOW);

@@ -1,4 +1,4 @@
-/** Which names a definition gets, and what its conditions say of that. Names are unique within a group. */
+/** Decides which names a definition gets, and the conditions that report it. Names are unique within a group. */
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
@@ -13,7 +13,7 @@ import { findApproval } from "../../../resources/definitions/custom-resource-def
 type Names = CustomResourceDefinitionNames;
 type Condition = CustomResourceDefinitionCondition;
 
-/** In use by other definitions of the group. */
+/** Names in use by other definitions of the group. */
 export interface TakenNames {
   /** Plural, singular and short names. */
   readonly resources: ReadonlySet<string>;
@@ -30,7 +30,7 @@ export function takenNames(accepted: Iterable<Names>): TakenNames {
   return { resources, kinds };
 }
 
-/** The status that the definition should have; the one it has when that is it. `now` is the time as the API writes it. */
+/** Returns the wanted status, or the present one if it is the same. `now` is formatted like the API's times. */
 export function plannedStatus(
   definition: CustomResourceDefinition,
   taken: TakenNames,
@@ -43,7 +43,7 @@ export function plannedStatus(
   return { ...status, acceptedNames, conditions };
 }
 
-/** One after the other: what the later ones find counts. */
+/** Checked in this order. The last conflict determines the condition. */
 const RULES: readonly {
   readonly field: "plural" | "singular" | "kind" | "listKind";
   readonly reason: string;
@@ -105,7 +105,7 @@ function wanted(definition: CustomResourceDefinition, names: Condition): readonl
   return [names, next, ...(approval === undefined ? [] : [approval])];
 }
 
-/** Once established a kind stays so, whatever becomes of its names. */
+/** An established kind stays established, even if it loses a name. */
 function establishedCondition(present: Condition | undefined, names: Condition): Condition {
   if (present?.status === "True") return present;
   if (names.status === "True")
@@ -123,7 +123,7 @@ function establishedCondition(present: Condition | undefined, names: Condition):
   };
 }
 
-/** Nobody could convert its objects. One that is established stays so here, too. */
+/** Condition of a kind whose objects cannot be converted. An established kind stays established here, too. */
 function unsafe(present: Condition | undefined, mistake: string): Condition {
   if (present?.status === "True") return present;
   return {
@@ -148,7 +148,7 @@ function approvalCondition(definition: CustomResourceDefinition): Condition | un
   return { type: "KubernetesAPIApprovalPolicyConformant", status, reason, message: approval.text };
 }
 
-/** The list itself when all of them are in it. A time changes with the state only. */
+/** Returns the same list if it already contains all. A transition time changes only with the status. */
 export function withConditions(
   present: readonly Condition[],
   wanted: readonly Condition[],

@@ -1,4 +1,4 @@
-/** Things to do, each noted once however often it is added, taken in the order in which they were first noted. */
+/** A queue without duplicates, in the order of the first addition. */
 export class WorkSet<T> {
   readonly #items = new Set<T>();
   #isClosed = false;
@@ -9,7 +9,7 @@ export class WorkSet<T> {
     this.#wake?.();
   }
 
-  /** The next one, as soon as there is one; `undefined` once closed. One caller at a time. */
+  /** Resolves with the next item, or `undefined` once closed. Only one caller may wait. */
   async next(): Promise<T | undefined> {
     while (!this.#isClosed) {
       for (const item of this.#items) {

@@ -25,11 +25,11 @@ async function leases({ server }: RunningServer): Promise<readonly Seen[]> {
 }
 
 describe("the lease of a server", () => {
-  test("is named after its host as upstream's is", () => {
+  test("the Lease has the same name as upstream's for this host", () => {
     expect(serverIdentity("kind-control-plane")).toBe("apiserver-c7uylvfxlbqccnk6myfkwetzze");
   });
 
-  test("tells its host and who serves, and is renewed", async () => {
+  test("the Lease names the host and the server, and is renewed", async () => {
     const one = await start("one.example");
     const [before] = await leases(one);
     await world.loop.advance(10_000);
@@ -57,7 +57,7 @@ describe("the lease of a server", () => {
     await one.end();
   });
 
-  test("goes with the server", async () => {
+  test("a stopping server deletes its Lease", async () => {
     const one = await start("one");
     const two = await start("two");
 
@@ -69,7 +69,7 @@ describe("the lease of a server", () => {
     await one.end();
   });
 
-  test("is collected an hour after its server died, and others' leases are not", async () => {
+  test("the Lease of a dead server is deleted after an hour, and other Leases are not", async () => {
     const one = await start("one");
     const labels = { "apiserver.kubernetes.io/identity": "kube-apiserver" };
     const spec = { leaseDurationSeconds: 3600, renewTime: "1970-01-01T00:00:00.000000Z" };

@@ -1,6 +1,6 @@
 /**
- * Who serves the API, told to everybody who reads it: a Lease in `kube-system` for each server, named after its host as kube-apiserver
- * names its own. A server that ends takes its Lease along; those of servers that died go when they have run out.
+ * Publishes the servers of the API: one Lease in `kube-system` for each, named after its host like kube-apiserver's. A stopping
+ * server deletes its Lease. The servers delete expired Leases of dead servers.
  */
 import { createHash } from "node:crypto";
 import { isApiError } from "../../../api/errors/api-error.ts";
@@ -21,14 +21,14 @@ import type { Place } from "../server-writer.ts";
 const NAMESPACE = "kube-system";
 const IDENTITY_LABEL = "apiserver.kubernetes.io/identity";
 const IDENTITY = "kube-apiserver";
-/** These as upstream's. */
+/** Same values as upstream's. */
 const RENEWAL_MS = 10_000;
 const DURATION_S = 3600;
 const COLLECTION_MS = 3_600_000;
 
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** The name that kube-apiserver has on this host. */
+/** The name that kube-apiserver would have on this host. */
 export function serverIdentity(hostname: string): string {
   const hash = createHash("sha256").update(withLength(hostname)).update(withLength(IDENTITY)).digest();
   return `apiserver-${base32(hash.subarray(0, 16))}`;
@@ -47,7 +47,7 @@ function base32(bytes: Uint8Array): string {
   return fives.map((five) => BASE32.charAt(Number.parseInt(five.padEnd(5, "0"), 2))).join("");
 }
 
-/** A Lease that says not how long it holds is nobody's. */
+/** A Lease without a duration or renew time counts as expired. */
 function isExpired({ spec }: Lease, now: number): boolean {
   const { renewTime, leaseDurationSeconds } = spec ?? {};
   if (renewTime === undefined || leaseDurationSeconds === undefined) return true;
@@ -69,7 +69,7 @@ export function identityLease(workshop: Workshop, { hostname, vouchers }: Server
   let isFirst = true;
 
   async function renew(): Promise<void> {
-    // What an earlier server on this host left says nothing of this one.
+    // The Lease of an earlier server on this host does not describe this one.
     if (isFirst) await release(writer, own);
     isFirst = false;
     const live = writer.find(own) as Lease | undefined;
@@ -92,7 +92,7 @@ export function identityLease(workshop: Workshop, { hostname, vouchers }: Server
     return undefined;
   }
 
-  /** Looks again after each: its server may have come back meanwhile. */
+  /** Searches again after each removal, because a server may have renewed its Lease in the meantime. */
   async function collect(): Promise<void> {
     for (let name = findExpired(); name !== undefined; name = findExpired())
       await release(writer, { ...own, name });
@@ -133,7 +133,7 @@ function renewed(live: Lease, { labels, annotations, term }: Renewal): JsonObjec
   return { ...live, metadata, spec: { ...live.spec, ...term } } as unknown as JsonObject;
 }
 
-/** Another server may have been faster. */
+/** Another server may have removed it first. */
 async function release(writer: HouseWriter, place: Place): Promise<void> {
   if (!writer.exists(place)) return;
   try {

@@ -6,7 +6,7 @@ import type { RunningServer } from "../shared-store-fixture.ts";
 
 const ENDPOINTS = "/api/v1/namespaces/default/endpoints/kubernetes";
 const SLICE = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
-/** A lease lasts 15 seconds and ends up to one later. */
+/** A lease lasts 15 seconds and expires within one more. */
 const LEASE_MS = 16_000;
 const SOON_MS = 1000;
 
@@ -24,7 +24,7 @@ function startRunning(address: string): Promise<RunningServer> {
   return world.startRunning({ address, isStoreShared: true });
 }
 
-/** As Endpoints and EndpointSlice say; they must agree. */
+/** Addresses in the Endpoints and the EndpointSlice, which must agree. */
 async function told(server: ServerFixture): Promise<readonly string[]> {
   const { body } = await world.done(server.send("GET", ENDPOINTS));
   const [subset] = listAt<{ addresses: { ip: string }[] }>(body, "subsets");
@@ -36,7 +36,7 @@ async function told(server: ServerFixture): Promise<readonly string[]> {
 }
 
 describe("servers over one store", () => {
-  test("are all told to clients, for as long as they live", async () => {
+  test("the endpoints list all servers while they are alive", async () => {
     const first = await startRunning("10.1.2.9");
     const second = await startRunning("10.1.2.3");
 
@@ -50,7 +50,7 @@ describe("servers over one store", () => {
     await second.end();
   });
 
-  test("are no longer told at once when they end", async () => {
+  test("the endpoints drop a stopping server at once", async () => {
     const first = await startRunning("10.1.2.3");
     const second = await startRunning("10.1.2.9");
     await world.loop.advance(SOON_MS);
@@ -62,7 +62,7 @@ describe("servers over one store", () => {
     await first.end();
   });
 
-  test("are no longer told when they died and their lease has ended", async () => {
+  test("the endpoints drop a dead server after its lease expires", async () => {
     const living = await startRunning("10.1.2.3");
     await start("10.1.2.9");
     await world.loop.advance(LEASE_MS - 2000);
@@ -75,7 +75,7 @@ describe("servers over one store", () => {
     await living.end();
   });
 
-  test("leave the last one in place: nobody is left who could tell of another", async () => {
+  test("the endpoints keep the last server that stops", async () => {
     const only = await startRunning("10.1.2.3");
 
     await only.end();
@@ -84,7 +84,7 @@ describe("servers over one store", () => {
     expect(await told(only.server)).toEqual(["10.1.2.3"]);
   });
 
-  test("put the addresses of all back when somebody changes them", async () => {
+  test("the endpoints are restored after a client changes them", async () => {
     const first = await startRunning("10.1.2.3");
     const second = await startRunning("10.1.2.9");
     await world.loop.advance(SOON_MS);
@@ -98,7 +98,7 @@ describe("servers over one store", () => {
     await second.end();
   });
 
-  test("share one address without taking it from each other", async () => {
+  test("servers with one address share its lease", async () => {
     const first = await startRunning("10.1.2.3");
     const second = await startRunning("10.1.2.3");
     await world.loop.advance(SOON_MS);
@@ -111,7 +111,7 @@ describe("servers over one store", () => {
     await first.end();
   });
 
-  test("with other families are not mixed into the endpoints of this one", async () => {
+  test("the endpoints omit servers of another address family", async () => {
     const first = await startRunning("10.1.2.3");
     const value = Buffer.from("{}");
     await world.done(
@@ -125,7 +125,7 @@ describe("servers over one store", () => {
   });
 });
 
-test("a server that shares its store with nobody writes no lease", async () => {
+test("a server with a store of its own writes no lease", async () => {
   await world.start({});
 
   expect(world.store.view.count("/registry/masterleases/", "/registry/masterleases0")).toBe(0);

@@ -1,6 +1,6 @@
 /**
- * Which servers live, told through the store that they share. Each holds a key named after its address that ends by itself
- * unless it is renewed, under the name and in the form of kube-apiserver, so that servers of both kinds see each other.
+ * Tracks the live servers of a shared store. Each server holds a key named after its address that expires unless renewed. Key and
+ * value have kube-apiserver's form, so that servers of both kinds see each other.
  */
 import { findIpAddress } from "../../../api/values/ip-address.ts";
 import { isStoreError } from "../../../store/store-error.ts";
@@ -9,28 +9,28 @@ import type { Store } from "../../../store/store.ts";
 import type { Routine } from "../periodic-task.ts";
 
 export const SERVER_LEASES = "/registry/masterleases/";
-/** As kube-apiserver's: so long after a server dies, clients are still sent to it. */
+/** Same as kube-apiserver's. Clients may still be sent to a dead server for this long. */
 const TTL_MS = 15_000;
-/** Two renewals may be lost before the lease ends. */
+/** Two renewals may fail before the lease expires. */
 const RENEWAL_MS = 5_000;
-/** An EndpointSlice takes no more. */
+/** Upper bound of the addresses in an EndpointSlice. */
 const SERVERS_MAX = 1000;
 
 export class ServerLease {
   readonly #store: Store;
   readonly #address: string;
   readonly #key: string;
-  /** Of the last renewal; 0 before the first. */
+  /** Revision of the last renewal; 0 before the first. */
   #revision = 0;
 
-  /** The address is the one under which other machines reach this server. */
+  /** `address` is the one under which other machines reach this server. */
   constructor(store: Store, address: string) {
     this.#store = store;
     this.#address = address;
     this.#key = SERVER_LEASES + address;
   }
 
-  /** The addresses of all live servers in order, this one's always among them, of its family only. */
+  /** Sorted addresses of all live servers of this server's address family, always including its own. */
   addresses(): readonly string[] {
     const found = new Set([this.#address]);
     const family = findIpAddress(this.#address)?.family;
@@ -65,7 +65,7 @@ export class ServerLease {
     this.#revision = (await this.#store.write({ changes: [change], purpose: "upkeep" })).revision;
   }
 
-  /** Not one that another server at this address has renewed since. */
+  /** Keeps the key if another server at this address has renewed it since. */
   async #release(): Promise<void> {
     try {
       await this.#store.write({
