@@ -1,4 +1,4 @@
-/** What other servers serve under this one's address: requests for it are handed on once it is known who asks and that they may. */
+/** Relays requests for APIs of extension servers, after authentication and authorization. */
 import { badRequest, methodNotAllowed, serviceUnavailable } from "../../api/errors/api-error.ts";
 import type { OpenEgress } from "../egress/create-egress.ts";
 import { EgressError } from "../egress/egress.ts";
@@ -15,9 +15,9 @@ export interface AggregationParts {
   readonly apis: RemoteApis;
   readonly egress: OpenEgress;
   readonly relay: Relay;
-  /** By what extension servers know that it is this server who says who asks. */
+  /** Client certificate with which extension servers recognize this server and trust its identity headers. */
   readonly frontProxy: () => ClientPair | undefined;
-  /** Called when a server that should be there did not answer. */
+  /** Called when a registered server could not be reached. */
   readonly onUnreached: (api: RemoteApi) => void;
 }
 
@@ -34,7 +34,7 @@ function findApi({ group, version }: ResourceRequest, apis: RemoteApis): RemoteA
   return group === "" ? undefined : apis.find(group, version);
 }
 
-/** Paths of the discovery and the OpenAPI document of a version. Any other path is relayed as a resource or not at all. */
+/** Paths of the discovery and the OpenAPI document of a version. All other paths are relayed only as resources. */
 const DOCUMENT = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)\/?$/;
 
 function findDocumented({ method, path }: OtherRequest, apis: RemoteApis): RemoteApi | undefined {
@@ -43,36 +43,36 @@ function findDocumented({ method, path }: OtherRequest, apis: RemoteApis): Remot
   return group === undefined || version === undefined ? undefined : apis.find(group, version);
 }
 
-/** A part that many servers take for a step within the path, with whatever they take for a slash around it. */
+/** A dot segment in the path, between characters that some servers take for a slash. */
 const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
 
-/** Characters that other servers take for slashes or for the end of a text. */
+/** Characters that some servers take for slashes or for the end of a string. */
 const UNSAFE = /[\\\p{Cc}]/u;
 
 /**
- * Path and query as they were parsed and authorized, written anew: the other server reads nothing into them that this
- * server did not see.
+ * Encodes the path and query anew from the parsed and authorized form. The extension server therefore cannot interpret them
+ * differently.
  */
 function relayedTarget(info: RequestInfo, query: URLSearchParams): string {
   const path = info.path.replace(/\/$/, "").split("/").map(encodeURIComponent).join("/");
-  // Schemas are asked for by a hash that their server may have replaced; it would answer with a redirect.
+  // The hash in a schema request may be outdated, and the extension server would answer with a redirect.
   if (info.type === "other" && path.startsWith("/openapi/")) return path;
   const rest = info.type === "resource" ? info.rest : "";
   return query.size === 0 ? path + rest : `${path}${rest}?${query.toString()}`;
 }
 
-/** `watch/` and `proxy/` are verbs here, while another server may have resources of these names. */
+/** `watch/` and `proxy/` are verbs in this server's paths, while an extension server may have resources of these names. */
 function isOldForm(info: RequestInfo): boolean {
   if (info.type === "other") return false;
   return info.verb === "proxy" || (info.verb === "watch" && !isMethodFit(info));
 }
 
-/** What clients make of the plain answer. */
+/** Clients show this text for a plain 503. */
 const UNAVAILABLE = "the server is currently unable to handle the request";
 
 function handOn(exchange: Exchange, api: RemoteApi, parts: AggregationParts): Reply {
   const { request, info, query, user } = exchange;
-  if (user === undefined) throw new Error("who asks is known before a request is handed on");
+  if (user === undefined) throw new Error("a request must be authenticated before it is relayed");
   if (DOT_SEGMENT.test(info.rawPath) || UNSAFE.test(info.path))
     throw badRequest(`invalid path ${JSON.stringify(info.rawPath)}`);
   if (isOldForm(info)) throw methodNotAllowed();

@@ -3,7 +3,7 @@ import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { availabilityMetrics } from "./availability-metrics.ts";
 import { failedDiscovery, PASSED } from "./availability.ts";
 
-test("servers of other APIs are told to be there or not, and each time they were lost", async () => {
+test("the metrics show which extension servers are available, and count each loss", async () => {
   const metrics = createMetrics();
   const looked = availabilityMetrics(metrics);
   const failed = failedDiscovery("https://api", "no");

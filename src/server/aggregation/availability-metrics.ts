@@ -1,4 +1,4 @@
-/** Whether servers of other APIs can be asked, under the names people alert on. */
+/** Metrics of the availability of extension servers, under upstream's names because alerts use them. */
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Availability } from "./availability.ts";
 
@@ -11,12 +11,12 @@ export type AvailabilityObserver = (
 export function availabilityMetrics(metrics: Metrics): AvailabilityObserver {
   const unavailable = metrics.gauge({
     name: "aggregator_unavailable_apiservice",
-    help: "1 while the server of an API cannot be asked, else 0.",
+    help: "1 while the extension server of an API is unavailable, else 0.",
     labels: ["name"],
   });
   const losses = metrics.counter({
     name: "aggregator_unavailable_apiservice_total",
-    help: "How often the server of an API was found to be gone, by reason.",
+    help: "Number of times the extension server of an API became unavailable, by reason.",
     labels: ["name", "reason"],
   });
   return (name, wasAvailable, { isAvailable, reason }) => {

@@ -1,4 +1,4 @@
-/** Whether the server of an API can be asked, and why not: the condition `Available`, in upstream's words. */
+/** Availability of an extension server as the condition `Available`, with upstream's reasons and messages. */
 import type { APIServiceCondition } from "../../api/generated/types/apiregistration-v1.ts";
 import { readyEnds } from "../egress/service-lookup.ts";
 import type { ServiceLookup } from "../egress/service-lookup.ts";
@@ -18,18 +18,18 @@ export const LOCAL: Availability = {
 
 export const PASSED: Availability = { isAvailable: true, reason: "Passed", message: "all checks passed" };
 
-/** The same with a word on what of the API's discovery is not shown. */
+/** Appends the reason for a truncated discovery to the message. */
 export function withCut(availability: Availability, cut: string): Availability {
   return { ...availability, message: `${availability.message}; ${cut}` };
 }
 
-/** What can be seen without asking anybody; undefined when nothing speaks against asking. */
+/** Finds a problem that needs no request to the server; undefined if there is none. */
 export function findObstacle({ target }: RemoteApi, services: ServiceLookup): Availability | undefined {
   const { namespace, name, port } = target;
   const where = `service/${name} in ${JSON.stringify(namespace)}`;
   const service = services.findService(target);
   if (service === undefined) return missing("ServiceNotFound", `${where} is not present`);
-  // Whoever is behind another name says nothing here of where it listens.
+  // An ExternalName Service does not list the ports of its target.
   if (service.spec.type === "ExternalName") return undefined;
   const servicePort = service.spec.ports?.find((each) => each.port === port);
   if (servicePort === undefined)
@@ -49,7 +49,7 @@ function missing(reason: string, message: string): Availability {
   return { isAvailable: false, reason, message };
 }
 
-/** The same list when nothing changes. The time is that of the last change between available and not. */
+/** Returns the same list when nothing changes. The transition time changes only with the status. */
 export function plannedConditions(
   conditions: readonly APIServiceCondition[],
   { isAvailable, reason, message }: Availability,

@@ -1,4 +1,4 @@
-/** Everything by which other servers take part in this one's API. */
+/** Creates all parts of API aggregation. */
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { ClientPair } from "../egress/egress.ts";
 import type { Stage } from "../request/exchange.ts";
@@ -13,18 +13,18 @@ import type { RemoteApi } from "./remote-apis.ts";
 import { RemoteDiscovery } from "./remote-discovery.ts";
 
 export interface AggregationOptions {
-  /** With which this server shows itself to the servers of other APIs, who then believe what it says of who asks. Asked for at each request. */
+  /** Client certificate towards extension servers, which then trust the identity headers. Read at each request. */
   readonly frontProxy?: (() => ClientPair | undefined) | undefined;
   readonly metrics?: Metrics;
 }
 
 export interface Aggregation {
-  /** Answer what is for others to answer. */
+  /** Stages that answer requests for extension servers. */
   readonly stages: readonly Stage[];
   readonly discovery: RemoteDiscovery;
-  /** Whether it is known which there are. */
+  /** Whether the existing APIServices have been read. */
   readonly isFollowing: boolean;
-  /** Finds out which of them are there, until the signal is aborted. */
+  /** Checks the extension servers until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 

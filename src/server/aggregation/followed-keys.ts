@@ -1,4 +1,4 @@
-/** Follows keys of the store: all under a prefix for as long as it goes, or any of several until one changes. */
+/** Follows keys of the store: all keys under a prefix until aborted, or several prefixes until the first change. */
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -15,7 +15,7 @@ export interface Followed {
   readonly signal: AbortSignal;
 }
 
-/** Notes every key under the prefix, then those that change, until the signal is aborted or the store is closed. */
+/** Calls `note` for every key under the prefix, then for each change, until the signal is aborted or the store is closed. */
 export async function followKeys(
   { store, loop }: Parts,
   { prefix, signal }: Followed,
@@ -41,11 +41,11 @@ export async function followKeys(
 export interface Awaited {
   readonly prefixes: readonly string[];
   readonly after: number;
-  /** At most so long. */
+  /** Upper bound of the wait, in milliseconds. */
   readonly ms: number;
 }
 
-/** A watch that can't go on is a reason to look again too. */
+/** A failed watch is a reason to check again too. */
 export async function waitForChange(
   { store, loop }: Parts,
   { prefixes, after, ms }: Awaited,

@@ -1,6 +1,6 @@
 /**
- * Keeps the condition `Available` of each API that another server serves, and what is known of it. Each has a loop of its own, so that one
- * whose server does not answer keeps no other waiting; it looks again when its Service changes, and by the clock.
+ * Maintains the condition `Available` and the discovery of each API of an extension server. Each API has its own loop, so that an
+ * unresponsive server delays no other. A check runs periodically and when the Service changes.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { APIService } from "../../api/generated/types/apiregistration-v1.ts";
@@ -30,10 +30,10 @@ export interface RemoteUpkeepParts extends CheckParts {
   readonly onLook?: AvailabilityObserver;
 }
 
-/** As upstream's. */
+/** Same as upstream's. */
 const RECHECK_MS = 30_000;
 const BACKOFF = { baseMs: 500, maxMs: RECHECK_MS };
-/** Endpoints that come and go fast are looked at so often. */
+/** Interval of the checks while endpoints change fast. */
 const DEBOUNCE_MS = 100;
 
 interface Kept {
@@ -45,9 +45,9 @@ interface Kept {
 export class RemoteApiUpkeep {
   readonly #parts: RemoteUpkeepParts;
   readonly #writer: HouseWriter;
-  /** By the name of the APIService. */
+  /** Keyed by the name of the APIService. */
   readonly #kept = new Map<string, Kept>();
-  /** End the rest of those that rest. */
+  /** Functions that end the wait of an API's loop. */
   readonly #wakers = new Map<string, () => void>();
   #isFollowing = false;
 
@@ -56,7 +56,7 @@ export class RemoteApiUpkeep {
     this.#writer = new HouseWriter(parts.workshop);
   }
 
-  /** Whether all APIServices that are there have been read, and what changes is looked at. */
+  /** Whether all existing APIServices have been read and changes are watched. */
   get isFollowing(): boolean {
     return this.#isFollowing;
   }
@@ -68,7 +68,7 @@ export class RemoteApiUpkeep {
       const following = followKeys(workshop, { prefix: API_SERVICES, signal }, (key) =>
         this.#note(key.slice(API_SERVICES.length)),
       );
-      // Following begins with reading all that is there, without a break.
+      // The first reads happen synchronously when following begins.
       this.#isFollowing = true;
       await following;
     } finally {
@@ -78,7 +78,7 @@ export class RemoteApiUpkeep {
     }
   }
 
-  /** Somebody could not reach its server: looks again at once. */
+  /** Checks the server again at once, after a request could not reach it. */
   suspect(name: string): void {
     this.#wakers.get(name)?.();
   }
@@ -93,7 +93,7 @@ export class RemoteApiUpkeep {
     if (api === undefined) {
       if (kept === undefined) return;
       discovery.forget(name);
-      // One that has lost its server, and is still there, is served here or nowhere.
+      // An existing APIService without a server is local.
       workshop.loop.post("background", () => this.#tell(name, LOCAL));
       return;
     }
@@ -113,7 +113,7 @@ export class RemoteApiUpkeep {
         failures = isAvailable ? 0 : failures + 1;
       } catch (error) {
         if (signal.aborted || isStoreError(error, "Closed")) return;
-        log.warn("it could not be found out whether an API is available", { name: api.name, error });
+        log.warn("failed to check whether an API is available", { name: api.name, error });
         failures++;
       }
       const ms = failures === 0 ? RECHECK_MS : backoffMs(failures - 1, BACKOFF, random);
@@ -131,15 +131,15 @@ export class RemoteApiUpkeep {
     const before = discovery.find(api.name);
     const { availability, heard } = await checkRemote(api, this.#parts, { before, signal });
     if (signal.aborted) return false;
-    // Before it is said to be available: a client that waits for that finds it in discovery.
+    // Discovery is updated before the condition: a client that waits for `Available` then finds the API in discovery.
     const { cut } = heard === undefined ? {} : discovery.hear(api.name, heard);
     await this.#tell(api.name, cut === undefined ? availability : withCut(availability, cut));
     if (cut !== undefined && cut !== before?.cut)
-      workshop.log.warn("discovery of an aggregated API is cut", { name: api.name, cut });
+      workshop.log.warn("discovery of an aggregated API is truncated", { name: api.name, cut });
     return availability.isAvailable;
   }
 
-  /** Until the time is over, it leads somewhere else, or somebody has found its server gone. */
+  /** Waits until the time is over, the Service's endpoints change, or a request fails to reach the server. */
   async #rest(
     api: RemoteApi,
     { ms, facts, after }: { readonly ms: number; readonly facts: string; readonly after: number },
@@ -175,7 +175,7 @@ export class RemoteApiUpkeep {
     }
   }
 
-  /** What decides where its Service leads. */
+  /** Everything that determines the endpoints of the Service. */
   #facts(api: RemoteApi): string {
     const { services } = this.#parts.workshop.egress;
     const slices = services.slices(api.target);
@@ -200,7 +200,7 @@ export class RemoteApiUpkeep {
     try {
       await this.#writer.update(place, next as unknown as JsonObject, "status");
     } catch (error) {
-      // Somebody was faster; the change that tells of it is on its way.
+      // Another writer was faster, and the watch will deliver its change.
       if (!isApiError(error, "Conflict") && !isApiError(error, "NotFound")) throw error;
     }
   }

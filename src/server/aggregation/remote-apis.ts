@@ -1,6 +1,6 @@
 /**
- * The versions of groups that other servers serve: exactly those whose APIServices stand in the store's visible state. What is built in is
- * never served by others, whatever an APIService says.
+ * Finds the group versions that extension servers serve: those of the APIServices in the store. An APIService cannot replace a
+ * built-in version.
  */
 import type { APIService } from "../../api/generated/types/apiregistration-v1.ts";
 import { prefixEnd } from "../../store/store.ts";
@@ -11,7 +11,7 @@ import { StoredObject } from "../objects/stored-object.ts";
 export const API_SERVICES = "/registry/apiregistration.k8s.io/apiservices/";
 
 export interface RemoteApi {
-  /** Of the APIService: `v1beta1.metrics.k8s.io`. */
+  /** Name of the APIService, such as `v1beta1.metrics.k8s.io`. */
   readonly name: string;
   readonly group: string;
   readonly version: string;
@@ -19,15 +19,15 @@ export interface RemoteApi {
   readonly trust: EgressTrust;
   readonly order: readonly [group: number, version: number];
   readonly isAvailable: boolean;
-  /** Another one when anything but its status has changed. */
+  /** Changes whenever anything but the status changes. */
   readonly edition: string;
 }
 
 export class RemoteApis {
   readonly #store: Store;
-  /** Names of APIServices. */
+  /** Names of the APIServices of built-in versions. */
   readonly #builtIn: ReadonlySet<string>;
-  /** Names of APIServices that others serve, for most requests are for none of them; undefined while nobody follows. */
+  /** Names of APIServices of extension servers, to skip the lookup for most requests. Undefined until `follow`. */
   #followed: Set<string> | undefined;
   readonly #known = new WeakMap<Entry, { readonly api: RemoteApi | undefined }>();
 
@@ -41,12 +41,12 @@ export class RemoteApis {
     return this.#followed?.has(name) === false ? undefined : this.#look(name);
   }
 
-  /** From now on only those that were noted are looked for. To be called when all that stand there are noted in the same instant. */
+  /** From now on only noted APIServices are looked up. The caller notes all existing ones in the same step. */
   follow(): void {
     this.#followed ??= new Set();
   }
 
-  /** Looks at what has become of an APIService. */
+  /** Reads the APIService again after a change. */
   note(name: string): RemoteApi | undefined {
     const api = this.#look(name);
     if (api === undefined) this.#followed?.delete(name);
@@ -54,7 +54,7 @@ export class RemoteApis {
     return api;
   }
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   all(): readonly RemoteApi[] {
     const found: RemoteApi[] = [];
     for (const name of this.#names()) {

@@ -1,4 +1,4 @@
-/** Asks the server of an API whether it is there, and what it serves. */
+/** Checks whether an extension server is available, and reads its discovery. */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { parseJson } from "../../api/json/json-scan.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
@@ -13,15 +13,15 @@ import { RESOURCES_MAX, resourcesInList, resourcesInPlainList } from "./remote-r
 import type { RemoteResources } from "./remote-resources.ts";
 import { remoteSpec } from "./remote-spec.ts";
 
-/** As upstream's. */
+/** Same as upstream's. */
 const TIMEOUT_MS = 5000;
-/** The discovery of this server itself has a tenth of that. */
+/** Ten times the size of this server's own discovery. */
 const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
 const AGGREGATED =
   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
   "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
 
-/** Under this name servers know this one when it asks for itself. */
+/** The user that extension servers see for this server's own requests. */
 const AGGREGATOR = { name: "system:kube-aggregator", uid: "", groups: ["system:masters"], extra: {} };
 
 export interface CheckParts {
@@ -31,12 +31,12 @@ export interface CheckParts {
 
 export interface CheckResult {
   readonly availability: Availability;
-  /** Undefined when there was nobody to hear. */
+  /** Undefined when the server could not be reached. */
   readonly heard: Heard | undefined;
 }
 
 export interface CheckOptions {
-  /** What was heard last. */
+  /** Result of the previous check. */
   readonly before: Heard | undefined;
   readonly signal: AbortSignal;
 }
@@ -98,7 +98,7 @@ function asker({ target, trust }: RemoteApi, { egress, frontProxy }: CheckParts,
     });
 }
 
-/** Servers that know it tell more in this form; older ones do not know it. */
+/** Reads the aggregated form, which contains more. Older servers do not have it. */
 async function aggregatedResources(api: RemoteApi, ask: Ask): Promise<RemoteResources | undefined> {
   const reply = await ask("/apis", AGGREGATED);
   const isAggregated = reply.headers.get("content-type")?.includes("as=APIGroupDiscoveryList") === true;
@@ -116,7 +116,7 @@ async function schemasOf({ group, version }: RemoteApi, ask: Ask): Promise<Reado
   return new Map(isOwn ? [[name, address]] : []);
 }
 
-/** A server that says nothing in this version, or too much, is there all the same. */
+/** Reads the OpenAPI v2 document. A server without one, or with one that is too large, still counts as available. */
 async function specOf(
   api: RemoteApi,
   ask: Ask,
@@ -127,7 +127,7 @@ async function specOf(
     if (reply.status === 304) return before;
     if (!isGood(reply)) return undefined;
     const value = remoteSpec(jsonOf(reply), api);
-    // What is made of it stays as long as it does.
+    // An equal value keeps its identity, so that documents made of it stay cached.
     if (before !== undefined && jsonEqual(value, before.value)) return before;
     return { etag: reply.headers.get("etag") ?? "", value };
   } catch (error) {
@@ -136,12 +136,12 @@ async function specOf(
   }
 }
 
-/** A redirect is none. */
+/** A redirect does not count as success. */
 function isGood({ status }: EgressReply): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** Undefined for a document that is no JSON, is nested too deep or has more values than any request body may have. */
+/** Undefined for invalid JSON, or JSON beyond the depth and size limits of request bodies. */
 function jsonOf({ body }: EgressReply): unknown {
   try {
     return parseJson(body).value;

@@ -4,7 +4,7 @@ import { openMemoryStore } from "../../store/memory-store.ts";
 import { RemoteApis } from "./remote-apis.ts";
 import { RemoteDiscovery } from "./remote-discovery.ts";
 
-test("the resources of two hundred APIs of other servers are shown, and of the next when one is gone", () => {
+test("discovery shows the resources of two hundred extension APIs, and of the next one after a removal", () => {
   const store = openMemoryStore({ loop: createRealLoop({ name: "test" }) });
   const discovery = new RemoteDiscovery(new RemoteApis(store, []));
   const heard = { resources: [{ resource: "flunders" }], schemas: new Map() };

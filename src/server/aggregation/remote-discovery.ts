@@ -1,40 +1,40 @@
-/** What the servers of other APIs say that they serve, as last heard: clients are told of it with everything else. */
+/** Keeps the last known discovery of extension servers, which this server adds to its own. */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
 import type { RemoteSpec } from "./remote-spec.ts";
 
-/** A version of a group that another server serves. */
+/** A group version that an extension server serves. */
 export interface RemoteVersion {
   readonly group: string;
   readonly version: string;
   readonly order: readonly [group: number, version: number];
-  /** As members of the aggregated form. */
+  /** Resources as members of the aggregated form. */
   readonly remote: readonly JsonObject[];
-  /** Whether its server was there when it was last asked. */
+  /** `Current` if the last check reached the server. */
   readonly freshness: "Current" | "Stale";
-  /** Of its schemas, where it has any: `apis/GROUP/VERSION` → a path with a hash. */
+  /** Paths of its OpenAPI v3 documents: `apis/GROUP/VERSION` → a path with a hash. Empty if it has none. */
   readonly schemas: ReadonlyMap<string, string>;
-  /** In the older version of OpenAPI, where it says anything in that. */
+  /** Its OpenAPI v2 document, if it has one. */
   readonly spec: RemoteSpec | undefined;
 }
 
-/** What was heard from one server. */
+/** Result of the last check of one server. */
 export interface Heard {
   readonly resources: readonly JsonObject[];
   readonly schemas: ReadonlyMap<string, string>;
   readonly spec?: HeardSpec;
-  /** What of the server's discovery is not shown, and why; undefined when all is. */
+  /** Reason for a truncated discovery; undefined if it is complete. */
   readonly cut?: string;
 }
 
 export interface HeardSpec {
-  /** By which the server tells whether it still says the same. */
+  /** ETag of the server's document, for conditional requests. */
   readonly etag: string;
   readonly value: RemoteSpec | undefined;
 }
 
 const NOTHING: Heard = { resources: [], schemas: new Map() };
-/** Versions of groups whose resources are shown; a large cluster has a dozen. */
+/** Upper bound of the versions with resources in discovery. A large cluster has a dozen. */
 const VERSIONS_MAX = 200;
 const TOO_MANY: Heard = {
   ...NOTHING,
@@ -43,7 +43,7 @@ const TOO_MANY: Heard = {
 
 export class RemoteDiscovery {
   readonly #apis: RemoteApis;
-  /** By the name of the APIService; forgotten with it. */
+  /** Keyed by the name of the APIService, and dropped with it. */
   readonly #heard = new Map<string, Heard>();
   #made: readonly { readonly api: RemoteApi; readonly heard: Heard; readonly version: RemoteVersion }[] = [];
   #versions: readonly RemoteVersion[] = [];
@@ -52,7 +52,7 @@ export class RemoteDiscovery {
     this.#apis = apis;
   }
 
-  /** What is shown of it. */
+  /** Records a result and returns the part of it that discovery shows. */
   hear(name: string, heard: Heard): Heard {
     const others = [...this.#heard].filter(([other, { cut }]) => other !== name && cut !== TOO_MANY.cut);
     const shown = others.length < VERSIONS_MAX ? heard : TOO_MANY;
@@ -68,7 +68,7 @@ export class RemoteDiscovery {
     this.#heard.delete(name);
   }
 
-  /** The same list as long as nothing changes in it. */
+  /** Returns the same list until something in it changes. */
   get versions(): readonly RemoteVersion[] {
     const apis = this.#apis.all();
     if (apis.length === 0 && this.#made.length === 0) return this.#versions;

@@ -4,7 +4,7 @@ import { resourcesInList, resourcesInPlainList } from "./remote-resources.ts";
 const PLACE = { group: "wardle.example.com", version: "v1" };
 
 describe("what another server says that it serves", () => {
-  test("is taken from a plain list, subresources below their resources", () => {
+  test("resources of a plain list contain their subresources", () => {
     const resources = [
       { name: "flunders/status", kind: "Flunder", verbs: ["get"], namespaced: true },
       {
@@ -41,7 +41,7 @@ describe("what another server says that it serves", () => {
     ]);
   });
 
-  test("is taken from a list of all groups, with the members that clients know, for the version that was asked about", () => {
+  test("resources of a version are taken from a list of all groups, with the members that clients know", () => {
     const kept = { resource: "flunders", scope: "Cluster", verbs: ["get"] };
     const resources = [{ ...kept, shortNames: [], odd: { more: "x" } }, {}, 1];
     const items = [
@@ -54,14 +54,14 @@ describe("what another server says that it serves", () => {
   });
 
   test.each([undefined, 1, "text", [], {}, { items: 1 }, { resources: {} }])(
-    "may be nonsense: %j",
+    "a malformed document has no resources: %j",
     (document) => {
       expect(resourcesInList(document, PLACE)).toBeUndefined();
       expect(resourcesInPlainList(document, PLACE)).toEqual({ resources: [], leftOut: 0 });
     },
   );
 
-  test("is bounded in resources, subresources and texts, in either form", () => {
+  test("the numbers of resources, subresources and texts are bounded in both forms", () => {
     const long = "x".repeat(254);
     const texts = Array.from({ length: 100 }, (_, at) => `t${String(at)}`);
     const named = Array.from({ length: 20_000 }, (_, at) => `r${String(at)}`);

@@ -1,11 +1,11 @@
 /**
- * The resources that the server of an API lists, cut to bounds: controllers of this cluster follow each resource in discovery, with memory, a connection
- * and series of metrics, so that a document of a few megabytes must not become thousands of them.
+ * Reads the resources in an extension server's discovery, up to a limit. Controllers need memory, a connection and metrics for each
+ * resource. A large document must therefore not produce thousands of them.
  */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 
-/** The largest built-in group has two dozen; servers that list a metric as a resource each have a few hundred. */
+/** The largest built-in group has two dozen. Servers that list each metric as a resource have a few hundred. */
 export const RESOURCES_MAX = 500;
 const SUBRESOURCES_MAX = 50;
 const TEXTS_MAX = 20;
@@ -18,13 +18,13 @@ export interface GroupPlace {
 }
 
 export interface RemoteResources {
-  /** As members of the aggregated form. */
+  /** Resources as members of the aggregated form. */
   readonly resources: readonly JsonObject[];
-  /** Resources and subresources beyond the bounds. */
+  /** Number of resources and subresources beyond the limits. */
   readonly leftOut: number;
 }
 
-/** Those of one version in an `APIGroupDiscoveryList`. Undefined when the document does not have the version. */
+/** Resources of one version in an `APIGroupDiscoveryList`. Undefined if the document lacks the version. */
 export function resourcesInList(
   document: unknown,
   { group, version }: GroupPlace,
@@ -42,7 +42,7 @@ export function resourcesInList(
   return undefined;
 }
 
-/** Those in an `APIResourceList`: subresources go to the resource that they belong to. */
+/** Resources in an `APIResourceList`, with subresources grouped under their resource. */
 export function resourcesInPlainList(document: unknown, place: GroupPlace): RemoteResources {
   const found = new Map<string, Found>();
   const all = objectsIn(document, "resources").filter(({ name }) => isName(name));
@@ -77,7 +77,7 @@ function bounded(all: readonly Found[]): RemoteResources {
   return { resources, leftOut };
 }
 
-/** Members that clients know, in the order of the built-in ones. */
+/** Keeps the members that clients know, in the order of built-in resources. */
 function keptResource(resource: JsonObject, subresources: readonly JsonObject[]): JsonObject {
   const { resource: name, responseKind, scope, singularResource } = resource;
   const [shortNames, categories] = [textsIn(resource, "shortNames"), textsIn(resource, "categories")];

@@ -9,7 +9,7 @@ function using(definition: string): object {
 }
 
 describe("what another server says of a version", () => {
-  test("are its paths, and what they refer to", () => {
+  test("the spec of a version holds its paths and the definitions that they refer to", () => {
     const spec = remoteSpec(
       {
         paths: { [FLUNDERS]: using("Flunder"), "/apis/other/v1/x": using("Other"), "/version/": {} },
@@ -27,7 +27,7 @@ describe("what another server says of a version", () => {
     expect(spec?.definitions["Flunder"]).toEqual({ properties: { spec: { $ref: "#/definitions/Spec" } } });
   });
 
-  test("has shared parameters where they are referred to, but those that are very long", () => {
+  test("shared parameters are inlined, except for very long ones", () => {
     const get = { parameters: [{ $ref: "#/parameters/a-1" }, { $ref: "#/parameters/b-2" }, { $ref: "#/x" }] };
     const a = { in: "body", name: "a", schema: { $ref: "#/definitions/A" } };
     const parameters = { "a-1": a, "b-2": { in: "query", name: "b", description: "b".repeat(5000) } };
@@ -39,13 +39,13 @@ describe("what another server says of a version", () => {
   });
 
   test.each([undefined, "text", {}, { paths: [] }, { paths: { "/version/": {} } }])(
-    "is nothing in %s",
+    "a document %s has no spec",
     (document) => {
       expect(remoteSpec(document, V1)).toBeUndefined();
     },
   );
 
-  test("is nothing when it is too deep to be meant", () => {
+  test("a document that is nested too deeply has no spec", () => {
     let definition: object = {};
     for (let i = 0; i < 1000; i++) definition = { items: definition };
 
@@ -56,7 +56,7 @@ describe("what another server says of a version", () => {
 });
 
 describe("documents of several servers", () => {
-  test("share definitions that are alike, and those that this server knows", () => {
+  test("merged documents share equal definitions and those that this server has", () => {
     const spec = { paths: { "/a": using("Own") }, definitions: { Own: { type: "string" }, Known: {} } };
     const other = { paths: { "/b": using("Own") }, definitions: { Own: { type: "string" } } };
 
@@ -66,7 +66,7 @@ describe("documents of several servers", () => {
     });
   });
 
-  test("keep definitions of one name that differ", () => {
+  test("merged documents keep different definitions with one name", () => {
     const first = { paths: { "/a": using("Own") }, definitions: { Own: { type: "string" } } };
     const second = {
       paths: { "/b": using("Own") },

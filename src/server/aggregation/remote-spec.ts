@@ -1,8 +1,8 @@
-/** What servers of other APIs say of them in the older version of OpenAPI, and how it becomes a part of this server's document. */
+/** Extracts the OpenAPI v2 documents of extension servers and merges them into the document of this server. */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 
-/** Of one version of a group: its paths, and the definitions that these need. */
+/** Paths of one group version and the definitions that they need. */
 export interface RemoteSpec {
   readonly paths: JsonObject;
   readonly definitions: JsonObject;
@@ -10,10 +10,10 @@ export interface RemoteSpec {
 
 const PREFIX = "#/definitions/";
 const PARAMETERS = "#/parameters/";
-/** More than any schema has. What is deeper is left out as a whole. */
+/** Deeper than any real schema. A deeper document is left out as a whole. */
 const DEPTH_MAX = 200;
 
-/** Undefined when the document says nothing of the version, or cannot be read. */
+/** Undefined when the document does not contain the version or is malformed. */
 export function remoteSpec(
   document: unknown,
   { group, version }: { readonly group: string; readonly version: string },
@@ -36,7 +36,7 @@ function isDeeper(value: unknown, depth: number): boolean {
   return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
 }
 
-/** Without members that are null, which mean nothing in a schema. */
+/** Copies the value without null members, which have no meaning in a schema. */
 function copied(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(copied);
   if (!isJsonObject(value)) return value;
@@ -44,10 +44,10 @@ function copied(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, copied(member)]));
 }
 
-/** Longer ones would make a small document large. */
+/** Longer parameters are left out: with many references they would make a small document large. */
 const PARAMETER_LENGTH_MAX = 4096;
 
-/** Puts the other document's shared parameters where they are referred to, so that no two can have one name. */
+/** Inlines the document's shared parameters, so that names of two documents cannot clash. */
 function withParameters(value: unknown, parameters: ReadonlyMap<string, unknown>): unknown {
   if (Array.isArray(value)) {
     const items = value.map((item) => withParameters(item, parameters));
@@ -90,8 +90,8 @@ function* references(value: unknown): Generator<string> {
 }
 
 /**
- * All of them as one. A definition whose name is known here is this server's; of two of other servers that differ, the later one gets another name, as
- * upstream does.
+ * Merges all documents. A definition with a known name is taken from this server. When two servers' definitions differ, the later one
+ * is renamed, as upstream does.
  */
 export function mergedSpecs(specs: readonly RemoteSpec[], known: ReadonlySet<string>): RemoteSpec {
   const paths = new Map<string, unknown>();
@@ -109,7 +109,7 @@ export function mergedSpecs(specs: readonly RemoteSpec[], known: ReadonlySet<str
   return { paths: Object.fromEntries(paths), definitions: Object.fromEntries(definitions) };
 }
 
-/** Only those that need one. */
+/** New names for the definitions that need one. */
 function newNames(
   own: JsonObject,
   known: ReadonlySet<string>,

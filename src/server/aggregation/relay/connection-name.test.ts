@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findConnectionName } from "./connection-name.ts";
 
-describe("the name of what to connect to", () => {
+describe("connection names", () => {
   test.each([
     ["web", { isTls: false, name: "web", port: "" }],
     ["web:", { isTls: false, name: "web", port: "" }],
@@ -15,7 +15,7 @@ describe("the name of what to connect to", () => {
     [":80", undefined],
     ["", undefined],
     ["a:b:c:d", undefined],
-  ])("%j is read as upstream reads it", (text, expected) => {
+  ])("%j is parsed as upstream parses it", (text, expected) => {
     expect(findConnectionName(text)).toEqual(expected);
   });
 });

@@ -12,7 +12,7 @@ async function read(...texts: readonly string[]): Promise<readonly unknown[]> {
 }
 
 describe("the lines of a watch", () => {
-  test("become events, wherever they are cut, those of one piece together", async () => {
+  test("events are parsed wherever chunks split them, and those of one chunk come together", async () => {
     expect(
       await read(
         '{"type":"ADDED","object":{"a":"é',
@@ -28,7 +28,10 @@ describe("the lines of a watch", () => {
     ]);
   });
 
-  test.each(['{"type":"OTHER"}\n', "1\n", "nonsense\n"])("that are no events break off: %j", async (text) => {
-    await expect(read(text)).rejects.toThrow(/no event|JSON/);
-  });
+  test.each(['{"type":"OTHER"}\n', "1\n", "nonsense\n"])(
+    "a line that is not an event ends the stream with an error: %j",
+    async (text) => {
+      await expect(read(text)).rejects.toThrow(/no event|JSON/);
+    },
+  );
 });

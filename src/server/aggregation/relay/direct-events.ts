@@ -1,13 +1,13 @@
-/** The events of a watch that comes as lines of JSON, for a caller within the process. */
+/** Parses the events of a watch response for a caller within the process. Each line is one JSON object. */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { DirectEvent } from "../../request/http.ts";
 
-/** Of one event: more than any server of the API writes. */
+/** Upper bound of one event: more than any API server writes. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]);
 const LF = 0x0a;
 
-/** Those that came together, together. Throws at the first line that is no event. */
+/** Yields the events of one chunk together. Throws at the first line that is not an event. */
 export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly DirectEvent[]> {
   let rest = Buffer.alloc(0);
   for await (const piece of body) {
@@ -33,7 +33,7 @@ function eventOf(line: string): DirectEvent {
   return { type: value["type"] as DirectEvent["type"], object: value["object"] };
 }
 
-/** The parser's own message would show some of the content. */
+/** Hides the parser's own message, which would quote the content. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);

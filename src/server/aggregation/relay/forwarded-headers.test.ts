@@ -14,7 +14,7 @@ function requestWith(headers: Readonly<Record<string, string>>): HttpRequest {
 }
 
 describe("headers that are handed on", () => {
-  test("are those for whoever is at the end, and none that prove or claim who asks", () => {
+  test("a request is forwarded without headers of the connection or of identity", () => {
     const kept = forwardedRequestHeaders(
       requestWith({
         accept: "application/json",
@@ -38,7 +38,7 @@ describe("headers that are handed on", () => {
     expect(kept).toEqual({ accept: "application/json", cookie: "a=b" });
   });
 
-  test("name the protocols of a WebSocket, but for the one that is a token", () => {
+  test("a WebSocket request is forwarded without the protocol that is a token", () => {
     const token = "base64url.bearer.authorization.k8s.io.c2VjcmV0";
     const kept = (protocols: string): unknown =>
       forwardedRequestHeaders(requestWith({ "sec-websocket-protocol": protocols }));
@@ -49,7 +49,7 @@ describe("headers that are handed on", () => {
     expect(kept("a")).toEqual({ "sec-websocket-protocol": "a" });
   });
 
-  test("say who asks, with every byte of it", () => {
+  test("identity headers carry every byte of the user", () => {
     expect(
       identityHeaders({
         name: "zoë",
@@ -65,7 +65,7 @@ describe("headers that are handed on", () => {
     });
   });
 
-  test("of an answer come back without those of its connection", () => {
+  test("a response is forwarded without headers of its connection", () => {
     const headers = forwardedAnswerHeaders([
       "Content-Type",
       "text/plain",

@@ -1,11 +1,11 @@
-/** Which headers of a request and of its answer are meant for whoever is at the end, and which for this connection only. */
+/** Separates headers to forward from those of a single connection, in requests and responses. */
 import type { AcceptedRequest } from "../../request/http.ts";
 import type { User } from "../../request/user.ts";
 import { spokenProtocols } from "../../request/websocket-token.ts";
 
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>;
 
-/** Of one connection, whatever `connection` says (RFC 9110, 7.6.1). */
+/** Headers that are never forwarded, whatever `connection` lists (RFC 9110, 7.6.1). */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
   "expect",
@@ -20,13 +20,13 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** What proves to this server who somebody is, or says on whose behalf they ask: nobody else may see or believe it. */
+/** Headers that authenticate or impersonate a user. They are never forwarded to another server, nor accepted from a client. */
 const OF_IDENTITY = /^(?:authorization$|impersonate-|x-remote-)/;
 
-/** Of a WebSocket. One of them may be a token. */
+/** Header of a WebSocket. One of its protocols may be a token. */
 const PROTOCOLS = "sec-websocket-protocol";
 
-/** Of a request as it was sent. Bodies with their length and upgrades are the caller's business; so is the host. */
+/** Request headers to forward. The caller sets the host and the headers for body length and upgrade. */
 export function forwardedRequestHeaders({ headers }: AcceptedRequest): Record<string, string> {
   const dropped = namedBy(headers.get("connection"));
   const kept: Record<string, string> = {};
@@ -39,7 +39,7 @@ export function forwardedRequestHeaders({ headers }: AcceptedRequest): Record<st
   return kept;
 }
 
-/** How an extension server is told who asks, in the words of its own configuration. */
+/** Headers that tell the extension server who the user is. Their names are those of its requestheader configuration. */
 export function identityHeaders({ name, uid, groups, extra }: User): HeaderFields {
   const fields: Record<string, string | readonly string[]> = { "x-remote-user": wireText(name) };
   if (uid !== "") fields["x-remote-uid"] = wireText(uid);
@@ -49,14 +49,14 @@ export function identityHeaders({ name, uid, groups, extra }: User): HeaderField
   return fields;
 }
 
-/** Of an answer. `list` has names and values in turn, as they were sent. */
+/** Response headers to forward. `list` alternates names and values as sent. */
 export function forwardedAnswerHeaders(list: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();
   for (let at = 0; at + 1 < list.length; at += 2) {
     const name = (list[at] ?? "").toLowerCase();
     const before = headers.get(name);
     const value = list[at + 1] ?? "";
-    // A cookie may hold commas: of several only one can be told.
+    // A cookie may contain commas, so several cannot be joined. Only the first is kept.
     if (before === undefined) headers.set(name, value);
     else if (name !== "set-cookie") headers.set(name, `${before}, ${value}`);
   }
@@ -70,12 +70,12 @@ function namedBy(connection = ""): ReadonlySet<string> {
   return new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
 }
 
-/** Header values go out byte by byte; what is not ASCII goes as UTF-8. */
+/** Header values are sent as bytes: non-ASCII characters as UTF-8. */
 function wireText(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** Percent signs and what no name of a header may have; servers undo it. */
+/** Percent-encodes characters that a header name cannot contain. The other server decodes them. */
 function escapedKey(key: string): string {
   const bytes = Buffer.from(key.toLowerCase(), "utf8").toString("latin1");
   return bytes.replace(/[^!#$&'*+.^_`|~0-9a-z-]/g, (character) => {

@@ -1,6 +1,6 @@
 /**
- * Leads requests to what pods and Services serve (`pods/NAME/proxy/…`, `services/NAME/proxy/…`). Where to is said by objects, so that it
- * is looked up and checked in one place: addresses of the server's own machine and its neighbours are nobody's pods.
+ * Proxies requests to pods and Services (`pods/NAME/proxy/…`, `services/NAME/proxy/…`). Objects name the target, so one place finds
+ * and checks the address. It refuses addresses of this machine and link-local ones.
  */
 import { badRequest, notFound, serviceUnavailable } from "../../../api/errors/api-error.ts";
 import type { Pod, ServicePort } from "../../../api/generated/types/core-v1.ts";
@@ -26,7 +26,7 @@ export function proxyObjects(workshop: Workshop, relay: Relay): Stage {
     const { info } = exchange;
     if (info.type === "other" || info.subresource !== "proxy" || info.group !== "") return next(exchange);
     if (info.resource !== "pods" && info.resource !== "services") return next(exchange);
-    // Upstream has no old form of this path.
+    // Upstream has no watch form of this path.
     if (info.verb === "watch") return next(exchange);
     return proxy(exchange, info, { workshop, relay });
   };
@@ -43,7 +43,7 @@ async function proxy(
   { workshop, relay }: Parts,
 ): Promise<HttpResponse> {
   const { request, query, notes, user } = exchange;
-  if (user === undefined) throw new Error("who asks is known before a connection is made");
+  if (user === undefined) throw new Error("a request must be authenticated before it is proxied");
   const call = resolve({ request, info, query, user, notes }, workshop.registry);
   if (!isStored(call.resource)) throw new Error("pods and services are stored");
   await admitConnection({ ...call, resource: call.resource }, workshop);
@@ -70,7 +70,7 @@ function relayPlace(
   return {
     address: { host, port, serverName: host, authority, basePath: "", isTls },
     origin: "reported",
-    // Nothing says whose certificate it should be.
+    // No object names the certificate to expect.
     trust: { isVerificationOff: true },
     method,
     target: (rest === "" ? "/" : rest) + rawQuery,
@@ -81,7 +81,7 @@ function relayPlace(
   };
 }
 
-/** The path up to `proxy` as it was sent. */
+/** The path up to and including `proxy`, as sent. */
 function baseOf({ rawPath, rest }: ResourceRequest): string {
   return rawPath.slice(0, rawPath.length - rest.length);
 }
@@ -90,7 +90,7 @@ function asksForPage({ isUpgrade = false }: AcceptedRequest, { method }: Resourc
   return (method === "GET" || method === "HEAD") && !isUpgrade;
 }
 
-/** To the same place with a slash behind its path: links of a page are understood from there. */
+/** Redirects to the same path with a trailing slash, on which relative links of the page depend. */
 function redirect(base: string, { rawQuery }: ResourceRequest): HttpResponse {
   const location = `${base}/${rawQuery}`;
   return { status: 301, headers: new Map([["location", location]]), body: new Uint8Array() };
@@ -98,11 +98,11 @@ function redirect(base: string, { rawQuery }: ResourceRequest): HttpResponse {
 
 interface Whereabouts {
   readonly base: string;
-  /** By which names the other server may know itself. */
+  /** Host names that the target may use for itself. */
   readonly hosts: readonly (string | undefined)[];
 }
 
-/** A place at the same server is reached through this one; others are for the client to judge. */
+/** Leads links to the same server through the proxy. Other links stay unchanged. */
 function relocated(link: string, { base, hosts }: Whereabouts): string {
   if (link.startsWith("/") && !link.startsWith("//")) return within(base, link);
   const url = URL.canParse(link) ? new URL(link) : undefined;
@@ -110,7 +110,7 @@ function relocated(link: string, { base, hosts }: Whereabouts): string {
   return within(base, url.pathname + url.search + url.hash);
 }
 
-/** Who knows through what they are seen says it themselves. */
+/** A target that knows its proxy path already includes it. */
 function within(base: string, path: string): string {
   return path.startsWith(base) ? path : base + path;
 }
@@ -135,7 +135,7 @@ function podEnd(
   if (!Number.isInteger(number) || number < 1 || number > 65_535)
     throw badRequest(`invalid pod request ${JSON.stringify(`${name}:${port}`)}`);
   if (workshop.egress.services.isSimulated(pod.spec.nodeName))
-    throw serviceUnavailable(`pod ${JSON.stringify(name)} is simulated, and nobody answers for it`);
+    throw serviceUnavailable(`pod ${JSON.stringify(name)} is simulated, and no process answers for it`);
   return { host: pod.status.podIP ?? "", port: number };
 }
 
@@ -144,7 +144,7 @@ function findPod(view: View, namespace: string, name: string): Pod | undefined {
   return entry === undefined ? undefined : (StoredObject.of(entry).object as Pod);
 }
 
-/** One of the pods behind it, by chance. Addresses that belong to no pod are not connected to: anybody may write them. */
+/** Picks a random ready pod of the Service. Addresses without a pod are refused, because users may write endpoints. */
 function serviceEnd(
   { name, port }: ConnectionName,
   { namespace }: ResourceRequest,

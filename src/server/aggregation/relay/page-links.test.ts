@@ -3,7 +3,7 @@ import { PageLinks } from "./page-links.ts";
 
 const relink = (link: string): string => (link.startsWith("/") ? `/base${link}` : link);
 
-/** What comes out when the page comes in pieces of this size. */
+/** Output for a page that arrives in chunks of this size. */
 function changed(page: string, size = page.length): string {
   const links = new PageLinks(relink);
   let out = "";
@@ -19,7 +19,7 @@ describe("the links of a page", () => {
     ['<img\n src="/a" usemap="/b" alt="/c">', '<img\n src="/base/a" usemap="/base/b" alt="/c">'],
     ['<a title="a > b" href="/x">', '<a title="a > b" href="/base/x">'],
     ['<script src="/x.js"></script><a href="/y">', '<script src="/base/x.js"></script><a href="/base/y">'],
-  ])("%s becomes %s, wherever it is cut", (page, expected) => {
+  ])("%s becomes %s, wherever chunks split it", (page, expected) => {
     for (let size = 1; size <= page.length; size++) expect(changed(page, size)).toBe(expected);
   });
 
@@ -32,11 +32,11 @@ describe("the links of a page", () => {
     "1 < 2 <",
     '<a href="/x"',
     "<!doctype html><p>é</p>",
-  ])("that are none of the server's business stay: %s", (page) => {
+  ])("a page without links to rewrite stays the same: %s", (page) => {
     for (let size = 1; size <= page.length; size++) expect(changed(page, size)).toBe(page);
   });
 
-  test("of a tag without an end are not waited for", () => {
+  test("PageLinks does not wait for the end of an overlong tag", () => {
     const links = new PageLinks(relink);
     const endless = `<a ${"x".repeat(20_000)}`;
 

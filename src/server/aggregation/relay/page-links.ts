@@ -1,9 +1,9 @@
 /**
- * Changes the links of a page while it passes by: what a pod calls `/style.css` is found elsewhere by whoever sees the page through the
- * server. All else stays as it is, byte by byte. Pages are not understood, only their tags are found, so that little is ever kept.
+ * Rewrites links in a page while it is streamed, because a pod's `/style.css` has another path behind the proxy. All other bytes stay
+ * the same. The rewriter finds only tags and does not parse the page, so that it buffers little.
  */
 
-/** Which attributes of which elements are links (HTML 4.01, index of attributes, and the HTML standard's). */
+/** Link attributes by element (HTML 4.01, index of attributes, and the HTML standard's). */
 const LINKS: Readonly<Record<string, readonly string[]>> = {
   a: ["href"],
   applet: ["codebase"],
@@ -32,7 +32,7 @@ const LINKS: Readonly<Record<string, readonly string[]>> = {
   video: ["poster", "src"],
 };
 
-/** Elements in which nothing is a tag but their own end. */
+/** Elements in which only their own end tag is a tag. */
 const TEXT_ONLY: ReadonlySet<string> = new Set([
   "iframe",
   "noembed",
@@ -44,28 +44,28 @@ const TEXT_ONLY: ReadonlySet<string> = new Set([
   "xmp",
 ]);
 
-/** A longer tag is taken for text: whoever serves the page shall not decide how much is kept here. */
+/** Longer tags pass as text, so that the pod does not control how much the server buffers. */
 const TAG_CHARS_MAX = 8192;
 
 const COMMENT = "<!--";
 const COMMENT_END = "-->";
 const TAG_NAME = /^<([a-z][^\s/>]*)/i;
-/** The name with its sign, and the value. */
+/** The name with the equals sign, and the value. */
 const ATTRIBUTE = /([\s/"'][^\s/>="']+\s*=\s*)("[^"]*"|'[^']*'|[^\s>"']+)/g;
 
-/** Of characters that are bytes (`latin1`): every tag is ASCII, whatever the rest is written in. */
+/** Works on `latin1` text, one character per byte. Tags are ASCII in every encoding of a page. */
 export class PageLinks {
   readonly #relink: (link: string) => string;
-  /** The beginning of something whose end has not come yet. */
+  /** Start of a tag or comment whose end has not arrived yet. */
   #held = "";
-  /** Where a stretch without tags ends: a comment, a script. */
+  /** End marker of a stretch without tags, such as a comment or script. */
   #until: string | undefined;
 
   constructor(relink: (link: string) => string) {
     this.#relink = relink;
   }
 
-  /** What is known to be right of what has come so far. */
+  /** Returns the output for the input so far, except for an incomplete tag. */
   push(text: string): string {
     const all = this.#held + text;
     let given = "";
@@ -80,14 +80,14 @@ export class PageLinks {
     return given;
   }
 
-  /** What is left when nothing more comes. */
+  /** Returns the rest when the input ends. */
   finish(): string {
     const rest = this.#held;
     this.#held = "";
     return rest;
   }
 
-  /** Up to and with the next tag. */
+  /** Text up to and including the next tag. */
   #piece(all: string, from: number): Piece {
     const open = all.indexOf("<", from);
     if (open < 0) return { given: all.slice(from), next: all.length, isLast: true };
@@ -109,7 +109,7 @@ export class PageLinks {
     return { given: before + this.#tag(all.slice(open, end)), next: end, isLast: false };
   }
 
-  /** All that hides tags, and what ends it. */
+  /** Text in which tags do not count, up to and including its end marker. */
   #hidden(all: string, from: number, until: string): Piece {
     const end = indexOfName(all, until, from);
     if (end === undefined) {
@@ -141,11 +141,11 @@ export class PageLinks {
 interface Piece {
   readonly given: string;
   readonly next: number;
-  /** Nothing more can be said before more comes. */
+  /** Set when more input is needed. */
   readonly isLast: boolean;
 }
 
-/** Behind the `>` that ends the tag; a quoted one does not. Undefined when there is none as far as a tag may reach. */
+/** Index behind the closing `>` of the tag; a quoted one does not count. Undefined if there is none within the limit. */
 function tagEnd(all: string, open: number): number | undefined {
   const limit = Math.min(all.length, open + TAG_CHARS_MAX);
   let quote = "";
@@ -158,7 +158,7 @@ function tagEnd(all: string, open: number): number | undefined {
   return undefined;
 }
 
-/** Names of elements may be written in capitals. */
+/** Element names are case-insensitive. */
 function indexOfName(all: string, name: string, from: number): number | undefined {
   for (let at = all.indexOf(name.charAt(0), from); at >= 0; at = all.indexOf(name.charAt(0), at + 1))
     if (all.slice(at, at + name.length).toLowerCase() === name) return at;

@@ -15,7 +15,7 @@ const REQUEST: HttpRequest = {
   readBody: () => Promise.resolve(new Uint8Array()),
 };
 
-test("an answer that nobody reads any more is let go of at once, and with it the connection", async () => {
+test("the relay closes a response and its connection as soon as the reader leaves", async () => {
   const authority = await makeAuthority("extension");
   const sockets: Socket[] = [];
   const { port } = await serve(await authority.leaf(["127.0.0.1"]), (request, response) => {

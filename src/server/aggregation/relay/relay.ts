@@ -1,6 +1,6 @@
 /**
- * Hands a request on to another server and its answer back: bodies as they come, connections that switch protocols only once the other
- * side has agreed to it. Whether somebody may ask was decided before; redirects end here.
+ * Relays a request to another server and streams the bodies of both directions. A connection switches protocols only after the other
+ * server has agreed. Authorization happens before the relay, and the relay follows no redirects.
  */
 import type { IncomingMessage } from "node:http";
 import { serviceUnavailable } from "../../../api/errors/api-error.ts";
@@ -21,27 +21,27 @@ export interface RelayParts {
   readonly loop: Loop;
 }
 
-/** Where to, and what is said besides. */
+/** Target of a request and the headers to add. */
 export interface RelayPlace extends Pick<DialRequest, "address" | "origin" | "trust" | "pair"> {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
   readonly headers: HeaderFields;
-  /** Whether a caller within the process waits for events. */
+  /** Whether a caller within the process expects watch events. */
   readonly isWatch: boolean;
-  /** What becomes of a link in a page, and of a redirect; redirects are refused where nobody says. */
+  /** Rewrites links in pages and redirects. Without it, redirects are refused. */
   readonly relink?: (link: string) => string;
-  /** Whether clients are told in a Status when there was no answer, and not in plain text. */
+  /** Whether clients get a Status instead of plain text when there was no response. */
   readonly tellsStatus?: boolean;
-  /** Called when there was no answer. */
+  /** Called when there was no response. */
   readonly onUnreached?: () => void;
 }
 
-/** At once at one server, over all clients; each holds two sockets. */
+/** Requests in flight at one server, over all clients. Each holds two sockets. */
 const RELAYED_MAX = 4000;
-/** How long an answer may wait until somebody reads it: whoever asked may have been answered otherwise. */
+/** Time until an unread response body is destroyed. The client may have got another answer. */
 const UNREAD_MS = 30_000;
-/** Longer than any client is kept waiting for an answer. */
+/** Wait for the response head. It exceeds the time limit of every client request. */
 const HEAD_MS = 65_000;
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -101,7 +101,7 @@ export class Relay {
     return { ...response, direct: { type: "events", events: eventsOf(body) } };
   }
 
-  /** Destroyed when nobody begins to read it, or whoever did leaves. */
+  /** Destroys the response when the reader leaves or never starts to read. */
   #body(answer: IncomingMessage): AsyncIterable<Uint8Array> {
     const { loop } = this.#parts;
     const unread = loop.timer(loop.now() + UNREAD_MS, "periodic", () => void answer.destroy());
@@ -112,7 +112,7 @@ export class Relay {
         const pieces = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
         return {
           next: () => pieces.next(),
-          // The stream's own leaves it open for as long as nobody has asked for a piece.
+          // The stream's own `return` leaves the connection open until the first read.
           return: () => {
             answer.destroy();
             return Promise.resolve({ done: true, value: undefined });
@@ -123,7 +123,7 @@ export class Relay {
   }
 }
 
-/** Ends with the client, and when the other side has not begun to answer in time. */
+/** Aborts the request when the client leaves, or when the response head times out. */
 class RelayLife {
   readonly #ending = new AbortController();
   readonly #late: Timer;
@@ -151,12 +151,12 @@ class RelayLife {
   }
 }
 
-/** That nothing has changed sends nobody anywhere. */
+/** 304 is not a redirect. */
 function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399 && status !== 304;
 }
 
-/** What makes a connection another one is said here and passed on by nobody else. */
+/** The response that switches protocols. It sets the upgrade headers itself, since they are never forwarded. */
 function switchedResponse(
   answer: IncomingMessage,
   { upgraded }: Opened,
@@ -196,21 +196,21 @@ function outgoingRequest(
   };
 }
 
-/** Where there is no stream of it, it is read whole. */
+/** Upper bound of a body that is read as a whole, where the transport offers no stream. */
 const WHOLE_BYTES_MAX = 3 * 1024 * 1024;
 
 function outgoingBody(request: AcceptedRequest, method: string): OutgoingBody | Promise<OutgoingBody> {
   const { direct, headers, isUpgrade } = request;
   if (direct !== undefined)
     return direct.body === undefined ? undefined : Buffer.from(stringifyJson(direct.body));
-  // HTTP/2 announces neither when it does not know.
+  // HTTP/2 sends neither header when the length is unknown.
   const isAnnounced = headers.has("transfer-encoding") || headers.has("content-length");
   const isEmpty = isAnnounced ? /^0+$/.test(headers.get("content-length") ?? "") : READS.has(method);
   if (isUpgrade === true || isEmpty) return undefined;
   return request.streamBody?.() ?? request.readBody(WHOLE_BYTES_MAX);
 }
 
-/** How the other side knows where the body ends, or that the connection shall become another. */
+/** Headers that mark the end of the body or request an upgrade. */
 function framing({ headers, isUpgrade }: AcceptedRequest, body: OutgoingBody): HeaderFields {
   if (isUpgrade === true) return { connection: "Upgrade", upgrade: headers.get("upgrade") ?? "" };
   if (body instanceof Uint8Array) return { "content-length": String(body.byteLength) };
@@ -219,7 +219,7 @@ function framing({ headers, isUpgrade }: AcceptedRequest, body: OutgoingBody): H
   return length === undefined ? { "transfer-encoding": "chunked" } : { "content-length": length };
 }
 
-/** As upstream has it, in plain text; callers within the process get a Status. */
+/** Plain text, like upstream's. Callers within the process get a Status. */
 export function refusal(request: AcceptedRequest, status: 502 | 503, text: string): HttpResponse {
   if (request.direct !== undefined) throw serviceUnavailable(text);
   const headers = new Map([

@@ -1,12 +1,12 @@
-/** Pages that somebody sees through the server, with links that lead through it as well. All else passes as it is. */
+/** Rewrites HTML pages that a browser reads through the proxy, so that their links lead through it too. Other bodies pass unchanged. */
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { PageLinks } from "./page-links.ts";
 
 interface SentBody {
-  /** By which it was asked for. */
+  /** Method of the request. */
   readonly method: string;
-  /** What is no longer true of the body is taken out of them. */
+  /** The rewriter removes headers that no longer describe the body. */
   readonly headers: Map<string, string>;
   readonly sent: AsyncIterable<Uint8Array>;
 }
@@ -18,7 +18,7 @@ export function relinkPage(body: SentBody, relink: (link: string) => string): As
   return relinked(headers.delete("content-encoding") ? unpacked(sent) : sent, relink);
 }
 
-/** Whether its links can be found. Who is sent elsewhere sees no page. */
+/** Whether the body is a page that can be parsed. A browser does not show the body of a redirect. */
 function isPage({ method, headers }: SentBody): boolean {
   const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
   const encoding = headers.get("content-encoding") ?? "gzip";
@@ -27,7 +27,7 @@ function isPage({ method, headers }: SentBody): boolean {
 
 async function* unpacked(sent: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const plain = createGunzip();
-  // Whoever reads is told of errors; each side ends with the other.
+  // The reader gets errors from `plain`, and each stream ends with the other.
   pipeline(sent, plain, () => undefined);
   yield* plain as AsyncIterable<Uint8Array>;
 }
