@@ -1,4 +1,4 @@
-/** /metrics: what was counted, and what is at this moment. */
+/** /metrics: counters, and gauges that are read at each request. */
 import type { ResourceFacts, StorageFacts } from "../../api/schema/resource-facts.ts";
 import type { BoundHistogram, Metrics } from "../../base/metrics/metrics.ts";
 import { prefixEnd } from "../../store/store.ts";
@@ -38,29 +38,29 @@ function readStore(metrics: Metrics, { store, unreadable }: Parts): Reading {
   const keys = metrics.gauge({ name: "setpoint_store_keys", help: "Number of keys in the store." });
   const ready = metrics.gauge({
     name: "setpoint_store_ready",
-    help: "1 while the store takes writes, else 0.",
+    help: "1 while the store accepts writes, else 0.",
   });
   const used = metrics.gauge({
     name: "setpoint_store_used_bytes",
-    help: "What the store holds, live entries and history, by what they cost in memory.",
+    help: "Memory of the live entries and the history of the store.",
   });
   const quota = metrics.gauge({
     name: "setpoint_store_quota_bytes",
-    help: "Bound of setpoint_store_used_bytes; 0 for none.",
+    help: "Upper bound of setpoint_store_used_bytes; 0 for none.",
   });
   const full = metrics.gauge({
     name: "setpoint_store_full",
-    help: "1 while writes that add data are refused for want of space, else 0.",
+    help: "1 while the store is full and refuses writes that add data, else 0.",
   });
-  // Under this name dashboards ask for the size of the storage.
+  // Dashboards query the size of the storage under this name.
   const size = metrics.gauge({
     name: "apiserver_storage_size_bytes",
-    help: "What the store holds, live entries and history, by what they cost in memory.",
+    help: "Memory of the live entries and the history of the store.",
     labels: ["storage_cluster_id"],
   });
   const values = metrics.gauge({
     name: "setpoint_store_unreadable_values",
-    help: "Stored values that were found to be unreadable; their objects are not served.",
+    help: "Number of unreadable stored values; their objects are not served.",
   });
   return () => {
     const { usedBytes, quotaBytes, isFull } = store.space;
@@ -75,22 +75,22 @@ function readStore(metrics: Metrics, { store, unreadable }: Parts): Reading {
   };
 }
 
-/** From a write to memory to the bound of a request. */
+/** Boundaries from a write to memory up to the request timeout. */
 const WRITE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
-/** How long objects take to be durable: on a file that is the disk, with etcd the way there as well. */
+/** Measures the time until objects are durable. It includes the disk of a file store, or the network to etcd. */
 function timeWrites(metrics: Metrics, { tally }: Parts): void {
   const duration = metrics.histogram({
     name: "setpoint_store_write_duration_seconds",
-    help: "Time until a write of the API is durable, by outcome: ok, or what the store refused it with.",
+    help: "Time until an API write is durable, by outcome: ok, or the error of the store.",
     labels: ["outcome"],
     buckets: WRITE_SECONDS,
   });
   const ok = duration.bind({ outcome: "ok" });
-  // By this name dashboards ask for how long the store takes, whatever it is.
+  // Dashboards query the latency of any store under this name.
   const byKind = metrics.histogram({
     name: "etcd_request_duration_seconds",
-    help: "Time until a write of the API is durable, by what it does and the resource that is written.",
+    help: "Time until an API write is durable, by operation and resource.",
     labels: ["operation", "group", "resource"],
     buckets: WRITE_SECONDS,
   });
@@ -104,7 +104,7 @@ function timeWrites(metrics: Metrics, { tally }: Parts): void {
   });
 }
 
-/** Under both names: alerts from before 1.34 know only the first. */
+/** Exported under both names: alerts from before 1.34 know only the first. */
 function readObjects(metrics: Metrics, { store, registry }: Parts): Reading {
   const byResource = metrics.gauge({
     name: "apiserver_storage_objects",
@@ -130,7 +130,7 @@ interface StoredFacts extends ResourceFacts {
   readonly storage: StorageFacts;
 }
 
-/** One of the versions of each. Facts alone: nothing is compiled for being counted. */
+/** One version of each resource. Facts suffice, so that counting compiles no schemas. */
 function storedResources(registry: Registry): Iterable<StoredFacts> {
   const found = new Map<string, StoredFacts>();
   for (const { resources } of registry.groupVersions) {
@@ -146,12 +146,12 @@ function storedResources(registry: Registry): Iterable<StoredFacts> {
 function readRequests(metrics: Metrics, { tally }: Parts): Reading {
   const inFlight = metrics.gauge({
     name: "apiserver_current_inflight_requests",
-    help: "Requests under way, without those that stay open.",
+    help: "Number of requests in flight, except long-running ones.",
     labels: ["request_kind"],
   });
   const longRunning = metrics.gauge({
     name: "apiserver_longrunning_requests",
-    help: "Requests that stay open: watches.",
+    help: "Number of open long-running requests: watches.",
     labels: ["verb", "group", "version", "resource", "subresource", "scope", "component"],
   });
   return () => {
@@ -161,16 +161,16 @@ function readRequests(metrics: Metrics, { tally }: Parts): Reading {
   };
 }
 
-/** Counted by watches themselves: one number for each batch. */
+/** The watches count their own events, once per batch. */
 function readWatches(metrics: Metrics, { tally }: Parts): Reading {
   const events = metrics.counter({
     name: "apiserver_watch_events_total",
-    help: "Events that were sent to watches.",
+    help: "Number of events sent to watches.",
     labels: ["group", "version", "resource"],
   });
   const terminated = metrics.counter({
     name: "apiserver_terminated_watchers_total",
-    help: "Watches that were ended because they did not take what they were sent.",
+    help: "Number of watches terminated because their client read too slowly.",
     labels: ["group", "resource"],
   });
   const shown = new WeakMap<object, { readonly events: number; readonly tooSlow: number }>();
@@ -188,7 +188,7 @@ function readWatches(metrics: Metrics, { tally }: Parts): Reading {
 function readDeprecated(metrics: Metrics, { tally }: Parts): Reading {
   const asked = metrics.gauge({
     name: "apiserver_requested_deprecated_apis",
-    help: "1 for what is deprecated and was asked for.",
+    help: "1 for each deprecated API that was requested.",
     labels: ["group", "version", "resource", "subresource", "removed_release"],
   });
   return () => {
@@ -213,7 +213,7 @@ function showBuild(metrics: Metrics): void {
   };
   const build = metrics.gauge({
     name: "kubernetes_build_info",
-    help: "Always 1; its labels say which version of the API is served.",
+    help: "Always 1; the labels name the served version of the API.",
     labels: Object.keys(labels),
   });
   build.set(1, labels);

@@ -1,11 +1,11 @@
-/** Discovery in one document: every group with its versions and their resources. */
+/** Aggregated discovery: one document with every group, its versions and their resources. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ResourceFacts, SubresourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { Group, ServedVersion } from "./group-order.ts";
 
 export type AggregatedVersion = "v2" | "v2beta1";
 
-/** The core group is the one without a name. */
+/** The core group has an empty name. */
 export function groupDiscoveryList(groups: readonly Group[], version: AggregatedVersion): JsonObject {
   return {
     kind: "APIGroupDiscoveryList",

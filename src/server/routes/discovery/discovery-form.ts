@@ -1,11 +1,11 @@
-/** In which form a client wants to be told what is served. */
+/** Chooses the format of a discovery response from the Accept header. */
 import { asksFor, parseAccept } from "../../representation/accept.ts";
 import type { AcceptClause } from "../../representation/accept.ts";
 import { mediaTypeOf } from "../../representation/form.ts";
 import type { Media } from "../../representation/form.ts";
 import type { AggregatedVersion } from "./aggregated-document.ts";
 
-/** Plain documents in a media type, or everything at once in JSON. */
+/** A plain document in a media type, or the aggregated document in JSON. */
 export type DiscoveryForm = Media | AggregatedVersion;
 
 const PLAIN: readonly Media[] = ["json", "yaml", "protobuf"];
@@ -20,12 +20,12 @@ export const DISCOVERY_TYPES: Readonly<Record<DiscoveryForm, string>> = {
 };
 
 export interface DiscoveryOffer {
-  /** Present where the aggregated form is served. */
+  /** Present on paths with an aggregated form. */
   readonly groups?: unknown;
   readonly isKind: boolean;
 }
 
-/** Undefined when nothing fits. What has no kind is JSON whatever is asked for. */
+/** Undefined when no format is acceptable. A document without a kind is always JSON. */
 export function chooseDiscoveryForm(
   accept: string | undefined,
   offer: DiscoveryOffer,

@@ -34,7 +34,7 @@ async function read(path: string, headers: Readonly<Record<string, string>> = {}
 }
 
 describe("discovery", () => {
-  test("the core group is found under /api, with and without a slash", async () => {
+  test("the core group is served under /api, with and without a trailing slash", async () => {
     const expected = {
       kind: "APIVersions",
       versions: ["v1"],
@@ -45,7 +45,7 @@ describe("discovery", () => {
     expect(await read("/api/", { host: "127.0.0.1:6443" })).toEqual(expected);
   });
 
-  test("groups come by priority, each with its preferred version", async () => {
+  test("groups are sorted by priority, each with its preferred version", async () => {
     const { groups } = (await read("/apis")) as { groups: { name: string; preferredVersion: unknown }[] };
 
     expect(groups.slice(0, 4).map(({ name }) => name)).toEqual([
@@ -65,7 +65,7 @@ describe("discovery", () => {
     });
   });
 
-  test("resources of a version come with their subresources", async () => {
+  test("the resources of a version include subresources", async () => {
     const { resources } = (await read("/api/v1")) as { resources: { name: string }[] };
 
     expect(resources.find(({ name }) => name === "pods")).toEqual({
@@ -89,7 +89,7 @@ describe("discovery", () => {
     });
   });
 
-  test("all at once for who asks so, and 304 for who has it", async () => {
+  test("aggregated discovery is one document, answered with 304 for its ETag", async () => {
     const accept = `${AGGREGATED},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json`;
     const response = await ask("/apis", { accept });
     const again = await ask("/apis", { accept, "if-none-match": response?.headers.get("etag") ?? "" });
@@ -122,7 +122,7 @@ describe("discovery", () => {
     });
   });
 
-  test("plain documents come as protobuf too", async () => {
+  test("plain documents have a protobuf form", async () => {
     const response = await ask("/apis/apps/v1", { accept: "application/vnd.kubernetes.protobuf" });
 
     const value = decodeObject(
@@ -132,7 +132,7 @@ describe("discovery", () => {
     expect(value).toMatchObject({ kind: "APIResourceList", groupVersion: "apps/v1" });
   });
 
-  test("the root lists paths, the version says whose build it is, other paths are not ours", async () => {
+  test("the root lists paths, the version names this build, and other paths are left to other routes", async () => {
     const { paths } = (await read("/")) as { paths: string[] };
 
     expect(paths).toEqual(

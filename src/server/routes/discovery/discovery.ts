@@ -1,4 +1,4 @@
-/** What the server serves, for clients to find out: /, /api, /apis and below, /version. */
+/** Discovery of the served API: /, /api, /apis and below, /version. */
 import { methodNotAllowed, notAcceptable } from "../../../api/errors/api-error.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { encodeObject } from "../../../api/protobuf/envelope.ts";
@@ -21,30 +21,30 @@ import type { Group } from "./group-order.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./legacy-documents.ts";
 import { versionInfo } from "./version.ts";
 
-/** Paths besides those of groups, for people who look at `/`. */
+/** Paths outside the groups, listed at `/` for people. */
 const OTHER_PATHS = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
 
-/** Which document, by path without a slash at its end. */
+/** A discovery document. Pages are keyed by path without a trailing slash. */
 interface Page {
-  /** Has the aggregated form too. */
+  /** Groups of the aggregated form, where the path has one. */
   readonly groups?: () => readonly Group[];
   readonly value: (request: AcceptedRequest) => JsonObject;
-  /** Depends on who asks: not kept. */
+  /** Depends on the request, so it is not cached. */
   readonly isPersonal?: boolean;
-  /** Kinds of the API come in protobuf too. */
+  /** Kinds of the API also have a protobuf form. */
   readonly isKind: boolean;
 }
 
-/** What other servers serve. */
+/** Group versions of extension servers. */
 interface Remote {
-  /** The same list as long as nothing changes in it. */
+  /** Returns the same list until something in it changes. */
   readonly versions: readonly RemoteVersion[];
 }
 
 const NO_OTHERS: Remote = { versions: [] };
 
 export function discoverySite(registry: Registry, remote: Remote = NO_OTHERS): Site {
-  // To know what is served all definitions of custom kinds are read: not before somebody asks.
+  // Created at the first request, because it reads all definitions of custom resources.
   let discovery: Discovery | undefined;
   return (exchange) => {
     if (discovery?.isCurrent !== true) discovery = new Discovery(registry, remote);
@@ -52,7 +52,7 @@ export function discoverySite(registry: Registry, remote: Remote = NO_OTHERS): S
   };
 }
 
-/** Of one state of the registry and of what others serve. Documents are made when first asked for. */
+/** Documents for one state of the registry and the extension servers, each created at its first request. */
 class Discovery {
   readonly #registry: Registry;
   readonly #groupVersions: Registry["groupVersions"];
@@ -90,7 +90,7 @@ class Discovery {
   }
 }
 
-/** The documents of versions that others serve are theirs. */
+/** Leaves out the documents of versions that extension servers serve. */
 function pagesOf(
   local: readonly GroupVersionFacts[],
   remote: readonly RemoteVersion[],
@@ -134,7 +134,7 @@ interface Look {
 function documentOf(page: Page, { form, isPretty }: Look, request: AcceptedRequest): Document {
   const type = DISCOVERY_TYPES[form];
   const indent = isPretty ? 2 : 0;
-  // As upstream: kinds of the API on one line end with a newline.
+  // As upstream: compact kinds of the API end with a newline.
   const end = isPretty || !page.isKind ? "" : "\n";
   if (form === "v2" || form === "v2beta1") {
     const list = groupDiscoveryList(page.groups?.() ?? [], form);

@@ -1,18 +1,18 @@
-/** In which order clients are told of groups and versions, and so which of several they prefer. */
+/** Order of groups and versions in discovery. Clients prefer the first of several. */
 import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
 import { compareVersions } from "../../../api/values/version-order.ts";
 import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 
-/** Here, or by another server. */
+/** Served by this server or by an extension server. */
 export type ServedVersion = GroupVersionFacts | RemoteVersion;
 
 export interface Group {
   readonly name: string;
-  /** The preferred one first. */
+  /** The preferred version first. */
   readonly versions: readonly [ServedVersion, ...ServedVersion[]];
 }
 
-/** All groups but the core one, by falling priority; the aggregator's own, which has none, comes first. */
+/** All groups except the core group, by descending priority. The aggregator's own group has no priority and comes first. */
 export function orderedGroups(groupVersions: readonly ServedVersion[]): readonly Group[] {
   const byName = new Map<string, ServedVersion[]>();
   for (const groupVersion of groupVersions) {
@@ -34,7 +34,7 @@ export function orderedVersions(versions: readonly ServedVersion[]): Group["vers
   return [first, ...rest];
 }
 
-/** Of a group with versions of several priorities, the highest counts. */
+/** The highest priority among the versions of a group. */
 function groupPriority({ versions }: Group): number {
   return Math.max(...versions.map(({ order }) => order?.[0] ?? Infinity));
 }

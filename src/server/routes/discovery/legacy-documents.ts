@@ -1,4 +1,4 @@
-/** Discovery one step at a time: the groups, the versions of a group, the resources of a version. */
+/** Step-by-step discovery: the groups, the versions of a group, the resources of a version. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import type {
@@ -24,7 +24,7 @@ export function apiGroup(group: Group): JsonObject {
   return { kind: "APIGroup", apiVersion: "v1", ...groupMembers(group) };
 }
 
-/** The core group says no apiVersion of its own, as upstream has it. */
+/** As upstream, the list of the core group has no apiVersion. */
 export function apiResourceList({ group, version, resources }: GroupVersionFacts): JsonObject {
   return {
     kind: "APIResourceList",

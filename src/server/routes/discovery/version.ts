@@ -1,9 +1,9 @@
-/** What the server says of itself. */
+/** Version information of the server. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 
-/** The version of the API that is served, marked as not being upstream's build. */
+/** Version of the served API, marked as not being upstream's build. */
 export const GIT_VERSION = "v1.36.4+setpoint";
-/** Major and minor version, as OpenAPI documents have it. */
+/** Major and minor version, as in OpenAPI documents. */
 export const API_VERSION = "1.36";
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
@@ -20,7 +20,7 @@ export function versionInfo(): JsonObject {
     gitCommit: "",
     gitTreeState: "clean",
     buildDate: "1970-01-01T00:00:00Z",
-    // Clients show these two; there is no Go in here.
+    // Clients show these two fields. The server is not written in Go.
     goVersion: `node${process.versions.node}`,
     compiler: "v8",
     platform: `${process.platform}/${ARCHITECTURES[process.arch] ?? process.arch}`,

@@ -1,4 +1,4 @@
-/** What is looked at when somebody asks how the server is: its store, and what it does at its start, under upstream's names and in its order. */
+/** Health checks of the store and the boot steps, under upstream's names and in its order. */
 import type { Store, StoreSpace } from "../../../store/store.ts";
 import { BOOT_STEPS } from "../../upkeep/boot-steps.ts";
 import type { BootProgress } from "../../upkeep/boot-steps.ts";
@@ -7,7 +7,7 @@ import type { HealthCheck, HealthChecks } from "./health.ts";
 export interface Vitals {
   readonly store: Pick<Store, "health" | "space">;
   readonly boot: BootProgress;
-  /** What the server follows in the store, by name, and whether it has read what was there. */
+  /** Data that the server follows in the store, by name. Each function tells whether the initial read is complete. */
   readonly followed: Readonly<Record<string, () => boolean>>;
   readonly isEnding: () => boolean;
 }

@@ -42,18 +42,18 @@ describe("a server's health", () => {
       200,
       '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "a","b"\nlivez check passed\n',
     ],
-  ])("is told at %s in general", async (target, code, text) => {
+  ])("the endpoint answers %s", async (target, code, text) => {
     expect(await ask(target)).toEqual([code, text]);
   });
 
   test.each([
     ["/livez/ping?verbose", 200, "ok"],
     ["/readyz/store", 500, "internal server error: the disk is full\n"],
-  ])("is told at %s in particular", async (target, code, text) => {
+  ])("a single check answers %s", async (target, code, text) => {
     expect(await ask(target)).toEqual([code, text]);
   });
 
-  test("is good in spite of an alarm, which is listed while it is raised", async () => {
+  test("an alarm is listed while raised and does not fail the endpoint", async () => {
     const checks = { ...CHECKS, readyz: [alarm, silent, good] };
     const listed = "[!]space alarm: reason withheld\n[+]ping ok\nreadyz check passed\n";
 
@@ -63,7 +63,7 @@ describe("a server's health", () => {
     expect(await ask("/readyz/silent", checks)).toEqual([200, "ok"]);
   });
 
-  test("is not told of what nobody checks", async () => {
+  test("an unknown check is left to other routes", async () => {
     expect(await ask("/livez/store")).toBeUndefined();
     expect(await ask("/other")).toBeUndefined();
   });

@@ -1,12 +1,15 @@
-/** /healthz, /livez and /readyz, with named checks. They answer everybody; why one fails is told at its own path, to those who may see it. */
+/**
+ * /healthz, /livez and /readyz with named checks. Every caller may read the outcome. The reason for a failure is at the check's own
+ * path, for authorized users.
+ */
 import type { Exchange, Site } from "../../request/exchange.ts";
 import type { HttpResponse } from "../../request/http.ts";
 
 export interface HealthCheck {
   readonly name: string;
-  /** Undefined when all is well, else one line for people. */
+  /** Undefined when healthy, else a one-line problem. */
   readonly check: () => string | undefined;
-  /** An alarm is listed only while it is raised, and does not fail the endpoint: without the server nothing could be put right. */
+  /** An alarm is listed only while raised and does not fail the endpoint: repairs need a running server. */
   readonly isAlarm?: boolean;
 }
 
@@ -26,7 +29,7 @@ export function healthSite({ healthz, livez, readyz }: HealthChecks): Site {
     const [, endpoint = "", ...parts] = exchange.info.path.split("/");
     const own = checks.get(endpoint);
     if (own === undefined) return undefined;
-    // Names of checks may have slashes.
+    // Names of checks may contain slashes.
     const name = parts.join("/");
     if (parts.length === 0) return Promise.resolve(all(endpoint, own, exchange));
     const only = own.find((check) => check.name === name);

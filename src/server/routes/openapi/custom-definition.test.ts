@@ -31,15 +31,15 @@ describe("a custom kind that keeps fields beyond those of its schema", () => {
   const properties = { spec: { type: "object" } };
   const root = { type: "object", description: "d", properties, "x-kubernetes-preserve-unknown-fields": true };
 
-  test("is any object to clients of OpenAPI v2, which would refuse the other fields", () => {
+  test("OpenAPI v2 shows any object, because v2 clients would refuse unknown fields", () => {
     expect(published(root, "v2")).toEqual({ type: "object", "x-kubernetes-group-version-kind": GVK });
   });
 
-  test("has its fields and says that there may be others in OpenAPI v3", () => {
+  test("OpenAPI v3 shows the known fields and that others are allowed", () => {
     expect(published(root, "v3")).toMatchObject({ ...root, properties: { ...properties, kind: {} } });
   });
 
-  test("has them in one place: only that place may be anything in OpenAPI v2", () => {
+  test("OpenAPI v2 shows any value only at the place with unknown fields", () => {
     const open = { ...root, "x-kubernetes-embedded-resource": true };
     const schema = { type: "object", properties: { open, closed: { type: "string" } } };
 
@@ -55,7 +55,7 @@ describe("a custom kind that keeps fields beyond those of its schema", () => {
   });
 });
 
-test("kubectl finds the words by which it explains the fields of every object", () => {
+test("kubectl finds the descriptions of the fields that every object has", () => {
   expect(published({ type: "object" }, "v3")).toMatchObject({
     properties: {
       apiVersion: { description: expect.stringMatching(/^APIVersion defines /) as unknown },
@@ -64,7 +64,7 @@ test("kubectl finds the words by which it explains the fields of every object", 
   });
 });
 
-test.each(["v2", "v3"] as const)("clients of OpenAPI %s learn which fields can be selected by", (dialect) => {
+test.each(["v2", "v3"] as const)("OpenAPI %s lists the selectable fields", (dialect) => {
   const facts = { ...FACTS, fieldSelectors: ["spec.color", "spec.size"] };
   const [, definition] = customDefinitions(facts, { type: "object" }, dialect)[0] ?? [];
 
@@ -74,7 +74,7 @@ test.each(["v2", "v3"] as const)("clients of OpenAPI %s learn which fields can b
 });
 
 describe("a published schema", () => {
-  test("says that an object within another one says what it is", () => {
+  test("an embedded object requires its kind and apiVersion", () => {
     const part = {
       type: "object",
       "x-kubernetes-embedded-resource": true,
@@ -88,7 +88,7 @@ describe("a published schema", () => {
     );
   });
 
-  test("says in OpenAPI v3 what a number or text is", () => {
+  test("OpenAPI v3 keeps the constraints of numbers and texts", () => {
     const port = { "x-kubernetes-int-or-string": true };
 
     expect(published({ type: "object", properties: { port } }, "v3")).toHaveProperty("properties.port", {
@@ -97,7 +97,7 @@ describe("a published schema", () => {
     });
   });
 
-  test("has no defaults in OpenAPI v2", () => {
+  test("OpenAPI v2 has no defaults", () => {
     const color = { type: "string", default: "red" };
 
     expect(published({ type: "object", properties: { color } }, "v2")).toHaveProperty("properties.color", {

@@ -1,4 +1,4 @@
-/** The definitions of a custom kind and its list, from the schema that its author wrote. */
+/** Builds the definitions of a custom kind and its list from the author's schema. */
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
@@ -7,12 +7,12 @@ import type { Dialect } from "./definition-name.ts";
 
 const OBJECT_META = "meta.v1.ObjectMeta";
 const LIST_META = "meta.v1.ListMeta";
-/** The structs that the definitions refer to. */
+/** Structs that the definitions refer to. */
 export const CUSTOM_REFERENCES: readonly string[] = [OBJECT_META, LIST_META];
 
-/** The older version of OpenAPI has no words for these; defaults are left out there as upstream does. */
+/** Keywords that OpenAPI v2 lacks. Defaults are left out there too, as upstream does. */
 const NOT_IN_V2: ReadonlySet<string> = new Set(["nullable", "oneOf", "anyOf", "allOf", "not", "default"]);
-/** What is said of a value that may be null, or hold more than is said, says too much where neither can be said. */
+/** Keywords left out in v2 for a value that may be null or have further fields, since v2 can express neither. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   "type",
   "format",
@@ -61,13 +61,13 @@ export function customDefinitions(
   ];
 }
 
-/** By which fields lists and watches may be narrowed. */
+/** Fields that lists and watches can select by. */
 function selectable({ fieldSelectors }: ResourceFacts): JsonObject {
   if (fieldSelectors.length === 0) return {};
   return { "x-kubernetes-selectable-fields": fieldSelectors.map((fieldPath) => ({ fieldPath })) };
 }
 
-/** Tests of clients look for how these begin. */
+/** Client tests expect these first words. */
 const COMMON_TEXTS = {
   apiVersion: "APIVersion defines the group and version in which this object is written, such as apps/v1.",
   kind: "Kind is the type of this object in CamelCase, such as Deployment. It cannot be changed.",
@@ -75,10 +75,10 @@ const COMMON_TEXTS = {
 } as const;
 const API_VERSION = { description: COMMON_TEXTS.apiVersion, type: "string" };
 const KIND = { description: COMMON_TEXTS.kind, type: "string" };
-/** An object of which clients of the older version must not know a single field, or they refuse all others. */
+/** The v2 form of an open object. With any known field, v2 clients would refuse all unknown ones. */
 const ANYTHING = { type: "object" };
 
-/** Whether a value may be what the dialect cannot say: null, or an object with fields beyond those that are named. */
+/** Whether v2 cannot express the value: null, or an object with fields beyond the named ones. */
 function isOpen(schema: JSONSchemaProps, dialect: Dialect): boolean {
   return (
     dialect === "v2" && (schema.nullable === true || schema["x-kubernetes-preserve-unknown-fields"] === true)
@@ -101,7 +101,7 @@ function withObjectFields(definition: JsonObject, dialect: Dialect): JsonObject 
   return { ...definition, type: "object", properties };
 }
 
-/** As the author wrote it, as far as the dialect can say it. */
+/** The author's schema, reduced to the keywords of the dialect. */
 function written(schema: JSONSchemaProps, dialect: Dialect): JsonObject {
   const isVague = isOpen(schema, dialect);
   const members = Object.entries(schema).filter(
@@ -118,12 +118,12 @@ function written(schema: JSONSchemaProps, dialect: Dialect): JsonObject {
     : node;
 }
 
-/** An object within another one says what it is. */
+/** An embedded object must state its kind and apiVersion. */
 function withBoth(required: readonly string[]): readonly string[] {
   return [...required, ...["kind", "apiVersion"].filter((name) => !required.includes(name))];
 }
 
-/** Schemas in the schema; everything else stays as it is. */
+/** Converts nested schemas. Other values stay the same. */
 function member(name: string, value: unknown, dialect: Dialect): unknown {
   switch (name) {
     case "properties":

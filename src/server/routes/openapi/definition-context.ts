@@ -1,10 +1,10 @@
-/** All that definitions are written with. */
+/** Context for writing definitions. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { StructSchema } from "../../../api/schema/schema.ts";
 import type { Dialect } from "./definition-name.ts";
 import type { Descriptions } from "./descriptions.ts";
 
-/** Kinds by the struct that holds them, as `x-kubernetes-group-version-kind` lists them. */
+/** Finds the kinds of a struct, as listed in `x-kubernetes-group-version-kind`. */
 export type KindsOf = (struct: StructSchema) => readonly JsonObject[];
 
 export interface DefinitionContext {

@@ -1,10 +1,10 @@
-/** Names under which structs are published, such as `io.k8s.api.apps.v1.Deployment`. */
+/** Published names of structs, such as `io.k8s.api.apps.v1.Deployment`. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 
-/** Where a definition is found depends on the version of OpenAPI. */
+/** Version of OpenAPI. It determines the path of a definition. */
 export type Dialect = "v2" | "v3";
 
-/** What stands before the first part of a short name (`meta.v1.Time`). */
+/** Prefix by the first part of a short name (`meta.v1.Time`). */
 const PREFIXES: Readonly<Record<string, string>> = {
   meta: "io.k8s.apimachinery.pkg.apis.",
   version: "io.k8s.apimachinery.pkg.",
@@ -17,7 +17,7 @@ export function publishedName(definition: string): string {
   return (PREFIXES[first] ?? "io.k8s.api.") + definition;
 }
 
-/** By its published name. */
+/** Reference to a definition by its published name. */
 export function reference(name: string, dialect: Dialect): JsonObject {
   return { $ref: `#/${dialect === "v2" ? "definitions" : "components/schemas"}/${name}` };
 }

@@ -1,4 +1,4 @@
-/** All definitions that some kinds need: theirs, and those these refer to. */
+/** Collects the definitions of kinds, including those that they refer to. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { builtInKinds, findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
@@ -10,11 +10,11 @@ import { definitionOf, specialName } from "./schema-document.ts";
 import { SPECIAL, specialShape } from "./special-definition.ts";
 
 export interface Definitions extends DefinitionContext {
-  /** By published name. */
+  /** Keyed by published name. */
   readonly known: Map<string, JsonObject>;
 }
 
-/** Adds what is not there yet. */
+/** Adds the missing definitions. */
 export function addDefinitions(roots: readonly StructSchema[], definitions: Definitions): void {
   const { known } = definitions;
   const waiting = [...roots];

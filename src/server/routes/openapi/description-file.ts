@@ -9,9 +9,9 @@
 
 export interface TypeDescription {
   readonly text: string;
-  /** By the name of the field in lower case. */
+  /** Keyed by field name in lower case. */
   readonly fields: ReadonlyMap<string, string>;
-  /** The definition whose descriptions hold for the other fields. */
+  /** Definition that describes the remaining fields. */
   readonly base: string | undefined;
 }
 
@@ -24,7 +24,7 @@ const HEAD = "# ";
 const BASE = "  = ";
 const FIELD = "  ";
 
-/** By definition, such as `apps.v1.Deployment`. A type that occurs again gets further fields. */
+/** Parses a file, keyed by definition, such as `apps.v1.Deployment`. A repeated type adds fields. */
 export function parseDescriptions(file: string): ReadonlyMap<string, TypeDescription> {
   const types = new Map<string, OpenType>();
   let packages: readonly string[] = [];

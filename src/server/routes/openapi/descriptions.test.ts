@@ -6,7 +6,7 @@ import { Descriptions } from "./descriptions.ts";
 import { SPECIAL } from "./special-definition.ts";
 
 const LENGTH_MAX = 160;
-/** The only file whose types are not structs of the API. */
+/** The only file with types that are not structs of the API. */
 const COMMON = "common.txt";
 
 const folder = new URL("descriptions/", import.meta.url);
@@ -18,10 +18,10 @@ const structEntries = entries.filter(({ file }) => file !== COMMON);
 interface Entry {
   readonly file: string;
   readonly line: number;
-  /** The first word: the name of a type or field. */
+  /** The first word, which is the name of a type or field. */
   readonly name: string;
   readonly text: string;
-  /** Each definition that the entry is part of, whether it exists or not. */
+  /** Each definition that the entry could belong to, whether or not it exists. */
   readonly owners: readonly string[];
   readonly isField: boolean;
 }
@@ -41,7 +41,7 @@ function entriesOf(file: string): readonly Entry[] {
   });
 }
 
-/** Names as JSON has them, of all versions that the entry is for. */
+/** JSON names of the field in all versions of the entry. */
 function fieldsOf({ owners }: Entry): readonly string[] {
   return owners
     .filter((owner) => definitions.includes(owner))
@@ -53,7 +53,7 @@ function places(found: readonly Entry[]): readonly string[] {
 }
 
 describe("descriptions", () => {
-  test("every type of the API has one", () => {
+  test("every type of the API has a description", () => {
     const missing = definitions.filter(
       (definition) => descriptions.ofType(builtInStruct(definition)) === undefined,
     );
@@ -63,7 +63,7 @@ describe("descriptions", () => {
     expect(special.filter((name) => descriptions.ofSpecial(name) === undefined)).toEqual([]);
   });
 
-  test("every field of the API has one", () => {
+  test("every field of the API has a description", () => {
     const missing = definitions.flatMap((definition) => {
       const struct = builtInStruct(definition);
       return struct.fields
@@ -74,7 +74,7 @@ describe("descriptions", () => {
     expect(missing).toEqual([]);
   });
 
-  test("there is none for a type or field that does not exist", () => {
+  test("no description names a type or field that does not exist", () => {
     const strange = structEntries.filter((entry) =>
       entry.isField
         ? !fieldsOf(entry).some((name) => name.toLowerCase() === entry.name.toLowerCase())
@@ -84,7 +84,7 @@ describe("descriptions", () => {
     expect(places(strange)).toEqual([]);
   });
 
-  test("each is there once", () => {
+  test("each description occurs once", () => {
     const seen = new Set<string>();
     const twice = entries.filter(({ file, owners, name, isField }) => {
       const key = `${file} ${owners.join(" ")} ${isField ? name.toLowerCase() : ""}`;
@@ -96,7 +96,7 @@ describe("descriptions", () => {
     expect(places(twice)).toEqual([]);
   });
 
-  test("each begins with the name, is made of sentences, and is short", () => {
+  test("each description begins with the name, consists of sentences and is short", () => {
     const wrong = entries.filter(
       ({ text }) => !/^[$\w-]+ [^\s.].*\.$/.test(text) || / {2}|\t/.test(text) || text.length > LENGTH_MAX,
     );
@@ -110,7 +110,7 @@ describe("descriptions", () => {
     ["batch.v1.JobCondition", "reason", /^reason is a CamelCase word /],
     ["apps.v1.Deployment", "kind", /^kind is /],
     ["apps.v1.DeploymentList", "items", /^List of deployments\.$/],
-  ])("%s describes %s itself, or as its base or any object does", (definition, field, text) => {
+  ])("%s has its own, its base's or the common description of %s", (definition, field, text) => {
     expect(descriptions.ofField(builtInStruct(definition), field)).toMatch(text);
   });
 
@@ -120,7 +120,7 @@ describe("descriptions", () => {
     );
   });
 
-  test("without its files there is none", () => {
+  test("without the files there are no descriptions", () => {
     const lost = new Descriptions(new URL("none/", folder));
     const pod = builtInStruct("core.v1.Pod");
 
@@ -131,7 +131,7 @@ describe("descriptions", () => {
     ]);
   });
 
-  test("fields of a type are told apart without regard to case", () => {
+  test("field names are distinct without regard to case", () => {
     const clashes = definitions.filter((definition) => {
       const names = builtInStruct(definition).fields.map(({ name }) => name.toLowerCase());
       return new Set(names).size < names.length;

@@ -1,18 +1,18 @@
-/** One line for each type and field of the API, as `kubectl explain` shows them. */
+/** Descriptions of the types and fields of the API, one line each, as `kubectl explain` shows them. */
 import { readFileSync } from "node:fs";
 import { findField, type StructSchema } from "../../../api/schema/schema.ts";
 import { parseDescriptions, type TypeDescription } from "./description-file.ts";
 
-/** Next to this file. In the program, the build replaces it by the path of the library's copy. */
+/** Folder next to this file. The build replaces it by the path of the library's copy. */
 const FOLDER = new URL("./descriptions/", import.meta.url);
 
-/** Descriptions of fields that mean the same in every kind, and in every list. */
+/** Descriptions of fields that mean the same in every kind or every list. */
 const OBJECT = "common.Object";
 const LIST = "common.List";
 
 /**
- * Reads the file of an API group at the first request for one of its types. An instance lives while one document is made: the document
- * keeps its own copy of the texts.
+ * Reads the file of an API group at the first request for one of its types. An instance lives while one document is made, because the
+ * document keeps its own copy of the texts.
  */
 export class Descriptions {
   readonly #folder: URL;
@@ -41,7 +41,7 @@ export class Descriptions {
     return this.#find(byName.has("items") ? LIST : OBJECT)?.fields.get(name);
   }
 
-  /** The description of a type that is no struct, such as `Quantity`. */
+  /** Description of a type that is not a struct, such as `Quantity`. */
   ofSpecial(name: string): string | undefined {
     return this.#find(`common.${name}`)?.text;
   }
@@ -57,7 +57,7 @@ export class Descriptions {
   }
 }
 
-/** A program that bundles the server without these files serves documents without descriptions. */
+/** A program that bundles the server without these files gets documents without descriptions. */
 function textOf(file: URL): string {
   try {
     return readFileSync(file, "utf8");
@@ -67,7 +67,7 @@ function textOf(file: URL): string {
   }
 }
 
-/** A name without a package is one of the same package. */
+/** A name without a package belongs to the same package. */
 function fullName(name: string, definition: string): string {
   return name.includes(".") ? name : definition.slice(0, definition.lastIndexOf(".") + 1) + name;
 }
@@ -77,14 +77,14 @@ function listText(struct: StructSchema): string | undefined {
   return kind === undefined ? undefined : `${struct.name} is a list of ${kind} objects.`;
 }
 
-/** Undefined for a type that is no list of objects. */
+/** Undefined for a type that is not a list of objects. */
 function itemKind(struct: StructSchema): string | undefined {
   const items = findField(struct, "items")?.schema;
   const isList = items?.type === "list" && items.items.type === "struct" && struct.byName.has("kind");
   return isList ? items.items.name : undefined;
 }
 
-/** Scripts look for `List of services`. */
+/** Forms the plural, because scripts look for `List of services`. */
 function pluralOf(name: string): string {
   if (/(?:endpoints|metrics)$/.test(name)) return name;
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;

@@ -1,4 +1,4 @@
-/** What can be asked for beside resources: which there are, the version of the server, and how its tokens are checked. */
+/** Paths outside the resources: discovery, the server version and the OIDC documents of its token issuer. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { builtInStruct } from "../../../api/schema/built-in-schema.ts";
 import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
@@ -7,7 +7,7 @@ import { publishedName, reference, type Dialect } from "./definition-name.ts";
 import { camel, camelGroup, groupTag, tagOf } from "./operation-name.ts";
 
 export interface DiscoveryPath {
-  /** Of its document of the newer kind. */
+  /** Name of its OpenAPI v3 document. */
   readonly name: string;
   readonly path: string;
   readonly id: string;
@@ -15,7 +15,7 @@ export interface DiscoveryPath {
   readonly types: readonly string[];
   /** Undefined for text. */
   readonly answer: StructSchema | undefined;
-  /** What may be sent with the request is not said of all, in the older version. */
+  /** Whether the v2 document lists request media types, which some paths lack. */
   readonly consumes: boolean;
 }
 
@@ -23,7 +23,7 @@ const JSON_TYPE = "application/json";
 const OBJECT_TYPES = [JSON_TYPE, "application/yaml", "application/vnd.kubernetes.protobuf"];
 const OF_OBJECTS = { types: OBJECT_TYPES, consumes: true };
 
-/** Each has a document of its own. Groups of custom kinds have none. */
+/** Each path has its own document. Groups of custom kinds have none. */
 export function discoveryPaths(builtIn: readonly GroupVersionFacts[]): readonly DiscoveryPath[] {
   const groups = [...new Set(builtIn.map(({ group }) => group))].filter((group) => group !== "");
   return [
@@ -64,7 +64,7 @@ const ISSUER: readonly DiscoveryPath[] = [
   },
 ];
 
-/** The resources of a built-in group version, in the document of that. */
+/** Path of a built-in group version's resource list, which is part of that version's document. */
 export function resourceListPath(facts: GroupVersionFacts): DiscoveryPath {
   const { group, version } = facts;
   const name = group === "" ? `api/${version}` : `apis/${group}/${version}`;

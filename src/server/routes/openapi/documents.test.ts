@@ -35,7 +35,7 @@ function definition(description: string): object {
   };
 }
 
-test("what is known by one hash is one document, also when its kind changes while it is made", async () => {
+test("one hash names one document, also when its kind changes while the document is created", async () => {
   const loop = new VirtualLoop({ seed: 1 });
   const store = openMemoryStore({ loop: loop.child("store") });
   const custom = new CustomKinds(store, { loop, egress: createEgress({ loop, store }) });

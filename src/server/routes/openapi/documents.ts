@@ -1,4 +1,4 @@
-/** The OpenAPI documents of what is served, each made when first asked for. */
+/** OpenAPI documents of the served API, each created at its first request. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { stringifyJson } from "../../../api/json/json-text.ts";
 import { builtInStruct, findKindSchema } from "../../../api/schema/built-in-schema.ts";
@@ -29,7 +29,7 @@ import { pathDocument } from "./path-document.ts";
 import { sharedParameters } from "./shared-parameters.ts";
 import { SPECIAL, specialShape } from "./special-definition.ts";
 
-/** Upstream names the version of the API here, and not that of the build. */
+/** As upstream, this is the version of the API and not of the build. */
 const INFO = { title: "Kubernetes", version: API_VERSION };
 const BEARER_TOKEN = {
   description: "Bearer Token authentication",
@@ -37,7 +37,7 @@ const BEARER_TOKEN = {
   name: "authorization",
   type: "apiKey",
 };
-/** Behind the definitions of the older kind. */
+/** Members after the definitions of a v2 document. */
 const V2_TAIL = { parameters: sharedParameters(), securityDefinitions: { BearerToken: BEARER_TOKEN } };
 const V2_HEAD = { swagger: "2.0", info: INFO };
 const V2_GNOSTIC_HEAD = { ...V2_HEAD, ...V2_TAIL, security: ["BearerToken"] };
@@ -46,37 +46,37 @@ const JSON_TYPE = "application/json";
 export const GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 export const GNOSTIC_V3_TYPE = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
 
-/** Kinds that belong to no resource, but to every group version. */
+/** Kinds of no resource that belong to every group version. */
 const EVERYWHERE = ["DeleteOptions", "Status", "WatchEvent", "APIResourceList"];
 
-/** Documents of custom group versions that are kept; the others are made anew when asked for. */
+/** Upper bound of cached documents for custom group versions. Others are created for each request. */
 const CUSTOM_KEPT_MAX = 64;
 
-/** Members of a document that are written at a time: the largest take a fraction of a millisecond each. */
+/** Members written in one step. The largest take a fraction of a millisecond each. */
 const LOT = 4;
-/** In place of a definition that was written already. */
+/** Placeholder for a definition that is already written. */
 const WRITTEN: JsonObject = {};
 
-/** A document of the newer kind. */
+/** An OpenAPI v3 document. */
 interface V3Value extends JsonObject {
   readonly paths: JsonObject;
   readonly components: { readonly schemas: JsonObject };
 }
 
-/** What a document of the older kind is put together from, one piece for each group version. */
+/** Encoded pieces of a v2 document, one for each group version. */
 interface V2Pieces {
   readonly paths: readonly Uint8Array[];
   readonly definitions: readonly Uint8Array[];
-  /** Names of all definitions in them. */
+  /** Names of all definitions in the pieces. */
   readonly known: ReadonlySet<string>;
 }
 
 type Form = "json" | "protobuf";
 
-/** All that was made of what is served. */
+/** The v2 documents for one state of the served API. */
 interface V2Documents {
   readonly served: readonly GroupVersionFacts[];
-  /** Of other servers. */
+  /** Specs of extension servers. */
   readonly specs: readonly RemoteSpec[];
   readonly made: Map<Form, Promise<Document>>;
 }
@@ -84,14 +84,14 @@ interface V2Documents {
 export class OpenApiDocuments {
   readonly #registry: Registry;
   readonly #loop: Loop;
-  /** Of built-in group versions, whose facts never change. */
+  /** Documents of built-in group versions, which never change. */
   readonly #v3 = new Map<GroupVersionFacts, Promise<Document>>();
-  /** Oldest first. */
+  /** The oldest document first. */
   readonly #customV3 = new Map<GroupVersionFacts, Promise<Document>>();
-  /** What few ask for, made from what is above. */
+  /** Protobuf forms, which few clients request, derived from the JSON documents. */
   readonly #v3Protobuf = new WeakMap<Document, Promise<Document>>();
   readonly #builtInV2 = new Map<Form, Promise<V2Pieces>>();
-  /** By the name of the document. */
+  /** Keyed by document name. */
   readonly #discovery: ReadonlyMap<string, DiscoveryPath>;
   readonly #discoveryV3 = new Map<DiscoveryPath, Document>();
   #v2: V2Documents | undefined;
@@ -102,7 +102,7 @@ export class OpenApiDocuments {
     this.#discovery = new Map(discoveryPaths(registry.builtInVersions).map((each) => [each.name, each]));
   }
 
-  /** Where the document of each group version is found. Its hash stands there, for which built-in ones must be made. */
+  /** Index with the path and hash of each v3 document. The hash of a built-in version requires its document. */
   async v3Index(remote: readonly RemoteVersion[] = []): Promise<Document> {
     const paths: Record<string, JsonObject> = {};
     for (const [path, discovery] of this.#discovery) {
@@ -110,7 +110,7 @@ export class OpenApiDocuments {
     }
     for (const facts of this.#registry.groupVersions) {
       const path = pathOf(facts);
-      // The editions of custom kinds are made with their first hash.
+      // The editions of custom kinds are computed for their first hash.
       const hash = isCustom(facts) ? this.#customHash(facts) : (await this.#v3Of(facts)).hash;
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
       if (isCustom(facts)) await this.#turn();
@@ -118,7 +118,7 @@ export class OpenApiDocuments {
     for (const { group, version, schemas } of remote) {
       const path = `apis/${group}/${version}`;
       const address = schemas.get(path);
-      // Of a version that another server has taken over, only that server's schema holds.
+      // An extension server that took over a version also provides its schema.
       if (address === undefined) delete paths[path];
       else paths[path] = { serverRelativeURL: address };
     }
@@ -133,7 +133,7 @@ export class OpenApiDocuments {
     return facts === undefined ? undefined : this.#v3Of(facts);
   }
 
-  /** A document of the newer kind in its other form. Its hash stays, since it is listed by that. */
+  /** The protobuf form of a v3 document. It keeps the hash, under which the index lists it. */
   asProtobuf(document: Document): Promise<Document> {
     const known = this.#v3Protobuf.get(document);
     if (known !== undefined) return known;
@@ -154,7 +154,7 @@ export class OpenApiDocuments {
     return new Document(GNOSTIC_V3_TYPE, encodeV3Document(written), hash);
   }
 
-  /** The same for everybody until something else is served. */
+  /** Returns the same document until the served API changes. */
   v2(form: Form, remote: readonly RemoteVersion[] = []): Promise<Document> {
     const served = this.#registry.groupVersions;
     const specs = remote.flatMap(({ group, version, spec }) => {
@@ -193,7 +193,7 @@ export class OpenApiDocuments {
     return made;
   }
 
-  /** What is made while a kind changes may be of both of its editions, and is made again. */
+  /** Starts over if a kind changes meanwhile, because the document could mix two editions. */
   async #makeV3(facts: GroupVersionFacts): Promise<Document> {
     if (!isCustom(facts)) return new Document(JSON_TYPE, await this.#v3Bytes(facts));
     for (;;) {
@@ -216,7 +216,7 @@ export class OpenApiDocuments {
     ]);
   }
 
-  /** Of what the document is made from, so that thousands of them need not be made to be listed. */
+  /** Hash of the input of a document. The index can then list thousands of documents without creating them. */
   #customHash({ resources }: GroupVersionFacts): string {
     const editions = resources.map((facts) => this.#registry.editionOf(facts));
     return documentHash(JSON.stringify([GIT_VERSION, editions]));
@@ -273,7 +273,7 @@ export class OpenApiDocuments {
     };
   }
 
-  /** The paths of each group version, with the definitions that were not there before. */
+  /** Encodes the paths of each group version and the definitions that are new with it. */
   async #pieces(
     form: Form,
     served: readonly GroupVersionFacts[],
@@ -294,7 +294,7 @@ export class OpenApiDocuments {
     return { paths, definitions, known: new Set(known.keys()) };
   }
 
-  /** All that the operations of a group version refer to. */
+  /** Adds all definitions that the operations of a group version refer to. */
   async #addAll(facts: GroupVersionFacts, definitions: Definitions): Promise<void> {
     const { known, dialect } = definitions;
     for (const root of rootsOf(facts)) {
@@ -312,7 +312,7 @@ export class OpenApiDocuments {
     if (!known.has(SPECIAL.patch)) known.set(SPECIAL.patch, specialShape(SPECIAL.patch, definitions));
   }
 
-  /** Some members of a document at a time. */
+  /** Writes a few members per step. */
   async #written(
     entries: readonly MemberEntry[],
     write: (lot: JsonObject) => Uint8Array,
@@ -326,13 +326,13 @@ export class OpenApiDocuments {
     return pieces;
   }
 
-  /** Making all documents takes some hundred milliseconds; others are served in between. */
+  /** Yields to other requests: creating all documents takes some hundred milliseconds. */
   #turn(): Promise<void> {
     return new Promise((resolve) => this.#loop.post("request", resolve));
   }
 }
 
-/** The value of a member, or what makes it when it is written. */
+/** The value of a member, or a function that creates it when it is written. */
 type MemberEntry = readonly [name: string, value: unknown];
 
 function valueOf(value: unknown): unknown {
@@ -375,7 +375,7 @@ function inOrder({ known }: Definitions): readonly (readonly [string, JsonObject
 function pathEntries(facts: GroupVersionFacts, dialect: Dialect): readonly MemberEntry[] {
   const list = resourceListPath(facts);
   const items = pathsOf(facts).map((item): MemberEntry => [item.path, () => pathDocument(item, dialect)]);
-  // Documents of custom kinds do not tell of it.
+  // Documents of custom kinds omit the resource list.
   return isCustom(facts) ? items : [[list.path, discoveryDocument(list, dialect)], ...items];
 }
 
@@ -393,7 +393,7 @@ function rootsOf({ group, version, resources }: GroupVersionFacts): readonly Str
   });
 }
 
-/** The members of an object without its braces. */
+/** JSON of an object's members without the braces. */
 function membersText(value: unknown): Uint8Array {
   return Buffer.from(stringifyJson(value).slice(1, -1));
 }

@@ -1,6 +1,6 @@
 /**
- * An OpenAPI 3 document as the protobuf message some clients ask for. Numbers are those of the published descriptors of
- * gnostic's `openapi.v3`; only what our documents contain is here.
+ * Encodes OpenAPI v3 documents as gnostic's protobuf message. Field numbers come from the published descriptors of gnostic's
+ * `openapi.v3`. Only the messages that our documents need are present.
  */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -147,7 +147,7 @@ const SHAPES: Shapes<MessageName> = {
     choose: (value) =>
       typeof value === "boolean" ? { at: [2], type: "boolean" } : { at: [1], type: "SchemaOrReference" },
   },
-  // The message has no words for lists and objects, which are there and empty.
+  // The message cannot express lists and objects. These defaults are present but empty.
   Default: { choose: (value) => DEFAULTS[typeof value] },
 };
 
@@ -157,7 +157,7 @@ const DEFAULTS: Readonly<Record<string, Place<MessageName>>> = {
   string: { at: [3], type: "text" },
 };
 
-/** A document in parts, so that a large one need not be written at once: its head, then parts of its two maps. */
+/** A document in parts: its head, and encoded pieces of its two maps. A large document is therefore not encoded in one step. */
 export interface V3DocumentParts {
   readonly head: JsonObject;
   readonly paths: readonly Uint8Array[];
@@ -166,7 +166,7 @@ export interface V3DocumentParts {
 
 const PARTS = { paths: "PathItem", schemas: "SchemaOrReference" } as const;
 
-/** Some of the entries of a document's paths or schemas. */
+/** Encodes some entries of a document's paths or schemas. */
 export function encodeV3Entries(name: "paths" | "schemas", entries: JsonObject): Uint8Array {
   const writer = new GnosticWriter(SHAPES);
   writer.entries(PARTS[name], ENTRIES, entries);

@@ -1,6 +1,4 @@
-/**
- * Writes JSON as the protobuf messages of gnostic, which are described by tables: one for each version of OpenAPI.
- */
+/** Encodes JSON as gnostic's protobuf messages. A table for each version of OpenAPI describes the messages. */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { WireWriter } from "../../../api/protobuf/wire-writer.ts";
@@ -9,19 +7,19 @@ import { stringifyYaml } from "../../../api/yaml/yaml-text.ts";
 /** `any` is a value as YAML text. */
 type Plain = "text" | "boolean" | "integer" | "number" | "any";
 
-/** Where a value is put, and as what. `Name` are the messages of a version. */
+/** Field and type of a value. `Name` is the union of a version's message names. */
 export interface Place<Name extends string> {
-  /** The field, then the fields of the messages it is wrapped in. */
+  /** The field number, then the numbers of the nested messages around the value. */
   readonly at: readonly number[];
   readonly type: Plain | Name;
 }
 
-/** How one member of a JSON object is written. */
+/** Encoding of one member of a JSON object. */
 export interface Member<Name extends string> extends Place<Name> {
   readonly name: string;
-  /** A map is a message with an entry for each key, which holds the key in 1 and the value at `value`. */
+  /** A map is a message with one entry per key: the key in field 1 and the value at `value`. */
   readonly map?: EntryPlace;
-  /** A list is one value of it, not many. */
+  /** Writes the whole list as one value instead of repeating the field. */
   readonly isWhole?: true;
 }
 
@@ -30,12 +28,12 @@ export interface EntryPlace {
   readonly value: readonly number[];
 }
 
-/** What a message holds: members, or one of several things. */
+/** Content of a message: members, or one of several alternatives. */
 export type Shape<Name extends string> =
   | {
-      /** By falling number, which is how the writer wants them. */
+      /** Sorted by descending field number, because the writer writes backwards. */
       readonly members: readonly Member<Name>[];
-      /** Members that begin with `x-`. Theirs is the highest number. */
+      /** Field number of members whose name begins with `x-`. It is the highest. */
       readonly extensions?: number;
     }
   | { readonly choose: (value: unknown) => Place<Name> | undefined };
@@ -82,7 +80,7 @@ export class GnosticWriter<Name extends string> {
     }
   }
 
-  /** The head of a field whose content comes next. */
+  /** Writes the head of a field in front of its content. */
   head(number: number, bytes: number): void {
     this.#writer.varint(bytes);
     this.#writer.varint(number * 8 + LENGTH);
@@ -129,7 +127,7 @@ export class GnosticWriter<Name extends string> {
     }
   }
 
-  /** Puts what `write` writes into messages, the first number outermost. */
+  /** Nests the output of `write` in messages, the first number outermost. */
   #wrapped(numbers: readonly number[], write: () => void): void {
     const starts = numbers.map(() => this.#writer.length);
     write();
@@ -148,7 +146,7 @@ export class GnosticWriter<Name extends string> {
   }
 }
 
-/** The head of a field that holds all these parts. */
+/** Head of a field whose content is all these parts. */
 export function sizedHead(number: number, parts: readonly Uint8Array[]): Uint8Array {
   const writer = new WireWriter();
   let bytes = 0;

@@ -1,6 +1,6 @@
 /**
- * An OpenAPI 2 document as the protobuf message some clients ask for. Numbers are those of the published descriptors of
- * gnostic's `openapi.v2`; only what our documents contain is here.
+ * Encodes OpenAPI v2 documents as gnostic's protobuf message. Field numbers come from the published descriptors of gnostic's
+ * `openapi.v2`. Only the messages that our documents need are present.
  */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -32,7 +32,7 @@ const SHAPES: Shapes<MessageName> = {
   Document: {
     members: [
       { name: "securityDefinitions", at: [13], type: "SecurityDefinition", map: { entry: 1, value: [2] } },
-      // The names of requirements that ask for no scopes.
+      // Names of security requirements without scopes.
       { name: "security", at: [12, 1, 1], type: "text" },
       { name: "parameters", at: [10], type: "SharedParameter", map: { entry: 1, value: [2] } },
       { name: "info", at: [2], type: "Info" },
@@ -68,7 +68,7 @@ const SHAPES: Shapes<MessageName> = {
       { name: "tags", at: [1], type: "text" },
     ],
   },
-  /** Wrapped by where they stand. */
+  /** The wrapper message depends on the place of the parameter. */
   Parameter: {
     choose: (value) => {
       if (!isJsonObject(value)) return undefined;
@@ -151,14 +151,14 @@ const SHARED_PARAMETERS: Readonly<Record<string, Place<MessageName>>> = {
   path: { at: [2, 4], type: "Path" },
 };
 
-/** A document in parts, so that a large one need not be written at once: its head, then parts of its two maps. */
+/** A document in parts: its head, and encoded pieces of its two maps. A large document is therefore not encoded in one step. */
 export interface DocumentParts {
   readonly head: JsonObject;
   readonly paths: readonly Uint8Array[];
   readonly definitions: readonly Uint8Array[];
 }
 
-/** Some of the entries of a document's paths or definitions. */
+/** Encodes some entries of a document's paths or definitions. */
 export function encodeEntries(name: "paths" | "definitions", entries: JsonObject): Uint8Array {
   const writer = new GnosticWriter(SHAPES);
   const { type, map } = name === "paths" ? PATHS : DEFINITIONS;

@@ -49,7 +49,7 @@ function* references(value: unknown): Generator<string> {
 }
 
 describe("/openapi/v3", () => {
-  test("lists a document for each group version, under its hash", async () => {
+  test("the index lists a document with its hash for each group version", async () => {
     const { paths } = await read("/openapi/v3");
 
     const address = String(paths?.["apis/apps/v1"]?.["serverRelativeURL"]);
@@ -70,7 +70,7 @@ describe("/openapi/v3", () => {
     ["version", "getCodeVersion", "version"],
     [".well-known/openid-configuration", "getServiceAccountIssuerOpenIDConfiguration", "WellKnown"],
     ["openid/v1/jwks", "getServiceAccountIssuerOpenIDKeyset", "openid"],
-  ])("has a document of %s", async (name, operationId, tag) => {
+  ])("%s has a document", async (name, operationId, tag) => {
     const path = `/${name}/`;
     const { paths: index } = await read("/openapi/v3");
     const document = await read(String(index?.[name]?.["serverRelativeURL"]));
@@ -85,7 +85,7 @@ describe("/openapi/v3", () => {
     expect((await read("/openapi/v2"))["paths"]?.[path]).toMatchObject({ get: { operationId } });
   });
 
-  test("says in what form a version and keys are told", async () => {
+  test("the version and token key documents describe their media types", async () => {
     const version = await read("/openapi/v3/version");
     const keys = await read("/openapi/v3/openid/v1/jwks");
 
@@ -101,7 +101,7 @@ describe("/openapi/v3", () => {
     });
   });
 
-  test("tells where the resources of a group version are listed", async () => {
+  test("a group version's document describes the resource list", async () => {
     const { paths } = await read("/openapi/v3/apis/apps/v1");
 
     expect(paths?.["/apis/apps/v1/"]).toMatchObject({
@@ -109,7 +109,7 @@ describe("/openapi/v3", () => {
     });
   });
 
-  test("describes kinds as published", async () => {
+  test("kinds have their published definitions", async () => {
     const { components } = await read("/openapi/v3/apis/apps/v1");
     const schemas = components?.["schemas"] as Record<string, JsonObject>;
 
@@ -138,7 +138,7 @@ describe("/openapi/v3", () => {
     });
   });
 
-  test("refers to nothing that is not in the document", async () => {
+  test("every reference resolves within its document", async () => {
     const { paths } = await read("/openapi/v3");
 
     for (const path of Object.keys(paths ?? {})) {
@@ -151,7 +151,7 @@ describe("/openapi/v3", () => {
     }
   });
 
-  test("says which parameters a patch takes", async () => {
+  test("a patch lists its parameters", async () => {
     const { paths } = await read("/openapi/v3/apis/apps/v1");
 
     expect(paths?.["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]?.["patch"]).toMatchObject({
@@ -166,7 +166,7 @@ describe("/openapi/v3", () => {
     });
   });
 
-  test("tells of the paths under which built-in kinds are watched", async () => {
+  test("built-in kinds have the deprecated watch paths", async () => {
     const { paths } = await read("/openapi/v3/apis/apps/v1");
     const watches = Object.entries(paths ?? {}).flatMap(([path, { get }]) => {
       const { operationId, "x-kubernetes-action": action } = get as JsonObject;
@@ -195,7 +195,7 @@ describe("/openapi/v3", () => {
   test.each([
     ["pods", "core.v1.Pod"],
     ["configmaps", "apimachinery.pkg.apis.meta.v1.Status"],
-  ])("says that DELETE of %s answers with %s", async (resource, name) => {
+  ])("DELETE of %s answers with %s", async (resource, name) => {
     const { paths } = await read("/openapi/v3/api/v1");
 
     const item = paths?.[`/api/v1/namespaces/{namespace}/${resource}/{name}`] as JsonObject;
@@ -204,19 +204,22 @@ describe("/openapi/v3", () => {
     expect(JSON.stringify(responses)).toContain(`${name}"`);
   });
 
-  test.each(["v3@v1.0", "v3.v1.0"])("comes as protobuf under %s, known by the same hash", async (name) => {
-    const accept = `application/com.github.proto-openapi.spec.${name}+protobuf`;
-    const json = await ask("/openapi/v3/apis/apps/v1");
-    const { headers, body } = await ask("/openapi/v3/apis/apps/v1", { accept });
+  test.each(["v3@v1.0", "v3.v1.0"])(
+    "a v3 document has a protobuf form under %s with the same ETag",
+    async (name) => {
+      const accept = `application/com.github.proto-openapi.spec.${name}+protobuf`;
+      const json = await ask("/openapi/v3/apis/apps/v1");
+      const { headers, body } = await ask("/openapi/v3/apis/apps/v1", { accept });
 
-    const reader = new WireReader(body as Uint8Array);
-    expect(headers.get("content-type")).toBe("application/com.github.proto-openapi.spec.v3.v1.0+protobuf");
-    expect(headers.get("etag")).toBe(json.headers.get("etag"));
-    expect(reader.small(reader.length)).toBe(0x0a);
-    expect(Buffer.from(reader.bytes(reader.length)).toString()).toBe("3.0.0");
-  });
+      const reader = new WireReader(body as Uint8Array);
+      expect(headers.get("content-type")).toBe("application/com.github.proto-openapi.spec.v3.v1.0+protobuf");
+      expect(headers.get("etag")).toBe(json.headers.get("etag"));
+      expect(reader.small(reader.length)).toBe(0x0a);
+      expect(Buffer.from(reader.bytes(reader.length)).toString()).toBe("3.0.0");
+    },
+  );
 
-  test("protobuf wraps values as the descriptors say", () => {
+  test("protobuf v3 values are nested as in the descriptors", () => {
     const schema = { type: "array", items: { $ref: "#/b" }, maxItems: 3, default: ["c"], "x-y": ["z"] };
 
     const schemas = [encodeV3Entries("schemas", { a: schema })];
@@ -233,7 +236,7 @@ describe("/openapi/v3", () => {
     );
   });
 
-  test("names operations as generated clients know them", async () => {
+  test("operations have the names that generated clients use", async () => {
     const { paths } = await read("/openapi/v3/api/v1");
     const ids = Object.values(paths ?? {}).flatMap((item) =>
       Object.values(item).flatMap((operation) => (operation as JsonObject)["operationId"] ?? []),
@@ -256,7 +259,7 @@ describe("/openapi/v3", () => {
 });
 
 describe("/openapi/v2", () => {
-  test("is one document whose references all lead somewhere", async () => {
+  test("v2 is one document in which every reference resolves", async () => {
     const document = await read("/openapi/v2");
 
     const { definitions = {}, parameters = {} } = document;
@@ -271,14 +274,14 @@ describe("/openapi/v2", () => {
     ]);
   });
 
-  test("says how clients prove who they are", async () => {
+  test("the document describes the authentication", async () => {
     expect(await read("/openapi/v2")).toMatchObject({
       security: [{ BearerToken: [] }],
       securityDefinitions: { BearerToken: { type: "apiKey", in: "header", name: "authorization" } },
     });
   });
 
-  test("has each parameter once, but those that clients look for at an operation", async () => {
+  test("each parameter occurs once, except those that clients look for at an operation", async () => {
     const { paths = {}, parameters = {} } = await read("/openapi/v2");
     const item = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"] ?? {};
     const placed = (item["patch"] as { readonly parameters: readonly JsonObject[] }).parameters;
@@ -302,7 +305,7 @@ describe("/openapi/v2", () => {
     ["namespaces/{namespace}/pods/{name}", "NamespacedPod"],
     ["namespaces/{namespace}/services/{name}", "NamespacedService"],
     ["nodes/{name}", "Node"],
-  ])("has every method of the proxy of %s, with a path too", async (place, kind) => {
+  ])("the proxy of %s has every method, with and without a path", async (place, kind) => {
     const { paths = {} } = await read("/openapi/v2");
     const idsAt = (path: string): readonly unknown[] =>
       Object.entries(paths[path] ?? {}).flatMap(([method, operation]) =>
@@ -317,7 +320,7 @@ describe("/openapi/v2", () => {
     );
   });
 
-  test("says of what a list is", async () => {
+  test("descriptions of items name the kind of the list", async () => {
     const { definitions = {} } = await read("/openapi/v2");
     const items = (kind: string): unknown => {
       const properties = definitions[`io.k8s.api.${kind}List`]?.["properties"] as JsonObject | undefined;
@@ -330,7 +333,7 @@ describe("/openapi/v2", () => {
     expect(items("networking.v1.IngressClass")).toBe("List of ingressclasses.");
   });
 
-  test("is not sent to who has it, and compressed for who asks", async () => {
+  test("v2 answers 304 to its ETag, and is compressed on request", async () => {
     const { headers } = await ask("/openapi/v2");
     const zipped = await ask("/openapi/v2", { "accept-encoding": "gzip" });
     const again = await ask("/openapi/v2", { "if-none-match": headers.get("etag") ?? "" });
@@ -339,7 +342,7 @@ describe("/openapi/v2", () => {
     expect(JSON.parse(gunzipSync(zipped.body as Uint8Array).toString())).toEqual(await read("/openapi/v2"));
   });
 
-  test("comes as protobuf under the name clients know", async () => {
+  test("v2 has a protobuf form under the name that clients use", async () => {
     const { headers, body } = await ask("/openapi/v2", { accept: GNOSTIC });
 
     const reader = new WireReader(body as Uint8Array);
@@ -348,7 +351,7 @@ describe("/openapi/v2", () => {
     expect(Buffer.from(reader.bytes(reader.length)).toString()).toBe("2.0");
   });
 
-  test("protobuf has parameters and security as the descriptors say", () => {
+  test("protobuf v2 parameters and security match the descriptors", () => {
     const query = { description: "d", in: "query", name: "n", type: "string", uniqueItems: true };
     const token = { type: "apiKey", name: "a", in: "header", description: "d" };
     const head = { security: ["T"], securityDefinitions: { T: token }, parameters: { p: query } };
@@ -371,7 +374,7 @@ describe("/openapi/v2", () => {
     );
   });
 
-  test("protobuf wraps values as the descriptors say", () => {
+  test("protobuf v2 values are nested as in the descriptors", () => {
     const schema = { type: "array", items: { $ref: "#/b" }, "x-y": ["z"] };
 
     const bytes = encodeEntries("definitions", { a: schema });
@@ -391,7 +394,7 @@ describe("the making of a document", () => {
     ["/openapi/v2", "application/json"],
     ["/openapi/v3/api/v1", "application/json"],
     ["/openapi/v3/api/v1", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"],
-  ])("%s as %s leaves time for others after each few members", async (path, accept) => {
+  ])("the creation of %s as %s yields to other requests after a few members", async (path, accept) => {
     const fresh = new VirtualLoop({ seed: 1, outside: ["gzip"] });
     const request = { headers: new Map([["accept", accept]]) };
     let turns = 0;

@@ -1,4 +1,4 @@
-/** The schema of the API for clients: /openapi/v2 and /openapi/v3. */
+/** Serves the OpenAPI documents at /openapi/v2 and /openapi/v3. */
 import { methodNotAllowed, notAcceptable } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
@@ -13,17 +13,17 @@ import { GNOSTIC_TYPE, GNOSTIC_V3_TYPE, OpenApiDocuments } from "./documents.ts"
 const V2 = "/openapi/v2";
 const V3 = "/openapi/v3";
 const JSON_TYPE = "application/json";
-/** Its older name, which is no media type but what many clients send. */
+/** An older name that many clients send, although it is not a valid media type. */
 const OLD_GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const V2_TYPES = [JSON_TYPE, OLD_GNOSTIC_TYPE, GNOSTIC_TYPE];
 const OLD_GNOSTIC_V3_TYPE = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
 const V3_TYPES = [JSON_TYPE, GNOSTIC_V3_TYPE, OLD_GNOSTIC_V3_TYPE];
 
-/** A document whose hash is in its address never changes. */
+/** A document with its hash in the URL never changes. */
 const FOREVER = "public, immutable";
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-/** `remote` is what other servers serve. */
+/** `remote` lists the group versions of extension servers. */
 export function openApiSite(
   registry: Registry,
   loop: Loop,

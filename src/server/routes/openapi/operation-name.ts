@@ -1,21 +1,21 @@
-/** Names of operations, and of the classes that generated clients make of them. */
+/** Names of operations, from which generated clients derive their class names. */
 
 interface GroupVersion {
   readonly group: string;
   readonly version: string;
 }
 
-/** `CoreV1`, `RbacAuthorizationV1`. */
+/** For example `CoreV1` or `RbacAuthorizationV1`. */
 export function camelGroup({ group, version }: GroupVersion): string {
   return `${camel(groupTag(group))}${camel(version)}`;
 }
 
-/** `core_v1`, `rbacAuthorization_v1`. */
+/** For example `core_v1` or `rbacAuthorization_v1`. */
 export function tagOf({ group, version }: GroupVersion): string {
   return `${groupTag(group)}_${version}`;
 }
 
-/** `core`, `rbacAuthorization`. */
+/** For example `core` or `rbacAuthorization`. */
 export function groupTag(group: string): string {
   const [first = "", ...rest] = group === "" ? ["core"] : group.replace(/\.k8s\.io$/, "").split(".");
   return `${first}${rest.map(camel).join("")}`;

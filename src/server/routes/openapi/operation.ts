@@ -1,4 +1,4 @@
-/** What can be done with the resources of a group version, before it is written in a version of OpenAPI. */
+/** Describes the operations on the resources of a group version, independent of the OpenAPI version. */
 import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import type {
@@ -26,16 +26,16 @@ export interface Operation {
   readonly method: Method;
   readonly action: Action;
   readonly id: string;
-  /** Generated clients make one class of all operations with the same tag. */
+  /** Generated clients create one class for all operations with one tag. */
   readonly tag: string;
   readonly kind: Kind;
-  /** Without protobuf and strategic merge patch, which belong to Go types. */
+  /** Excludes protobuf and strategic merge patch, which require Go types. */
   readonly isCustom: boolean;
   readonly parameters: readonly Parameter[];
-  /** Published name of what is sent; undefined without a body. */
+  /** Published name of the request body; undefined without a body. */
   readonly body: string | undefined;
   readonly isBodyRequired: boolean;
-  /** Published names by status code; undefined for text. */
+  /** Published names of the responses by status code; undefined for text. */
   readonly answers: readonly (readonly [code: number, definition: string | undefined])[];
 }
 
@@ -93,7 +93,7 @@ function resourcePaths(facts: ResourceFacts): readonly PathItem[] {
   return [...paths, pathEverywhere(facts, everywhere, "list")];
 }
 
-/** The older way to watch, by path instead of by parameter. Documents of custom kinds do not tell of it. */
+/** Paths of the deprecated watch form. Documents of custom kinds omit them. */
 function watchPaths(facts: ResourceFacts): readonly PathItem[] {
   if (facts.definition !== undefined || !facts.verbs.includes("watch")) return [];
   const { collection, everywhere, all, one } = placesOf(facts, `${rootOf(facts)}/watch`);
@@ -111,7 +111,7 @@ function watchPaths(facts: ResourceFacts): readonly PathItem[] {
 
 interface Places {
   readonly collection: string;
-  /** The objects of all namespaces. */
+  /** Path of the objects in all namespaces. */
   readonly everywhere: string;
   /** Parameters at the collection, and at one object. */
   readonly all: readonly Parameter[];
@@ -157,7 +157,7 @@ function operationsOf(
 function subresourceOperations(facts: ResourceFacts, subresource: SubresourceFacts): readonly Operation[] {
   const scope = scopeOf(facts);
   const suffix = camel(subresource.name);
-  // What has options only is a connection, not an object.
+  // A subresource whose kind is only options is a connection.
   const isConnection = subresource.kind.endsWith("Options");
   return subresource.verbs.flatMap((verb) => {
     const action = SUBRESOURCE_ACTIONS[verb];
@@ -180,7 +180,7 @@ function connection(operation: Operation, facts: ResourceFacts): Operation {
   };
 }
 
-/** A proxy passes on every method, and any path below it. */
+/** A proxy forwards every method and any path below it. */
 function proxyPaths({ path, parameters, operations }: PathItem): readonly PathItem[] {
   const read = operations.find(({ method }) => method === "get");
   const others = (["head", "options"] as const).flatMap((method) =>
@@ -202,7 +202,7 @@ interface OperationOptions {
   readonly action: Action;
   readonly scope: string;
   readonly suffix?: string;
-  /** Of a subresource, where it is not the resource's own. */
+  /** Kind of a subresource if it differs from the resource's. */
   readonly kind?: Kind;
 }
 
@@ -285,13 +285,13 @@ function answersOf(
   }
 }
 
-/** Undefined when the kind has no structure of its own. */
+/** Undefined when the API has no struct for the kind. */
 function nameOf({ kind, ...groupVersion }: Kind): string | undefined {
   const schema = findKindSchema(apiVersionOf(groupVersion), kind);
   return schema === undefined ? undefined : publishedName(schema.definition);
 }
 
-/** A kind of no built-in group version is the resource's own. */
+/** A kind outside the built-in group versions must be the resource's own. */
 function customName({ definition, kind }: ResourceFacts, asked: string): string | undefined {
   return kind === asked ? definition : undefined;
 }

@@ -1,6 +1,6 @@
-/** What may stand in the query and the path of an operation. */
+/** Query and path parameters of operations. */
 
-/** As `x-kubernetes-action` calls it. */
+/** Values of `x-kubernetes-action`. */
 export type Action =
   | "list"
   | "post"
@@ -40,7 +40,7 @@ const DELETION = byName(
   inQuery("boolean", "ignoreStoreReadErrorWithClusterBreakingPotential", "orphanDependents"),
 );
 
-/** Clients look here whether a server understands a parameter before they send it. */
+/** Clients check here whether a server knows a parameter before they send it. */
 export const PARAMETERS_OF: Readonly<Record<Action, readonly Parameter[]>> = {
   list: LISTING,
   post: WRITING,
@@ -61,10 +61,10 @@ const PRETTY: Parameter = { name: "pretty", in: "query", type: "string" };
 const PROXY_PATH: Parameter = { name: "path", in: "path", type: "string" };
 const PROXY_QUERY: Parameter = { name: "path", in: "query", type: "string" };
 
-/** Of a proxy, without and with a path. */
+/** Parameters of a proxy, without and with a path. */
 export const PROXY_PARAMETERS = { plain: [PROXY_QUERY], withPath: [PROXY_PATH, PROXY_QUERY] } as const;
 
-/** Of all operations at one path. */
+/** Parameters that all operations at one path share. */
 export const PATH_PARAMETERS = {
   cluster: [PRETTY],
   clusterNamed: [NAME, PRETTY],

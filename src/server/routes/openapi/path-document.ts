@@ -1,4 +1,4 @@
-/** Operations as the two versions of OpenAPI write them. */
+/** Writes operations in the two versions of OpenAPI. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";

@@ -1,4 +1,4 @@
-/** Schema nodes as OpenAPI says them. */
+/** Writes schema nodes as OpenAPI schemas. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { builtInStruct } from "../../../api/schema/built-in-schema.ts";
 import type {
@@ -22,7 +22,7 @@ const PLAIN: Readonly<Record<string, JsonObject>> = {
   bytes: { type: "string", format: "byte" },
 };
 
-/** What a struct is published as. */
+/** The published definition of a struct. */
 export function definitionOf(struct: StructSchema, context: DefinitionContext): JsonObject {
   const kinds = context.kindsOf(struct);
   const required = struct.fields.filter((field) => field.required).map(({ name }) => name);
@@ -56,14 +56,14 @@ function propertyOf(struct: StructSchema, field: StructField, context: Definitio
   return beside(node, more, dialect);
 }
 
-/** OpenAPI 3 lets nothing stand beside a reference. */
+/** OpenAPI v3 allows no other members beside a reference. */
 function beside(node: JsonObject, more: JsonObject, dialect: Dialect): JsonObject {
   if (Object.keys(more).length === 0) return node;
   if (dialect === "v3" && "$ref" in node) return { allOf: [node], ...more };
   return { ...node, ...more };
 }
 
-/** Where a field's own marker differs from its type's. */
+/** Present when a field's own marker differs from the marker of its type. */
 function mapTypeOverride(schema: Schema): JsonObject {
   if (schema.type !== "struct" || schema.atomic === builtInStruct(schema.definition).atomic) return {};
   return { "x-kubernetes-map-type": schema.atomic ? "atomic" : "granular" };
@@ -87,7 +87,7 @@ function nodeOf(schema: Schema, place: NodePlace): JsonObject {
   };
 }
 
-/** A list that strategic merge patch merges is not called atomic, though apply may treat it so. */
+/** A list with a strategic merge strategy is not published as atomic, even if apply treats it so. */
 function listNode(schema: ListSchema, place: NodePlace): JsonObject {
   const field = place.struct.byName.get(place.field);
   const isMarked = schema.listType !== "atomic" || field?.patchStrategies.includes("merge") !== true;
@@ -106,7 +106,7 @@ function scalarNode(schema: ScalarSchema, place: NodePlace): JsonObject {
   return schema.enum === undefined ? plain : { ...plain, enum: schema.enum };
 }
 
-/** The published name of a scalar that is a definition of its own. */
+/** Published name of a scalar with its own definition. */
 export function specialName(
   { type }: ScalarSchema,
   { struct, field }: Pick<NodePlace, "struct" | "field">,

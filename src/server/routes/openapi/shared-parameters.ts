@@ -1,4 +1,4 @@
-/** Parameters of the older version of OpenAPI that stand once in the document, and are referred to by the name and a hash of what they say. */
+/** Shared parameters of OpenAPI v2 documents. Operations refer to them by name and a hash of the content. */
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { publishedName, reference } from "./definition-name.ts";
@@ -6,33 +6,33 @@ import { PARAMETERS_OF, PATH_PARAMETERS, PROXY_PARAMETERS } from "./parameters.t
 import type { Parameter } from "./parameters.ts";
 import { SPECIAL } from "./special-definition.ts";
 
-/** Clients look for the last two at each operation; the description of the first is another one for each kind. */
+/** Clients look for the last two at each operation. The first has another description for each kind. */
 const NEVER_SHARED: ReadonlySet<string> = new Set(["name", "dryRun", "fieldValidation"]);
 
 const TEXTS: Readonly<Record<string, string>> = {
-  allowWatchBookmarks: "Asks for events of type BOOKMARK, which tell how far a watch has come.",
-  continue: "Token of an earlier answer: the list goes on behind its last object.",
+  allowWatchBookmarks: "Asks for events of type BOOKMARK, which report the progress of the watch.",
+  continue: "Token of an earlier response; the list continues after the last object in it.",
   fieldManager: "Name under which the written fields are owned.",
   fieldSelector: "Restricts the objects by their fields.",
   force: "Takes fields over from other managers instead of reporting a conflict.",
   gracePeriodSeconds: "Seconds before the object is deleted; zero deletes at once.",
   ignoreStoreReadErrorWithClusterBreakingPotential:
-    "Deletes an object that cannot be read, without the checks that would need it.",
+    "Deletes an unreadable object without the checks that need its content.",
   labelSelector: "Restricts the objects by their labels.",
-  limit: "Maximum number of objects in the answer.",
+  limit: "Maximum number of objects in the response.",
   namespace: "Namespace of the objects.",
   orphanDependents: "Deprecated: use propagationPolicy. Leaves the dependents of the object.",
   path: "Path of the request behind the proxy.",
-  pretty: "If true, the answer is written for people.",
-  propagationPolicy: "What becomes of the dependents: Orphan, Background or Foreground.",
-  resourceVersion: "Version that the answer must have reached.",
-  resourceVersionMatch: "How resourceVersion is meant: Exact or NotOlderThan.",
-  sendInitialEvents: "Begins a watch with the objects that are there.",
+  pretty: "If true, the response is indented for people.",
+  propagationPolicy: "Handling of the dependents: Orphan, Background or Foreground.",
+  resourceVersion: "Version that the response must have reached.",
+  resourceVersionMatch: "Meaning of resourceVersion: Exact or NotOlderThan.",
+  sendInitialEvents: "Begins a watch with the existing objects.",
   timeoutSeconds: "Longest duration of the request.",
   watch: "Watches instead of listing.",
 };
 
-/** As it stands at an operation or a path: a reference, or the parameter itself. */
+/** The parameter at an operation or path: a reference or the parameter itself. */
 export function placedParameter(parameter: Parameter): JsonObject {
   return placed(parameterDocument(parameter));
 }
@@ -41,7 +41,7 @@ export function placedBody(body: string, isRequired: boolean): JsonObject {
   return placed(bodyDocument(body, isRequired));
 }
 
-/** By their names in the document. */
+/** Keyed by the name in the document. */
 export function sharedParameters(): JsonObject {
   const lists: readonly (readonly Parameter[])[] = [PARAMETERS_OF, PATH_PARAMETERS, PROXY_PARAMETERS].flatMap(
     (table) => Object.values<readonly Parameter[]>(table),
@@ -80,7 +80,7 @@ function placed(document: JsonObject): JsonObject {
   return isShared(document) ? { $ref: `#/parameters/${sharedName(document)}` } : document;
 }
 
-/** What is sent is shared where it is the same for all kinds. */
+/** A body parameter is shared if it is the same for all kinds. */
 function isShared({ in: place, name, schema }: JsonObject): boolean {
   if (place !== "body") return !NEVER_SHARED.has(String(name));
   const ref = isJsonObject(schema) ? String(schema["$ref"]) : "";
@@ -94,7 +94,7 @@ function sharedName(document: JsonObject): string {
 const FNV_OFFSET = 0xcbf29ce484222325n;
 const FNV_PRIME = 0x100000001b3n;
 
-/** The first 48 bits of FNV-1, as upstream shortens them. */
+/** First 48 bits of the FNV-1 hash, shortened as upstream does. */
 function hashOf(text: string): string {
   let hash = FNV_OFFSET;
   for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, hash * FNV_PRIME) ^ BigInt(byte);

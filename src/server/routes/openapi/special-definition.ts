@@ -1,4 +1,4 @@
-/** Types with a form of their own: published as definitions, though no struct stands behind them. */
+/** Definitions of types with a special JSON form that are not structs. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { DefinitionContext } from "./definition-context.ts";
 import type { Dialect } from "./definition-name.ts";
@@ -31,7 +31,7 @@ const SHAPES: Readonly<Record<string, JsonObject>> = {
   [SPECIAL.strings]: {},
 };
 
-/** The older version of OpenAPI cannot say that a value is one of two types. */
+/** OpenAPI v2 cannot express a choice of two types. */
 const SHAPES_BY_DIALECT: Readonly<Record<Dialect, Readonly<Record<string, JsonObject>>>> = {
   v2: {
     [SPECIAL.quantity]: { type: "string" },
