@@ -15,7 +15,7 @@ export interface Followed {
   readonly signal: AbortSignal;
 }
 
-/** Calls `note` for every key under the prefix, then for each change, until the signal is aborted or the store is closed. */
+/** Calls `note` for every key under the prefix, then for each change. Ends with the signal or the store. */
 export async function followKeys(
   { store, loop }: Parts,
   { prefix, signal }: Followed,

@@ -3,7 +3,7 @@ import { resourcesInList, resourcesInPlainList } from "./remote-resources.ts";
 
 const PLACE = { group: "wardle.example.com", version: "v1" };
 
-describe("what another server says that it serves", () => {
+describe("resources of an extension server", () => {
   test("resources of a plain list contain their subresources", () => {
     const resources = [
       { name: "flunders/status", kind: "Flunder", verbs: ["get"], namespaced: true },

@@ -8,7 +8,7 @@ function using(definition: string): object {
   return { get: { responses: { "200": { schema: { $ref: `#/definitions/${definition}` } } } } };
 }
 
-describe("what another server says of a version", () => {
+describe("remoteSpec", () => {
   test("the spec of a version holds its paths and the definitions that they refer to", () => {
     const spec = remoteSpec(
       {
@@ -55,7 +55,7 @@ describe("what another server says of a version", () => {
   });
 });
 
-describe("documents of several servers", () => {
+describe("mergedSpecs", () => {
   test("merged documents share equal definitions and those that this server has", () => {
     const spec = { paths: { "/a": using("Own") }, definitions: { Own: { type: "string" }, Known: {} } };
     const other = { paths: { "/b": using("Own") }, definitions: { Own: { type: "string" } } };

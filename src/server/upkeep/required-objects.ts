@@ -28,8 +28,8 @@ export interface KeptObject {
   /** Manifest to create a missing object with. It omits the name and namespace. */
   manifest(): JsonObject;
   /**
-   * Template with the bytes that a create of `manifest` would store, for objects so numerous that single creates would slow the
-   * start. A test compares the two.
+   * Template with the bytes that a create of `manifest` would store. It speeds up the start for kinds with many objects.
+   * A test compares the two.
    */
   readonly born?: Mould;
   /** Returns the live object with the fields that the server requires. Other fields stay as they are. */

@@ -11,7 +11,7 @@ async function read(...texts: readonly string[]): Promise<readonly unknown[]> {
   return batches;
 }
 
-describe("the lines of a watch", () => {
+describe("eventsOf", () => {
   test("events are parsed wherever chunks split them, and those of one chunk come together", async () => {
     expect(
       await read(

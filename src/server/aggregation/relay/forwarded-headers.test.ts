@@ -13,7 +13,7 @@ function requestWith(headers: Readonly<Record<string, string>>): HttpRequest {
   };
 }
 
-describe("headers that are handed on", () => {
+describe("forwarded headers", () => {
   test("a request is forwarded without headers of the connection or of identity", () => {
     const kept = forwardedRequestHeaders(
       requestWith({

@@ -20,7 +20,7 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Headers that authenticate or impersonate a user. They are never forwarded to another server, nor accepted from a client. */
+/** Headers with credentials or identity of this server's users. Another server must neither see nor trust them. */
 const OF_IDENTITY = /^(?:authorization$|impersonate-|x-remote-)/;
 
 /** Header of a WebSocket. One of its protocols may be a token. */
@@ -39,7 +39,7 @@ export function forwardedRequestHeaders({ headers }: AcceptedRequest): Record<st
   return kept;
 }
 
-/** Headers that tell the extension server who the user is. Their names are those of its requestheader configuration. */
+/** Headers that name the user to the extension server, as in its requestheader configuration. */
 export function identityHeaders({ name, uid, groups, extra }: User): HeaderFields {
   const fields: Record<string, string | readonly string[]> = { "x-remote-user": wireText(name) };
   if (uid !== "") fields["x-remote-uid"] = wireText(uid);

@@ -11,7 +11,7 @@ function changed(page: string, size = page.length): string {
   return out + links.finish();
 }
 
-describe("the links of a page", () => {
+describe("PageLinks", () => {
   test.each([
     ['<a href="/x">test</a>', '<a href="/base/x">test</a>'],
     ["<A class=b HREF = '/x'>", "<A class=b HREF = '/base/x'>"],

@@ -27,7 +27,7 @@ function published(schema: JSONSchemaProps, dialect: Dialect): JsonObject | unde
   return customDefinitions(FACTS, schema, dialect)[0]?.[1];
 }
 
-describe("a custom kind that keeps fields beyond those of its schema", () => {
+describe("a custom kind that preserves unknown fields", () => {
   const properties = { spec: { type: "object" } };
   const root = { type: "object", description: "d", properties, "x-kubernetes-preserve-unknown-fields": true };
 

@@ -12,7 +12,7 @@ export const CUSTOM_REFERENCES: readonly string[] = [OBJECT_META, LIST_META];
 
 /** Keywords that OpenAPI v2 lacks. Defaults are left out there too, as upstream does. */
 const NOT_IN_V2: ReadonlySet<string> = new Set(["nullable", "oneOf", "anyOf", "allOf", "not", "default"]);
-/** Keywords left out in v2 for a value that may be null or have further fields, since v2 can express neither. */
+/** Keywords that v2 omits for a value that may be null or have further fields. It can express neither. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   "type",
   "format",

@@ -388,7 +388,7 @@ describe("/openapi/v2", () => {
   });
 });
 
-describe("the making of a document", () => {
+describe("document creation", () => {
   test.each([
     ["/openapi/v2", GNOSTIC],
     ["/openapi/v2", "application/json"],

@@ -97,7 +97,7 @@ export class CustomDefinitions {
     }
   }
 
-  /** Calls `note` for every key under the prefix, then for each change, until the signal is aborted or the store is closed. */
+  /** Calls `note` for every key under the prefix, then for each change. Ends with the signal or the store. */
   async #follow(prefix: string, signal: AbortSignal, note: (key: string) => void): Promise<void> {
     const { store, loop } = this.#workshop;
     const random = loop.random("custom-definitions");
@@ -131,7 +131,7 @@ export class CustomDefinitions {
     }
   }
 
-  /** Renews the kind at once: watches of a kind that is no longer served must not wait for the next request to end. */
+  /** Renews the kind at once, so that watches of a removed kind end now and not at the next request for it. */
   #noteDefinition(name: string): void {
     this.#kinds.renew(name);
     this.#work.add(`definition ${name}`);

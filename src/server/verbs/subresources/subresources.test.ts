@@ -333,7 +333,7 @@ describe("status", () => {
   });
 });
 
-describe("applying by way of a subresource", () => {
+describe("apply to a subresource", () => {
   const owned = (body: Reply["body"], wanted: string): unknown => {
     const { managedFields = [] } = (body as unknown as ApiObject).metadata;
     return managedFields.find(({ manager }) => manager === wanted)?.fieldsV1;

@@ -23,6 +23,6 @@ const VERBS: ReadonlyMap<string, Verb<Resource>> = new Map<string, Verb<Resource
 /** Each of these kinds has one verb function. The API facts allow only verbs that this function handles. */
 export function virtualVerb({ facts }: Resource): Verb<Resource> {
   const verb = VERBS.get(facts.kind);
-  if (verb === undefined) throw new Error(`nothing answers for ${facts.kind}, which is not stored`);
+  if (verb === undefined) throw new Error(`no verb answers for ${facts.kind}, which is not stored`);
   return verb;
 }
