@@ -1,6 +1,6 @@
 /**
  * Proxies requests to pods and Services (`pods/NAME/proxy/…`, `services/NAME/proxy/…`). Objects name the target, so one place finds
- * and checks the address. It refuses addresses of this machine and link-local ones.
+ * and checks the address. It refuses addresses such as loopback, link-local and metadata services.
  */
 import { badRequest, notFound, serviceUnavailable } from "../../../api/errors/api-error.ts";
 import type { Pod, ServicePort } from "../../../api/generated/types/core-v1.ts";

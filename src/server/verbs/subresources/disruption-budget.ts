@@ -107,7 +107,7 @@ function refuseWhenSpent({ metadata, status }: PodDisruptionBudget, resource: St
   );
 }
 
-/** Refusal with a Retry-After: after it the budget's status is current. */
+/** Refusal with a Retry-After, within which the controller updates the budget's status. */
 export function stillProcessed({ metadata }: Pick<PodDisruptionBudget, "metadata">): ApiError {
   const message = `The disruption budget ${metadata.name} is still being processed by the server.`;
   return refusal(message, RETRY_SECONDS);

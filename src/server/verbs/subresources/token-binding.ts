@@ -39,7 +39,7 @@ export function boundTo(
   return { ...nodeClaim(found as Pod, workshop), ...claim };
 }
 
-/** Tells whether the token is bound to an existing Secret of the service account token type. */
+/** Tells whether the token is bound to a Secret of the service account token type. */
 export function isForTokenSecret(
   { apiVersion = "", kind = "", name = "" }: BoundObjectReference = {},
   { namespace, workshop }: { readonly namespace: string; readonly workshop: Workshop },
