@@ -84,8 +84,8 @@ function owners(object: JsonObject): Readonly<Record<string, unknown>> {
 
 const WEB = { name: "web", image: "web:1" };
 
-describe("creating", () => {
-  test("an object that is not there is made, and the applier owns what it stated", () => {
+describe("an apply that creates", () => {
+  test("makes the object, and the applier owns the fields it stated", () => {
     const object = apply(undefined, config({ replicas: 3, ...template(WEB) }, { labels: { app: "web" } }));
 
     expect(spec(object).replicas).toBe(3);
@@ -110,7 +110,7 @@ describe("creating", () => {
   });
 });
 
-describe("the same again", () => {
+describe("a repeated apply", () => {
   test("changes nothing: the live object itself is returned", () => {
     const input = config({ replicas: 3, ...template({ ...WEB, resources: { limits: { cpu: "0.5" } } }) });
     const live = apply(undefined, input);
@@ -142,7 +142,7 @@ describe("the same again", () => {
     expect(again).toBe(stored);
   });
 
-  test("takes nothing away from others by stating a map as null", () => {
+  test("that states a map as null removes no fields of other managers", () => {
     const live = apply(undefined, config({}, { labels: { app: "web" } }), { manager: "two" });
 
     const object = apply(live, config({}, { labels: null }));
@@ -154,14 +154,14 @@ describe("the same again", () => {
     });
   });
 
-  test("that states nothing changes nothing of an object without managed fields", () => {
+  test("that states nothing does not change an object without managed fields", () => {
     const bare = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } };
     const stored = normal({ ...bare, spec: { replicas: 3 } });
 
     expect(apply(stored, bare)).toBe(stored);
   });
 
-  test("a null creationTimestamp and an empty status change nothing either", () => {
+  test("with a null creationTimestamp and an empty status changes nothing", () => {
     const live = { ...apply(undefined, config({ replicas: 3 })) };
     const stored = {
       ...live,
@@ -173,7 +173,7 @@ describe("the same again", () => {
     expect(again).toBe(stored);
   });
 
-  test("another value moves the time, and other fields of the entry stay", () => {
+  test("with another value updates the time and keeps the other fields of the entry", () => {
     const live = apply(undefined, config({ replicas: 3, paused: true }));
 
     const object = apply(live, config({ replicas: 4, paused: true }), { now: "2026-11-15T06:00:00Z" });
@@ -182,7 +182,7 @@ describe("the same again", () => {
     expect(owners(object)).toEqual(owners(live));
   });
 
-  test("stating what is there already is owning it since no time, or since the time before", () => {
+  test("that only states existing values keeps the time of its entry, or has none", () => {
     const live = apply(undefined, config({ replicas: 3, paused: true }));
 
     const joined = apply(live, config({ replicas: 3 }), { manager: "two", now: "2026-11-15T06:00:00Z" });
@@ -202,7 +202,7 @@ describe("the same again", () => {
     ]);
   });
 
-  test("a struct that is left with empty lists only goes with what was in it", () => {
+  test("that gives up a struct's fields removes the struct when only empty lists remain", () => {
     const live = apply(undefined, config({ replicas: 3 }));
     const empty = { template: { spec: { containers: [] } } };
 
@@ -213,7 +213,7 @@ describe("the same again", () => {
 });
 
 describe("conflicts", () => {
-  test("a field that an updater owns with another value", () => {
+  test("a field that an updater owns with another value is a conflict", () => {
     const live = update(undefined, config({ replicas: 3 }), "kubectl-client-side-apply");
 
     expect(refusal(live, config({ replicas: 4 }))).toMatchObject({
@@ -233,7 +233,7 @@ describe("conflicts", () => {
     });
   });
 
-  test("several, below their managers in order", () => {
+  test("several conflicts are listed below their managers, in order", () => {
     const created = apply(undefined, config({ replicas: 3, ...template(WEB) }), { manager: "b" });
     const live = trackUpdate({
       live: created,
@@ -270,7 +270,7 @@ describe("conflicts", () => {
     });
   });
 
-  test("the same value is shared, not fought over", () => {
+  test("managers that state the same value share the field", () => {
     const first = apply(undefined, config({ replicas: 3 }));
 
     const both = apply(first, config({ replicas: 3 }), { manager: "two", now: "2026-11-15T06:00:00Z" });
@@ -284,7 +284,7 @@ describe("conflicts", () => {
     );
   });
 
-  test("atomic values conflict whole", () => {
+  test("an atomic value conflicts as a whole", () => {
     const tolerations = (key: string): JsonObject => ({ template: { spec: { tolerations: [{ key }] } } });
     const live = apply(undefined, config(tolerations("a")));
 
@@ -293,7 +293,7 @@ describe("conflicts", () => {
     );
   });
 
-  test("what the endpoint resets is neither owned nor in conflict", () => {
+  test("a field that the endpoint resets is neither owned nor in conflict", () => {
     const live = apply(undefined, config({ replicas: 3 }));
     const withStatus = trackUpdate({
       live,
@@ -319,7 +319,7 @@ describe("conflicts", () => {
 describe("giving up", () => {
   const labels = { a: "1", b: "2" };
 
-  test("a field nobody else owns is removed", () => {
+  test("a field without another owner is removed", () => {
     const live = apply(undefined, config({ replicas: 3, paused: true, ...template(WEB) }, { labels }));
 
     const object = apply(live, config({ replicas: 3, ...template(WEB) }, { labels: { a: "1" } }));
@@ -347,7 +347,7 @@ describe("giving up", () => {
     });
   });
 
-  test("items of lists, nested ones too", () => {
+  test("items of lists are removed, nested ones too", () => {
     const ports = [{ containerPort: 80 }, { containerPort: 80, protocol: "UDP" }, { containerPort: 443 }];
     const env = [
       { name: "A", value: "1" },
@@ -368,7 +368,7 @@ describe("giving up", () => {
     ]);
   });
 
-  test("an item stays with what others own of it", () => {
+  test("an item keeps the fields that other managers own", () => {
     const first = apply(undefined, config(template(WEB, { name: "log", image: "log:1" })));
     const live = apply(first, config(template({ name: "log", tty: true })), { manager: "two" });
 
@@ -378,7 +378,7 @@ describe("giving up", () => {
     expect((podSpec(object).containers as readonly JsonObject[])[1]).not.toHaveProperty("image");
   });
 
-  test("values of a set", () => {
+  test("values of a set are removed", () => {
     const first = apply(undefined, config({}, { finalizers: ["x/a", "x/b"] }));
     const live = apply(first, config({}, { finalizers: ["x/c"] }), { manager: "two" });
 
@@ -387,7 +387,7 @@ describe("giving up", () => {
     expect((object.metadata as JsonObject).finalizers).toEqual(["x/b", "x/c"]);
   });
 
-  test("everything: the entry is gone, the object stays", () => {
+  test("an applier that gives up all fields loses its entry, and the object stays", () => {
     const live = apply(undefined, config({ replicas: 3 }, { labels }));
     const shared = apply(live, config({ paused: true }), { manager: "two" });
 
@@ -412,7 +412,7 @@ describe("an object without entries", () => {
     });
   });
 
-  test("and what was recorded so conflicts", () => {
+  test("has conflicts with before-first-apply", () => {
     expect(refusal(bare(), config({ replicas: 4 })).message).toBe(
       'Apply failed with 1 conflict: conflict with "before-first-apply" using apps/v1: .spec.replicas',
     );
@@ -420,7 +420,7 @@ describe("an object without entries", () => {
 });
 
 describe("several versions", () => {
-  /** A second version that calls replicas `count`: only the conversion knows. */
+  /** A second version that calls replicas `count`; only the conversion maps the two. */
   const beta = "apps/v1beta9";
   const versions: Versions = {
     findSchema: (apiVersion) => (apiVersion === "gone/v1" ? undefined : schema()),
@@ -445,7 +445,7 @@ describe("several versions", () => {
     expect(error.message).toBe('Apply failed with 1 conflict: conflict with "two": .spec.minReadySeconds');
   });
 
-  test("what was applied in one version is given up in another", () => {
+  test("a field applied in one version is given up in another", () => {
     const other = { ...config({ minReadySeconds: 5, paused: true }), apiVersion: beta };
     const first = apply(undefined, other, { apiVersion: beta, versions });
 

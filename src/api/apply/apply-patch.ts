@@ -1,7 +1,7 @@
 /**
- * Server-side apply. A configuration states the fields its manager cares about: they get the values it gives, and
- * belong to it. Fields it stated before and states no more are removed unless someone else owns them. Where another
- * manager owns a field with another value there is a conflict, unless forced.
+ * Server-side apply. The configured fields get the configured values, and the applier owns them. A field that the applier
+ * configured before, and no longer does, is removed unless another manager owns it. A field that another manager owns with
+ * another value is a conflict, unless the applier forces it.
  */
 import { completed, type Stages } from "../../base/loop/stages.ts";
 import { badRequest } from "../errors/api-error.ts";
@@ -40,48 +40,48 @@ import { NEVER_OWNED, schemaOf, type Writer } from "./writer.ts";
 export interface ApplyInput {
   /** The stored object in the writer's version, in normal form; `undefined` when there is none yet. */
   readonly live: JsonObject | undefined;
-  /** As the client sent it: not defaulted, not in normal form. */
+  /** The configuration as the client sent it, before defaults and normal form. */
   readonly config: JsonObject;
   readonly writer: Writer;
-  /** Whether to take fields over from others instead of reporting a conflict. */
+  /** Whether the applier takes fields over from other managers or gets a conflict. */
   readonly onConflict: "fail" | "force";
 }
 
 interface Finish {
   /**
-   * Makes the merged object what would be stored: normal form, defaults, resets. It is then compared with the live
-   * one, so that a configuration with other words for the same (`0.5` for `500m`) changes nothing.
+   * Turns the merged object into the object to store: normal form, defaults, resets. The result is then compared with the
+   * live object, so that another spelling of a value (`0.5` for `500m`) changes nothing.
    */
   readonly finish?: (merged: JsonObject) => JsonObject;
 }
 
 export interface ApplyResult {
-  /** The live object itself when nothing changed, managed fields included. */
+  /** The live object itself when nothing changed, including managed fields. */
   readonly object: JsonObject;
   readonly isChanged: boolean;
 }
 
-/** Throws an ApiError: Conflict with a cause for each field, or BadRequest when the configuration is no such. */
+/** Throws an ApiError: Conflict with one cause per field, or BadRequest when the configuration does not fit its kind. */
 export function applyPatch(input: ApplyInput & Finish): ApplyResult {
   const { merged, conclude } = completed(beginApply(input));
   return conclude(merged === undefined || input.finish === undefined ? merged : input.finish(merged));
 }
 
 export interface BegunApply {
-  /** What the configuration makes of the live object; undefined when that is no other. */
+  /** The live object merged with the configuration; undefined when the merge changes nothing. */
   readonly merged: JsonObject | undefined;
   /**
-   * Throws the Conflict before anybody is asked about the object. What `merged` is with its defaults is only looked at where others own what it
-   * states in other words.
+   * Throws the Conflict before admission or conversion see the object. `withDefaults` runs only when another manager owns a
+   * stated field, because the value may differ only in spelling.
    */
   readonly checkConflicts: (withDefaults: () => JsonObject) => void;
-  /** With what `merged` became: what would be stored of it. */
+  /** Second half: takes the object that `merged` became and returns the object to store. */
   readonly conclude: (outcome: JsonObject | undefined) => ApplyResult;
 }
 
 /**
- * The first half of an apply, in stages: it yields where the caller may let others run. A caller who has to ask others what
- * becomes of the merged object may take as long before the second half, `conclude`.
+ * The first half of an apply, in stages: each `yield` lets the caller run other work. The caller may wait for other
+ * components, such as webhooks, before it calls `conclude`.
  */
 export function* beginApply(input: ApplyInput): Stages<BegunApply> {
   const { live, writer, onConflict } = input;
@@ -128,7 +128,7 @@ export function* beginApply(input: ApplyInput): Stages<BegunApply> {
   return { merged: isSame ? undefined : kept, checkConflicts, conclude };
 }
 
-/** Fields that the applier itself set by other means are no conflict. */
+/** Throws the Conflict. Fields that kubectl itself set by client-side apply are no conflict. */
 function refuse(conflicts: Conflicts, before: JsonObject, writer: Writer): void {
   if (conflicts.size === 0) return;
   const own = fieldsLastApplied(before, writer);
@@ -140,7 +140,10 @@ function refuse(conflicts: Conflicts, before: JsonObject, writer: Writer): void 
   if (remaining.size > 0) throw conflictError(remaining);
 }
 
-/** An object that was never tracked is first recorded as it is, or nobody would own what the applier changes. */
+/**
+ * Owners before the apply. An object without entries is first recorded as `before-first-apply`, so that its fields have an
+ * owner.
+ */
 function managedBeforeApply(before: JsonObject, { live, writer }: ApplyInput): Managed {
   const managed = liveEntries(managedFieldsOf(live), writer.versions);
   if (live === undefined || managed.length > 0) return managed;
@@ -151,9 +154,9 @@ function managedBeforeApply(before: JsonObject, { live, writer }: ApplyInput): M
 interface Applier {
   readonly writer: Writer;
   readonly identity: Identity;
-  /** What the configuration states. */
+  /** Fields that the configuration states. */
   readonly claimed: FieldSet;
-  /** What the applier had before. */
+  /** The applier's entry before this apply. */
   readonly last: ManagedEntry | undefined;
 }
 
@@ -174,7 +177,7 @@ function* withoutGivenUp(merged: JsonObject, managed: Managed, applier: Applier)
   return yield* prune({ merged, apiVersion, versions, last, managed: next });
 }
 
-/** The set the applier had, when it is the same. */
+/** Fields the applier owns after the apply; the previous set itself when it is equal. */
 function ownedAfter({ claimed, last }: Applier): FieldSet {
   const owned = difference(claimed, NEVER_OWNED);
   return last !== undefined && jsonEqual(ownedBy(last), owned) ? ownedBy(last) : owned;
@@ -190,12 +193,14 @@ function statesNothing(applier: Applier): boolean {
   return applier.last === undefined && isEmpty(ownedAfter(applier));
 }
 
-/** As upstream, the time says when the applier last changed the object: who only states what is there already has none at first. */
+/**
+ * As upstream, the time is that of the applier's last change. An applier that has only stated existing values has no time.
+ */
 function withApplier(owners: Managed, applier: Applier, time: string | undefined): Managed {
   return withEntry(owners, newEntry(applier.identity, time, ownedAfter(applier)));
 }
 
-/** Refuses what is no configuration of its kind: every field has to be one of the schema, whatever the client asked for. */
+/** Throws BadRequest unless every field is in the schema. This holds whatever `fieldValidation` the client asked for. */
 export function checkConfig(config: JsonObject, writer: Writer): void {
   const { apiVersion, kind } = writer;
   if (config.apiVersion !== apiVersion || config.kind !== kind) {
@@ -207,7 +212,7 @@ export function checkConfig(config: JsonObject, writer: Writer): void {
   throw badRequest(`failed to create typed patch object (${objectText(config)}): ${mistakes}`);
 }
 
-/** As Go prints it: `apps/v1, Kind=Deployment`, and `/v1, Kind=Pod` for the core group. */
+/** Type as Go prints it: `apps/v1, Kind=Deployment`, and `/v1, Kind=Pod` for the core group. */
 function typeText(apiVersion: unknown, kind: unknown): string {
   const version = typeof apiVersion === "string" ? apiVersion : "";
   return `${version.includes("/") ? version : `/${version}`}, Kind=${typeof kind === "string" ? kind : ""}`;
@@ -218,7 +223,7 @@ function objectText({ apiVersion, kind, metadata }: JsonObject): string {
   return `${String(namespace as string)}/${String(name as string)}; ${typeText(apiVersion, kind)}`;
 }
 
-/** Fields of metadata that an applier owns by stating `null`, as it owns an empty one. */
+/** Metadata fields that an applier owns by stating `null`, as if it stated an empty value. */
 const OWNED_WHEN_NULL: ReadonlySet<string> = new Set([
   "annotations",
   "finalizers",
@@ -226,7 +231,7 @@ const OWNED_WHEN_NULL: ReadonlySet<string> = new Set([
   "ownerReferences",
 ]);
 
-/** Generators write `creationTimestamp: null`, which would otherwise take the live one away. */
+/** Drops nulls in metadata. Generators write `creationTimestamp: null`, which would remove the live value. */
 function withoutSystemNulls(config: JsonObject): JsonObject {
   const { metadata } = config;
   if (!isJsonObject(metadata)) return config;

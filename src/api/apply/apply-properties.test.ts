@@ -1,4 +1,4 @@
-/** What must hold of apply and of tracking, whatever the objects (RELIABILITY A1, A2). */
+/** Properties of apply and of tracking that hold for all objects (RELIABILITY A1, A2). */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
@@ -88,7 +88,7 @@ const anyPod = pod(
   ) as fc.Arbitrary<JsonObject>,
 );
 
-/** Two intents that share no field. An empty map would be one: it claims the map itself. */
+/** Two intents that share no field. An empty map would be a shared field, because it claims the map itself. */
 const disjoint = fc.tuple(
   pod(["a", "b"], fc.constant({ hostNetwork: true })).map(onlyLabels("left-")),
   pod(["c", "d"], fc.constant({ tolerations: [{ key: "k" }] })).map(onlyLabels("right-")),
@@ -111,7 +111,7 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-/** Without managed fields, items of lists in order of name: appliers do not own the order. */
+/** The object without managed fields, with list items sorted by name: appliers do not own the order. */
 function content(object: JsonObject): unknown {
   const { managedFields: _, ...metadata } = object.metadata as JsonObject;
   return sorted({ ...object, metadata });
@@ -133,7 +133,7 @@ function text(value: unknown): string {
 }
 
 describe("apply", () => {
-  test("of the same intent twice changes nothing, whoever else applied before", () => {
+  test("of the same intent twice changes nothing, whatever another applier applied before", () => {
     fc.assert(
       fc.property(anyPod, anyPod, (first, second) => {
         const created = frozen(apply(undefined, frozen(first), writer("one")));
@@ -154,7 +154,7 @@ describe("apply", () => {
     );
   });
 
-  test("of disjoint intents gives the same in either order", () => {
+  test("of disjoint intents gives the same object in either order", () => {
     fc.assert(
       fc.property(disjoint, ([left, right]) => {
         const one = apply(apply(undefined, left, writer("l")), right, writer("r"));
@@ -166,7 +166,7 @@ describe("apply", () => {
     );
   });
 
-  test("then giving all up leaves what the other stated", () => {
+  test("of an empty intent leaves the fields that the other applier stated", () => {
     fc.assert(
       fc.property(disjoint, ([left, right]) => {
         const alone = apply(undefined, right, writer("r"));
@@ -180,7 +180,7 @@ describe("apply", () => {
     );
   });
 
-  test("by one applier makes the object what it states, whatever it stated before", () => {
+  test("by a single applier gives the stated object, whatever the applier stated before", () => {
     fc.assert(
       fc.property(anyPod, anyPod, (first, second) => {
         const live = apply(undefined, first, writer("one"));
@@ -194,7 +194,7 @@ describe("apply", () => {
 });
 
 describe("tracking", () => {
-  test("gives the last writer every field it changed, in canonical sets, and touches nothing else", () => {
+  test("gives the last writer every field it changed, in canonical sets, and no other", () => {
     fc.assert(
       fc.property(anyPod, anyPod, (first, second) => {
         const live = frozen(trackUpdate({ live: undefined, next: normal(first), writer: writer("one") }));
@@ -209,7 +209,7 @@ describe("tracking", () => {
     );
   });
 
-  test("of a write without change keeps the entries themselves", () => {
+  test("of a write without changes keeps the entries themselves", () => {
     fc.assert(
       fc.property(anyPod, (object) => {
         const live = trackUpdate({ live: undefined, next: normal(object), writer: writer("one") });

@@ -1,4 +1,4 @@
-/** A change of an object and what it does to the owners of its fields, in whatever version each of them wrote. */
+/** The effect of a change on the owners of its fields, compared in the API version each owner wrote. */
 import type { JsonObject } from "../json/json-object.ts";
 import {
   type Comparison,
@@ -20,12 +20,15 @@ export interface ObjectChange {
   readonly writer: Writer;
 }
 
-/** The difference as seen in a version; `undefined` when that version is gone. */
+/** The changed fields as seen in one API version; `undefined` when that version is no longer served. */
 export interface Changes {
   at(apiVersion: string): Comparison | undefined;
 }
 
-/** Managed fields, and what the endpoint resets or does not write, are no changes. Each version is compared at most once. */
+/**
+ * Compares two objects, without managed fields and fields that the endpoint resets or does not write. Compares each version
+ * at most once.
+ */
 export function changesOf({ before = {}, after, writer }: ObjectChange): Changes {
   const isBare = entriesOf(before) === entriesOf(after);
   const left = isBare ? before : withoutEntries(before);
@@ -41,8 +44,8 @@ export function changesOf({ before = {}, after, writer }: ObjectChange): Changes
 }
 
 /**
- * What was stated and also came about. An applier that states the same in other words (`0.5` for `500m`) changes
- * nothing, and one that states a zero changes the field, though the zero itself is then left out.
+ * The stated changes that also took effect. An applier that spells a value differently (`0.5` for `500m`) changes nothing.
+ * An applier that states a zero changes the field, although the zero is then left out.
  */
 export function effectiveChanges(stated: Changes, outcome: Changes): Changes {
   return new Remembered((apiVersion) => {
@@ -53,7 +56,7 @@ export function effectiveChanges(stated: Changes, outcome: Changes): Changes {
 
 class Remembered implements Changes {
   readonly #compareAt: (apiVersion: string) => Comparison | undefined;
-  /** Nearly always all there is. */
+  /** The first version compared. Nearly every object has owners in one version only. */
   #first: { readonly apiVersion: string; readonly comparison: Comparison | undefined } | undefined;
   #others: Map<string, Comparison | undefined> | undefined;
 
@@ -88,7 +91,10 @@ function withoutEntries(object: JsonObject): JsonObject {
   return { ...object, metadata: rest };
 }
 
-/** What the change leaves to others than `except`. Those without anything are gone; the list itself when nobody loses anything. */
+/**
+ * The owners other than `except` after they lost the changed fields. Owners without fields are dropped. Returns the list
+ * itself when no owner loses a field.
+ */
 export function remainingOwners(managed: Managed, changes: Changes, except?: ManagedEntry): Managed {
   const losses = perComparison(touched);
   let remaining: ManagedEntry[] | undefined;
@@ -114,10 +120,10 @@ function remainder(
   return isEmpty(fields) ? undefined : withFields(entry, fields);
 }
 
-/** By entry, the fields it owned whose value the change gave. */
+/** Conflicting fields by entry: fields that the entry owned and the change set to another value. */
 export type Conflicts = ReadonlyMap<ManagedEntry, FieldSet>;
 
-/** With others than `except`. */
+/** The conflicts with all owners but `except`. */
 export function conflictsOf(managed: Managed, changes: Changes, except?: ManagedEntry): Conflicts {
   const gains = perComparison(written);
   const conflicts = new Map<ManagedEntry, FieldSet>();
@@ -130,7 +136,7 @@ export function conflictsOf(managed: Managed, changes: Changes, except?: Managed
   return conflicts;
 }
 
-/** There may be thousands of owners: what their changes have in common is found out once. */
+/** Computes a result once per comparison, because thousands of owners may share one. */
 function perComparison(find: (comparison: Comparison) => FieldSet): (comparison: Comparison) => FieldSet {
   const known = new Map<Comparison, FieldSet>();
   return (comparison) => {

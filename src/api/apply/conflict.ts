@@ -1,4 +1,4 @@
-/** What an applier is told when others own what it would change, in upstream's words. */
+/** The Conflict error of an apply that would change fields of other managers, in upstream's words. */
 import { type ApiError, applyConflict } from "../errors/api-error.ts";
 import { compareNames } from "../schema/schema.ts";
 import { quoted } from "../values/message-text.ts";
@@ -7,8 +7,8 @@ import { pathText, paths } from "./fields/field-set.ts";
 import { entryId, type ManagedEntry } from "./managed-entry.ts";
 
 /**
- * `Apply failed with 1 conflict: conflict with "kubectl" using apps/v1: .spec.replicas`; several are listed on
- * lines of their own below their manager. One cause for each field.
+ * Message: `Apply failed with 1 conflict: conflict with "kubectl" using apps/v1: .spec.replicas`. Several conflicts are
+ * listed on lines of their own below their manager. Each field has one cause.
  */
 export function conflictError(conflicts: Conflicts): ApiError {
   const byManager = [...conflicts]

@@ -26,7 +26,7 @@ function map(data: JsonObject, annotations?: JsonObject): JsonObject {
   return { apiVersion: "v1", data, kind: "ConfigMap", metadata };
 }
 
-/** An object that kubectl applied on the client. */
+/** An object that kubectl applied by client-side apply. */
 function applied(data: JsonObject, live: JsonObject = data): JsonObject {
   const last = `${JSON.stringify(map(data))}\n`;
   const next = map(live, { [ANNOTATION]: last });
@@ -47,7 +47,7 @@ function lastApplied(object: JsonObject): unknown {
 }
 
 describe("server-side apply after client-side apply", () => {
-  test("is no conflict for what kubectl itself applied, and keeps the annotation in step", () => {
+  test("has no conflict on fields that kubectl applied, and updates the annotation", () => {
     const object = apply(applied({ k: "1" }), map({ k: "2 & more" }));
 
     expect(object.data).toEqual({ k: "2 & more" });
@@ -68,20 +68,20 @@ describe("server-side apply after client-side apply", () => {
     );
   });
 
-  test("is a conflict for what was changed since", () => {
+  test("has a conflict on fields changed since", () => {
     expect(() => apply(applied({ k: "1" }, { k: "changed" }), map({ k: "2" }))).toThrow(
       'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using v1: .data.k',
     );
   });
 
-  test("is a conflict for other managers, who leave the annotation alone", () => {
+  test("has conflicts for other managers, which keep the annotation as it is", () => {
     const live = applied({ k: "1" });
 
     expect(() => apply(live, map({ k: "2" }), "other")).toThrow("1 conflict");
     expect(lastApplied(apply(live, map({ l: "2" }), "other"))).toBe(lastApplied(live));
   });
 
-  test("changes nothing when it says the same", () => {
+  test("changes nothing when it states the same fields", () => {
     const once = apply(applied({ k: "1" }), map({ k: "1" }));
 
     expect(apply(once, map({ k: "1" }))).toBe(once);
@@ -93,7 +93,7 @@ describe("server-side apply after client-side apply", () => {
     expect(lastApplied(object)).toBeUndefined();
   });
 
-  test("takes no word from an annotation that makes no sense", () => {
+  test("ignores an invalid annotation", () => {
     const live = applied({ k: "1" });
     const { metadata } = live as { metadata: JsonObject };
     const spoilt = { ...live, metadata: { ...metadata, annotations: { [ANNOTATION]: "{" } } };

@@ -1,8 +1,8 @@
 /**
- * From client-side to server-side apply. kubectl's client-side apply left what it applied in an annotation; when
- * kubectl applies on the server, what it set that way and nobody changed since is no conflict, and the annotation is
- * kept in step, so that the way back is open too. As kube-apiserver: for the manager `kubectl` only, so that another
- * name opts out.
+ * Migration from client-side to server-side apply, as in kube-apiserver. kubectl's client-side apply records its
+ * configuration in an annotation. When kubectl then applies on the server, unchanged fields from that annotation are no
+ * conflict. The annotation is kept current, so that kubectl can go back to client-side apply. Only the manager `kubectl`
+ * gets this; another name opts out.
  */
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { parseJson } from "../json/json-scan.ts";
@@ -17,7 +17,7 @@ import { schemaOf, type Writer } from "./writer.ts";
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 const MANAGER = "kubectl";
 
-/** What the client-side apply set and the live object still has as it set it. */
+/** Fields that kubectl set by client-side apply and that are unchanged in the live object. */
 export function fieldsLastApplied(live: JsonObject, writer: Writer): FieldSet {
   if (writer.manager !== MANAGER) return EMPTY;
   const applied = parsed(annotationOf(live));
@@ -27,7 +27,7 @@ export function fieldsLastApplied(live: JsonObject, writer: Writer): FieldSet {
   return difference(fieldsOf(applied, schema), touched(compare(applied, live, schema)));
 }
 
-/** The object itself when it has no such annotation or has it right already. */
+/** The object with a current annotation; the object itself when it has none or it is current. */
 export function withLastApplied(object: JsonObject, config: JsonObject, { manager }: Writer): JsonObject {
   const before = annotationOf(object);
   if (manager !== MANAGER || before === "") return object;
@@ -54,12 +54,12 @@ function parsed(text: string): JsonObject | undefined {
     const { value } = parseJson(Buffer.from(text));
     return isJsonObject(value) ? value : undefined;
   } catch {
-    // Anybody may write anything there; then it tells nothing.
+    // Clients may write any text into the annotation; an invalid one is ignored.
     return undefined;
   }
 }
 
-/** As Go's encoder writes it, and so as kubectl does: keys in order, a line end. */
+/** The configuration as Go's encoder and kubectl write it: keys in order, and a line end. */
 function configText(config: JsonObject): string {
   const metadata = config.metadata as JsonObject;
   const { annotations: stated, ...others } = metadata;

@@ -1,4 +1,4 @@
-/** The entries of `metadata.managedFields`: who owns which fields, by which kind of write. */
+/** The entries of `metadata.managedFields`: each manager's fields, by kind of write. */
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { stringifyJson } from "../json/json-text.ts";
 import { compareNames } from "../schema/schema.ts";
@@ -8,7 +8,9 @@ import { setText, sharedSet } from "./fields/shared-set.ts";
 
 export type Operation = "Apply" | "Update";
 
-/** An entry as the API has it, in the order of the normal form: what did not change is written back as it is. */
+/**
+ * An entry as in the API, with keys in the order of the normal form, so that an unchanged entry is written back as it is.
+ */
 export interface ManagedEntry {
   readonly apiVersion: string;
   readonly fieldsType: typeof FIELDS_TYPE;
@@ -17,19 +19,19 @@ export interface ManagedEntry {
   readonly operation: Operation;
   /** Absent or empty for the main resource. */
   readonly subresource?: string;
-  /** Whole seconds, as `2026-11-15T05:00:00Z`. */
+  /** Time in whole seconds: `2026-11-15T05:00:00Z`. */
   readonly time?: string;
 }
 
 const FIELDS_TYPE = "FieldsV1";
 
-/** No two of one identity, in any order. */
+/** Entries in any order, with unique identities. */
 export type Managed = readonly ManagedEntry[];
 
 /** Upstream's bound on entries of updates; the oldest beyond it are merged. */
 const UPDATE_ENTRIES_MAX = 10;
 
-/** What tells entries apart. An applier has one entry for all versions. */
+/** Identity of an entry. An applier has one entry for all versions. */
 export type Identity = Pick<ManagedEntry, "manager" | "operation" | "apiVersion" | "subresource">;
 
 export function isSameOwner(left: Identity, right: Identity): boolean {
@@ -41,7 +43,7 @@ export function isSameOwner(left: Identity, right: Identity): boolean {
   );
 }
 
-/** The same as a text. Conflicts are listed in its order. */
+/** The identity as a text. Conflicts are listed in the order of these texts. */
 export function entryId({ manager = "", operation, apiVersion, subresource = "" }: Identity): string {
   const version = operation === "Apply" ? "" : `,"apiVersion":${JSON.stringify(apiVersion)}`;
   const part = subresource === "" ? "" : `,"subresource":${JSON.stringify(subresource)}`;
@@ -52,7 +54,7 @@ export function ownedBy(entry: ManagedEntry): FieldSet {
   return entry.fieldsV1 ?? EMPTY;
 }
 
-/** Member by member: an object that is spread and then added to costs more. */
+/** Makes an entry. Members are assigned one by one because spreading an object and adding to it is slower. */
 export function newEntry(identity: Identity, time: string | undefined, fields: FieldSet): ManagedEntry {
   const { apiVersion, manager = "", operation, subresource = "" } = identity;
   const entry: { -readonly [K in keyof ManagedEntry]: ManagedEntry[K] } = {
@@ -67,7 +69,9 @@ export function newEntry(identity: Identity, time: string | undefined, fields: F
   return entry;
 }
 
-/** Entries of a stored object were checked when they were written. Throws an Error with upstream's text when one is malformed. */
+/**
+ * Entries of a stored object, which were checked when written. Throws an Error with upstream's text when one is malformed.
+ */
 export function storedEntries(entries: unknown): Managed {
   if (!Array.isArray(entries)) return [];
   return entries.every(isEntry) ? entries : sentEntries(entries);
@@ -91,7 +95,7 @@ function isOptionalText(value: unknown): boolean {
   return value === undefined || typeof value === "string";
 }
 
-/** Reads what a client sends, and brings it to canonical form. Throws an Error with upstream's text when an entry is malformed. */
+/** Entries that a client sent, in canonical form. Throws an Error with upstream's text when one is malformed. */
 export function sentEntries(entries: unknown): Managed {
   const managed = new Map<string, ManagedEntry>();
   if (!Array.isArray(entries)) return [];
@@ -129,7 +133,8 @@ function textMember(entry: JsonObject, name: string): string {
 }
 
 /**
- * The entries in upstream's order; `undefined` when there are none. `previous` itself when they are the same, so that an unchanged object stays one.
+ * The entries in upstream's order; `undefined` when there are none. Returns `previous` itself when equal, so that an
+ * unchanged object keeps its identity.
  */
 export function orderedEntries(managed: Managed, previous: unknown): Managed | undefined {
   if (managed === previous || managed.length === 0) return managed.length === 0 ? undefined : managed;
@@ -145,7 +150,7 @@ function isInOrder(managed: Managed): boolean {
   return managed.every((entry, at) => at === 0 || compareEntries(managed[at - 1] ?? entry, entry) <= 0);
 }
 
-/** JSON of entries of an object in normal form; sets that many objects have are not written out anew. */
+/** JSON of the entries of an object in normal form. Shared sets reuse their known text. */
 export function entriesText(entries: unknown): string {
   if (!Array.isArray(entries)) return stringifyJson(entries);
   let text = "";
@@ -174,12 +179,12 @@ function compareEntries(left: ManagedEntry, right: ManagedEntry): number {
   );
 }
 
-/** The entry with other fields; the same entry when they are. */
+/** The entry with these fields; the entry itself when it already has them. */
 export function withFields(entry: ManagedEntry, fields: FieldSet): ManagedEntry {
   return fields === entry.fieldsV1 ? entry : newEntry(entry, entry.time, fields);
 }
 
-/** The entries with one set in the place of what its owner had, or left out when it owns nothing. */
+/** The entries with this entry in place of its owner's old one, or without it when it owns nothing. */
 export function withEntry(managed: Managed, entry: ManagedEntry): Managed {
   const changed = managed.filter((other) => !isSameOwner(other, entry));
   if (!isEmpty(ownedBy(entry))) changed.push(entry);
@@ -187,8 +192,8 @@ export function withEntry(managed: Managed, entry: ManagedEntry): Managed {
 }
 
 /**
- * At most ten entries of updates: beyond that the oldest of one version become one entry, `ancient-changes`, with
- * the time of the newest of them.
+ * Bounds the entries of updates to ten. Beyond that, the oldest entries of each version merge into one, `ancient-changes`,
+ * with the newest of their times.
  */
 export function capUpdates(managed: Managed): Managed {
   if (managed.length <= UPDATE_ENTRIES_MAX) return managed;
@@ -215,17 +220,17 @@ export function capUpdates(managed: Managed): Managed {
   return buckets.entries();
 }
 
-/** Entries of which old ones are put together. What they own is joined at the end, since there may be thousands. */
+/** Merges old entries. The owned sets are joined once at the end, because there may be thousands of entries. */
 class AncientChanges {
   readonly #managed: Map<string, ManagedEntry>;
-  /** By the id of a bucket. */
+  /** Sets to join, by bucket id. */
   readonly #owned = new Map<string, FieldSet[]>();
 
   constructor(managed: Map<string, ManagedEntry>) {
     this.#managed = managed;
   }
 
-  /** Puts the entry into the bucket of its version, together with the version's oldest if the bucket is new. */
+  /** Moves the entry into the bucket of its version. A new bucket also takes the version's oldest entry. */
   merge(firstId: string, id: string): void {
     const managed = this.#managed;
     const entry = managed.get(id);

@@ -48,7 +48,7 @@ function deployment(spec: JsonObject = {}, metadata: JsonObject = {}): JsonObjec
   return toNormalForm(schemaFor("apps/v1", "Deployment"), value).value;
 }
 
-/** The object with part of its spec changed, keeping its managed fields. */
+/** The object with part of its spec changed and its managed fields kept. */
 function changed(object: JsonObject, spec: JsonObject): JsonObject {
   return { ...object, spec: { ...(object.spec as JsonObject), ...spec } };
 }
@@ -62,7 +62,7 @@ function entries(object: JsonObject): readonly JsonObject[] {
 }
 
 describe("create", () => {
-  test("the creator owns what it set, as upstream records it", () => {
+  test("the creator owns the fields it set, as upstream records it", () => {
     expect(entries(created())).toEqual([
       {
         apiVersion: "apps/v1",
@@ -106,13 +106,13 @@ describe("create", () => {
     expect(Object.keys(entries(stored)[0]?.fieldsV1 as object)).toEqual(["f:metadata", "f:spec"]);
   });
 
-  test("a writer without a name is unknown", () => {
+  test("a writer without a name is recorded as unknown", () => {
     expect(entries(created({ manager: "" }))[0]?.manager).toBe("unknown");
   });
 });
 
 describe("update", () => {
-  test("changed fields go to the writer and leave their owner, whose time stays", () => {
+  test("changed fields move to the writer, and the time of their old owner stays", () => {
     const live = created();
     const next = changed(live, { replicas: 5 });
 
@@ -129,7 +129,7 @@ describe("update", () => {
     });
   });
 
-  test("no change leaves all as it is, though the client sends the entries back as a copy", () => {
+  test("a write without changes keeps the entries, even if the client sends back a copy", () => {
     const live = created();
     const next = structuredClone(live);
 
@@ -143,7 +143,7 @@ describe("update", () => {
     expect(managedFieldsOf(stored)).toBe(managedFieldsOf(live));
   });
 
-  test("removed fields are owned by nobody, and an owner of nothing is gone", () => {
+  test("removed fields have no owner, and an entry without fields is dropped", () => {
     const live = created();
     const scaled = trackUpdate({
       live,
@@ -157,7 +157,7 @@ describe("update", () => {
     expect(entries(stored).map(({ manager }) => manager)).toEqual(["kubectl-create"]);
   });
 
-  test("a field that its owner removes is owned no more, though the owner writes another", () => {
+  test("a field that its owner removes has no owner, even if the owner writes another field", () => {
     const live = created();
     const { paused: _, ...spec } = changed(live, { paused: true, replicas: 4 }).spec as JsonObject;
     const paused = trackUpdate({ live, next: changed(live, { paused: true }), writer: writer() });
@@ -168,7 +168,7 @@ describe("update", () => {
     expect(entries(stored)[0]?.fieldsV1).not.toHaveProperty(["f:spec", "f:paused"]);
   });
 
-  test("a writer that writes its own fields again moves the time, and only that", () => {
+  test("a writer that writes its own fields again updates only the time", () => {
     const live = created();
     const next = changed(live, { replicas: 5 });
 
@@ -180,7 +180,7 @@ describe("update", () => {
     expect(entries(later)[0]?.fieldsV1).toBe(entries(live)[0]?.fieldsV1);
   });
 
-  test("entries are kept by operation, then time, then manager; a subresource has its own", () => {
+  test("entries are sorted by operation, time and manager; a subresource has its own entry", () => {
     const live = created({ now: "2026-11-15T09:00:00Z" });
     const next = { ...live, status: { readyReplicas: 1 } };
     const status = {
@@ -215,7 +215,7 @@ describe("update", () => {
     });
   });
 
-  test("never owned: what the server sets in metadata", () => {
+  test("metadata fields that the server sets have no owner", () => {
     const live = created();
     const metadata = {
       ...(live.metadata as JsonObject),
@@ -239,7 +239,7 @@ describe("managedFields sent by the client", () => {
     expect(stored.metadata).not.toHaveProperty("managedFields");
   });
 
-  test("cleared entries stay away until the object is applied to", () => {
+  test("cleared entries stay cleared until the next apply", () => {
     const live = deployment();
 
     const stored = trackUpdate({ live, next: changed(live, { replicas: 9 }), writer: writer() });
@@ -247,7 +247,7 @@ describe("managedFields sent by the client", () => {
     expect(stored.metadata).not.toHaveProperty("managedFields");
   });
 
-  test("absent, null or malformed ones keep those there are", () => {
+  test("absent, null or malformed entries keep the live ones", () => {
     const live = created();
 
     for (const sentManagedFields of [undefined, null, [{ manager: "x" }], [{ operation: "Update" }], "x"]) {
@@ -256,7 +256,7 @@ describe("managedFields sent by the client", () => {
     }
   });
 
-  test("good ones replace those there are, in canonical form", () => {
+  test("valid entries replace the live ones, in canonical form", () => {
     const live = created();
     const sent = [
       {
@@ -286,7 +286,7 @@ describe("managedFields sent by the client", () => {
 });
 
 describe("bounds", () => {
-  test("beyond ten updates the oldest become ancient-changes, with the newest time among them", () => {
+  test("beyond ten updates the oldest merge into ancient-changes, with the newest of their times", () => {
     let object = created({ manager: "m00" });
     for (let at = 1; at <= 12; at++) {
       const labels = { ...((object.metadata as JsonObject).labels as object), [`l${at}`]: "x" };
@@ -305,7 +305,7 @@ describe("bounds", () => {
 });
 
 describe("versions", () => {
-  test("an entry in another version loses its fields there, and one in a version that is gone is dropped", () => {
+  test("an entry loses changed fields in its own version, and is dropped when that version is gone", () => {
     const live = trackUpdate({
       live: undefined,
       next: deployment(),

@@ -1,6 +1,6 @@
 /**
- * Keeps `metadata.managedFields` true for writers that give whole objects: create, update and the three patches.
- * What a write changes belongs to its writer from then on, and to nobody else.
+ * Keeps `metadata.managedFields` correct for writes of whole objects: create, update and the three patches. The fields that
+ * a write changes belong to its writer alone from then on.
  */
 import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
@@ -33,29 +33,29 @@ export interface TrackInput {
   readonly live: JsonObject | undefined;
   /** The object to be stored, in normal form and defaulted. */
   readonly next: JsonObject;
-  /** What the writer wants to be there, where the server adds to it; what it adds belongs to nobody. */
+  /** The object as the writer asked for it, where the server adds fields. Fields the server adds have no owner. */
   readonly asked?: JsonObject | undefined;
   readonly writer: Writer;
   /**
-   * `metadata.managedFields` as the client sent it, because the normal form loses the difference between `[]`, which
-   * clears the entries, and nothing, which keeps them. Taken from `next` when not given.
+   * `metadata.managedFields` as the client sent it; the default is that of `next`. The normal form loses the difference
+   * between `[]`, which clears the entries, and an absent list, which keeps them.
    */
   readonly sentManagedFields?: unknown;
 }
 
-/** `next` with its managed fields. Entries that do not change are the live object's own. */
+/** `next` with its managed fields. Unchanged entries are those of the live object. */
 export function trackUpdate({ live, next, asked, writer, sentManagedFields }: TrackInput): JsonObject {
   const before = managedFieldsOf(live);
   const managed = keptEntries(before, sentManagedFields ?? managedFieldsOf(next), writer);
-  // As upstream: an object whose entries are gone is tracked again from its next apply on.
+  // As upstream: an object whose entries were cleared is untracked until its next apply.
   if (live !== undefined && managed.length === 0) return withManagedFields(next, undefined);
-  // With the entries of before first, so that the two objects differ in nothing but what the write changed.
+  // Compares with the old entries in place, so that the objects differ only by the change itself.
   const kept = live === undefined ? next : withManagedFields(next, before);
   const after = managedAfterUpdate({ before: live, after: asked ?? kept, writer }, managed);
   return withManagedFields(kept, orderedEntries(after, before));
 }
 
-/** The entries after a write by the writer. An object that did not exist before was empty. */
+/** The entries after the write. An object that is created counts as empty before. */
 export function managedAfterUpdate(change: ObjectChange, managed: Managed): Managed {
   const { after, writer } = change;
   if (change.before === undefined && managed.length === 0) return creatorsEntry(after, writer);
@@ -77,22 +77,22 @@ export function managedAfterUpdate(change: ObjectChange, managed: Managed): Mana
   );
 }
 
-/** The common case: a writer writes again what it wrote before. */
+/** Updates the time only. This is the common case: a writer repeats fields that it already owns. */
 function withTime(managed: Managed, entry: ManagedEntry, time: string): Managed {
   if (time === entry.time) return managed;
   return managed.map((other) => (other === entry ? { ...entry, time } : other));
 }
 
-/** Nobody owned anything before: everything that is there is the creator's. */
+/** The entry of an object without owners: the creator owns every field. */
 function creatorsEntry(object: JsonObject, writer: Writer): Managed {
   const taken = newFieldsOf(object, schemaOf(writer), unownedBy(writer));
   return isEmpty(taken) ? [] : [newEntry(identityOf(writer), writer.now, taken)];
 }
 
-/** By what an endpoint resets. There are few endpoints. */
+/** Cache of `unownedBy`, by reset fields. It stays small because there are few endpoints. */
 const unowned = new WeakMap<FieldSet, FieldSet>();
 
-/** What nobody owns, and what the writer's endpoint resets. */
+/** Fields without an owner: the fixed ones and those that the writer's endpoint resets. */
 function unownedBy({ resetFields }: Writer): FieldSet {
   if (resetFields === undefined) return NEVER_OWNED;
   const known = unowned.get(resetFields) ?? union(NEVER_OWNED, resetFields);
@@ -104,7 +104,7 @@ function identityOf({ manager, apiVersion, subresource }: Writer): Identity {
   return { manager: manager === "" ? "unknown" : manager, operation: "Update", apiVersion, subresource };
 }
 
-/** The live entries, unless the client writes the main resource and sends others or clears them. */
+/** The entries before the write: the live ones, unless a client replaces or clears them on the main resource. */
 function keptEntries(live: unknown, sent: unknown, { subresource, versions }: Writer): Managed {
   if (sent === live || subresource !== "" || sent === undefined || sent === null)
     return liveEntries(live, versions);
@@ -123,7 +123,7 @@ export function liveEntries(entries: unknown, versions: Versions): Managed {
   return aligned(readOrNone(storedEntries, entries), versions);
 }
 
-/** Malformed entries count as none, so that they cannot keep an object from being written. */
+/** Reads entries; malformed ones count as none, so that they cannot block writes of the object. */
 function readOrNone(read: (entries: unknown) => Managed, entries: unknown): Managed {
   try {
     return read(entries);
@@ -132,14 +132,14 @@ function readOrNone(read: (entries: unknown) => Managed, entries: unknown): Mana
   }
 }
 
-/** The entries themselves when all of them fit, as they nearly always do. */
+/** The entries adapted to current schemas; the list itself when all fit, which is the usual case. */
 function aligned(managed: Managed, versions: Versions): Managed {
   return managed.every((entry) => isAligned(entry, versions))
     ? managed
     : managed.flatMap((entry) => realigned(entry, versions));
 }
 
-/** Sets that were found to fit a schema: those of built-in kinds always do, and are looked through once. */
+/** Sets known to fit a schema. Sets of built-in kinds always fit, so each is checked once. */
 const fitting = new WeakMap<FieldSet, StructSchema>();
 
 function isAligned({ apiVersion, fieldsV1 }: ManagedEntry, versions: Versions): boolean {
@@ -148,7 +148,7 @@ function isAligned({ apiVersion, fieldsV1 }: ManagedEntry, versions: Versions): 
   return schema !== undefined && fitting.get(fieldsV1) === schema;
 }
 
-/** Nothing of an entry in a version that is gone. */
+/** The entry adapted to the current schema; none when its version is no longer served. */
 function realigned(entry: ManagedEntry, versions: Versions): readonly ManagedEntry[] {
   const schema = versions.findSchema(entry.apiVersion);
   if (schema === undefined) return [];
@@ -162,14 +162,14 @@ export function managedFieldsOf(object: JsonObject | undefined): unknown {
   return isJsonObject(metadata) ? metadata.managedFields : undefined;
 }
 
-/** The object with these entries, or without any; itself when it has them. */
+/** The object with these entries, or without entries; the object itself when nothing changes. */
 export function withManagedFields(object: JsonObject, entries: unknown): JsonObject {
   if (managedFieldsOf(object) === entries) return object;
   const metadata = isJsonObject(object.metadata) ? object.metadata : {};
   return { ...object, metadata: metadataWith(metadata, entries) };
 }
 
-/** Keys of the normal form are in order. */
+/** Sets or removes `managedFields` and keeps the keys in the order of the normal form. */
 function metadataWith(metadata: JsonObject, entries: unknown): JsonObject {
   if (entries !== undefined && metadata.managedFields !== undefined)
     return { ...metadata, managedFields: entries };

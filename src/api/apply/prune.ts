@@ -1,4 +1,4 @@
-/** Takes out of a merged object what its applier gave up: applied last time, not this time, and owned by nobody. */
+/** Removes fields that the applier applied last time, no longer applies, and no manager owns. */
 import type { Stages } from "../../base/loop/stages.ts";
 import type { JsonObject } from "../json/json-object.ts";
 import type { StructSchema } from "../schema/schema.ts";
@@ -10,13 +10,13 @@ import { type Managed, type ManagedEntry, ownedBy } from "./managed-entry.ts";
 import type { Versions } from "./writer.ts";
 
 export interface PruneInput {
-  /** In `apiVersion`; so is the result. */
+  /** The merged object in `apiVersion`; the result is in the same version. */
   readonly merged: JsonObject;
   readonly apiVersion: string;
   readonly versions: Versions;
-  /** The applier's entry as it was. */
+  /** The applier's entry before this apply. */
   readonly last: ManagedEntry;
-  /** The applier's entry as it is to be, among all others. */
+  /** All entries, with the applier's entry as it will be. */
   readonly managed: Managed;
 }
 
@@ -37,8 +37,8 @@ export function* prune(input: PruneInput): Stages<JsonObject> {
 }
 
 /**
- * The object without the applier's last fields, except those that someone owns; decided in each version that
- * someone owns fields in, the last applied one first, because fields that a conversion needs may be among them.
+ * The object without the applier's last fields, except those that a manager owns. This is decided in each version with
+ * owners. The version applied last comes first, because a conversion may need some of the fields.
  */
 function* addBackOwned(
   object: JsonObject,
@@ -63,7 +63,7 @@ function* addBackOwned(
   return versioned(pruned, { from: at, to: last.apiVersion, versions });
 }
 
-/** The fields of all entries by version, beginning with the given one. */
+/** The fields of all entries by version, starting with `first`. */
 function fieldsByVersion(managed: Managed, first: string): ReadonlyMap<string, FieldSet> {
   const byVersion = new Map<string, FieldSet>([[first, EMPTY]]);
   for (const entry of managed) {
@@ -73,7 +73,10 @@ function fieldsByVersion(managed: Managed, first: string): ReadonlyMap<string, F
   return byVersion;
 }
 
-/** What could be claimed of the object, with the structs that hold it. As upstream, a struct that holds empty lists only goes with its owner. */
+/**
+ * Fields that an owner could claim, including the structs that hold them. As upstream, a struct with only empty lists is
+ * removed only with its owner.
+ */
 function heldFields(object: JsonObject, schema: StructSchema): FieldSet {
   return withNamedFields(fieldsOf(object, schema), schema);
 }

@@ -19,8 +19,8 @@ function read(object: object): Read {
   return parseStored(JSON.stringify(object), JSON.parse) as Read;
 }
 
-describe("a stored object", () => {
-  test("has the sets that other objects have", () => {
+describe("a parsed stored object", () => {
+  test("shares its sets with other objects", () => {
     const [first, second] = [read(pod(entry("a"))), read(pod(entry("b"), entry("a")))];
 
     expect(second).toEqual(pod(entry("b"), entry("a")));
@@ -41,11 +41,11 @@ describe("a stored object", () => {
     ["only what looks like an entry", { data: { fieldsV1: { a: "},", n: 1 }, manager: "x" } }],
     ["an entry in a text", { data: JSON.stringify(pod(entry("a"))), ...pod(entry("a")) }],
     ["a number for a set", pod({ fieldsV1: 0, manager: "n" }, entry("a"))],
-  ])("with %s is what it was", (_, object) => {
+  ])("with %s equals the original", (_, object) => {
     expect(read(object)).toEqual(JSON.parse(JSON.stringify(object)));
   });
 
-  test("that is no JSON is refused", () => {
+  test("must be JSON", () => {
     const text = JSON.stringify(pod(entry("a")));
 
     expect(() => parseStored(text.slice(0, -1), JSON.parse)).toThrow(SyntaxError);

@@ -1,18 +1,18 @@
 /**
- * Reads the JSON of stored objects without reading their sets of fields: these are a third of the text, and most of them are known from other objects
- * and found by their text (shared-set.ts).
+ * Reads stored objects without parsing their field sets, which are a third of the text. Most sets are shared with other
+ * objects and found by their text (shared-set.ts).
  */
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { setOf } from "./fields/shared-set.ts";
 
 /**
- * Where a set stands in an entry. Inside of strings quotes are escaped, so that these are keys wherever they occur; and no set has a member that is a
- * text.
+ * Keys around a set in an entry. Quotes inside strings are escaped, so a match is always a key. A set has no member that is
+ * a string, so `AFTER` cannot match inside of one.
  */
 const BEFORE = '"fieldsV1":{';
 const AFTER = '},"manager":"';
 
-/** What `parse` makes of the text. Throws what it throws. */
+/** The parsed text, with shared field sets. Throws the errors of `parse`. */
 export function parseStored(text: string, parse: (text: string) => unknown): unknown {
   const { rest, sets } = cutOut(text);
   if (sets.length === 0) return parse(text);
@@ -22,12 +22,12 @@ export function parseStored(text: string, parse: (text: string) => unknown): unk
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  // Something else looks like an entry, or this is no JSON at all.
+  // Another part of the object looks like an entry, or the text is not JSON.
   return parse(text);
 }
 
 interface Cut {
-  /** The text with a number in the place of each set. */
+  /** The text with a number in place of each set. */
   readonly rest: string;
   readonly sets: readonly string[];
 }
@@ -47,7 +47,7 @@ function cutOut(text: string): Cut {
   return { rest: rest + text.slice(from), sets };
 }
 
-/** Whether all of them have their places among the object's entries. */
+/** Puts the sets into the object's entries; false unless each set found its entry. */
 function putBack({ metadata }: JsonObject, sets: readonly string[]): boolean {
   const entries = isJsonObject(metadata) ? metadata.managedFields : undefined;
   if (!Array.isArray(entries)) return false;

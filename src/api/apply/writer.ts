@@ -1,4 +1,4 @@
-/** Who writes an object, how and when: what both ways of tracking fields need to know. */
+/** The identity, endpoint and time of a write, as needed by apply and by the tracking of updates. */
 import { assert } from "../../base/assert.ts";
 import type { JsonObject } from "../json/json-object.ts";
 import type { StructSchema } from "../schema/schema.ts";
@@ -6,34 +6,34 @@ import type { FieldPattern } from "./fields/field-pattern.ts";
 import { type FieldSet, fieldSet } from "./fields/field-set.ts";
 
 export interface Writer {
-  /** See `managerName`. */
+  /** Name from `managerName`. */
   readonly manager: string;
-  /** Of the request; objects are given in it. */
+  /** API version of the request and of the objects. */
   readonly apiVersion: string;
   readonly kind: string;
   /** Empty for the main resource. */
   readonly subresource: string;
-  /** The time of the write in whole seconds, as `2026-11-15T05:00:00Z`. */
+  /** Time of the write in whole seconds: `2026-11-15T05:00:00Z`. */
   readonly now: string;
   readonly versions: Versions;
-  /** Fields that this endpoint resets and so cannot own: status on the main one, all else on `status`. */
+  /** Fields that this endpoint resets and so cannot own: status on the main endpoint, all others on `status`. */
   readonly resetFields?: FieldSet | undefined;
-  /** All that this endpoint writes, where that is less than the rest. */
+  /** Fields that this endpoint writes; absent when it writes all but `resetFields`. */
   readonly writes?: FieldPattern | undefined;
 }
 
-/** The versions of one kind. Entries are kept in the version they were written in. */
+/** The versions of one kind. Entries keep the version they were written in. */
 export interface Versions {
-  /** `undefined` for a version that is not served any more; entries in it are dropped. */
+  /** Schema of a version; `undefined` when it is no longer served, so that its entries are dropped. */
   findSchema(apiVersion: string): StructSchema | undefined;
   /**
-   * Only called with a version that has a schema, and never with the object's own. The object may lack any field:
-   * what an applier gives up is taken out before it is known to be needed.
+   * Converts the object. Only called with a version that has a schema and is not the object's own. The object may lack any
+   * field, because pruning removes fields before it knows that a conversion needs them.
    */
   convert(object: JsonObject, apiVersion: string): JsonObject;
 }
 
-/** Fields nobody owns. */
+/** Fields that no manager owns. */
 export const NEVER_OWNED: FieldSet = fieldSet(
   ["f:apiVersion"],
   ["f:kind"],
@@ -52,10 +52,10 @@ export const NEVER_OWNED: FieldSet = fieldSet(
 /** Upstream's bound on the name of a manager. */
 const MANAGER_BYTES_MAX = 128;
 
-/** Nearly every user agent. */
+/** Text of nearly every user agent, which needs no filtering. */
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
-/** The `fieldManager` that was asked for, else the user agent up to its first slash, without what cannot be printed. */
+/** The `fieldManager` of the request, else the user agent up to its first slash, without unprintable characters. */
 export function managerName(fieldManager: string, userAgent: string): string {
   if (fieldManager !== "") return fieldManager;
   const slash = userAgent.indexOf("/");

@@ -1,6 +1,6 @@
 /**
- * Whether an applied configuration has the types of its schema. Unlike the objects of other writers it is not pruned: a field that the schema does not
- * name is refused. Texts are upstream's, but with the type of a value instead of the value: errors reach audit logs, and values may be secret.
+ * Checks that an applied configuration has the types of its schema. An unknown field is an error, while other writes drop
+ * it. Texts are upstream's, but show a value's type instead of the value: errors reach audit logs, and values may be secret.
  */
 import { isJsonObject, type JsonObject } from "../../json/json-object.ts";
 import { goTypeName } from "../../patch/go-text.ts";
@@ -14,10 +14,12 @@ import type {
 } from "../../schema/schema.ts";
 import { elementText, fieldElement, itemElement, itemMistake } from "./path-element.ts";
 
-/** More are not listed: they would only repeat one mistake. */
+/** Upper bound of reported mistakes; more would mostly repeat one mistake. */
 const MISTAKES_MAX = 20;
 
-/** `undefined` when all is well: `.spec.foo: field not declared in schema`, or several on lines of their own. */
+/**
+ * The mistakes: `.spec.foo: field not declared in schema`, or several on lines of their own. `undefined` when there is none.
+ */
 export function findConfigMistakes(config: JsonObject, schema: StructSchema): string | undefined {
   const mistakes: string[] = [];
   checkValue(config, schema, { mistakes, parent: undefined, element: "" });
@@ -25,7 +27,7 @@ export function findConfigMistakes(config: JsonObject, schema: StructSchema): st
   return ["errors:", ...mistakes.map((mistake) => `  ${mistake}`)].join("\n");
 }
 
-/** Where a value is. Its text is made only when there is something to report. */
+/** Path of a value. Its text is made only when there is a mistake to report. */
 interface Place {
   readonly mistakes: string[];
   readonly parent: Place | undefined;

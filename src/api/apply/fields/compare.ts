@@ -1,4 +1,4 @@
-/** What changed between two values of one schema, as sets of fields. */
+/** Compares two values of one schema and returns the changed fields as sets. */
 import type { JsonObject } from "../../json/json-object.ts";
 import { jsonEqual } from "../../patch/json-equal.ts";
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
@@ -26,7 +26,7 @@ import {
   Repeated,
 } from "./shape.ts";
 
-/** No field is in more than one of the sets. */
+/** Changed fields. A field is in at most one of the sets. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -35,7 +35,7 @@ export interface Comparison {
 
 const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 
-/** The same object, cheaply recognised, when there is no difference. Order in lists and maps is none. */
+/** The changes from `before` to `after`; `SAME` itself when they are equal. The order in lists and maps does not count. */
 export function compare(before: unknown, after: unknown, schema: Schema): Comparison {
   const changes = compareNodes(before, after, schema);
   if (changes === undefined) return SAME;
@@ -47,17 +47,17 @@ export function isSame(comparison: Comparison): boolean {
   return comparison === SAME;
 }
 
-/** The comparison without the fields given and all below them. */
+/** The comparison without the given fields and all fields below them. */
 export function without(comparison: Comparison, fields: FieldSet): Comparison {
   return filtered(comparison, (changed) => recursiveDifference(changed, fields));
 }
 
-/** The comparison with only the fields given. */
+/** The comparison with only the given fields. */
 export function within(comparison: Comparison, fields: FieldSet): Comparison {
   return filtered(comparison, (changed) => intersection(changed, fields));
 }
 
-/** The comparison with only the fields that are meant. */
+/** The comparison with only the fields that match the pattern. */
 export function meant(comparison: Comparison, pattern: FieldPattern): Comparison {
   return filtered(comparison, (changed) => matching(changed, pattern));
 }
@@ -70,12 +70,12 @@ function filtered(comparison: Comparison, filter: (changed: FieldSet) => FieldSe
   return isEmpty(added) && isEmpty(modified) && isEmpty(removed) ? SAME : { added, modified, removed };
 }
 
-/** Fields whose value the change gave: their owners before lose them. */
+/** Fields that got a new value: their previous owners lose them. */
 export function written(comparison: Comparison): FieldSet {
   return union(comparison.modified, comparison.added);
 }
 
-/** Everything that is in the comparison. */
+/** All fields in the comparison. */
 export function touched(comparison: Comparison): FieldSet {
   return union(written(comparison), comparison.removed);
 }
@@ -100,7 +100,10 @@ function compareNodes(before: unknown, after: unknown, schema: Schema): Changes 
   return map === undefined ? { modified: MEMBER } : replaced(before, after, map);
 }
 
-/** A value of another type in its place, where the schema does not say which: what lay below is gone, what lies below is new. */
+/**
+ * A replacement by a value of another type, where the schema does not fix the type. All fields below the old value are
+ * removed, all below the new one are added.
+ */
 function replaced(before: unknown, after: unknown, schema: StructSchema | MapSchema): Changes {
   const changes: Changes = { modified: MEMBER };
   if (isFilledMap(before)) changes.removed = fieldsBelow(before, schema);
@@ -113,13 +116,13 @@ function fieldsBelow(map: JsonObject, schema: StructSchema | MapSchema): FieldSe
   return fields;
 }
 
-/** One side has something in it, the other too or nothing: neither is of another type. */
+/** True when one side has members and the other is of the same type or empty, so that their members can be compared. */
 function areFilled(isFilled: (value: unknown) => boolean, before: unknown, after: unknown): boolean {
   if (isFilled(before)) return isFilled(after) || isNothing(after, before);
   return isFilled(after) && isNothing(before, after);
 }
 
-/** Null, or an empty container of the other's type. */
+/** True for null and for an empty container of the other's type. */
 function isNothing(value: unknown, other: unknown): boolean {
   if (value === null) return true;
   return typeof value === "object" && Array.isArray(value) === Array.isArray(other);
@@ -172,7 +175,10 @@ function compareLists(
   return sortedChanges(found);
 }
 
-/** Repeated items are compared as one leaf; when that begins or ends, it replaces the item's fields. */
+/**
+ * Repeated items are compared as one leaf. When an item becomes repeated, or stops being so, the leaf replaces the item's
+ * fields.
+ */
 function compareItems(before: unknown, after: unknown, schema: ListSchema): Changes | undefined {
   if (before instanceof Repeated) {
     if (!(after instanceof Repeated))

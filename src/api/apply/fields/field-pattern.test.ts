@@ -11,14 +11,14 @@ function container(fields: FieldSet): FieldSet {
 describe("a pattern of fields", () => {
   const pattern = { "f:spec": { "f:containers": { "*": { "f:resources": {} } } } };
 
-  test("means what is below it, and what leads there", () => {
+  test("matches the fields below it and the members on the path there", () => {
     const resources = { "f:resources": { "f:limits": { ".": {}, "f:cpu": {} } } };
     const set = { "f:metadata": { "f:labels": {} }, ...container({ ".": {}, "f:name": {}, ...resources }) };
 
     expect(matching(set, pattern)).toEqual(container({ ".": {}, ...resources }));
   });
 
-  test("leaves an item alone of which nothing else is meant", () => {
+  test("keeps the key of an item whose other fields do not match", () => {
     expect(matching(container({ ".": {}, "f:name": {} }), pattern)).toEqual(container({}));
     expect(matching(container({ "f:name": {} }), pattern)).toEqual({});
   });

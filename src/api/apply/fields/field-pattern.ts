@@ -1,6 +1,6 @@
 /**
- * Fields that an endpoint writes, by the elements of their paths as sets of fields have them. `*` stands for every element, and below a pattern
- * without elements everything is meant:
+ * Pattern of the fields that an endpoint writes, by path elements as in field sets. `*` matches every element. A pattern
+ * without elements matches everything below it:
  *
  *   { "f:spec": { "f:containers": { "*": { "f:resources": {} } } } }
  */
@@ -13,7 +13,7 @@ export interface FieldPattern {
 
 const ANY = "*";
 
-/** What of the set is meant by the pattern, with what is on the way there. */
+/** The fields of the set that match the pattern, with the members on the path to them. */
 export function matching(set: FieldSet, pattern: FieldPattern): FieldSet {
   return matchingNodes(set, pattern) ?? EMPTY;
 }

@@ -31,7 +31,7 @@ function listed(fields: FieldSet): readonly string[] {
 }
 
 describe("sets", () => {
-  test("are the JSON of the API, sorted, a member with children having a dot", () => {
+  test("are sorted JSON of the API, where a member with children has a dot", () => {
     expect(JSON.stringify(set("b", "a.c", "a", "a.b"))).toBe('{"f:a":{".":{},"f:b":{},"f:c":{}},"f:b":{}}');
   });
 
@@ -48,13 +48,13 @@ describe("sets", () => {
     expect(listed(result).toSorted()).toEqual(ofBoth.toSorted());
   });
 
-  test("a difference leaves what is below a removed member, a recursive one does not", () => {
+  test("a difference keeps the fields below a removed member, a recursive one does not", () => {
     expect(listed(difference(set("a", "a.b", "a.b.c"), set("a.b")))).toEqual(["a", "a.b.c"]);
     expect(listed(recursiveDifference(set("a", "a.b", "a.b.c"), set("a.b")))).toEqual(["a"]);
     expect(listed(recursiveDifference(set("a", "a.b"), set("a.b.c")))).toEqual(["a", "a.b"]);
   });
 
-  test("nothing changed gives the same set, and unchanged parts are shared", () => {
+  test("an operation without effect returns the same set, and unchanged parts are shared", () => {
     const fields = set("a.b", "c.d");
 
     expect(difference(fields, set("x", "a.x"))).toBe(fields);
@@ -63,7 +63,7 @@ describe("sets", () => {
     expect(union(fields, set("a.z"))["f:c"]).toBe(fields["f:c"]);
   });
 
-  test("membership, prefixes, leaves", () => {
+  test("give membership, prefixes and leaves", () => {
     const fields = set("a", "a.b", "c.d");
 
     expect(has(fields, elements("a"))).toBe(true);
@@ -76,11 +76,11 @@ describe("sets", () => {
     expect(isEmpty(EMPTY)).toBe(true);
   });
 
-  test("paths are listed as upstream lists them: the members of a node before what is below", () => {
+  test("paths are listed as upstream lists them: the members of a node before those below it", () => {
     expect(listed(set("a.b", "b", "c", "a"))).toEqual(["a", "b", "c", "a.b"]);
   });
 
-  test("paths read as in messages", () => {
+  test("paths have the text of messages", () => {
     const path = ["f:spec", 'k:{"containerPort":80,"protocol":"TCP"}', 'v:"a\\"b"', "i:3", "f:x.y/z"];
 
     expect(pathText(path)).toBe('.spec[containerPort=80,protocol="TCP"][="a\\"b"][3].x.y/z');
@@ -152,7 +152,7 @@ describe("parseFieldSet", () => {
     ]);
   });
 
-  test("spells elements in the one way", () => {
+  test("gives elements their canonical text", () => {
     const value = { 'k:{"protocol":"TCP", "port":80}': {}, 'v: "a<b"': {}, "i:+1": {} };
 
     expect(Object.keys(parseFieldSet(value))).toEqual([
@@ -162,11 +162,11 @@ describe("parseFieldSet", () => {
     ]);
   });
 
-  test("drops elements of kinds to come, and a dot alone", () => {
+  test("drops elements of unknown kinds, and a dot alone", () => {
     expect(parseFieldSet({ "f:a": { ".": {} }, "z:new": { "f:b": {} } })).toEqual({ "f:a": {} });
   });
 
-  test("keys like __proto__ are fields like others", () => {
+  test("treats keys like __proto__ as ordinary fields", () => {
     const value: unknown = JSON.parse('{"f:__proto__":{"f:constructor":{}}}');
 
     expect(JSON.stringify(parseFieldSet(value))).toBe('{"f:__proto__":{"f:constructor":{}}}');

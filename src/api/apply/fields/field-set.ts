@@ -1,13 +1,13 @@
 /**
- * Sets of fields, as FieldsV1 has them. The JSON object of the API is the set: a tree that shares what did not
- * change, costs nothing to decode or encode, and is compared by identity first.
+ * Sets of fields in the form of FieldsV1. The JSON object of the API is the set itself: a tree that shares unchanged
+ * parts, needs no decoding or encoding, and is compared by identity first.
  *
  *   { "f:metadata": { "f:labels": { ".": {}, "f:app": {} } }, "f:spec": { "f:replicas": {} } }
  *
  * owns metadata.labels itself, its key `app`, and spec.replicas. A node without children is a member; one with
  * children is a member only if they include ".". The root is never a member, so that `{}` is the empty set.
  *
- * Every set is canonical (see path-element.ts), sorted, and without nodes that lead to no member.
+ * Every set is canonical (see path-element.ts) and sorted. Every node is a member or has a member below it.
  */
 import { isJsonObject } from "../../json/json-object.ts";
 import { JSON_DEPTH_MAX } from "../../json/json-scan.ts";
@@ -20,10 +20,10 @@ export interface FieldSet {
 export type FieldSetDraft = Record<string, FieldSet>;
 
 export const EMPTY: FieldSet = Object.freeze({});
-/** A node that is a member and has nothing below it. */
+/** A node that is a member without children. */
 export const MEMBER: FieldSet = Object.freeze({});
 
-/** A set of the paths given, each a list of elements. */
+/** The set of the given paths, each a list of elements. */
 export function fieldSet(...paths: readonly (readonly string[])[]): FieldSet {
   let set = EMPTY;
   for (const path of paths) {
@@ -39,11 +39,11 @@ export function isEmpty(set: FieldSet): boolean {
   return true;
 }
 
-/** Sets with more than this are looked into once: to find out that one is not empty costs as much as it is large. */
+/** Sets larger than this are remembered as non-empty: in V8, testing a set for emptiness takes time linear in its size. */
 const LARGE = 100;
 const large = new WeakSet<FieldSet>();
 
-/** As `isEmpty`, for a set that many others are compared with. */
+/** Like `isEmpty`, for a set that is compared with many others. */
 function hasNothing(set: FieldSet): boolean {
   if (large.has(set)) return false;
   let count = 0;
@@ -55,17 +55,17 @@ function hasNothing(set: FieldSet): boolean {
   return count === 0;
 }
 
-/** As `isMember`, likewise. */
+/** Like `isMember`, for a set that is compared with many others. */
 function holdsItself(node: FieldSet): boolean {
   return node[SELF] !== undefined || hasNothing(node);
 }
 
-/** Of a node, not of a root. */
+/** True when a node is a member. The root is never one. */
 export function isMember(node: FieldSet): boolean {
   return node[SELF] !== undefined || isEmpty(node);
 }
 
-/** The node, being a member too. */
+/** The node as a member, with its children. */
 export function asMember(node: FieldSet): FieldSet {
   return isMember(node) ? node : { [SELF]: MEMBER, ...node };
 }
@@ -79,7 +79,7 @@ export function has(set: FieldSet, path: readonly string[]): boolean {
   return path.length > 0 && isMember(node);
 }
 
-/** The paths below the element, without it. */
+/** The paths below the element, relative to it. */
 export function withPrefix(set: FieldSet, element: string): FieldSet {
   const { [SELF]: _, ...children } = set[element] ?? EMPTY;
   return children;
@@ -90,7 +90,7 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return isEmpty(left) ? right : unionChildren(left, right);
 }
 
-/** Of all, two by two: one after the other would go through what is there already again for each. */
+/** Union of all sets, in pairs. A union one by one would walk the growing result once for each set. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = EMPTY, second = EMPTY] = sets;
   if (sets.length <= 2) return union(first, second);
@@ -100,7 +100,7 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
 
 function unionNodes(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
-  // This before the other, so that of two leaves the first stays.
+  // Checked before the left side, so that of two leaves the left one is returned.
   if (isEmpty(right)) return asMember(left);
   return isEmpty(left) ? asMember(right) : unionChildren(left, right);
 }
@@ -120,7 +120,7 @@ function unionChildren(left: FieldSet, right: FieldSet): FieldSet {
   return grew ? sortedSet(changed) : changed;
 }
 
-/** What is in both. */
+/** Members of both sets. */
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   return intersectionChildren(left, right) ?? EMPTY;
 }
@@ -139,7 +139,9 @@ function intersectionChildren(left: FieldSet, right: FieldSet): FieldSet | undef
   });
 }
 
-/** What is in the first and not in the second. A member of the second takes nothing below it away. */
+/**
+ * Members of the left set that are not in the right one. A member of the right set removes only itself, not its children.
+ */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmpty(right)) return left;
   return differenceChildren(left, right) ?? EMPTY;
@@ -162,8 +164,8 @@ function differenceChildren(left: FieldSet, right: FieldSet): FieldSet | undefin
 }
 
 /**
- * The common case of a change elsewhere ends here. It costs as much as there is in the first: of one large change and the sets of thousands of
- * owners the change is not gone through once for each.
+ * Fast path of the common case, a change elsewhere. It walks the left set only: when one large change is compared with the
+ * sets of thousands of owners, the change is not walked for each.
  */
 function touches(left: FieldSet, right: FieldSet): boolean {
   for (const element in left) {
@@ -172,7 +174,7 @@ function touches(left: FieldSet, right: FieldSet): boolean {
   return false;
 }
 
-/** What is in the first and neither in the second nor below a member of it. */
+/** Members of the left set that are neither in the right set nor below a member of it. */
 export function recursiveDifference(left: FieldSet, right: FieldSet): FieldSet {
   return recursiveChildren(left, right) ?? EMPTY;
 }
@@ -187,12 +189,12 @@ function recursiveChildren(left: FieldSet, right: FieldSet): FieldSet | undefine
   });
 }
 
-/** Only the members that have none below them. */
+/** Members without members below them. */
 export function leaves(set: FieldSet): FieldSet {
   return rewrite(set, (child, element) => (element === SELF ? undefined : leaves(child))) ?? EMPTY;
 }
 
-/** Every member, as upstream lists them: those of a node before those below it. */
+/** All members in upstream's order: the members of a node come before those below it. */
 export function* paths(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
   for (const element in set) {
     if (element !== SELF && isMember(set[element] ?? MEMBER)) yield [...prefix, element];
@@ -202,12 +204,12 @@ export function* paths(set: FieldSet, prefix: readonly string[] = []): Generator
   }
 }
 
-/** `.spec.containers[name="web"].image` */
+/** The path as upstream prints it: `.spec.containers[name="web"].image`. */
 export function pathText(path: readonly string[]): string {
   return path.map(elementText).join("");
 }
 
-/** The set with its elements in order, itself when they are. */
+/** The set with its elements in order; the set itself when they already are. */
 export function sortedSet(set: FieldSet): FieldSet {
   const elements = Object.keys(set);
   const sorted = sortElements(elements);
@@ -218,8 +220,8 @@ export function sortedSet(set: FieldSet): FieldSet {
 }
 
 /**
- * Makes a canonical set of what a client sent as `fieldsV1`; the value itself when it is one already. Throws an
- * Error when it is malformed.
+ * Canonical set from the `fieldsV1` that a client sent; the value itself when it already is canonical. Throws an Error when
+ * it is malformed.
  */
 export function parseFieldSet(value: unknown): FieldSet {
   const node = parseNode(value, JSON_DEPTH_MAX);
@@ -252,8 +254,8 @@ function isEmptyObject(value: unknown): boolean {
 }
 
 /**
- * The node with each child changed or, when the result is `undefined`, left out. The node itself if nothing changed;
- * `undefined` if nothing is left.
+ * The node with each child changed or, when the result is `undefined`, removed. Returns the node itself if nothing changed,
+ * and `undefined` if nothing is left.
  */
 export function rewrite(
   node: FieldSet,

@@ -1,6 +1,6 @@
 /**
- * Merges an applied configuration into the live value. Nothing is removed; where both have a leaf, the
- * configuration's stands. What does not change is the live value itself, so that a merge without effect returns it.
+ * Merges an applied configuration into the live value. The merge removes nothing, and the configuration wins where both have
+ * a leaf. Unchanged parts are those of the live value, so a merge without effect returns the live value itself.
  */
 import { type JsonObject, setOwn } from "../../json/json-object.ts";
 import { jsonEqual } from "../../patch/json-equal.ts";
@@ -22,7 +22,7 @@ export function merge(live: unknown, config: unknown, schema: Schema): unknown {
   return jsonEqual(live, config) ? live : config;
 }
 
-/** Null or empty, which states nothing, takes nothing away; a value of another type replaces. */
+/** A null or empty configuration states nothing and keeps the live value. A value of another type replaces it. */
 function instead(live: unknown, config: unknown): unknown {
   return isVoid(config) ? live : config;
 }
@@ -37,15 +37,17 @@ function mergeMaps(live: JsonObject, config: JsonObject, schema: StructSchema | 
   return merged ?? live;
 }
 
-/** The configuration's items keep their order; the others stand where they did among those that both have. */
+/**
+ * Merges two lists. The configuration's items keep their order; the others keep their place among the items of both lists.
+ */
 function mergeLists(live: readonly unknown[], config: readonly unknown[], schema: ListSchema): unknown {
   const merged = new ListMerge(live, config, schema).run();
   return merged.length === live.length && merged.every((item, at) => item === live[at]) ? live : merged;
 }
 
 /**
- * The order of upstream, step by step: items of both lists are walked together, an item of both waits until its
- * turn in the configuration's order comes, and an item already taken is skipped.
+ * Merges items in upstream's order. It walks both lists together. An item of both lists waits for its turn in the
+ * configuration's order, and an item already taken is skipped.
  *   live [a, b, c, d], config [d, b, x]  →  [a, c, d, b, x]
  */
 class ListMerge {
@@ -53,10 +55,10 @@ class ListMerge {
   readonly #live: readonly unknown[];
   readonly #liveElements: readonly string[];
   readonly #configElements: readonly string[];
-  /** `null` for an item that is there twice: it is not merged with. */
+  /** Live items by element; `null` for a repeated item, which is not merged. */
   readonly #liveItems = new Map<string, unknown>();
   readonly #configItems = new Map<string, unknown>();
-  /** Elements of both lists, in the configuration's order, that have not had their turn. */
+  /** Elements of both lists that are not yet taken, the next one last. */
   readonly #shared: string[];
   readonly #taken = new Set<string>();
   readonly #out: unknown[] = [];
@@ -91,7 +93,7 @@ class ListMerge {
     return this.#out;
   }
 
-  /** It is in both lists, but another one's turn comes before. */
+  /** True when another item of both lists comes first. */
   #mustWait(element: string, next: string): boolean {
     const due = this.#shared.at(-1);
     return element !== next && due !== undefined && due !== element;

@@ -1,6 +1,6 @@
 /**
- * What belongs to the creator of an object. That depends on its keys and on what tells the items of its lists apart, not on its values, so that most
- * new objects have the set of another one: it is found by its text, which is made in one pass, and no set is built.
+ * Computes the fields that the creator of an object owns. They depend on its keys and on the keys of list items, not on
+ * other values, so most new objects share a set. The set is found by its text, which takes one pass and builds no set.
  */
 import { isJsonObject, isSorted, type JsonObject } from "../../json/json-object.ts";
 import { jsonEqual } from "../../patch/json-equal.ts";
@@ -18,8 +18,9 @@ import { granularList, granularMap, memberSchema } from "./shape.ts";
 import { setOf } from "./shared-set.ts";
 
 /**
- * What an object has that its schema's zero value has not: `written(compare(zeroStruct(schema), object, schema))`. What the zero value holds is not
- * new, only what was put into it is. The leaves of `except` are left out, with all below them.
+ * Fields of an object that its schema's zero value lacks: `written(compare(zeroStruct(schema), object, schema))`. A struct
+ * in the zero value is not new, only fields added to it are. The leaves of `except`, and all fields below them, are left
+ * out.
  */
 export function newFieldsOf(object: JsonObject, schema: StructSchema, except: FieldSet = EMPTY): FieldSet {
   const { spec } = object;
@@ -32,24 +33,24 @@ export function newFieldsOf(object: JsonObject, schema: StructSchema, except: Fi
   return set;
 }
 
-/** The set of an object, and what it was made of. */
+/** A set, with the inputs it was computed from. */
 interface Latest {
   readonly schema: StructSchema;
   readonly except: FieldSet;
-  /** Of all but the spec. */
+  /** Text of all fields but those of the spec. */
   readonly others: string;
   readonly set: FieldSet;
 }
 
-/** By a frozen spec: the objects that share it mostly have the same fields besides. */
+/** Latest set by frozen spec: objects that share a spec mostly have the same other fields. */
 const latestOf = new WeakMap<JsonObject, Latest>();
 
 /** A node without children. */
 const LEAF = "{}";
-/** The node itself, before its children. */
+/** Text of a node's own membership, before its children. */
 const ITSELF = '".":{}';
 
-/** Empty when nothing of it is new. */
+/** Text of the new members of a value; empty when there are none. */
 function newMembers(value: JsonObject, schema: StructSchema | MapSchema, except: FieldSet): string {
   let text = "";
   for (const key of sortedKeys(value)) {
@@ -65,7 +66,7 @@ function newMembers(value: JsonObject, schema: StructSchema | MapSchema, except:
   return text;
 }
 
-/** Of a value that the zero value has too; empty when it is still that. */
+/** Text of a value that the zero value has too; empty when it is unchanged. */
 function newNode(value: unknown, schema: Schema, except: FieldSet): string {
   const map = granularMap(schema);
   if (map !== undefined) {
@@ -82,7 +83,7 @@ function newText(value: JsonObject, schema: StructSchema | MapSchema): string {
   return newMembers(value, schema, EMPTY);
 }
 
-/** Of a value that is new, with all that is in it. */
+/** Text of a new value, with all fields in it. */
 function nodeText(value: unknown, schema: Schema): string {
   if (typeof value !== "object" || value === null) return LEAF;
   const map = granularMap(schema);
@@ -104,7 +105,7 @@ function listText(list: readonly unknown[], schema: ListSchema): string {
   return `{${ITSELF},${itemsText(list, schema)}}`;
 }
 
-/** Items that cannot be told apart are owned together, by their key alone. */
+/** Items with equal keys are owned together, as one leaf. */
 function itemsText(list: readonly unknown[], schema: ListSchema): string {
   const nodes = new Map<string, string>();
   for (const item of list) {
@@ -118,7 +119,7 @@ function itemsText(list: readonly unknown[], schema: ListSchema): string {
   return text;
 }
 
-/** In the order of the normal form, which rules that fill in defaults do not keep. */
+/** Keys in the order of the normal form. Code that fills in defaults may break that order. */
 function sortedKeys(value: JsonObject): readonly string[] {
   const keys = Object.keys(value);
   return isSorted(keys) ? keys : keys.toSorted();
@@ -128,7 +129,7 @@ function isFilled(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** Texts of frozen values, which many objects share and which stay as they are. */
+/** Cached texts of frozen values, which many objects share and which never change. */
 class FrozenTexts {
   readonly #known = new WeakMap<object, { readonly schema: Schema; readonly text: string }>();
 
@@ -147,5 +148,5 @@ class FrozenTexts {
 }
 
 const texts = new FrozenTexts();
-/** Likewise, of what is new in values that the zero value has too. */
+/** Cached texts of the new fields in frozen values that the zero value has too. */
 const newTexts = new FrozenTexts();

@@ -4,9 +4,9 @@
  *   f:replicas                                  a field of a struct, or a key of a map
  *   k:{"containerPort":80,"protocol":"TCP"}     an item of a list, by its keys in order of their names
  *   v:"kubernetes.io/pvc-protection"            an item of a set, by its value
- *   i:0                                         an item of a list, by its place (never made, only kept)
+ *   i:0                                         an item of a list, by its index (kept, but never created here)
  *
- * Two elements are the same when their canonical texts are.
+ * Two elements are equal when their canonical texts are.
  */
 import { isJsonObject, type JsonObject, isSorted } from "../../json/json-object.ts";
 import { stringifyJson } from "../../json/json-text.ts";
@@ -14,26 +14,26 @@ import { zeroValue } from "../../schema/go-zero.ts";
 import { type ListSchema, compareNames, findField } from "../../schema/schema.ts";
 import { quoted } from "../../values/message-text.ts";
 
-/** Stands for the node itself among its children: `{".":{},"f:app":{}}` owns the map and its key. */
+/** Membership of the node itself, among its children: `{".":{},"f:app":{}}` owns the map and its key. */
 export const SELF = ".";
 
-/** Text that JSON, as Go writes it, has in one way only. */
+/** Text that Go's JSON encoder writes without any escape. */
 const PLAIN = "[ !#-%'-;=?-[\\]-~]*";
 const PLAIN_TEXT = new RegExp(`^${PLAIN}$`);
-/** Keys that are canonical as they are, which is nearly all. */
+/** Keys that are already canonical, which is nearly all keys. */
 const CANONICAL_KEY = new RegExp(`^k:\\{"[^"\\\\]+":(?:"${PLAIN}"|0|-?[1-9]\\d*|true|false)\\}$`);
 /**
- * Elements whose texts are in the order of their contents: no numbers, and nothing that sorts before the quote at
- * the end of the text.
+ * Elements that sort by text as they sort by content: they have no numbers, and no character that sorts before the closing
+ * quote.
  */
 const ORDERED_AS_TEXT = /^(?:\.$|f:|k:\{"[^"\\]+":"[#-%'-;=?-[\]-~]*"\}$|v:"[#-%'-;=?-[\]-~]*"$)/;
 
-/** More than the names of all built-in fields; the rest is labels and the like. */
+/** Bound of the cached names: all built-in fields fit, and the rest is labels and annotations. */
 const NAMES_MAX = 20_000;
-/** Longer ones are nobody's field, and would make the bound above one of many megabytes. */
+/** Longest cached name. Longer names are no fields of a schema, and would let the cache grow to many megabytes. */
 const NAME_LENGTH_MAX = 100;
 
-/** What was made of the names met last. */
+/** Caches the results of `make` by name. */
 function remembered(make: (name: string) => string): (name: string) => string {
   const made = new Map<string, string>();
   return (name) => {
@@ -47,15 +47,15 @@ function remembered(make: (name: string) => string): (name: string) => string {
   };
 }
 
-/** An element becomes a key, and V8 looks for each new text that does among all keys it knows, which costs more than making it. */
+/** The element of a field. Cached because V8 interns a new string when it becomes a key, which costs more than making it. */
 export const fieldElement = remembered((name) => `f:${name}`);
 
-/** The same as a key in JSON, with its colon. */
+/** The element of a field as a JSON key, with its colon. */
 export const fieldKey = remembered((name) => `${JSON.stringify(`f:${name}`)}:`);
 
 /**
- * What tells the item apart from others of the list. Never fails, so that every stored object can be tracked: an
- * item that should not be there (`itemMistake`) has an element too.
+ * The element of a list item. Never throws, so that every stored object can be tracked: an invalid item (`itemMistake`) has
+ * an element too.
  */
 export function itemElement(schema: ListSchema, item: unknown): string {
   if (schema.listType !== "map" || !isJsonObject(item)) return `v:${scalarText(item)}`;
@@ -68,7 +68,7 @@ export function itemElement(schema: ListSchema, item: unknown): string {
   return `k:{${text}}`;
 }
 
-/** Upstream's words for an item that lacks what tells it apart; `undefined` when all is well. */
+/** Upstream's error for an item without the key that identifies it; `undefined` when the item is valid. */
 export function itemMistake(schema: ListSchema, item: unknown): string | undefined {
   if (schema.listType === "map") return keyedItemMistake(schema, item);
   if (Array.isArray(item)) return "not supported: associative list with lists as elements";
@@ -85,8 +85,8 @@ function keyedItemMistake(schema: ListSchema, item: unknown): string | undefined
 }
 
 /**
- * A key that is missing has its published default (`protocol: TCP`), or Go's zero, which is the same as absent;
- * `undefined` where Go tells them apart.
+ * The value of a list key. A missing key has its published default (`protocol: TCP`) or Go's zero, which equals absent.
+ * `undefined` where Go tells zero and absent apart.
  */
 function keyValue(schema: ListSchema, item: JsonObject, name: string): unknown {
   if (Object.hasOwn(item, name)) return item[name] ?? undefined;
@@ -95,7 +95,7 @@ function keyValue(schema: ListSchema, item: JsonObject, name: string): unknown {
   return field.defaultValue ?? zeroValue(field.schema);
 }
 
-/** JSON as Go writes it. */
+/** The scalar as Go's JSON encoder writes it. */
 function scalarText(value: unknown): string {
   if (typeof value === "string") return stringText(value);
   return typeof value === "number" ? String(value) : stringifyJson(value);
@@ -109,8 +109,8 @@ function stringText(text: string): string {
 }
 
 /**
- * The canonical text of an element from outside; `undefined` for a kind of element that nobody knows yet, which is
- * dropped as upstream drops it. Throws when it is malformed.
+ * The canonical text of an element that a client sent. `undefined` for an unknown kind of element, which is dropped as
+ * upstream drops it. Throws when it is malformed.
  */
 export function canonicalElement(text: string): string | undefined {
   if (text.length < 2) throw new Error("key must be 2 characters long:");
@@ -137,12 +137,12 @@ function canonicalKey(text: string): string {
   return `k:{${fields.map((name) => `${stringText(name)}:${scalarText(key[name])}`).join(",")}}`;
 }
 
-/** Integers keep all their digits. */
+/** JSON in canonical form. Integers keep all their digits. */
 function canonicalJson(text: string): string {
   return /^-?(?:0|[1-9]\d*)$/.test(text) ? text : scalarText(JSON.parse(text));
 }
 
-/** In the order of upstream: fields, keys, values, indexes; each by its content, numbers as numbers. */
+/** Elements in upstream's order: fields, keys, values, indexes; each by content, numbers by value. */
 export function sortElements(elements: readonly string[]): readonly string[] {
   if (elements.every((element) => ORDERED_AS_TEXT.test(element))) {
     return isSorted(elements) ? elements : elements.toSorted(compareNames);
@@ -186,7 +186,7 @@ function typeRank(value: unknown): number {
   return ["number", "string", "boolean", "object"].indexOf(typeof value);
 }
 
-/** As messages show it: `.name`, `[name="web"]`, `[="value"]`, `[0]`. */
+/** The element as messages show it: `.name`, `[name="web"]`, `[="value"]`, `[0]`. */
 export function elementText(element: string): string {
   const content = element.slice(2);
   switch (element.charAt(0)) {

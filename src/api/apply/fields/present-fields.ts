@@ -1,4 +1,4 @@
-/** The set of fields that a value has: what an applier of that value owns, or what a writer adds with it. */
+/** Computes the set of fields present in a value: an applier of the value owns them, and a writer adds them. */
 import type { JsonObject } from "../../json/json-object.ts";
 import type { ListSchema, MapSchema, Schema, StructField, StructSchema } from "../../schema/schema.ts";
 import { asMember, EMPTY, type FieldSet, type FieldSetDraft, MEMBER, sortedSet } from "./field-set.ts";
@@ -14,14 +14,14 @@ import {
 } from "./shape.ts";
 
 /**
- * What an applied configuration claims: leaves, keys of maps and items of lists. Structs, and the maps and lists
- * that hold the keys and items, are not claimed by what is in them. An empty list claims nothing.
+ * Fields that an applied configuration claims: leaves, keys of maps and items of lists. Their containers (structs, maps and
+ * lists) are not claimed. An empty list claims nothing.
  */
 export function fieldsOf(value: unknown, schema: Schema): FieldSet {
   return claimed(value, schema) ?? EMPTY;
 }
 
-/** Everything that comes into being with the value: the fields of `fieldsOf` and all that holds them. */
+/** All fields of a value: those of `fieldsOf` and their containers. */
 export function allFieldsOf(value: unknown, schema: Schema): FieldSet {
   const map = granularMap(schema);
   if (map !== undefined && isFilledMap(value)) return eachMember(value, map, ALL) ?? MEMBER;
@@ -29,11 +29,11 @@ export function allFieldsOf(value: unknown, schema: Schema): FieldSet {
   return list !== undefined && isFilledList(value) ? eachItem(value, list, ALL) : MEMBER;
 }
 
-/** What becomes of the parts of a value. */
+/** Rules for turning the members of a value into sets. */
 interface Walk {
   /** The set of a map or list before its parts are added. */
   start(): FieldSetDraft;
-  /** `field` is undefined for a key of a map, and for what a struct does not name. */
+  /** Set of a member. `field` is undefined for a key of a map and for a field the schema does not name. */
   member(value: unknown, schema: Schema, field: StructField | undefined): FieldSet | undefined;
   item(value: unknown, schema: Schema): FieldSet;
 }
@@ -62,7 +62,7 @@ function claimed(value: unknown, schema: Schema): FieldSet | undefined {
   return isFilledList(value) ? eachItem(value, list, CLAIMS) : undefined;
 }
 
-/** `undefined` when no member gives a node. */
+/** Set of a map's members; `undefined` when no member has a node. */
 function eachMember(value: JsonObject, schema: StructSchema | MapSchema, walk: Walk): FieldSet | undefined {
   const set = walk.start();
   let previous: string | undefined;
@@ -81,7 +81,7 @@ function eachMember(value: JsonObject, schema: StructSchema | MapSchema, walk: W
   return isInOrder ? set : sortedSet(set);
 }
 
-/** Items that cannot be told apart are owned together, by their key alone. */
+/** Set of a list's items. Items with equal keys are owned together, as one leaf. */
 function eachItem(list: readonly unknown[], schema: ListSchema, walk: Walk): FieldSet {
   const set = walk.start();
   for (const [element, item] of indexedItems(schema, list)) {

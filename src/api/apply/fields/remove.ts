@@ -1,4 +1,4 @@
-/** Takes fields out of a value, or takes out all others. */
+/** Removes fields from a value, or removes all others. */
 import { type JsonObject, setOwn } from "../../json/json-object.ts";
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { type FieldSet, isEmpty, isMember } from "./field-set.ts";
@@ -6,8 +6,8 @@ import { fieldElement, itemElement } from "./path-element.ts";
 import { granularList, granularMap, isFilledList, isFilledMap, memberSchema } from "./shape.ts";
 
 /**
- * The value without the fields of the set. A map or list that loses all it held becomes null, which the normal
- * form leaves out. The value itself when nothing was there to remove.
+ * The value without the fields of the set. A map or list that loses all members becomes null, which the normal form drops.
+ * Returns the value itself when it has none of the fields.
  */
 export function removeFields(value: unknown, fields: FieldSet, schema: Schema): unknown {
   if (isEmpty(fields)) return value;
@@ -47,14 +47,14 @@ function removeItems(list: readonly unknown[], fields: FieldSet, schema: ListSch
   return kept.length === 0 ? null : kept;
 }
 
-/** `undefined` when the value is itself among the fields to remove. */
+/** The value after the removal; `undefined` when the value itself is removed. */
 function remaining(value: unknown, node: FieldSet, schema: Schema): unknown {
   return isMember(node) ? undefined : removeFields(value, node, schema);
 }
 
 /**
- * The value with nothing but the leaves of the set and what holds them: what the owner of the set would have to
- * apply to keep owning it. Items of lists keep their keys. `undefined` when nothing is left.
+ * The value reduced to the leaves of the set and their containers: the configuration that the set's owner would apply to
+ * keep its fields. List items keep their keys. `undefined` when nothing is left.
  */
 export function extractFields(value: unknown, fields: FieldSet, schema: Schema): unknown {
   if (isEmpty(fields)) return value;

@@ -1,10 +1,10 @@
-/** Sets of fields seen through a schema. */
+/** Adapts field sets to a schema. */
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { asMember, EMPTY, type FieldSet, isEmpty, MEMBER, rewrite } from "./field-set.ts";
 import { SELF } from "./path-element.ts";
 import { granularList, granularMap, isNamed, memberSchema } from "./shape.ts";
 
-/** The set with every struct field that holds members being a member itself; keys of maps and items are not. */
+/** The set where every struct field with members below it is a member too; keys of maps and list items are not. */
 export function withNamedFields(set: FieldSet, schema: Schema): FieldSet {
   if (isEmpty(set)) return set;
   return (
@@ -18,8 +18,8 @@ export function withNamedFields(set: FieldSet, schema: Schema): FieldSet {
 }
 
 /**
- * The set as the schema has it now: what became one value (an atomic list, map or struct) is owned whole by
- * those who owned a part. Custom resources may change so; for a set that fits, the set itself.
+ * The set adapted to the current schema. When a map, list or struct became atomic, owners of a part own the whole. Schemas
+ * of custom resources may change in this way. Returns the set itself when it fits.
  */
 export function alignedWith(set: FieldSet, schema: Schema): FieldSet {
   return (
@@ -40,7 +40,7 @@ function isNamedField(schema: Schema, element: string): boolean {
   return schema.type === "struct" && isNamed(schema, element.slice(2));
 }
 
-/** `undefined` when the element does not fit the schema. */
+/** The schema below an element; `undefined` when the element does not fit the schema. */
 function childSchema(schema: Schema, element: string): Schema | undefined {
   if (schema.type === "struct" || schema.type === "map") {
     return element.startsWith("f:") ? memberSchema(schema, element.slice(2)) : undefined;

@@ -1,12 +1,12 @@
 /**
- * How apply sees a value: as one leaf, as a map of fields that are owned one by one, or as a list of items that are
- * told apart by key or value. All walks of this folder ask here, so that they agree.
+ * Defines how apply treats a value: as one leaf, as a map whose fields have owners of their own, or as a list whose items
+ * are identified by key or value. All walks in this folder use these functions, so that they agree.
  */
 import { isJsonObject, type JsonObject } from "../../json/json-object.ts";
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { itemElement } from "./path-element.ts";
 
-/** For what the schema does not name: maps are owned key by key, all else whole. */
+/** Schema of unknown fields: maps are owned key by key, other values whole. */
 const DEDUCED: MapSchema = {
   type: "map",
   atomic: false,
@@ -15,17 +15,17 @@ const DEDUCED: MapSchema = {
   },
 };
 
-/** The schema's node when its values are maps owned field by field. */
+/** The schema if its values are maps owned field by field. */
 export function granularMap(schema: Schema): StructSchema | MapSchema | undefined {
   return (schema.type === "struct" || schema.type === "map") && !schema.atomic ? schema : undefined;
 }
 
-/** The schema's node when its values are lists owned item by item. */
+/** The schema if its values are lists owned item by item. */
 export function granularList(schema: Schema): ListSchema | undefined {
   return schema.type === "list" && schema.listType !== "atomic" ? schema : undefined;
 }
 
-/** The schema of the value under a key, and whether the key is a named field rather than one of a map's. */
+/** The schema of the value under a key. */
 export function memberSchema(schema: StructSchema | MapSchema, key: string): Schema {
   if (schema.type === "map") return schema.values;
   return schema.byName.get(key)?.schema ?? DEDUCED;
@@ -35,7 +35,7 @@ export function isNamed(schema: StructSchema | MapSchema, key: string): boolean 
   return schema.type === "struct" && schema.byName.has(key);
 }
 
-/** A map with something in it. */
+/** True for a map that has a key. */
 export function isFilledMap(value: unknown): value is JsonObject {
   if (!isJsonObject(value)) return false;
   for (const _ in value) return true;
@@ -46,14 +46,14 @@ export function isFilledList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** Nothing to merge with: absent, null, or an empty container of any kind. */
+/** True for a value that states nothing: absent, null, or an empty container of any kind. */
 export function isVoid(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isJsonObject(value) && !isFilledMap(value);
 }
 
-/** Items that have the same element, which no schema allows but some kinds do (`ports` of two protocols). */
+/** Items with the same element. Schemas forbid them, but some kinds have them (`ports` of two protocols). */
 export class Repeated {
   readonly items: unknown[];
 
@@ -62,7 +62,7 @@ export class Repeated {
   }
 }
 
-/** The items by element, in order of first appearance. */
+/** Items by element, in order of first appearance. */
 export function indexedItems(schema: ListSchema, list: readonly unknown[]): Map<string, unknown> {
   const index = new Map<string, unknown>();
   for (const item of list) {

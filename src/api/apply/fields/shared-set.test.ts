@@ -7,7 +7,7 @@ function set(name: string): FieldSet {
 }
 
 describe("a shared set", () => {
-  test("is one for all that are equal", () => {
+  test("is one instance for equal sets", () => {
     const first = sharedSet(set("a"));
 
     expect(sharedSet(set("a"))).toBe(first);
@@ -15,14 +15,14 @@ describe("a shared set", () => {
     expect(sharedSet(set("b"))).not.toBe(first);
   });
 
-  test("has the text of its JSON, whether it is shared or not", () => {
+  test("has the text of its JSON, like a set that is not shared", () => {
     const alone = set("alone");
 
     expect(setText(alone)).toBe(JSON.stringify(alone));
     expect(setText(sharedSet(alone))).toBe(JSON.stringify(alone));
   });
 
-  test("is forgotten after two generations of others, and equal sets are still equal", () => {
+  test("is evicted after two generations of others, and equal sets are still equal", () => {
     const first = sharedSet(set("old"));
 
     for (let n = 0; n < 5000; n++) sharedSet(set(`field-${String(n)}`));
@@ -31,13 +31,13 @@ describe("a shared set", () => {
     expect(sharedSet(set("old"))).toEqual(first);
   });
 
-  test("is not kept when it is very large", () => {
+  test("is not cached when it is very large", () => {
     const large = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`f:${String(n)}`, {}]));
 
     expect(sharedSet({ ...large })).not.toBe(sharedSet({ ...large }));
   });
 
-  test("is one for all that grew from the same set by the same fields", () => {
+  test("is one instance for sets that grew from the same set by the same fields", () => {
     const first = sharedSet({ "f:metadata": { "f:name": {} }, ...set("a") });
     const both = sharedUnion(first, set("b"));
 
@@ -47,7 +47,7 @@ describe("a shared set", () => {
     expect(sharedSet(structuredClone(both))).toBe(both);
   });
 
-  test("stays itself when nothing new is added", () => {
+  test("is returned itself when an addition has no new field", () => {
     const first = sharedSet(set("a"));
 
     expect(sharedUnion(first, set("a"))).toBe(first);

@@ -1,38 +1,41 @@
 /**
- * Sets of fields that many objects have alike, kept once: the pods of one template are written by one manager with one set,
- * which is a third of their text and half of their memory.
+ * Shares equal field sets between objects. The pods of one template are written by one manager with one set, which is a
+ * third of their text and half of their memory.
  */
 import { type FieldSet, union } from "./field-set.ts";
 
-/** Two generations of so many; what was not asked for during a whole one is forgotten. Mostly about a kilobyte each. */
+/**
+ * Size of each of the two generations of cached sets. A set unused for a whole generation is evicted. A set mostly takes a
+ * kilobyte.
+ */
 const GENERATION = 2000;
-/** Larger ones are as good as unique. */
+/** Longest cached text; larger sets are practically unique. */
 const TEXT_LENGTH_MAX = 8192;
 
 let young = new Map<string, FieldSet>();
 let old: ReadonlyMap<string, FieldSet> = new Map();
 const texts = new WeakMap<FieldSet, string>();
 
-/** The one of all sets equal to this that everybody shares. */
+/** The shared instance of a set equal to this one. */
 export function sharedSet(set: FieldSet): FieldSet {
   if (texts.has(set)) return set;
   const text = JSON.stringify(set);
   return find(text) ?? keep(text, set);
 }
 
-/** The set that has this text as JSON, and is known to be in canonical form. */
+/** The set with this JSON text, which must be canonical. */
 export function setOf(text: string): FieldSet {
   const known = find(text);
   if (known !== undefined) return known;
   const set = JSON.parse(text) as FieldSet;
-  // A text of its own: what was given may be a part of a longer one, which would be kept with it.
+  // Keeps a fresh text: `text` may be a slice of a longer string and would retain all of it.
   return keep(JSON.stringify(set), set);
 }
 
-/** By a shared set and what was added to it, for as long as both are in use. */
+/** Known unions, by shared set and added set, for as long as both are in use. */
 const unions = new WeakMap<FieldSet, WeakMap<FieldSet, FieldSet>>();
 
-/** What is in either of them; the first itself when it has all of the second, else the one that everybody shares. */
+/** The union of both sets; `set` itself when it already has all of `added`, else a shared instance. */
 export function sharedUnion(set: FieldSet, added: FieldSet): FieldSet {
   const both = union(set, added);
   if (both === set) return set;
@@ -45,7 +48,7 @@ export function sharedUnion(set: FieldSet, added: FieldSet): FieldSet {
   return shared;
 }
 
-/** As JSON. */
+/** JSON text of the set. */
 export function setText(set: FieldSet): string {
   return texts.get(set) ?? JSON.stringify(set);
 }

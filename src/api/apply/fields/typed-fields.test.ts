@@ -1,4 +1,4 @@
-/** The walks of this folder over values of real kinds: they must agree on what is a leaf, a map and a list. */
+/** Tests that all walks of this folder agree on leaves, maps and lists, with values of real kinds. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../json/json-object.ts";
@@ -27,7 +27,7 @@ function texts(set: FieldSet): readonly string[] {
 const WEB = { name: "web", image: "web:1", ports: [{ containerPort: 80 }], env: [{ name: "A", value: "1" }] };
 
 describe("fieldsOf", () => {
-  test("claims leaves, keys and items, not what holds them; keys have their defaults", () => {
+  test("claims leaves, keys and items, not their containers; list keys get their defaults", () => {
     expect(fieldsOf({ containers: [WEB] }, POD_SPEC)).toEqual({
       "f:containers": {
         'k:{"name":"web"}': {
@@ -41,7 +41,7 @@ describe("fieldsOf", () => {
     });
   });
 
-  test("metadata: maps by key, finalizers by value, owners by uid and whole", () => {
+  test("claims metadata maps by key, finalizers by value, and owners whole by uid", () => {
     const value = {
       labels: { b: "1", a: "2" },
       annotations: {},
@@ -54,7 +54,7 @@ describe("fieldsOf", () => {
     );
   });
 
-  test("atomic lists and structs, raw JSON and nulls are leaves; an empty list claims nothing", () => {
+  test("claims atomic lists and structs, raw JSON and nulls as leaves, and nothing for an empty list", () => {
     const spec = { tolerations: [{ key: "a" }], nodeSelector: { a: "1" }, containers: [], volumes: null };
 
     expect(texts(fieldsOf(spec, POD_SPEC))).toEqual([".nodeSelector", ".tolerations", ".volumes"]);
@@ -65,7 +65,7 @@ describe("fieldsOf", () => {
     expect(texts(fieldsOf({ selector: { a: "1" } }, SERVICE_SPEC))).toEqual([".selector"]);
   });
 
-  test("items that cannot be told apart are owned together", () => {
+  test("claims items with equal keys together", () => {
     const ports = [{ port: 53, protocol: "UDP" }, { port: 53 }, { port: 53, name: "b" }];
 
     expect(texts(fieldsOf({ ports }, SERVICE_SPEC))).toEqual([
@@ -76,13 +76,13 @@ describe("fieldsOf", () => {
     ]);
   });
 
-  test("keys that Go leaves out when zero are there all the same, and odd items have an element too", () => {
+  test("gives an element to items without keys that Go omits when zero, and to invalid items", () => {
     expect(texts(fieldsOf({ imagePullSecrets: [{}] }, POD_SPEC))).toEqual(['.imagePullSecrets[name=""]']);
     const odd = { finalizers: [null, { a: 1 }, ["x"], true] };
     expect(Object.keys(fieldsOf(odd, META)["f:finalizers"] ?? {})).toHaveLength(4);
   });
 
-  test("fields called __proto__ and constructor are fields", () => {
+  test("treats __proto__ and constructor as ordinary fields", () => {
     const value: unknown = JSON.parse('{"labels":{"__proto__":"1","constructor":"2"}}');
 
     expect(texts(fieldsOf(value, META))).toEqual([".labels.__proto__", ".labels.constructor"]);
@@ -92,7 +92,7 @@ describe("fieldsOf", () => {
 describe("compare", () => {
   const before = { containers: [WEB, { name: "log", image: "log:1" }], nodeName: "a" };
 
-  test("tells added, modified and removed", () => {
+  test("separates added, modified and removed fields", () => {
     const after = {
       containers: [
         { name: "new", image: "n:1" },
@@ -120,7 +120,7 @@ describe("compare", () => {
     ]);
   });
 
-  test("what is new brings what holds it, what was empty does not", () => {
+  test("adds the container of a new field, unless the container was there, empty", () => {
     expect(compare({}, { labels: { a: "1" } }, META).added).toEqual({ "f:labels": { ".": {}, "f:a": {} } });
     expect(compare({ labels: {} }, { labels: { a: "1" } }, META).added).toEqual({
       "f:labels": { "f:a": {} },
@@ -130,13 +130,13 @@ describe("compare", () => {
     });
   });
 
-  test("order in lists, and equal values in other objects, are no difference", () => {
+  test("ignores the order of lists and the identity of equal objects", () => {
     const other = { ...before, containers: before.containers.toReversed().map((item) => ({ ...item })) };
 
     expect(isSame(compare(before, other, POD_SPEC))).toBe(true);
   });
 
-  test("what no schema names may become of another type: it is changed, what lay below is gone, what lies below is new", () => {
+  test("reports a change of type of an unknown field: fields below the old value are removed, those below the new one added", () => {
     const parts = { unknown: { a: { b: 1 } } };
 
     expect(compare({ unknown: [1] }, parts, POD_SPEC)).toEqual({
@@ -151,7 +151,7 @@ describe("compare", () => {
     });
   });
 
-  test("repeated items are one leaf", () => {
+  test("treats repeated items as one leaf", () => {
     const port = { port: 53, protocol: "UDP" };
     const repeated = { ports: [port, { ...port, name: "b" }] };
 
@@ -174,7 +174,7 @@ describe("merge", () => {
     return merged.containers.map(({ name }) => name);
   }
 
-  test("items merge by key, leaves are the configuration's, the rest stays and is shared", () => {
+  test("merges items by key, takes leaves from the configuration, and shares the rest", () => {
     const live = { containers: [WEB], nodeName: "n", tolerations: [{ key: "a" }] };
     const config = {
       containers: [{ name: "web", image: "web:2", ports: [{ containerPort: 80, name: "http" }] }],
@@ -189,7 +189,7 @@ describe("merge", () => {
     expect(merged.tolerations).toBe(live.tolerations);
   });
 
-  test("without effect it is the live value itself", () => {
+  test("returns the live value itself when it has no effect", () => {
     const live = { containers: [WEB], nodeName: "n" };
 
     expect(merge(live, { containers: [{ name: "web", image: "web:1" }], volumes: undefined }, POD_SPEC)).toBe(
@@ -208,11 +208,11 @@ describe("merge", () => {
     ["abc", "ca", "bca"],
     ["", "ab", "ab"],
     ["abcde", "eXcYa", "bdeXcYa"],
-  ])("items of %s and %s stand as %s", (live, config, expected) => {
+  ])("orders the items of %s and %s as %s", (live, config, expected) => {
     expect(mergedNames(live.split(""), config.split(""))).toEqual(expected.split(""));
   });
 
-  test("sets unite, atomic values are replaced", () => {
+  test("unites sets and replaces atomic values", () => {
     expect(merge({ finalizers: ["a", "b"] }, { finalizers: ["c", "a"] }, META)).toEqual({
       finalizers: ["c", "a", "b"],
     });
@@ -221,7 +221,7 @@ describe("merge", () => {
     });
   });
 
-  test("any two lists merge to all items of both, the configuration's in its order", () => {
+  test("keeps all items of both lists, those of the configuration in its order", () => {
     const names = fc.uniqueArray(fc.constantFrom<string>("a", "b", "c", "d", "e", "f", "g"));
     fc.assert(
       fc.property(names, names, (live, config) => {
@@ -246,7 +246,7 @@ describe("removeFields and extractFields", () => {
     expect(removeFields(spec, fields, POD_SPEC)).toEqual({ containers: [WEB], nodeName: "n" });
   });
 
-  test("a map that loses all is null, and nothing to remove gives the value itself", () => {
+  test("turn an emptied map into null, and return the value itself when nothing is removed", () => {
     expect(
       removeFields({ labels: { a: "1" }, name: "n" }, fieldsOf({ labels: { a: "" } }, META), META),
     ).toEqual({
@@ -256,7 +256,7 @@ describe("removeFields and extractFields", () => {
     expect(removeFields(spec, fieldsOf({ volumes: [{ name: "v" }] }, POD_SPEC), POD_SPEC)).toBe(spec);
   });
 
-  test("extraction gives what the owner of the set applied", () => {
+  test("extract the configuration that the owner of the set applied", () => {
     const config = { containers: [{ name: "web", image: "web:1" }], nodeName: "n" };
 
     expect(extractFields(spec, fieldsOf(config, POD_SPEC), POD_SPEC)).toEqual(config);
@@ -267,7 +267,7 @@ describe("removeFields and extractFields", () => {
 });
 
 describe("sets and schemas", () => {
-  test("named fields above members become members; items and keys do not", () => {
+  test("struct fields above members become members; items and keys do not", () => {
     const set = { "f:spec": { "f:containers": { 'k:{"name":"a"}': { "f:image": {} } } } };
 
     expect(withNamedFields(set, POD)).toEqual({
@@ -275,7 +275,7 @@ describe("sets and schemas", () => {
     });
   });
 
-  test("parts of what became atomic are owned whole", () => {
+  test("an owner of a part owns the whole once it is atomic", () => {
     const set = { "f:spec": { "f:nodeSelector": { "f:a": {} }, "f:nodeName": {} } };
 
     expect(alignedWith(set, POD)).toEqual({ "f:spec": { "f:nodeSelector": {}, "f:nodeName": {} } });
@@ -308,7 +308,7 @@ describe("findConfigMistakes", () => {
     expect(findConfigMistakes(config, POD)).toBe(message);
   });
 
-  test("a good one has none, whatever the spelling of its scalars", () => {
+  test("a valid configuration has none, whatever the spelling of its scalars", () => {
     const limits = { cpu: 1, memory: "1Gi" };
     const config = {
       spec: { containers: [{ name: "a", resources: { limits }, ports: [{ containerPort: 80 }] }] },
@@ -318,7 +318,7 @@ describe("findConfigMistakes", () => {
   });
 });
 
-test("a comparison with nothing gives all fields, and taking them away leaves nothing", () => {
+test("a comparison with undefined gives all fields, and removing them leaves nothing", () => {
   const { added } = compare({}, { spec: { containers: [WEB] } }, POD);
 
   expect(added).toEqual({ "f:spec": allFieldsOf({ containers: [WEB] }, POD_SPEC) });
@@ -350,7 +350,7 @@ describe("newFieldsOf", () => {
   const metadata = fc.record({ name: text, labels: fc.dictionary(text, text) }, { requiredKeys: [] });
   const pod = fc.record({ metadata, spec }, { requiredKeys: [] });
 
-  test("are what a comparison with an empty object finds", () => {
+  test("equal the fields added to an empty object", () => {
     fc.assert(
       fc.property(pod, (sent) => {
         const { value } = toNormalForm(POD, sent);
@@ -363,7 +363,7 @@ describe("newFieldsOf", () => {
     );
   });
 
-  test("are one set for all objects with the same keys, and without what is left out", () => {
+  test("are one set for objects with the same keys, without the excepted fields", () => {
     const value = (labels: object, uid: string): JsonObject =>
       toNormalForm(POD, { kind: "Pod", metadata: { labels, uid }, status: { phase: uid } }).value;
     const except = fieldSet(["f:kind"], ["f:metadata"], ["f:metadata", "f:uid"], ["f:status"]);
@@ -375,7 +375,7 @@ describe("newFieldsOf", () => {
     expect(newFieldsOf(value({ b: "1" }, "x"), POD, except)).not.toEqual(first);
   });
 
-  test("of an object with a frozen spec are those of what else it has too", () => {
+  test("of an object with a frozen spec include its other fields", () => {
     const frozen = Object.freeze(toNormalForm(POD, { spec: { nodeName: "n" } }).value["spec"]);
     const value = (labels: object): JsonObject => ({
       ...toNormalForm(POD, { metadata: { labels } }).value,
@@ -396,7 +396,7 @@ describe("newFieldsOf", () => {
     });
   });
 
-  test("of a frozen part are found out once for each schema it has", () => {
+  test("of a frozen part are computed once per schema", () => {
     const labels = Object.freeze({ a: "1" });
     const value = Object.freeze({ labels });
 
