@@ -19,7 +19,7 @@ const slow = compileCel("list.all(a, list.all(b, a + b >= 0))", {
 });
 
 describe("an allowance", () => {
-  test("is shared: what one takes the others lack", () => {
+  test("is shared by all evaluations", () => {
     const effort = new Effort();
     const [one, other] = [new Allowance(COST_MAX, effort), new Allowance(COST_MAX, effort)];
 
@@ -29,7 +29,7 @@ describe("an allowance", () => {
     expect(() => other.evaluate(compileCel("true", { variables: new Map() }), {})).toThrow(CelBudgetError);
   });
 
-  test("counts questions about permissions as Kubernetes does, but not as work", () => {
+  test("counts authorization checks as Kubernetes does, but not as effort", () => {
     const variables = new Map([["authorizer", namedType(AUTHORIZER_TYPE)]]);
     const check = "authorizer.path('/healthz').check('get').allowed()";
     const oracle = { decide: () => ({ isAllowed: true, reason: "" }) };
@@ -44,7 +44,7 @@ describe("an allowance", () => {
     expect(allowance.isSpent).toBe(false);
   });
 
-  test("counts what is worked out on the way, and stops it", () => {
+  test("counts nested evaluations and stops them", () => {
     const allowance = new Allowance(COST_MAX, new Effort());
     const bindings: Record<string, CelValue> = { list: LIST };
     const nested = compileCel("variables.slow && list.all(a, true)", {
@@ -60,7 +60,7 @@ describe("an allowance", () => {
   });
 });
 
-test("a field is worked out once, its failure too", () => {
+test("a lazy record computes a field once, even if it fails", () => {
   let count = 0;
   const makers = new Map<string, () => CelValue>([
     [
@@ -94,7 +94,7 @@ describe("a value as JSON", () => {
     expect(valueToJson(value, new Run(1000))).toEqual(json);
   });
 
-  test("costs what it is when it is written out", () => {
+  test("costs effort by its size in JSON", () => {
     const value = compileCel("[list, list, list]", { variables: new Map([["list", DYN]]) }).evaluate(
       { list: LIST },
       { budget: 1000 },

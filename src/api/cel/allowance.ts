@@ -1,29 +1,30 @@
 /**
- * What expressions that belong together may cost. Two things are counted: cost by the rules of Kubernetes, so that what is accepted and what is
- * refused is the same as there; and effort, the part of it that is work of this process, so that no object keeps everybody else waiting.
+ * Bounds the cost of expressions that are evaluated together. It counts two things. Cost follows Kubernetes' rules, so that
+ * both accept the same expressions. Effort is the part of the cost that this process works for, so that no object delays
+ * other requests.
  */
 import { CelBudgetError } from "./cel-error.ts";
 import { CALL_BUDGET, type Bindings, type Program } from "./program.ts";
 import { Run } from "./run.ts";
 import type { CelValue } from "./value.ts";
 
-/** As Kubernetes' for all expressions of one policy, and all rules of one object. */
+/** Bound as in Kubernetes, for all expressions of one policy and for all rules of one object. */
 export const COST_MAX = 10_000_000;
 
 /**
- * For all expressions of one request, or all rules of one object. A unit of work takes up to 100 ns on a machine of today, most take less:
- * this is a twentieth of a second.
+ * Bound for all expressions of one request, or all rules of one object. A unit of work takes up to 100 ns on a current
+ * machine, mostly less: the bound is 50 ms.
  */
 const EFFORT_MAX = 500_000;
 
-/** Shared by everything that is evaluated for one request. */
+/** Remaining effort, shared by all evaluations for one request. */
 export class Effort {
   left = EFFORT_MAX;
 }
 
 export class Allowance {
   readonly #effort: Effort;
-  /** Evaluations under way: an expression may need a variable, which is one of its own. */
+  /** Evaluations in progress. They nest: an expression may need a variable, which is evaluated on its own. */
   readonly #running: Run[] = [];
   #left: number;
   #share = 0;
@@ -33,22 +34,22 @@ export class Allowance {
     this.#effort = effort;
   }
 
-  /** Nothing more can be evaluated. Otherwise it was a single expression that cost too much. */
+  /** True when no further expression can run. False after a CelBudgetError if only a single expression was too expensive. */
   get isSpent(): boolean {
     return this.#left < 0 || this.#effort.left < 0;
   }
 
-  /** Which part of all effort the last evaluation took: whether it alone was too much. */
+  /** Share of all effort that the last evaluation took; tells whether that one alone was too expensive. */
   get lastShare(): number {
     return this.#share;
   }
 
-  /** Throws as a program does. */
+  /** Evaluates a program. Throws the program's errors. */
   evaluate(program: Program, bindings: Bindings): CelValue {
     return this.within((run) => program.runIn(run, bindings));
   }
 
-  /** Counts what the step counts. */
+  /** Runs the step and subtracts its cost and effort. */
   within<T>(step: (run: Run) => T): T {
     const run = this.#begin();
     this.#running.push(run);

@@ -1,4 +1,4 @@
-/** The tree of an expression, with macros expanded. `at` is the offset in the source that messages point to. */
+/** The syntax tree of an expression, with macros expanded. `at` is the offset in the source for messages. */
 import type { CelValue } from "./value.ts";
 
 export type Expr =
@@ -35,7 +35,7 @@ export interface SelectExpr extends Placed {
   readonly mode: "value" | "optional" | "test";
 }
 
-/** A function, or an operator as `_+_`. */
+/** A call of a function, or of an operator such as `_+_`. */
 export interface CallExpr extends Placed {
   readonly kind: "call";
   readonly name: string;
@@ -43,7 +43,7 @@ export interface CallExpr extends Placed {
   readonly args: readonly Expr[];
 }
 
-/** `&&` and `||` with all their terms: a chain of them may be long. */
+/** `&&` and `||` with all their terms in one node, because chains may be long. */
 export interface LogicExpr extends Placed {
   readonly kind: "logic";
   readonly name: "_&&_" | "_||_";
@@ -94,18 +94,18 @@ export type FoldName =
   | "transformMap"
   | "transformMapEntry";
 
-/** A macro that goes through a list or a map. */
+/** A macro that loops over a list or a map. */
 export interface FoldExpr extends Placed {
   readonly kind: "fold";
   readonly name: FoldName;
   readonly range: Expr;
-  /** One name for the item or key, or two for index and item, key and value. */
+  /** One name for the item or key, or two names: index and item, or key and value. */
   readonly variables: readonly string[];
   readonly filter: Expr | undefined;
   readonly body: Expr;
 }
 
-/** A name for a value within the body. In mode `optional` the value is one, and none of it gives none of the result. */
+/** Binds a name to a value within the body. The `opt` modes take an optional value and return none when it is empty. */
 export interface BindExpr extends Placed {
   readonly kind: "bind";
   readonly mode: "value" | "optMap" | "optFlatMap";
@@ -114,7 +114,7 @@ export interface BindExpr extends Placed {
   readonly body: Expr;
 }
 
-/** All expressions directly below. */
+/** The direct children of an expression. */
 export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case "literal":

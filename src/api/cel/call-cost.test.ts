@@ -23,7 +23,7 @@ function counted(source: string, run = new Run(1_000_000)): Run {
   return run;
 }
 
-// Reckoned by hand from cel-go's tracker and the libraries of Kubernetes 1.36.
+// Computed by hand from cel-go's tracker and the libraries of Kubernetes 1.36.
 describe("the cost of an evaluation", () => {
   test.each([
     // A name costs 1, a traversal of the text 10, a comparison of scalars 1.
@@ -38,7 +38,7 @@ describe("the cost of an evaluation", () => {
     ["isURL('http://a') && isIP('1.2.3.4')", 2],
     ["quantity('1Gi') == quantity('1Gi')", 3],
     ["format.dns1123Label().validate('ab').hasValue()", 10],
-    // All items of a list count, whether or not the first is found.
+    // All items of a list count, even if the first one matches.
     ["0 in list", 31],
     ["text in ['a', 'b']", 1],
     ["list == list", 5],
@@ -48,7 +48,7 @@ describe("the cost of an evaluation", () => {
     ["list.sort().size() == 30", 1814],
     ["list.distinct().size() == 30", 1814],
     ["list.slice(0, 5).size() == 5", 19],
-    // The macros cost as their expansions.
+    // Macros cost as much as their expansions.
     ["list.all(a, a >= 0)", 152],
     ["list.exists(a, a < 0)", 182],
     ["list.exists_one(a, a == 5)", 94],
@@ -60,7 +60,7 @@ describe("the cost of an evaluation", () => {
     expect(counted(source).cost).toBe(cost);
   });
 
-  test("is apart from the work: a step that costs little may still be too much work", () => {
+  test("differs from effort: a step of low cost may take too much effort", () => {
     const run = new Run(1000, 1_000_000);
 
     expect(() => counted("list.all(a, list == list && list == list)", run)).toThrow(CelBudgetError);

@@ -1,4 +1,4 @@
-/** The cost of a call that was made, as cel-go's tracker and Kubernetes' libraries count it. Estimates are in call-estimate.ts. */
+/** Cost of an evaluated call, as cel-go's tracker and Kubernetes' libraries count it. Estimates are in call-estimate.ts. */
 import {
   CHECK_COST,
   FORMAT_PATTERN_SIZE,
@@ -12,14 +12,14 @@ import { Bytes, CelList, CelMap, CelRecord, type CelValue, Opaque } from "./valu
 
 export type CallCost = (args: readonly CelValue[], result: CelValue) => number;
 
-/** A function, as far as its cost goes by it. */
+/** The parts of a function that decide its cost. */
 interface CostedFunction {
   readonly name: string;
   readonly isMember: boolean;
   readonly parameters: readonly { readonly name: string }[];
 }
 
-/** The bytes of an address, of which a block compares twice as many at most. */
+/** Bytes of an address. A comparison with a block reads at most twice as many. */
 const ADDRESS_SIZE = 16;
 
 export function callCost(called: CostedFunction): CallCost {
@@ -28,7 +28,7 @@ export function callCost(called: CostedFunction): CallCost {
 
 const one: CallCost = () => 1;
 
-/** The length of a text is in UTF-16 units here, and in characters upstream. */
+/** Size of a value. Texts count UTF-16 units here, and characters upstream. */
 function sizeOf(value: CelValue | undefined): number {
   if (typeof value === "string") return value.length;
   if (value instanceof CelList || value instanceof CelMap) return value.size;
@@ -52,7 +52,7 @@ const twiceOfText: CallCost = ([text]) => Math.ceil(sizeOf(text) * 2 * TEXT_FACT
 
 const join: CallCost = (_, result) => Math.ceil(sizeOf(result) * 2 * TEXT_FACTOR);
 
-/** One visit to each item; texts cost a tenth of their length. */
+/** Cost of a visit to each item; texts cost a tenth of their length. */
 const visit: CallCost = ([list]) => {
   if (!(list instanceof CelList)) return Math.floor(sizeOf(list) * TEXT_FACTOR);
   let cost = 0;
@@ -68,7 +68,7 @@ const match: CallCost = ([text, pattern]) =>
 
 const contains: CallCost = ([text, part]) => textCost(sizeOf(text)) * textCost(sizeOf(part));
 
-/** Lengths of the regular expressions behind the formats, as upstream states them; others count as the longest. */
+/** Lengths of the regular expressions of the named formats, as upstream states them. Others count as the longest. */
 const PATTERN_SIZES: Readonly<Record<string, number>> = {
   dns1123Label: 30,
   dns1123Subdomain: 60,
@@ -91,12 +91,12 @@ const selector: CallCost = ([, text]) => {
   return LIST_COST + textCost(size) + Math.ceil(size * REQUIREMENTS_FACTOR) * REQUIREMENT_COST;
 };
 
-/** A text is parsed before it is compared. */
+/** Cost of comparing addresses. A text argument is parsed first. */
 function addressCost(args: readonly CelValue[]): number {
   return textCost(2 * ADDRESS_SIZE) + (isText(args[1]) ? textCost(sizeOf(args[1])) : 0);
 }
 
-/** Equality looks at the shorter one, and at sizes alone: what the items cost to compare is not counted. */
+/** Cost of an equality: the size of the shorter side. The cost of comparing items is not counted. */
 const comparison: CallCost = ([left, right]) => textCost(Math.min(sizeOf(left), sizeOf(right)));
 
 const equality: CallCost = (args, result) => (args[0] instanceof Opaque ? 1 : comparison(args, result));
@@ -110,7 +110,7 @@ const sets = (factor: number): CallCost => {
   return ([left, right]) => 1 + sizeOf(left) * sizeOf(right) * factor;
 };
 
-/** A call that makes a list. */
+/** Cost of a call that makes a list. */
 function listing(factor: number, size: number): number {
   return Math.floor(factor * size) + LIST_COST + 1;
 }
@@ -119,7 +119,7 @@ const made: CallCost = (_, result) => listing(1, sizeOf(result));
 
 const flatten: CallCost = ([list, depth = 1n]) => listing(Math.max(0, Number(depth)), sizeOf(list));
 
-/** Every item is compared with every other. */
+/** Cost of a sort, which counts every pair of items. */
 export function sortCost(list: CelList): number {
   const factor = list.size > 0 && isText(list.at(0)) ? 2 + TEXT_FACTOR : 2;
   return listing(factor, list.size ** 2);
@@ -133,7 +133,7 @@ function each(names: readonly string[], cost: CallCost): readonly (readonly [str
   return names.map((name) => [name, () => cost] as const);
 }
 
-/** Costs that only the function of the name with a first parameter of the type has. */
+/** Costs of only the function with this name and this first parameter type. */
 function only(name: string, type: string, cost: CallCost): readonly [string, Chooser] {
   return [name, ({ parameters: [first] }) => (first?.name === type ? cost : one)];
 }
@@ -142,7 +142,7 @@ function member(name: string, cost: CallCost, other: CallCost): readonly [string
   return [name, ({ isMember }) => (isMember ? cost : other)];
 }
 
-/** By the function's name. A function that is not here costs one. */
+/** Costs by function name; all other functions cost one. */
 const COSTS: ReadonlyMap<string, Chooser> = new Map<string, Chooser>([
   ...each(["check"], () => CHECK_COST),
   ...each(["fieldSelector", "labelSelector"], selector),

@@ -1,4 +1,6 @@
-/** Upper bounds on the cost of one call of a function and on the size of its result, as cel-go and Kubernetes' libraries have them. */
+/**
+ * Upper bounds on the cost of one call and on the size of its result, equal to those of cel-go and Kubernetes' libraries.
+ */
 import {
   CHECK_COST,
   FORMAT_PATTERN_SIZE,
@@ -29,13 +31,13 @@ import {
 } from "./uint64.ts";
 import type { CelValue } from "./value.ts";
 
-/** An argument, or the value that a function is called on. */
+/** An argument, or the value before the dot. */
 export interface EstimatedValue {
   readonly type: CelType;
   readonly size: SizeRange;
-  /** Defined for a literal. */
+  /** Value of a literal; otherwise undefined. */
   readonly literal: CelValue | undefined;
-  /** `undefined` for a value of a type without parameters. */
+  /** Type and size of the items; `undefined` for a type without parameters. */
   items(): { readonly type: CelType; readonly size: SizeRange } | undefined;
 }
 
@@ -46,16 +48,16 @@ export interface EstimatedCall {
 }
 
 export interface CallEstimate {
-  /** Without the cost of the arguments. */
+  /** Cost without that of the arguments. */
   readonly cost: bigint;
-  /** `undefined` where the function says nothing about it. */
+  /** `undefined` where the function has no bound on its result. */
   readonly size: SizeRange | undefined;
 }
 
 type Estimator = (call: EstimatedCall) => CallEstimate | undefined;
 
 const CALL: CallEstimate = { cost: 1n, size: undefined };
-/** The longest name of a format. */
+/** Longest name of a format. */
 const FORMAT_NAME_SIZE = 64n;
 /** An address has 4 or 16 bytes. */
 const ADDRESS_SIZE: SizeRange = { min: 4n, max: 16n };
@@ -90,7 +92,7 @@ function literalCount(value: EstimatedValue | undefined, otherwise: bigint): big
   return typeof literal === "bigint" && literal >= 0n ? literal : otherwise;
 }
 
-/** One traversal of a string, of which the result may be as long. */
+/** One traversal of a string, with a result of the same size. */
 const traversal: Estimator = (call) => {
   const size = first(call)?.size ?? UNKNOWN_SIZE;
   return costing(textCost(size), size);
@@ -101,7 +103,7 @@ const parsing: Estimator = (call) => costing(textCost(first(call)?.size ?? UNKNO
 const twoTraversals: Estimator = (call) =>
   costing(multiplyByFactor((first(call)?.size ?? UNKNOWN_SIZE).max, 2 * TEXT_FACTOR));
 
-/** One visit to each item, which for texts is a traversal of it too. */
+/** One visit to each item, plus a traversal of each text. */
 const visit: Estimator = ({ target }) => {
   if (target === undefined) return undefined;
   const items = target.items();
@@ -131,7 +133,7 @@ const replace: Estimator = (call) => {
   return costing(multiplyByFactor(target.size.max, 2 * TEXT_FACTOR), size);
 };
 
-/** How often a text is replaced in a text of the size, and how much of that text is kept beside. */
+/** Bounds on the replacements in a text of the size, and on the part of the text that is kept. */
 function replaced(
   size: bigint,
   {
@@ -140,7 +142,7 @@ function replaced(
     wanted,
   }: { readonly isEmpty: boolean; readonly isKept: boolean; readonly wanted: bigint },
 ): { readonly count: bigint; readonly kept: bigint } {
-  // The empty text stands around every character.
+  // The empty text is found around every character.
   if (isEmpty) return { count: addSaturating(size, 1n), kept: size };
   return isKept ? { count: 0n, kept: size } : { count: divideUp(size, wanted), kept: 0n };
 }
@@ -168,7 +170,7 @@ function oneLess(count: bigint): bigint {
 }
 
 function matchCost(text: SizeRange, pattern: SizeRange): bigint {
-  // One more, since a pattern costs on an empty text too.
+  // One more, because a pattern costs something even on an empty text.
   const turns = textCost(addSizes(text, fixedSize(1)));
   return multiplySaturating(turns, multiplyByFactor(pattern.max, PATTERN_FACTOR));
 }
@@ -179,7 +181,7 @@ const find: Estimator = (call) => {
   return costing(matchCost(target.size, sizeAt(call, 0)), { min: 0n, max: target.size.max });
 };
 
-/** A call of the function without a target costs one, as upstream. */
+/** As upstream, a call without a value before the dot costs one. */
 const matches: Estimator = (call) =>
   call.target === undefined ? undefined : costing(matchCost(call.target.size, sizeAt(call, 0)));
 
@@ -199,7 +201,7 @@ const selector: Estimator = (call) => {
   return costing(addSaturating(parsed, multiplyByFactor(requirements, REQUIREMENT_COST)));
 };
 
-/** Bytes of two addresses; a text that is given instead of an address is parsed. */
+/** Cost of comparing two addresses, including the parse of a text argument. */
 function addressComparison(call: EstimatedCall): bigint {
   const compared = textCost(addSizes(ADDRESS_SIZE, ADDRESS_SIZE));
   return typeName(call, 1) === "string" ? addSaturating(compared, textCost(sizeAt(call, 0))) : compared;
@@ -207,21 +209,21 @@ function addressComparison(call: EstimatedCall): bigint {
 
 const containsAddress: Estimator = (call) => costing(addressComparison(call));
 
-/** The block is masked before. */
+/** The block is masked first. */
 const containsBlock: Estimator = (call) =>
   costing(addSaturating(addressComparison(call), textCost(ADDRESS_SIZE) + 1n));
 
 const validate: Estimator = (call) =>
   costing(multiplyByFactor(textCost(sizeAt(call, 0)), FORMAT_PATTERN_SIZE * PATTERN_FACTOR));
 
-/** One for types whose values are compared as a whole. */
+/** Types whose values are compared as a whole cost one. */
 const equality: Estimator = (call) => {
   const [left, right] = call.args;
   const isOne = left?.type.name === right?.type.name;
   const name = isOne ? (left?.type.name ?? "") : "";
   if (FLAT.has(name)) return CALL;
   if (name === "kubernetes.NamedFormat") return costing(textCost(fixedSize(FORMAT_NAME_SIZE)));
-  // Upstream asks the right side for both sizes.
+  // As upstream, the size of the right side counts for both sides.
   if (name === "kubernetes.URL") return costing(textCost(sizedOr(right, fixedSize(1))));
   return comparison(call);
 };
@@ -262,7 +264,7 @@ const concatenation: Estimator = (call) => {
 const toBytes: Estimator = (call) => {
   if (typeName(call) !== "string") return undefined;
   const size = sizeAt(call, 0);
-  // A character takes four bytes at most.
+  // A character takes at most four bytes.
   return costing(textCost(size), { min: size.min, max: wrapUint64(size.max * 4n) });
 };
 
@@ -272,13 +274,13 @@ const toText: Estimator = (call) => {
   return costing(textCost(size), { min: size.min / 4n, max: size.max });
 };
 
-/** Two quotes are added, and every character may need an escape. */
+/** Quotes add two characters, and each character may need an escape. */
 const quote: Estimator = (call) => {
   const size = sizeAt(call, 0);
   return costing(textCost(size), { min: size.min + 2n, max: wrapUint64(size.max * 2n + 2n) });
 };
 
-/** The branches are the second and the third argument, whose costs the caller knows. */
+/** Size of either branch, which are the second and third argument. The caller adds the cost of the branches. */
 const conditional: Estimator = (call) => costing(0n, unionOfSizes(sizeAt(call, 1), sizeAt(call, 2)));
 
 const sets =
@@ -288,7 +290,7 @@ const sets =
     return costing(addSaturating(multiplyByFactor(pairs, factor), 1n));
   };
 
-/** A call that makes a list. */
+/** Cost of a call that makes a list. */
 function listing(factor: number, size: SizeRange): CallEstimate {
   return costing(addSaturating(multiplyByFactor(size.max, factor), BigInt(LIST_COST + 1)), size);
 }
@@ -317,7 +319,7 @@ const sort: Estimator = ({ target, overload }) => {
   return target === undefined ? undefined : estimateSort(target.size, list?.parameters[0]);
 };
 
-/** Every item is compared with every other; `key` is the type that the order goes by. */
+/** Cost of a sort, which counts every pair of items. `key` is the type that is compared. */
 export function estimateSort(size: SizeRange, key: CelType | undefined): CallEstimate {
   return listing(isText(key?.name ?? "") ? 2 + TEXT_FACTOR : 2, multiplySizes(size, size));
 }
@@ -326,7 +328,7 @@ function each(names: readonly string[], estimator: Estimator): readonly (readonl
   return names.map((name) => [name, estimator] as const);
 }
 
-/** By the function's name. A function that is not here costs one. */
+/** Estimators by function name; all other functions cost one. */
 const ESTIMATORS: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ["check", () => costing(BigInt(CHECK_COST))],
   ...each(["fieldSelector", "labelSelector"], selector),

@@ -1,12 +1,12 @@
-/** What can go wrong with an expression: before it runs, while it runs, and when it runs for too long. */
+/** The errors of expressions: at compile time, at run time, and when the cost exceeds its bound. */
 
 export interface CelIssue {
-  /** Offset in the source, in UTF-16 units; negative for what is said of the whole. */
+  /** Offset in the source, in UTF-16 units; negative for an issue of the whole expression. */
   readonly at: number;
   readonly message: string;
 }
 
-/** The text is no expression, or its types do not fit. The message names each place, as cel-go does. */
+/** The source is not a valid expression or has a type error. The message shows each place, as cel-go's does. */
 export class CelCompileError extends Error {
   readonly issues: readonly CelIssue[];
 
@@ -17,7 +17,7 @@ export class CelCompileError extends Error {
   }
 }
 
-/** The types fit, but a value that is written down cannot be converted to what the expression says. */
+/** The types fit, but a constant cannot be converted to the requested type, as in `int("x")`. */
 export class CelConstantError extends CelCompileError {
   constructor(message: string) {
     super("", []);
@@ -26,16 +26,16 @@ export class CelConstantError extends CelCompileError {
   }
 }
 
-/** In the words of upstream, which finds one kind of mistakes later than the other. */
+/** Error text in upstream's words. Upstream finds constant errors in a later stage than other mistakes. */
 export function compileFailure(error: CelCompileError): string {
   const stage = error instanceof CelConstantError ? "program instantiation" : "compilation";
   return `${stage} failed: ${error.message}`;
 }
 
-/** A value for which the expression has no result, as `1 / 0` or a key that is not there. */
+/** The expression has no result for these values, as with `1 / 0` or a missing key. */
 export class CelEvaluationError extends Error {
   constructor(message: string) {
-    // An expression may make many of these and need none. Where our own code was says nothing of them, and takes long to find.
+    // An expression may make and drop many errors. Capturing a stack is slow, and ours would not help its author.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);
@@ -44,7 +44,7 @@ export class CelEvaluationError extends Error {
   }
 }
 
-/** The expression cost more than its caller wants to spend. No operator absorbs this one. */
+/** The expression cost more than its budget. No operator absorbs this error. */
 export class CelBudgetError extends Error {
   constructor() {
     super("operation cancelled: actual cost limit exceeded");
@@ -52,7 +52,7 @@ export class CelBudgetError extends Error {
   }
 }
 
-/** Of a long line only this much is shown, as the position alone says enough. */
+/** Longest line that is shown; for longer ones the position is enough. */
 const SNIPPET_MAX = 10_000;
 
 function issueText(source: string, { at, message }: CelIssue): string {

@@ -1,4 +1,4 @@
-/** Finds the type of each part of an expression, which functions it calls, and every place where types do not fit. */
+/** Type checker: finds the type of each part of an expression, the functions it calls, and every type error. */
 import type {
   BindExpr,
   CallExpr,
@@ -42,15 +42,15 @@ import {
 import { type CelValue, tagOf } from "./value.ts";
 
 export interface Declarations {
-  /** A name may have dots: `authorizer.requestResource`. */
+  /** Variables by name. A name may have dots: `authorizer.requestResource`. */
   readonly variables: ReadonlyMap<string, CelType>;
-  /** Objects that expressions may make, by their names. */
+  /** Types of objects that expressions may construct, by name. */
   readonly structs?: { get(name: string): CelType | undefined };
-  /** Whether `cel.bind` is there: selectors of devices have it, rules and policies have not. */
+  /** Whether `cel.bind` is available: device selectors have it, validation rules and policies do not. */
   readonly bindings?: Bindings;
 }
 
-/** What a call does: the functions that it may be, and whether what stands before the dot is an argument. */
+/** Resolved call: the candidate functions, and the arguments, including the value before the dot. */
 export interface Resolution {
   readonly overloads: readonly Overload[];
   readonly args: readonly Expr[];
@@ -59,11 +59,11 @@ export interface Resolution {
 export interface Checked {
   readonly type: CelType;
   readonly calls: ReadonlyMap<Expr, Resolution>;
-  /** Names that are variables declared by the caller. */
+  /** Names that resolve to variables of the caller. */
   readonly variables: ReadonlyMap<Expr, string>;
-  /** Names that are types. */
+  /** Names that resolve to types. */
   readonly typeNames: ReadonlyMap<Expr, string>;
-  /** Of each part, as far as it is known. */
+  /** Type of a part, as far as it is known. */
   typeOf(expr: Expr): CelType;
   readonly issues: readonly CelIssue[];
 }
@@ -87,7 +87,7 @@ const LITERALS: ReadonlyMap<string, CelType> = new Map(
   [BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL].map((type) => [type.name, type]),
 );
 
-/** More would not help anybody. */
+/** Upper bound of reported issues; more would not help the author. */
 const ISSUES_MAX = 100;
 
 export function checkCel(expr: Expr, declarations: Declarations): Checked {
@@ -105,7 +105,7 @@ class Checker {
   readonly #variables = new Map<Expr, string>();
   readonly #typeNames = new Map<Expr, string>();
   readonly #types = new Map<Expr, CelType>();
-  /** Within how many calls whose arguments may hold lists and maps of several types. */
+  /** Depth of calls whose arguments may be lists and maps with items of several types. */
   #mixed = 0;
   readonly #issues: CelIssue[] = [];
 
@@ -171,7 +171,7 @@ class Checker {
     return typeText(this.settled(type));
   }
 
-  /** The type of a variable or of the name of a type. A leading dot looks past the variables of macros. */
+  /** The type of a variable, or of a type's name. A leading dot skips the variables of macros. */
   #name(expr: Expr, name: string): CelType | undefined {
     const local = this.#scope.findLast(([known]) => known === name);
     if (local !== undefined) return local[1];
@@ -265,10 +265,10 @@ class Checker {
     return mistake === undefined ? result : this.#report(mistake.at, mistake.message);
   }
 
-  /** The result's type when the arguments fit. */
+  /** The result type if the arguments fit the function. */
   #fit({ parameters, result, tags }: Overload, given: readonly CelType[]): CelType | undefined {
     const inference = this.#inference;
-    // Most functions of a name are ruled out by the look of their arguments.
+    // Fast path: the tags of the arguments rule out most functions of the name.
     if (given.some((type, at) => isOther(tags[at], inference.resolve(type)))) return undefined;
     const [made = DYN, ...wanted] = inference.fresh([result, ...parameters]);
     const fits = inference.attempt(() =>
@@ -295,7 +295,7 @@ class Checker {
     return BOOL;
   }
 
-  /** Both must be of one type, as Kubernetes wants it of lists and maps. */
+  /** The common type of items. As in Kubernetes, the items of a list or map must have one type. */
   #join(before: CelType | undefined, type: CelType, at: number): CelType {
     if (before === undefined) return type;
     if (this.#inference.accepts(before, type)) return this.#inference.general(before, type);
@@ -359,7 +359,7 @@ class Checker {
     return type;
   }
 
-  /** The types of the variables that go through a list or a map. */
+  /** The types of the variables that loop over a list or a map. */
   #rangeTypes({ range, variables }: FoldExpr): readonly [CelType, CelType] {
     const type = this.#inference.resolve(this.check(range));
     const isPair = variables.length > 1;
@@ -421,7 +421,7 @@ class Checker {
     }
   }
 
-  /** Only lists have an order, and only what can be compared gives one. */
+  /** Type of a sorted list. The range must be a list and the key comparable. */
   #sorted({ range, at }: FoldExpr, item: CelType, key: CelType): CelType {
     const list = this.#types.get(range) ?? DYN;
     if (this.#inference.accepts(listOf(DYN), list) && hasOrder(this.#inference.resolve(key)))
@@ -474,14 +474,14 @@ function fieldType({ fields }: CelType, name: string): CelType | undefined {
   return fields?.find(name)?.type;
 }
 
-/** Whether a value of the type can never have the tag. */
+/** True when a value of the type can never have the tag. */
 function isOther(tag: string | undefined, { kind, name }: CelType): boolean {
   if (tag === undefined || kind === "dyn" || kind === "error" || kind === "parameter" || name === NULL.name)
     return false;
   return kind === "object" ? tag !== "object" : tag !== name;
 }
 
-/** What can be compared. */
+/** Types with an order. */
 const ORDERED: ReadonlySet<string> = new Set(
   [BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION].map(({ name }) => name),
 );

@@ -35,7 +35,7 @@ function estimate(source: string): bigint {
   return program.estimate({ rootOf: () => SELF });
 }
 
-// Figures without upstream's beside them are reckoned by hand from cel-go 0.26, which Kubernetes 1.36 has.
+// Numbers without upstream's beside them are computed by hand from cel-go 0.26, the version in Kubernetes 1.36.
 describe("the estimated cost", () => {
   test.each<[string, number | bigint]>([
     // A name costs 1, each field 1.
@@ -43,7 +43,7 @@ describe("the estimated cost", () => {
     ["has(self.s)", 1],
     ["self.any.x", 2],
     ["{'a': self.any}.a.b", 33],
-    // A traversal for each tenth character.
+    // A traversal costs a tenth per character.
     ["self.s == self.s", 14],
     ["self.s.matches('^a+$')", 13],
     ["matches(self.s, '^a+$')", 3],
@@ -52,7 +52,7 @@ describe("the estimated cost", () => {
     ["string(b'abc') + 'd' == 'abcd'", 3],
     ["bytes(self.s) == b''", 12],
     ["'a'.replace('', self.s).size() == 3", 5],
-    // An empty list for the binding, beside the value and the body.
+    // The binding costs an empty list, besides the value and the body.
     ["cel.bind(x, self.s, x == x)", 24],
     ["self.?i.optMap(x, x + 1).hasValue()", 20],
     ["self.?i.optFlatMap(x, optional.of(x)).hasValue()", 19],
@@ -67,19 +67,19 @@ describe("the estimated cost", () => {
     expect(estimate(source)).toBe(BigInt(cost));
   });
 
-  test("does not go beyond 64 bits", () => {
+  test("does not exceed 64 bits", () => {
     expect(estimate("string(1).matches(string(2))")).toBe(UINT64_MAX);
     expect(estimate("[1, 2].all(x, string(x).matches(string(2)))")).toBe(UINT64_MAX);
   });
 
-  test("takes the bound of a field from its declaration, and has none for a field that is called by a word of the language", () => {
+  test("uses the declared bound of a field, and no bound for a field with a reserved name", () => {
     expect(estimate("self.s.contains('a')")).toBe(12n);
     expect(estimate("self.namespace.contains('a')")).toBe(1_844_674_407_370_955_266n);
   });
 });
 
 describe("a path in an estimate", () => {
-  test("ends in the name of another path that grew out of the same, as in upstream's", () => {
+  test("ends in the last name appended to the shared path, as upstream's does", () => {
     // The range `x.names` is seen as `x.other`, which may have 500 characters; each turn costs 4 + 2 + 1 + 4.
     const turns = estimate("self.parts.all(x, x.names.exists(y, x.other == y))");
     const alone = estimate("self.parts.all(x, x.names.exists(y, y == y))");

@@ -1,6 +1,6 @@
 /**
- * An upper bound on the cost of an expression before it ever runs, equal to the one that cel-go's estimator gives in Kubernetes. Sizes come from
- * literals, from the types' declarations along the path to a value, and from the functions that made it.
+ * Upper bound on the cost of an expression before it runs, equal to that of cel-go's estimator in Kubernetes. Sizes come
+ * from literals, from declared types along the path to a value, and from the functions that made the value.
  */
 import type { BindExpr, CallExpr, Expr, FoldExpr, ListExpr, MapExpr, SelectExpr, StructExpr } from "./ast.ts";
 import { type CallEstimate, type EstimatedValue, estimateCall, estimateSort } from "./call-estimate.ts";
@@ -13,7 +13,7 @@ import { addSaturating, multiplySaturating } from "./uint64.ts";
 import { pathWithin, type SizeHints, ValuePath } from "./value-path.ts";
 import { type LocalVariable, typeSize, unionOfEntries, ValueSizes } from "./value-sizes.ts";
 
-/** Between 0 and 2^64-1, which stands for everything above. */
+/** Estimated cost from 0 to 2^64-1, where the maximum stands for every larger cost. */
 export function estimateCost(expr: Expr, checked: Checked, hints: SizeHints): bigint {
   return new Estimate(checked, hints).cost(expr);
 }
@@ -22,7 +22,7 @@ const LIST_COST = BigInt(unit.LIST_COST);
 const MAP_COST = BigInt(unit.MAP_COST);
 const STRUCT_COST = BigInt(unit.STRUCT_COST);
 
-/** What the target of `sortBy` is called by in cel-go's expansion, so that no expression can name it. */
+/** Name of the target of `sortBy` in cel-go's expansion. No expression can use this name. */
 const SORTED = "@__sortBy_input__";
 
 class Estimate {
@@ -71,7 +71,7 @@ class Estimate {
     return 1n;
   }
 
-  /** A test of presence costs nothing of its own. Neither does a field of a value whose type is not known. */
+  /** A presence test adds no cost, nor does a field of a value of unknown type. */
   #select(expr: SelectExpr): bigint {
     const declared = this.#checked.variables.get(expr) ?? this.#checked.typeNames.get(expr);
     if (declared !== undefined) return this.#ident(expr, declared);
@@ -91,7 +91,7 @@ class Estimate {
     const values: EstimatedValue[] = [];
     for (const arg of args) {
       costs.push(this.cost(arg));
-      // At once: a path may change its end when the next argument's grows out of the same.
+      // Read at once: the next argument may change the last name of this path (see ValuePath).
       values.push(this.#sizes.valueOf(arg));
     }
     const before = target === undefined ? 0n : this.cost(target);
@@ -126,7 +126,7 @@ class Estimate {
     call: {
       readonly overload: Overload;
       readonly estimate: CallEstimate;
-      /** By the overloads before. */
+      /** Size from the previous overloads. */
       readonly size: SizeRange | undefined;
     },
   ): SizeRange | undefined {
@@ -180,7 +180,7 @@ class Estimate {
     return addSaturating(STRUCT_COST, this.#sum(fields.map(({ value }) => value)));
   }
 
-  /** By cel-go's expansion of the macro. */
+  /** Cost of cel-go's expansion of the macro. */
   #fold(expr: FoldExpr): bigint {
     if (expr.name === "sortBy") return this.#sortBy(expr);
     const before = this.cost(expr.range);
@@ -189,13 +189,13 @@ class Estimate {
     const turns = this.#sizes.sizeOf(expr.range) ?? UNKNOWN_SIZE;
     const { made } = FOLDS[expr.name];
     this.#sizes.setSize(expr, made === undefined ? fixedSize(1) : turns);
-    // The macro begins with an empty list, whose items have no size.
+    // The macro starts with an empty list, whose items have no size.
     const value = unionOfSizes(fixedSize(0), item ?? UNKNOWN_SIZE);
     if (made === "list") this.#sizes.setEntries(expr, { container: "list", key: fixedSize(1), value });
     return addSaturating(before, foldCost(expr, turns, step));
   }
 
-  /** The list gets a name; then it is sorted by the list of keys that a `map` makes of it. */
+  /** As expanded by cel-go: the list is bound to a name, and sorted by the keys that a `map` makes of it. */
   #sortBy(expr: FoldExpr): bigint {
     const before = addSaturating(LIST_COST, this.cost(expr.range));
     const sorted = this.#sizes.localOf(SORTED, expr.range);
@@ -203,12 +203,12 @@ class Estimate {
     const turns = this.#sizes.sizeOfLocal(sorted, this.#sizes.typeOf(expr.range)) ?? UNKNOWN_SIZE;
     const sort = estimateSort(turns, this.#sizes.typeOf(expr.body));
     this.#sizes.setSize(expr, sort.size);
-    // The name stands twice: before the dot, and as the range of the `map`.
+    // The name is read twice: before the dot, and as the range of the `map`.
     const keys = addSaturating(2n, foldCost(expr, turns, step));
     return addSaturating(before, addSaturating(keys, sort.cost));
   }
 
-  /** The cost of the filter and the body, and the size of an item that they make. */
+  /** Cost of the filter and the body, and the size of the item they make. */
   #turn(
     expr: FoldExpr,
     range: Pick<LocalVariable, "path" | "entries">,
@@ -252,7 +252,10 @@ class Estimate {
     return addSaturating(before, body);
   }
 
-  /** `value.hasValue() ? optional.of(cel.bind(variable, value.value(), body)) : optional.none()`, or without `optional.of`. */
+  /**
+   * Expansion: `value.hasValue() ? optional.of(cel.bind(variable, value.value(), body)) : optional.none()`, or without
+   * `optional.of`.
+   */
   #bindOptional(expr: BindExpr): bigint {
     const value = this.cost(expr.value);
     const local: LocalVariable = {
@@ -268,11 +271,11 @@ class Estimate {
   }
 }
 
-/** The cost of a macro beside its range and its body, as its expansion in cel-go is made. */
+/** Cost of a macro besides its range and body, by its expansion in cel-go. */
 interface FoldCost {
   readonly once: bigint;
   readonly turn: bigint;
-  /** What the macro makes; `undefined` for a scalar. */
+  /** Type of the macro's result; `undefined` for a scalar. */
   readonly made: "list" | "map" | undefined;
 }
 
@@ -282,7 +285,7 @@ const FOLDS: Readonly<Record<FoldExpr["name"], FoldCost>> = {
   all: { once: 1n, turn: 3n, made: undefined },
   exists: { once: 1n, turn: 4n, made: undefined },
   existsOne: { once: 2n, turn: 2n, made: undefined },
-  // The variable stands in the list that is added.
+  // The variable is part of the list that is appended.
   filter: { ...LIST_FOLD, turn: LIST_COST + 3n },
   map: LIST_FOLD,
   sortBy: LIST_FOLD,
@@ -296,7 +299,7 @@ function foldCost({ name }: FoldExpr, turns: SizeRange, step: bigint): bigint {
   return addSaturating(once, multiplySaturating(turns.max, addSaturating(turn, step)));
 }
 
-/** One of the branches alone is evaluated. */
+/** Cost of the arguments. A conditional evaluates only one of its branches. */
 function argumentCost({ name }: CallExpr, costs: readonly bigint[]): bigint {
   const [condition = 0n, yes = 0n, no = 0n] = costs;
   if (name === "_?_:_") return addSaturating(condition, yes > no ? yes : no);

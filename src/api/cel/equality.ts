@@ -1,4 +1,4 @@
-/** When values are equal, and which of two is less. Numbers compare by their values, whatever their types. */
+/** Equality and order of values. Numbers compare by value across types. */
 import { JsonRecord, listItemKey, listKeysOf } from "./json-value.ts";
 import type { Run } from "./run.ts";
 import {
@@ -16,7 +16,7 @@ import {
   Uint,
 } from "./value.ts";
 
-/** Values of different types are not equal; nothing here fails. Each pair that is looked at costs one. */
+/** Values of different types are not equal; a comparison never fails. Each compared pair costs one. */
 export function areEqual(left: CelValue, right: CelValue, run: Run): boolean {
   if (typeof left === "object" && left !== null) return areObjectsEqual(left, right, run);
   if (typeof left === typeof right) {
@@ -53,7 +53,7 @@ function areListsEqual(left: CelList, right: CelList, run: Run): boolean {
   return true;
 }
 
-/** Sets and lists with keys are equal in any order. */
+/** Compares sets and lists with keys, in any order of items. */
 function areKeyedEqual(left: CelList, right: CelList, run: Run): boolean {
   const keys = listKeysOf(left);
   const others = new Map<string, CelValue>();
@@ -126,7 +126,7 @@ function compareNumbers(left: CelNumber, right: CelNumber): number | undefined {
   return Number.isNaN(one) || Number.isNaN(other) ? undefined : 0;
 }
 
-/** With a double, a whole number is compared as the double that is nearest to it. */
+/** The double nearest to a number, for comparisons with a double. */
 function doubleOf(value: CelNumber): number {
   return typeof value === "number" ? value : Number(wholeOf(value));
 }
@@ -139,7 +139,7 @@ function sign(left: bigint, right: bigint): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** By code points: those above the first plane are written in units that lie below some of that plane. */
+/** Order by code points. UTF-16 order differs: surrogates sort below some characters of the first plane. */
 function compareTexts(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);

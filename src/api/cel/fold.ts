@@ -1,4 +1,4 @@
-/** Macros that go through a list or a map. */
+/** Evaluates macros that loop over a list or a map. */
 import type { FoldExpr, FoldName } from "./ast.ts";
 import { sortCost } from "./call-cost.ts";
 import { CelEvaluationError } from "./cel-error.ts";
@@ -8,25 +8,25 @@ import type { Run } from "./run.ts";
 import { addEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
 import { CelList, CelMap, type CelValue, PlainList, PlainMap } from "./value.ts";
 
-/** The cost of a macro beside its range, its filter and its body, as its expansion in cel-go is evaluated. */
+/** Cost of a macro besides its range, filter and body, by its expansion in cel-go. */
 interface FoldCost {
-  /** For the result. */
+  /** Cost of the result. */
   readonly once: number;
   readonly turn: number;
-  /** More for a turn that adds to the result. */
+  /** Additional cost of an iteration that adds to the result. */
   readonly chosen: number;
 }
 
-/** To put an item into a list of its own, and add that list. */
+/** Cost of making a list of one item and appending that list. */
 const ADDING = LIST_COST + 1;
-/** The items of the result are put into one list here. */
+/** Effort of adding an item: this implementation appends to one list. */
 const ADDING_EFFORT = 3;
 const COSTS: Readonly<Record<FoldName, FoldCost>> = {
   all: { once: 1, turn: 3, chosen: 0 },
   exists: { once: 1, turn: 4, chosen: 0 },
   existsOne: { once: 2, turn: 1, chosen: 1 },
   filter: { once: 1, turn: 1, chosen: ADDING + 1 },
-  // The name of the list stands twice.
+  // The name of the list is read twice.
   sortBy: { once: 3, turn: 1, chosen: ADDING },
   map: { once: 1, turn: 1, chosen: ADDING },
   transformList: { once: 1, turn: 1, chosen: ADDING },
@@ -58,7 +58,7 @@ export function planFold(expr: FoldExpr, planner: StepMaker): Step {
   };
 }
 
-/** Puts one pair after the other into the slots; ends when the turn says so. */
+/** Puts each pair into the slots in turn, until `turn` returns "stop". */
 function eachTurn(fold: Fold, run: Run, turn: (key: CelValue) => "on" | "stop"): void {
   const range = fold.range(run);
   if (range instanceof CelList) eachItem(fold, range, { run, turn });
@@ -94,7 +94,7 @@ function eachKey({ slots, cost }: Fold, map: CelMap, { run, turn }: Turning): vo
   }
 }
 
-/** `all` and `exists`: the one that decides makes up for those that fail. */
+/** Evaluates `all` and `exists`. A deciding item hides the errors of other items. */
 function decideAll(decisive: boolean): (fold: Fold, run: Run) => CelValue {
   return (fold, run) => {
     let failure: CelEvaluationError | undefined;
@@ -138,7 +138,7 @@ function filterList(fold: Fold, run: Run): CelValue {
   return new PlainList(kept);
 }
 
-/** By what the body gives of each item. */
+/** Sorts a list by the key that the body computes for each item. */
 function sortList(fold: Fold, run: Run): CelValue {
   const range = fold.range(run);
   if (!(range instanceof CelList)) throw new CelEvaluationError("no such overload");

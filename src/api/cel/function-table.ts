@@ -1,4 +1,4 @@
-/** All functions of Kubernetes' environment, by name. The extensions for mathematics and base64 are no part of it. */
+/** All functions of Kubernetes' CEL environment, by name. It has no extensions for mathematics and base64. */
 import { ADDRESSES } from "./library/address.ts";
 import { ARITHMETIC } from "./library/arithmetic.ts";
 import { AUTHORIZER } from "./library/authorizer.ts";
@@ -17,8 +17,8 @@ import { URLS } from "./library/url.ts";
 import { type Library, type Overload, overloadsOf } from "./overload.ts";
 
 /**
- * What each call of a library's function takes beyond what it counts itself: a unit is some fifty nanoseconds, and reading an
- * address or a version takes longer than a comparison.
+ * The libraries, each with the effort of a call beyond the effort that its functions count. A unit is about 50 ns, and
+ * parsing an address or a version takes longer than a comparison.
  */
 const LIBRARIES: readonly (readonly [library: Library, effort: number])[] = [
   [OPERATORS, 0],
@@ -38,12 +38,12 @@ const LIBRARIES: readonly (readonly [library: Library, effort: number])[] = [
   [AUTHORIZER, 0],
 ];
 
-/** Only where an expression may make patches. */
+/** Functions available only where an expression may make JSON patches. */
 export const PATCH_FUNCTIONS: ReadonlySet<string> = new Set(["jsonpatch.escapeKey"]);
 
 let table: ReadonlyMap<string, readonly Overload[]> | undefined;
 
-/** Made when the first expression is compiled. */
+/** The table, made when the first expression is compiled. */
 export function functionTable(): ReadonlyMap<string, readonly Overload[]> {
   table ??= makeTable();
   return table;

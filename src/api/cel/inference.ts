@@ -1,7 +1,7 @@
-/** What the letters of signatures stand for, found while an expression is checked. */
+/** Type inference: finds the types of the type parameters of signatures while an expression is checked. */
 import { type CelType, DYN, NULL, parameterOf, parameterType } from "./type.ts";
 
-/** Types that may be null: what is not a plain value. */
+/** Plain types, whose values cannot be null. */
 const PLAIN: ReadonlySet<string> = new Set([
   "bool",
   "int",
@@ -16,11 +16,11 @@ const PLAIN: ReadonlySet<string> = new Set([
 
 export class Inference {
   readonly #bound = new Map<string, CelType>();
-  /** The names that are bound, in that order. */
+  /** Names in the order in which they were bound, for rollback. */
   readonly #order: string[] = [];
   #made = 0;
 
-  /** Notes what the step finds only when it succeeds. */
+  /** Runs the step, and undoes its bindings if it fails. */
   attempt(step: () => boolean): boolean {
     const before = this.#order.length;
     if (step()) return true;
@@ -28,13 +28,13 @@ export class Inference {
     return false;
   }
 
-  /** A type that is not known yet. */
+  /** A new type parameter for an unknown type. */
   unknown(): CelType {
     this.#made += 1;
     return parameterType(`%${this.#made}`);
   }
 
-  /** The types of a signature, with letters of their own. */
+  /** The types of a signature, with fresh type parameters. */
   fresh(types: readonly CelType[]): readonly CelType[] {
     const letters = new Map<string, CelType>();
     return types.map((type) => this.#renamed(type, letters));
@@ -50,7 +50,7 @@ export class Inference {
     return { ...type, parameters: type.parameters.map((inner) => this.#renamed(inner, letters)) };
   }
 
-  /** As far as it is known; what is not stays a letter. */
+  /** The type as far as it is known; an unbound parameter stays a parameter. */
   resolve(type: CelType): CelType {
     let found = type;
     while (found.kind === "parameter") {
@@ -61,7 +61,7 @@ export class Inference {
     return found;
   }
 
-  /** At every level; what nobody knows is anything. */
+  /** Resolves the type at every level; unbound parameters become dyn. */
   settle(type: CelType): CelType {
     const found = this.resolve(type);
     if (found.kind === "parameter") return DYN;
@@ -69,7 +69,7 @@ export class Inference {
     return { ...found, parameters: found.parameters.map((inner) => this.settle(inner)) };
   }
 
-  /** Whether a value of the one type can stand where the other is asked for. */
+  /** True when a value of the given type may be used where the wanted type is expected. */
   accepts(wanted: CelType, given: CelType): boolean {
     const [to, from] = [this.resolve(wanted), this.resolve(given)];
     if (to === from) return true;
@@ -79,7 +79,7 @@ export class Inference {
     if (from.name === NULL.name) return !PLAIN.has(to.name);
     if (to.name === NULL.name) return !PLAIN.has(from.name);
     if (to.kind !== from.kind || to.name !== from.name) return false;
-    // One type may be compared with any other.
+    // A type may be compared with any other type.
     if (to.kind === "type") return true;
     return to.parameters.every((inner, at) => this.accepts(inner, parameterOf(from, at)));
   }
@@ -91,14 +91,14 @@ export class Inference {
     return true;
   }
 
-  /** A type that would be a part of itself is none. */
+  /** True when the type contains the parameter. A type cannot contain itself. */
   #holds(type: CelType, name: string): boolean {
     const found = this.resolve(type);
     if (found.kind === "parameter") return found.name === name;
     return found.parameters.some((inner) => this.#holds(inner, name));
   }
 
-  /** The type of several that stands for both; call after `accepts`. */
+  /** The more general of two types. Call it only after `accepts`. */
   general(left: CelType, right: CelType): CelType {
     const [one, other] = [this.resolve(left), this.resolve(right)];
     if (isOpen(other) || one.name === NULL.name) return other;

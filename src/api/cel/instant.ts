@@ -1,16 +1,16 @@
-/** Times of expressions: nanoseconds, years 1 to 9999, zones by name or by difference. */
+/** Timestamps of expressions, in nanoseconds: years 1 to 9999, time zones by name or by offset. */
 import { dateTimeText } from "../../base/date-text.ts";
 import { findInstant } from "../values/time.ts";
 
 const NS_PER_US = 1000n;
 const NS_PER_MS = 1_000_000n;
 const NS_PER_SECOND = 1_000_000_000n;
-/** The first instant of year 1, which is Go's zero of times, and the last of year 9999. */
+/** First instant of year 1, which is the zero of Go's time.Time, and last instant of year 9999. */
 export const INSTANT_MIN = -62_135_596_800n * NS_PER_SECOND;
 const INSTANT_MAX = 253_402_300_800n * NS_PER_SECOND - 1n;
 const FRACTION = /^([^.]{19})\.(\d{1,9})(.+)$/;
 
-/** Nanoseconds since 1970; `undefined` when the text is no RFC 3339 time. */
+/** Nanoseconds since 1970; `undefined` when the text is not an RFC 3339 time. */
 export function instantOf(text: string): bigint | undefined {
   const [, whole, fraction = "", zone = ""] = FRACTION.exec(text) ?? [];
   const seconds = findInstant(whole === undefined ? text : whole + zone);
@@ -25,14 +25,14 @@ export function isInstant(ns: bigint): boolean {
 
 const OFFSET = /([+-])(\d{2}):(\d{2})$/;
 
-/** Of a text that is an RFC 3339 time. */
+/** Offset from UTC of an RFC 3339 time. */
 export function offsetMinutesOf(text: string): number {
   const [, sign, hours = "0", minutes = "0"] = OFFSET.exec(text) ?? [];
   const offset = Number(hours) * 60 + Number(minutes);
   return sign === "-" && offset > 0 ? -offset : offset;
 }
 
-/** As RFC 3339, with as many decimals as there are. */
+/** RFC 3339 text, without trailing zeros in the fraction. */
 export function instantText(ns: bigint, offsetMinutes = 0): string {
   const within = remainder(ns, NS_PER_SECOND);
   const date = dateTimeText(Number((ns - within) / NS_PER_MS) + offsetMinutes * 60_000);
@@ -47,7 +47,7 @@ function offsetText(minutes: number): string {
   return `${minutes < 0 ? "-" : "+"}${hours}:${rest}`;
 }
 
-/** The calendar and the clock of a zone, in the fields of a Date in UTC; `undefined` when there is no such zone. */
+/** Local date and time in a zone, in the UTC fields of a Date; `undefined` for an unknown zone. */
 export function clockIn(ns: bigint, zone: string): Date | undefined {
   const ms = Number((ns - remainder(ns, NS_PER_MS)) / NS_PER_MS);
   const offset = findOffsetMs(ms, zone);
@@ -64,7 +64,7 @@ function findOffsetMs(ms: number, zone: string): number | undefined {
   return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
-/** Making one takes longer than using it; a rule knows a zone or two. */
+/** Bound of cached formats. Making one takes longer than using it, and a rule uses one or two zones. */
 const FORMATS_MAX = 64;
 const formats = new Map<string, Intl.DateTimeFormat>();
 

@@ -1,7 +1,7 @@
 /**
- * JSON as values of expressions, made item by item when an expression asks. The type decides what a JSON value stands for: a
- * number is an int or a double, a text may be a timestamp. What does not fit its type is taken for what it looks like: schemas
- * change while objects live on.
+ * Presents JSON as values of expressions, created item by item on access. The type decides the meaning of a JSON value: a
+ * number is an int or a double, a text may be a timestamp. A value that does not fit its type is read by its JSON type,
+ * because stored objects outlive schema changes.
  */
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { parseDuration } from "../values/time.ts";
@@ -21,7 +21,7 @@ import {
   typeNameOf,
 } from "./value.ts";
 
-/** `json` is read, never changed, and must not change while the value is in use. */
+/** Wraps `json`, which must not change while the value is in use. */
 export function jsonToValue(type: CelType, json: unknown): CelValue {
   if (json === null || json === undefined) return null;
   if (Array.isArray(json)) return new JsonList(json, elementOf(type), type.listKeys);
@@ -41,7 +41,7 @@ function objectToValue(type: CelType, json: JsonObject): CelValue {
   return new JsonMap(json, type.kind === "map" ? parameterOf(type, 1) : DYN);
 }
 
-/** Most integers are small, and making a bigint takes longer than finding one. */
+/** Cached small integers. Most integers are small, and a lookup is faster than making a bigint. */
 const SMALL_INTS: readonly bigint[] = Array.from({ length: 1024 }, (_, at) => BigInt(at));
 
 function numberToValue({ name }: CelType, json: number): CelValue {
@@ -49,7 +49,7 @@ function numberToValue({ name }: CelType, json: number): CelValue {
   return SMALL_INTS[json] ?? BigInt(json);
 }
 
-/** A text without the format that its type asks for stays a text. */
+/** The value of a text. A text that does not have the format of its type stays a text. */
 function textToValue({ name }: CelType, json: string): CelValue {
   switch (name) {
     case "google.protobuf.Timestamp": {
@@ -95,7 +95,7 @@ class JsonList extends CelList {
   }
 }
 
-/** What comes of adding to a set or to a list with keys: another one. */
+/** Result of adding to a set or to a list with keys. */
 class KeyedList extends PlainList {
   readonly listKeys: ListKeys;
 
@@ -105,7 +105,7 @@ class KeyedList extends PlainList {
   }
 }
 
-/** `undefined` for a list in which only the place tells items apart. */
+/** Keys of the list; `undefined` for a list whose items are identified by index. */
 export function listKeysOf(list: CelList): ListKeys | undefined {
   return list instanceof JsonList || list instanceof KeyedList ? list.listKeys : undefined;
 }
@@ -148,7 +148,7 @@ export class JsonRecord extends CelRecord {
     this.#json = json;
   }
 
-  /** A field that is null is not set. */
+  /** Value of a field. A null field counts as unset. */
   find(field: string): CelValue | undefined {
     const found = this.#types.find(field);
     if (found === undefined || !Object.hasOwn(this.#json, found.jsonName)) return undefined;
@@ -159,12 +159,12 @@ export class JsonRecord extends CelRecord {
     for (const name of this.#types.names) if (this.find(name) !== undefined) yield name;
   }
 
-  /** By its name in JSON, which an expression may not be able to write. */
+  /** Value of a member by its JSON name, which expressions may be unable to write. */
   member(jsonName: string): CelValue {
     return Object.hasOwn(this.#json, jsonName) ? jsonToValue(DYN, this.#json[jsonName]) : null;
   }
 
-  /** What an expression cannot see of it. */
+  /** Members that expressions cannot name. */
   get hidden(): CelMap {
     const seen = new Set(Array.from(this.fields(), (name) => this.#types.find(name)?.jsonName));
     const rest = Object.entries(this.#json).filter(([jsonName]) => !seen.has(jsonName));
@@ -173,8 +173,8 @@ export class JsonRecord extends CelRecord {
 }
 
 /**
- * Lists of a schema are added as it says: a set keeps each item once, and in a list with keys an item takes the place of the
- * one with its keys. Other lists are put one after the other.
+ * Adds lists as their schema says: a set keeps each item once, and in a list with keys an item replaces the one with equal
+ * keys. Other lists are concatenated.
  */
 export function concatLists(left: CelList, right: CelList, run: Run): CelList {
   run.charge(left.size + right.size);
@@ -195,7 +195,7 @@ export function itemsOf(list: CelList): CelValue[] {
   return Array.from({ length: list.size }, (_, at) => list.at(at));
 }
 
-/** The same for items that are the same to a set or a list with keys. */
+/** Identity of an item: equal for items that are the same in a set or in a list with keys. */
 export function listItemKey(keys: ListKeys | undefined, item: CelValue, run: Run): string {
   if (keys?.type !== "map" || !(item instanceof CelRecord || item instanceof CelMap))
     return valueKey(item, run);

@@ -1,4 +1,4 @@
-/** A record whose fields are worked out when they are first asked for, and once. */
+/** A record that computes each field on first access and keeps the result or the error. */
 import { CelBudgetError, CelEvaluationError } from "./cel-error.ts";
 import { CelRecord, type CelValue } from "./value.ts";
 
@@ -25,7 +25,7 @@ export class LazyRecord extends CelRecord {
     return this.#makers.keys();
   }
 
-  /** In upstream's words when it fails. */
+  /** Computes a field. The error of a failure has upstream's text. */
   #make(field: string, make: () => CelValue): CelValue | CelEvaluationError {
     let made: CelValue | CelEvaluationError;
     try {

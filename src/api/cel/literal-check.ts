@@ -1,11 +1,11 @@
-/** Literals that can only fail at run time are refused when an expression is compiled, as Kubernetes does. */
+/** Refuses invalid constant arguments when an expression is compiled, as Kubernetes does, instead of failing at run time. */
 import { findPatternMistake } from "../formats/pattern.ts";
 import type { CallExpr, Expr } from "./ast.ts";
 import { CelEvaluationError, type CelIssue } from "./cel-error.ts";
 import { durationOf, timestampOf, timestampOfSeconds } from "./library/conversion.ts";
 import type { CelValue } from "./value.ts";
 
-/** Called on a text, with a pattern. */
+/** Functions called on a text with a pattern as first argument. */
 const SEARCHES: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
 
 export function findLiteralMistake({ name }: CallExpr, args: readonly Expr[]): CelIssue | undefined {

@@ -1,4 +1,4 @@
-/** What literals stand for. Each throws a SyntaxError for one that stands for nothing. */
+/** Values of literals. Each function throws a SyntaxError for an invalid literal. */
 import { Bytes, Uint } from "./value.ts";
 
 const SHORT_ESCAPES: ReadonlyMap<string, number> = new Map([
@@ -41,7 +41,7 @@ export function stringOf(text: string): string {
   return isRaw ? inner : inner.replaceAll(ESCAPE, (...found: string[]) => characterOf(escapedCode(found)));
 }
 
-/** Escapes up to `\xff` are bytes, the others are characters in UTF-8; so is the rest. */
+/** Bytes of a literal. Escapes up to `\xff` are bytes; other escapes and all other characters are written in UTF-8. */
 export function bytesOf(text: string): Bytes {
   const { isRaw, inner } = unquoted(text);
   if (isRaw) return new Bytes(Buffer.from(inner));

@@ -1,7 +1,7 @@
-/** Calls that are no functions: what they bind and evaluate is not what a call would. */
+/** Macros: calls that are expanded before the expression is checked, because they bind names or delay arguments. */
 import type { BindExpr, CallExpr, Expr, FoldName } from "./ast.ts";
 
-/** A mistake in the use of a macro, at a place of its own. */
+/** A misuse of a macro, with its position. */
 export class MacroError extends Error {
   readonly at: number;
 
@@ -14,7 +14,7 @@ export class MacroError extends Error {
 
 type Expansion = (call: CallExpr) => Expr;
 
-/** By `target` or `global`, name and number of arguments. A call that is not here is a function. */
+/** Macros by `target` or `global`, name and number of arguments. Any other call is a function. */
 const MACROS: ReadonlyMap<string, Expansion> = new Map<string, Expansion>([
   ["global has 1", expandHas],
   ["target all 2", (call) => fold(call, "all", 1)],
@@ -42,7 +42,7 @@ const MACROS: ReadonlyMap<string, Expansion> = new Map<string, Expansion>([
 /** Whether `cel.bind` is a macro. */
 export type Bindings = "allowed" | "unknown";
 
-/** Throws a MacroError for a macro that is used wrongly. */
+/** Expands a macro. Throws a MacroError when the macro is misused. */
 export function expandMacro(call: CallExpr, bindings: Bindings): Expr {
   const { target, name, args } = call;
   const isBind = target?.kind === "ident" && target.name === "cel" && name === "bind" && args.length === 3;

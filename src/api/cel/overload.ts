@@ -1,4 +1,4 @@
-/** Functions as a table: what they take, what they give, what they do. */
+/** Tables of functions: parameters, result, cost and implementation. */
 import { type CallCost, callCost } from "./call-cost.ts";
 import type { Run } from "./run.ts";
 import {
@@ -13,37 +13,37 @@ import {
 } from "./type.ts";
 import type { CelValue } from "./value.ts";
 
-/** Of the types that the signature names; what a signature does not name is not there. */
+/** Arguments with the types of the signature. Positions beyond the signature are undefined. */
 export type Args = readonly [CelValue, CelValue, CelValue, CelValue];
 export type Apply = (args: Args, run: Run) => CelValue;
 
 export interface Overload {
   readonly name: string;
-  /** Called on a value, which is the first of the parameters. */
+  /** True for a function called with a dot; the value before the dot is its first parameter. */
   readonly isMember: boolean;
   readonly parameters: readonly CelType[];
   readonly result: CelType;
-  /** What the arguments must be at run time; `undefined` for anything. */
+  /** Required tags of the arguments at run time; `undefined` accepts any. */
   readonly tags: readonly (string | undefined)[];
-  /** The same of the items of those that are lists. */
+  /** Required tags of the items, for arguments that are lists. */
   readonly itemTags: readonly (string | undefined)[];
-  /** The work of each call beyond what the function counts itself. */
+  /** Effort of each call beyond the effort that the function counts. */
   readonly effort: number;
-  /** Of a call, once it is made. */
+  /** Cost of a call that was made. */
   readonly cost: CallCost;
   readonly apply: Apply;
 }
 
 /**
- * `list<A> -> indexOf(A): int` is called on a list; `size(string): int` is not. Capital letters stand for any type. A type after a
- * tilde is asked for when an expression is compiled, but not when it runs.
+ * Text form of a function: `list<A> -> indexOf(A): int` is called on a list, `size(string): int` is not. Capital letters
+ * stand for any type. A type after a tilde is checked at compile time only, not at run time.
  */
 type Signature = string;
 export type Library = readonly (readonly [Signature, Apply])[];
 
 const SHAPE = /^(?:(.+?) -> )?([^\s()]+)\((.*)\): (.+)$/;
 
-/** `effort` is that of each call, beyond what the function counts itself. */
+/** Overloads of a library. `effort` is that of each call beyond the effort that the functions count. */
 export function overloadsOf(library: Library, effort: number): readonly Overload[] {
   return library.map(([signature, apply]) => {
     const overload = overloadOf(signature, apply);
@@ -66,12 +66,12 @@ function overloadOf(signature: Signature, apply: Apply): Omit<Overload, "effort"
   };
 }
 
-/** What a value of the type is called at run time. */
+/** Tag of the type's values at run time. */
 function tagOfType({ kind, name }: CelType): string | undefined {
   return kind === "dyn" || kind === "parameter" ? undefined : kind === "object" ? "object" : name;
 }
 
-/** At commas that are in no brackets. */
+/** Splits at commas outside of brackets. */
 function splitTypes(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -1,4 +1,4 @@
-/** From words to a tree. */
+/** Parser: turns the tokens of an expression into a tree. */
 import {
   type CallExpr,
   childrenOf,
@@ -15,16 +15,19 @@ import { type Bindings, expandMacro, MacroError } from "./macro.ts";
 import { type Token, tokenize } from "./token.ts";
 import type { CelValue } from "./value.ts";
 
-/** As cel-go's. Brackets within brackets. */
+/** Bound of nested brackets, as in cel-go. */
 const NESTING_MAX = 250;
-/** As cel-go's: operators after operators and fields of fields, which nest in the tree alone. Ordinary ones have less than ten. */
+/**
+ * Bound of the tree's height, as in cel-go. Chains of operators and of fields make it high without brackets; usual heights
+ * are below ten.
+ */
 const HEIGHT_MAX = 250;
-/** What concerns the whole is said of no place in it. */
+/** Offset of issues that concern the whole expression. */
 const NOWHERE = -1;
-/** As Kubernetes' for one expression. */
+/** Bound of one expression, as in Kubernetes. */
 const SOURCE_MAX = 100_000;
 
-/** Words that name nothing in an expression. */
+/** Reserved words, which cannot be identifiers. */
 export const RESERVED: ReadonlySet<string> = new Set([
   "as",
   "break",
@@ -48,14 +51,14 @@ export const KEYWORDS: ReadonlySet<string> = new Set(["true", "false", "null", "
 const EXPECTED =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** From weak to strong; those of a row bind alike. */
+/** Binary operators from weak to strong. Those in one row have equal precedence. */
 const BINARY: readonly (readonly string[])[] = [
   ["<", "<=", ">=", ">", "==", "!=", "in"],
   ["+", "-"],
   ["*", "/", "%"],
 ];
 
-/** Throws a CelCompileError. */
+/** Parses an expression. Throws a CelCompileError. */
 export function parseCel(source: string, bindings: Bindings = "unknown"): Expr {
   if (source.length > SOURCE_MAX)
     throw new CelCompileError(source.slice(0, 100), [
@@ -75,7 +78,7 @@ export function parseCel(source: string, bindings: Bindings = "unknown"): Expr {
   }
 }
 
-/** Also used for mistakes of the grammar: the first one ends the parse. */
+/** Error for a mistake in the grammar or in a macro. The first one ends the parse. */
 function mistake(at: number, message: string): MacroError {
   return new MacroError(at, message);
 }
@@ -178,13 +181,13 @@ class Parser {
       if (literal !== undefined) return this.#member(literal);
     }
     const operand = this.#member(this.#primary());
-    // Twice is not at all.
+    // An even number of operators cancels out.
     if (count % 2 === 0) return operand;
     const name = first.text === "!" ? "!_" : "-_";
     return { kind: "call", name, target: undefined, args: [operand], at: first.at };
   }
 
-  /** The sign belongs to the number: the smallest integer has no positive counterpart. */
+  /** A negative number as one literal, because the smallest integer has no positive counterpart. */
   #negative({ at }: Token): Expr | undefined {
     const token = this.#peek();
     if (token.kind !== "int" && token.kind !== "double") return undefined;
@@ -323,7 +326,7 @@ function negated(text: string): bigint {
   return intOf(`${-BigInt(text)}`);
 }
 
-/** `undefined` when the word is no literal. */
+/** Value of a literal token; `undefined` for any other token. */
 function scalarOf(token: Token): CelValue | undefined {
   switch (token.kind) {
     case "int":
@@ -370,7 +373,7 @@ export function qualifiedName(expr: Expr): string | undefined {
   return at.kind === "ident" ? [at.name, ...names.toReversed()].join(".") : undefined;
 }
 
-/** What comes after walks the tree by recursion, so a tree is refused that is too high for that. */
+/** Refuses trees that are too high for the recursive functions that walk them later. */
 function checkHeight(expr: Expr): void {
   let level: readonly Expr[] = [expr];
   for (let height = 0; level.length > 0; height++) {

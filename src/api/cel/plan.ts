@@ -1,4 +1,4 @@
-/** Turns a checked expression into functions that call each other: each part of the tree becomes one step. */
+/** Turns a checked expression into nested functions: each part of the tree becomes one step. */
 import type {
   BindExpr,
   CallExpr,
@@ -30,7 +30,7 @@ import {
   TypeValue,
 } from "./value.ts";
 
-/** Where variables are: those of the caller first, in their order, then those of macros by depth. */
+/** Plans an expression. Slots hold the caller's variables first, in order, then those of macros by depth. */
 export function planCel(expr: Expr, checked: Checked, variables: readonly string[]): Step {
   return new Planner(checked, variables).plan(expr);
 }
@@ -49,7 +49,7 @@ class Planner implements StepMaker {
     return this.#declared(expr) ?? this.#planned(expr);
   }
 
-  /** The step of a name that the caller or the language gives. */
+  /** The step of a name that the caller or the language declares. */
   #declared(expr: Expr): Step | undefined {
     const variable = this.#checked.variables.get(expr);
     if (variable !== undefined) return readSlot(this.#globals.get(variable) ?? -1, variable);
@@ -122,7 +122,7 @@ class Planner implements StepMaker {
 
   #logic({ name, terms }: LogicExpr): Step {
     const steps = terms.map((term) => this.plan(term));
-    // What decides alone: false for `&&`, true for `||`.
+    // The value that decides the result alone: false for `&&`, true for `||`.
     const decisive = name === "_||_";
     return (run) => decide(steps, decisive, run);
   }
@@ -192,14 +192,14 @@ class Planner implements StepMaker {
   }
 }
 
-/** cel-go makes such lists and maps when it plans an expression: none costs when it is evaluated. */
+/** True for constants. cel-go builds constant lists and maps at plan time, so evaluating them costs nothing. */
 function isConstant(expr: Expr): boolean {
   if (expr.kind === "list") return expr.items.every((item) => !item.isOptional && isConstant(item.value));
   if (expr.kind !== "map") return expr.kind === "literal";
   return expr.entries.every((entry) => !entry.isOptional && isConstant(entry.key) && isConstant(entry.value));
 }
 
-/** Whether a call asks for membership in a list of constants, which cel-go keeps as a set. */
+/** True for a membership test in a list of constants, which cel-go turns into a set. */
 function isConstantSet({ name, args: [, list] }: CallExpr): boolean {
   return name === "@in" && list?.kind === "list" && list.items.every(({ value }) => value.kind === "literal");
 }
@@ -249,7 +249,7 @@ function selectOptional(container: CelValue, field: string): CelValue {
   return value === undefined ? NONE : new Optional(value);
 }
 
-/** What has no fields has not this one either: `has(oldObject.spec)` does not hold when something is created. */
+/** Presence of a field. A value without fields lacks every field: `has(oldObject.spec)` is false on create. */
 function hasField(container: CelValue, field: string): boolean {
   const inner = container instanceof Optional ? container.value : container;
   return inner !== undefined && hasFields(inner) && inner.find(field) !== undefined;
@@ -273,7 +273,7 @@ function fallback(value: Step, other: Step, kind: "or" | "orValue"): Step {
   };
 }
 
-/** A term that decides makes up for terms that fail, on either side of it. */
+/** Evaluates `&&` or `||`. A deciding term hides the errors of other terms, on either side. */
 function decide(steps: readonly Step[], decisive: boolean, run: Run): boolean {
   let failure: CelEvaluationError | undefined;
   for (const step of steps) {
@@ -285,7 +285,10 @@ function decide(steps: readonly Step[], decisive: boolean, run: Run): boolean {
   return !decisive;
 }
 
-/** Values may be of other types than the checker knew: of the functions that fit, the first that takes them is called. */
+/**
+ * The step of a call. Types at run time may differ from those the checker knew, so it calls the first candidate that accepts
+ * the arguments.
+ */
 function callStep({ overloads }: Resolution, steps: readonly Step[]): Step {
   const [only] = overloads;
   const [first, second] = steps;
@@ -309,7 +312,7 @@ function areOf(tags: readonly (string | undefined)[], args: readonly CelValue[])
   return true;
 }
 
-/** The first item speaks for all, and an empty list fits everything. */
+/** True when the items of list arguments have the tags. Only the first item is checked; an empty list has all tags. */
 function haveItemsOf(tags: readonly (string | undefined)[], args: readonly CelValue[]): boolean {
   return tags.every((tag, at) => {
     const list = args[at];
@@ -322,7 +325,7 @@ function apply(overload: Overload | undefined, args: readonly CelValue[], run: R
   const before = run.effort;
   if (overload.effort > 0) run.charge(overload.effort);
   const result = overload.apply(args as Args, run);
-  // Functions that know their work have counted it; the others are one.
+  // Functions that count their own effort have done so; any other call counts one.
   run.step(overload.cost(args, result), run.effort === before ? 1 : 0);
   return result;
 }

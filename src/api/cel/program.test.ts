@@ -15,7 +15,7 @@ function evaluate(source: string): CelValue {
   return compileCel(source, { variables: new Map() }).evaluate({}, { budget: CALL_BUDGET });
 }
 
-describe("an expression of Kubernetes' libraries holds", () => {
+describe("an expression with Kubernetes' libraries is true", () => {
   test.each([
     "[1, 2, 2].isSorted() && ![2, 1].isSorted()",
     "[1, 2, 3].sum() == 6 && [1.5, 2.0].sum() == 3.5 && ['b', 'a'].min() == 'a' && [3, 5].max() == 5",
@@ -44,7 +44,7 @@ describe("an expression of Kubernetes' libraries holds", () => {
     "string(duration('2562047h47m16.854775807s')) == '9223372036.854776s' && string(duration('1ns')) == '0.000000001s'",
     "string(duration('-90m')) == '-5400s' && string(duration('0s')) == '0s' && string(duration('1.5s')) == '1.5s'",
     "quantity('1Gi').asInteger() == 1073741824 && quantity('1.5k').asInteger() == 1500 && quantity('1e3').isInteger()",
-    // Go tells it only of amounts of few digits, and does not look whether a fraction is one.
+    // Go reports integers only for amounts of few digits, and does not check whether a fraction is one.
     "!quantity('1.0').isInteger() && !quantity('1.5Gi').isInteger() && !quantity('1Pi').isInteger() && !quantity('1000m').isInteger()",
     "quantity('1k').add(1).asInteger() == 1001 && !quantity('500m').add(quantity('500m')).isInteger()",
     "quantity('1Ti').isInteger() && !quantity('9223372036854775807').isInteger() && quantity('0').sub(5).asInteger() == -5",
@@ -81,7 +81,7 @@ describe("an expression of Kubernetes' libraries holds", () => {
   });
 });
 
-describe("an expression is refused", () => {
+describe("an invalid expression is refused", () => {
   test.each([
     ["1 +", "ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>' expecting"],
     ["1 = 2", "ERROR: <input>:1:3: Syntax error: token recognition error at: '= '"],
@@ -213,13 +213,13 @@ test.each([
   expect(() => evaluate(source)).toThrow(new CelEvaluationError(message));
 });
 
-test("an error on one side of an alternative is made up for by the other", () => {
+test("a deciding side of an alternative hides an error on the other side", () => {
   expect(evaluate("1 / 0 > 1 || true")).toBe(true);
   expect(evaluate("[1, 0].exists(x, 1 / x == 1)")).toBe(true);
   expect(() => evaluate("1 / 0 > 1 || false")).toThrow(CelEvaluationError);
 });
 
-test("integers of JSON are exact, and keys of prototypes are data", () => {
+test("JSON integers are exact, and inherited properties are not fields", () => {
   const variables = new Map([["self", DYN]]);
   const self = jsonToValue(DYN, { big: 9_007_199_254_740_993n, ["__proto__x"]: 1 });
   const run = (source: string): CelValue =>
@@ -229,7 +229,7 @@ test("integers of JSON are exact, and keys of prototypes are data", () => {
   expect(run("has(self.constructor) || has(self.toString)")).toBe(false);
 });
 
-test("objects are made of declared types only", () => {
+test("an expression constructs objects of declared types only", () => {
   const fields = new Map([["op", STRING]]);
   const patch = objectType("JSONPatch", {
     find: (jsonName) => {
@@ -268,7 +268,7 @@ test.each([
   );
 });
 
-test("the authorizer asks its oracle what the expression says", () => {
+test("the authorizer passes the expression's check to its oracle", () => {
   const asked: unknown[] = [];
   const oracle = {
     decide: (question: unknown) => {

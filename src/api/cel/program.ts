@@ -1,5 +1,5 @@
 /**
- * CEL as Kubernetes speaks it: the language, its libraries, types from schemas, and a bound on what an expression may cost.
+ * CEL as in Kubernetes: the language, its libraries, types from schemas, and a bound on the cost of an expression.
  *
  *     const program = compileCel("self.replicas <= self.max", { variables: new Map([["self", type]]) });
  *     program.evaluate({ self: jsonToValue(type, object) }, { budget: 1_000_000 });
@@ -16,21 +16,21 @@ import type { CelType } from "./type.ts";
 import type { SizeHints } from "./value-path.ts";
 import type { CelValue } from "./value.ts";
 
-/** As Kubernetes' for one call: some tenth of a second at most. */
+/** Budget of one evaluation, as in Kubernetes: about 100 ms at most. */
 export const CALL_BUDGET = 1_000_000;
 
 /** Values of variables, by name. */
 export type Bindings = Readonly<Record<string, CelValue | undefined>>;
 
-/** May be evaluated any number of times. */
+/** A compiled expression, which can be evaluated any number of times. */
 export class Program {
-  /** What it gives, as far as is known. */
+  /** Type of the result, as far as it is known. */
   readonly type: CelType;
   readonly #expr: Expr;
   readonly #variables: readonly string[];
   readonly #step: Step;
   readonly #declarations: Declarations;
-  /** Kept until the first estimate or evaluation: a definition is checked and estimated at once. */
+  /** Result of the check, kept until the first estimate or evaluation: a definition is estimated right after its check. */
   #checked: Checked | undefined;
 
   constructor(expr: Expr, declarations: Declarations, source: string) {
@@ -45,14 +45,14 @@ export class Program {
     tryConversions(expr, checked);
   }
 
-  /** An upper bound on the cost, from 0 to 2^64-1, by the sizes that the hints allow. */
+  /** Upper bound on the cost, from 0 to 2^64-1, by the sizes in the hints. */
   estimate(hints: SizeHints): bigint {
     const checked = this.#checked ?? checkCel(this.#expr, this.#declarations);
     this.#checked = undefined;
     return estimateCost(this.#expr, checked, hints);
   }
 
-  /** Whether the name stands anywhere in the expression. */
+  /** True when the name occurs anywhere in the expression. */
   mentions(name: string): boolean {
     const open: Expr[] = [this.#expr];
     for (let expr = open.pop(); expr !== undefined; expr = open.pop()) {
@@ -63,14 +63,14 @@ export class Program {
   }
 
   /**
-   * Throws a CelEvaluationError when there is no value, and a CelBudgetError when there would be one too late. A variable that is
-   * not given is an error only when it is needed.
+   * Evaluates the expression. Throws a CelEvaluationError when it has no value, and a CelBudgetError when it exceeds its
+   * budget. A missing variable is an error only when it is read.
    */
   evaluate(bindings: Bindings, { budget }: { readonly budget: number }): CelValue {
     return this.runIn(new Run(budget), bindings);
   }
 
-  /** The same, counted by a run that nobody has used yet. */
+  /** Evaluates the expression in a fresh run, which counts the cost. */
   runIn(run: Run, bindings: Bindings): CelValue {
     this.#checked = undefined;
     for (const name of this.#variables)
@@ -79,7 +79,7 @@ export class Program {
   }
 }
 
-/** What they make of a value that is written down is found out when an expression is compiled. */
+/** Conversions whose constant arguments are tried at compile time. */
 const CONVERSIONS: ReadonlySet<string> = new Set([
   "bool",
   "bytes",
@@ -92,7 +92,7 @@ const CONVERSIONS: ReadonlySet<string> = new Set([
   "uint",
 ]);
 
-/** Throws for a conversion that could never succeed, as `int("x")`. */
+/** Throws for a constant conversion that always fails, such as `int("x")`. */
 function tryConversions(whole: Expr, checked: Checked): void {
   const open: Expr[] = [whole];
   for (let expr = open.pop(); expr !== undefined; expr = open.pop()) {
@@ -117,7 +117,7 @@ function tryConversion(step: Step): void {
   }
 }
 
-/** Throws a CelCompileError. */
+/** Compiles an expression. Throws a CelCompileError. */
 export function compileCel(source: string, declarations: Declarations): Program {
   return new Program(parseCel(source, declarations.bindings), declarations, source);
 }

@@ -1,13 +1,13 @@
-/** One evaluation under way: its variables, what it has cost by upstream's rules, and how much work it was. */
+/** State of one evaluation: its variables, its cost by upstream's rules, and its effort. */
 import { CelBudgetError } from "./cel-error.ts";
 import type { CelValue } from "./value.ts";
 
 export class Run {
-  /** Variables, by the number that the plan gave them. */
+  /** Values of variables, by slot. */
   readonly slots: (CelValue | undefined)[] = [];
-  /** By the rules of Kubernetes: what is accepted there is accepted here. */
+  /** Cost by Kubernetes' rules, so that both accept the same expressions. */
   cost = 0;
-  /** The work of this process. */
+  /** Work of this process. */
   effort = 0;
   readonly #effortMax: number;
   readonly #costMax: number;
@@ -17,19 +17,19 @@ export class Run {
     this.#costMax = costMax;
   }
 
-  /** Counts a step of an expression, which is some work too; throws when it is too much. */
+  /** Counts a step, which by default takes as much effort as it costs. Throws a CelBudgetError beyond the budget. */
   step(cost: number, effort = cost): void {
     this.cost += cost;
     this.effort += effort;
     if (this.cost > this.#costMax || this.effort > this.#effortMax) throw new CelBudgetError();
   }
 
-  /** Counts work that is about to be done within a step; throws when it is too much. */
+  /** Counts work within a step, before it is done. Throws a CelBudgetError beyond the budget. */
   charge(effort: number): void {
     this.step(0, effort);
   }
 
-  /** Work on a text: a tenth of its length. */
+  /** Counts work on a text: a tenth of its length. */
   chargeText(length: number): void {
     this.step(0, Math.ceil(length * 0.1));
   }

@@ -1,6 +1,6 @@
 /**
- * The types of the published API, for those who look at expressions without running them. What one cannot be sure of is anything: objects are
- * seen as JSON, where a time is a text.
+ * CEL types of the published API, for checks of expressions that never run. Uncertain types are dyn. Objects are seen as
+ * JSON, where a time is a text.
  */
 import type { ScalarType, Schema, StructSchema } from "../schema/schema.ts";
 import { BOOL, type CelType, DOUBLE, DYN, INT, listOf, mapOf, objectType, STRING } from "./type.ts";
@@ -15,7 +15,7 @@ const SCALARS: Readonly<Partial<Record<ScalarType, CelType>>> = {
 
 const known = new WeakMap<StructSchema, CelType>();
 
-/** Fields are looked up when first asked for: a schema may contain itself. */
+/** Type of a struct. Fields are looked up on first use, because a schema may contain itself. */
 export function typeOfStruct(schema: StructSchema): CelType {
   const made = known.get(schema);
   if (made !== undefined) return made;

@@ -1,4 +1,4 @@
-/** Bounds on the length of a string or on the number of items of a list or map. */
+/** Bounds on the length of a string, or on the number of items of a list or map. */
 import { TEXT_FACTOR } from "./cost-unit.ts";
 import { addSaturating, multiplyByFactor, multiplySaturating, UINT64_MAX } from "./uint64.ts";
 
@@ -8,7 +8,7 @@ export interface SizeRange {
 }
 
 export const UNKNOWN_SIZE: SizeRange = { min: 0n, max: UINT64_MAX };
-/** Absorbed by any other range in a union. */
+/** Neutral element of a union. */
 export const NO_SIZE: SizeRange = { min: UINT64_MAX, max: 0n };
 
 export function fixedSize(size: bigint | number): SizeRange {
@@ -31,7 +31,7 @@ export function unionOfSizes(one: SizeRange, other: SizeRange): SizeRange {
   };
 }
 
-/** The cost of reading a string of the size once. */
+/** Cost of one traversal of a string of this size. */
 export function textCost({ max }: SizeRange): bigint {
   return multiplyByFactor(max, TEXT_FACTOR);
 }

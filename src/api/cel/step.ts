@@ -1,23 +1,23 @@
-/** What the steps of a plan have in common. */
+/** Types and functions shared by the steps of a plan. */
 import type { Expr } from "./ast.ts";
 import { CelEvaluationError } from "./cel-error.ts";
 import type { Run } from "./run.ts";
 import { type CelValue, keyText, tagOf } from "./value.ts";
 
-/** A part of an expression, made ready. */
+/** A compiled part of an expression. */
 export type Step = (run: Run) => CelValue;
 
-/** What a macro needs of the planner. */
+/** The planner, as seen by macros. */
 export interface StepMaker {
   plan(expr: Expr): Step;
-  /** Runs the step while the names stand for new slots, which it is told. */
+  /** Runs `step` while the names are bound to new slots, which `step` receives. */
   within<T>(names: readonly string[], step: (slots: readonly number[]) => T): T;
 }
 
-/** An error that is made and then not needed takes far longer than a value. */
+/** Effort of an error that an operator absorbs: making an error takes far longer than making a value. */
 const ABSORBED_ERROR_EFFORT = 50;
 
-/** The truth that a step gives, or why it gives none. */
+/** Boolean result of a step, or its error. */
 export function settle(step: Step, run: Run): boolean | CelEvaluationError {
   try {
     const value = step(run);
@@ -31,12 +31,12 @@ export function settle(step: Step, run: Run): boolean | CelEvaluationError {
 
 export type MapEntries = Map<string, readonly [CelValue, CelValue]>;
 
-/** Throws for a key that cannot be one. The last of equal keys counts. */
+/** Sets an entry; a later entry replaces one with an equal key. Throws for an invalid key. */
 export function putEntry(entries: MapEntries, key: CelValue, value: CelValue): void {
   entries.set(keyTextOf(key), [key, value]);
 }
 
-/** Throws for a key that is there already, too. */
+/** Adds an entry. Throws for an invalid key and for one that already exists. */
 export function addEntry(entries: MapEntries, key: CelValue, value: CelValue): void {
   const text = keyTextOf(key);
   if (entries.has(text)) throw new CelEvaluationError(`insert failed: key ${text.slice(1)} already exists`);

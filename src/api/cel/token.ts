@@ -1,4 +1,4 @@
-/** Words of an expression. */
+/** Tokenizer: splits the source of an expression into tokens. */
 import type { CelIssue } from "./cel-error.ts";
 
 export type TokenKind =
@@ -18,20 +18,23 @@ export interface Token {
   readonly at: number;
 }
 
-/** What stands between words: blanks and comments. */
+/** Space between tokens: blanks and comments. */
 const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y;
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
-/** A field that is no identifier, in back-ticks. */
+/** A field name in back-ticks, which need not be an identifier. */
 const QUOTED = /`[A-Za-z0-9_.\-/ ]+`/y;
 const DOUBLE = /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)/y;
 const INTEGER = /(?:0[xX][0-9a-fA-F]+|\d+)([uU])?/y;
 const SIGN = /==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()[\]{}]/y;
-/** Triple quotes first; a raw text has no escapes. Single-quoted texts end with the line. */
+/**
+ * Start of a string literal, triple quotes first. Raw literals have no escapes. A literal in single quotation marks ends
+ * with its line.
+ */
 const TEXT = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y;
-/** What is no word, as far as it was read: what begins a word is read on until it cannot be one. */
+/** An invalid token, for the error message: it extends to the first character that rules out every token. */
 const NO_WORD = /[=&|].?|["'][^\r\n]*|./suy;
 
-/** Never throws: the first thing that is no word is the issue. */
+/** Tokens of the source. Never throws; the issue is the first invalid token. */
 export function tokenize(source: string): { readonly tokens: readonly Token[]; readonly issue?: CelIssue } {
   const tokens: Token[] = [];
   let at = 0;
@@ -69,7 +72,7 @@ const WORDS: readonly (readonly [TokenKind, RegExp])[] = [
   ["sign", SIGN],
 ];
 
-/** A whole string literal; empty when there is none, or when it does not end. */
+/** A whole string literal; empty when there is none or it is not closed. */
 function textAt(source: string, at: number): string {
   const opening = matchAt(TEXT, source, at);
   if (opening === "") return "";

@@ -15,24 +15,24 @@ export interface CelType {
   readonly kind: TypeKind;
   readonly name: string;
   readonly parameters: readonly CelType[];
-  /** Of an object: looked up when first asked, since schemas are large. */
+  /** Fields of an object type, looked up on first use because schemas are large. */
   readonly fields?: FieldTypes;
-  /** What a schema says of the length of a text or the number of items at most; estimates of cost rely on it. */
+  /** Upper bound of a text's length or of the number of items, from the schema; cost estimates use it. */
   readonly maxSize?: number;
-  /** How a list of a schema is compared and added to another. */
+  /** Rule for comparing a list and for adding to it, from its schema. */
   readonly listKeys?: ListKeys;
 }
 
 export interface FieldTypes {
-  /** `undefined` when there is no such field. */
+  /** `undefined` for an unknown field. */
   find(name: string): FieldType | undefined;
-  /** Under the names of the JSON, not those of expressions. */
+  /** Names of the JSON members, which may differ from the names in expressions. */
   readonly names: Iterable<string>;
 }
 
 export interface FieldType {
   readonly type: CelType;
-  /** The field's name in JSON, which may be one that no expression could write. */
+  /** JSON name of the field, which expressions may be unable to write. */
   readonly jsonName: string;
 }
 
@@ -45,7 +45,7 @@ function named(name: string): CelType {
 }
 
 export const DYN: CelType = { kind: "dyn", name: "dyn", parameters: NO_TYPES };
-/** Of an expression that has an error of its own, so that it causes no other. */
+/** Type of an expression that already has an error, so that it causes no second one. */
 export const ERROR: CelType = { kind: "error", name: "!error!", parameters: NO_TYPES };
 export const BOOL = named("bool");
 export const INT = named("int");
@@ -66,7 +66,7 @@ const SHORT_NAMES: ReadonlyMap<string, CelType> = new Map([
   ["duration", DURATION],
 ]);
 
-/** A type by its name in signatures; one that is no part of the language belongs to a library. */
+/** A type by its name in signatures. An unknown name is a type of a library. */
 export function namedType(name: string): CelType {
   return PRIMITIVES.get(name) ?? SHORT_NAMES.get(name) ?? named(name);
 }
@@ -96,17 +96,17 @@ export function objectType(name: string, fields: FieldTypes): CelType {
   return { kind: "object", name, parameters: NO_TYPES, fields };
 }
 
-/** The first or second parameter; dyn where a type has none. */
+/** The first or second type parameter; dyn where a type has none. */
 export function parameterOf(type: CelType, at = 0): CelType {
   return type.parameters[at] ?? DYN;
 }
 
-/** As errors about an expression show it: `list(timestamp)`. */
+/** The type as compile errors show it: `list(timestamp)`. */
 export function typeText({ name, parameters }: CelType): string {
   return withParameters(SHOWN_NAMES.get(name) ?? name, parameters.map(typeText));
 }
 
-/** By the names that types are declared by: `list(google.protobuf.Timestamp)`. */
+/** The type by its declared name: `list(google.protobuf.Timestamp)`. */
 export function declaredTypeText({ name, parameters }: CelType): string {
   return withParameters(name, parameters.map(declaredTypeText));
 }

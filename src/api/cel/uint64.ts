@@ -1,4 +1,4 @@
-/** Arithmetic on unsigned 64-bit integers as Go's estimates of cost do it: a result that is too large is the largest. */
+/** Unsigned 64-bit arithmetic as in Go's cost estimates: results that are too large saturate. */
 
 export const UINT64_MAX = 2n ** 64n - 1n;
 const TWO_TO_64 = 2 ** 64;
@@ -13,12 +13,12 @@ export function multiplySaturating(one: bigint, other: bigint): bigint {
   return product > UINT64_MAX ? UINT64_MAX : product;
 }
 
-/** Rounded up after a multiplication of doubles, so with a double's precision. */
+/** The product in double precision, rounded up. */
 export function multiplyByFactor(value: bigint, factor: number): bigint {
   return ceilOf(Number(value) * factor);
 }
 
-/** The quotient of doubles, rounded up. */
+/** The quotient in double precision, rounded up. */
 export function divideUp(value: bigint, divisor: bigint): bigint {
   return ceilOf(Number(value) / Number(divisor));
 }
@@ -28,7 +28,7 @@ function ceilOf(value: number): bigint {
   return ceil >= TWO_TO_64 ? UINT64_MAX : BigInt(ceil);
 }
 
-/** The lowest 64 bits, where Go's arithmetic is not guarded against an overflow. */
+/** The lowest 64 bits, for places where Go's estimates overflow without a guard. */
 export function wrapUint64(value: bigint): bigint {
   return BigInt.asUintN(64, value);
 }

@@ -1,4 +1,4 @@
-/** What an expression made, as JSON. The other way is json-value.ts. */
+/** Converts results of expressions to JSON. json-value.ts converts the other way. */
 import { setOwn } from "../json/json-object.ts";
 import { formatDuration } from "../values/time.ts";
 import { CelEvaluationError } from "./cel-error.ts";
@@ -18,8 +18,8 @@ import {
 } from "./value.ts";
 
 /**
- * Each value costs: one that is small to write down may be large when it is written out. Throws a CelEvaluationError for what JSON cannot
- * say.
+ * The value as JSON. Each value costs effort, because a short expression may describe a large value. Throws a
+ * CelEvaluationError for values that JSON cannot express.
  */
 export function valueToJson(value: CelValue, run: Run): unknown {
   run.charge(1);

@@ -1,11 +1,11 @@
-/** The way from a variable to a value, as cel-go's estimator keeps it: `self`, `spec`, `@items`. */
+/** Path from a variable to a value, as cel-go's estimator keeps it: `self`, `spec`, `@items`. */
 import { KEYWORDS, RESERVED } from "./parser.ts";
 import { type SizeRange } from "./size-range.ts";
 import { type CelType, parameterOf } from "./type.ts";
 
 /**
- * An append writes into the array of the shorter path while that has room, as an append to a Go slice does. Two paths that grew out of one
- * then share their last name, and the earlier path ends in the name of the later. Estimates equal upstream's only with this.
+ * A path with the aliasing of Go slices: while the shared array has room, an append writes into it. Two paths that extend
+ * the same path then share their last name, which is that of the later append. Estimates equal upstream's only with this.
  */
 export class ValuePath {
   readonly #names: string[];
@@ -34,19 +34,19 @@ export class ValuePath {
   }
 }
 
-/** The path of an item, a key or a field; the value itself may have no path. */
+/** Path of an item, key or field; the container may have no path. */
 export function pathWithin(path: ValuePath | undefined, name: string): ValuePath {
   return path?.append(name) ?? ValuePath.of(name);
 }
 
-/** The types that paths begin at. */
+/** Types of the variables that paths start at. */
 export interface SizeHints {
   rootOf(variable: string): CelType | undefined;
-  /** The type of an entry that an expression selects by name, where a map is seen as an object. */
+  /** Type of a map's entry selected by name, where the map is seen as an object. */
   entryOf?(map: CelType): CelType | undefined;
 }
 
-/** `undefined` when the path leads to no value of a declared type. */
+/** Size declared at the path; `undefined` when the path leads to no declared type. */
 export function findHint(path: readonly string[], hints: SizeHints): SizeRange | undefined {
   const [variable, ...names] = path;
   let type = variable === undefined ? undefined : hints.rootOf(variable);
@@ -70,7 +70,10 @@ function typeWithin(type: CelType, name: string, hints: SizeHints): CelType | un
   }
 }
 
-/** Upstream looks for a field by the name in the expression. Fields that are called by a word of the language are declared by another name. */
+/**
+ * True for a reserved word. Upstream looks up fields by the name in the expression, and a field with a reserved name is
+ * declared under another name.
+ */
 function isWord(name: string): boolean {
   return RESERVED.has(name) || KEYWORDS.has(name);
 }

@@ -1,4 +1,4 @@
-/** Sizes of the values in one expression: from literals, from declarations along the path to a value, and from the functions that made it. */
+/** Sizes of the values of an expression, from literals, from declared types along a value's path, and from functions. */
 import type { Expr } from "./ast.ts";
 import type { EstimatedValue } from "./call-estimate.ts";
 import type { Checked } from "./checker.ts";
@@ -15,7 +15,7 @@ export interface EntrySize {
   readonly value: SizeRange;
 }
 
-/** A value that has a name in a part of the expression. */
+/** A value with a name in part of the expression. */
 export interface LocalVariable {
   readonly name: string;
   readonly path: ValuePath | undefined;
@@ -36,7 +36,7 @@ export class ValueSizes {
     this.#hints = hints;
   }
 
-  /** Runs the step while the variables have their names. */
+  /** Runs the step while the variables are in scope. */
   within<T>(locals: readonly LocalVariable[], step: () => T): T {
     this.#locals.push(...locals);
     const result = step();
@@ -44,7 +44,7 @@ export class ValueSizes {
     return result;
   }
 
-  /** The innermost variable of the name. */
+  /** The innermost variable with the name. */
   findLocal(name: string): LocalVariable | undefined {
     return this.#locals.findLast((local) => local.name === name);
   }
@@ -76,7 +76,10 @@ export class ValueSizes {
     if (entries !== undefined) this.#entries.set(expr, entries);
   }
 
-  /** `undefined` when nothing is known. The hint is kept, since the last name of a path may change. */
+  /**
+   * Size of a value; `undefined` when unknown. The hint is stored, because the last name of a path may change later (see
+   * ValuePath).
+   */
   sizeOf(expr: Expr): SizeRange | undefined {
     const known = this.#sizes.get(expr) ?? literalSize(expr);
     if (known !== undefined) return known;
@@ -91,7 +94,7 @@ export class ValueSizes {
     if (size !== undefined) this.#sizes.set(expr, size);
   }
 
-  /** The size of a variable of the type that stands in the expansion of a macro. */
+  /** Size of a variable in the expansion of a macro. */
   sizeOfLocal(local: LocalVariable | undefined, type: CelType): SizeRange | undefined {
     return this.#hint(local?.path?.names) ?? typeSize(type) ?? local?.size;
   }
@@ -154,7 +157,7 @@ const SCALARS: ReadonlySet<string> = new Set([
   "google.protobuf.Timestamp",
 ]);
 
-/** One for a type whose values have all the same size. */
+/** Size of a type whose values all have the same size. */
 export function typeSize(type: CelType): SizeRange | undefined {
   if (type.kind === "optional") return typeSize(type.parameters[0] ?? DYN);
   return SCALARS.has(type.name) ? fixedSize(1) : undefined;

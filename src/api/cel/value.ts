@@ -1,6 +1,6 @@
 /**
- * Values of expressions. Numbers are apart by their JavaScript types: a bigint is an int, a number is a double, `Uint` is an
- * unsigned one. Whatever is not a primitive has a tag, which is the name of its type at run time.
+ * Values of expressions. JavaScript types separate the numbers: a bigint is an int, a number is a double, `Uint` is an
+ * unsigned integer. Each value that is not a primitive has a tag, the name of its type at run time.
  */
 
 export type CelValue = boolean | bigint | number | string | null | TaggedValue;
@@ -9,7 +9,7 @@ export interface TaggedValue {
   readonly tag: string;
 }
 
-/** Unsigned 64-bit integers. */
+/** An unsigned 64-bit integer. */
 export class Uint implements TaggedValue {
   readonly tag = "uint";
   readonly value: bigint;
@@ -32,7 +32,7 @@ export class Bytes implements TaggedValue {
 export class Timestamp implements TaggedValue {
   readonly tag = "google.protobuf.Timestamp";
   readonly ns: bigint;
-  /** How far the clock by which it is written is ahead of UTC. Says nothing of the instant. */
+  /** Offset from UTC in which the text is written. It does not change the instant. */
   readonly offsetMinutes: number;
 
   constructor(ns: bigint, offsetMinutes = 0) {
@@ -41,7 +41,7 @@ export class Timestamp implements TaggedValue {
   }
 }
 
-/** A length of time in nanoseconds. */
+/** A duration in nanoseconds. */
 export class Duration implements TaggedValue {
   readonly tag = "google.protobuf.Duration";
   readonly ns: bigint;
@@ -51,7 +51,7 @@ export class Duration implements TaggedValue {
   }
 }
 
-/** A type as a value, as `type(1)` gives it. */
+/** A type as a value, such as the result of `type(1)`. */
 export class TypeValue implements TaggedValue {
   readonly tag = "type";
   readonly name: string;
@@ -63,7 +63,7 @@ export class TypeValue implements TaggedValue {
 
 export class Optional implements TaggedValue {
   readonly tag = "optional_type";
-  /** `undefined` when there is none. */
+  /** `undefined` for an empty optional. */
   readonly value: CelValue | undefined;
 
   constructor(value: CelValue | undefined) {
@@ -73,12 +73,12 @@ export class Optional implements TaggedValue {
 
 export const NONE = new Optional(undefined);
 
-/** A list; items are made when asked for. */
+/** A list; items may be created on access. */
 export abstract class CelList implements TaggedValue {
   readonly tag = "list";
   abstract readonly size: number;
 
-  /** `at` is within the list. */
+  /** Item at an index, which must be within the list. */
   abstract at(at: number): CelValue;
 }
 
@@ -99,7 +99,7 @@ export class PlainList extends CelList {
   }
 }
 
-/** A map; values are made when asked for. */
+/** A map; values may be created on access. */
 export abstract class CelMap implements TaggedValue {
   readonly tag = "map";
   abstract readonly size: number;
@@ -107,13 +107,13 @@ export abstract class CelMap implements TaggedValue {
   abstract find(key: CelValue): CelValue | undefined;
   abstract keys(): Iterable<CelValue>;
 
-  /** Whether the key is in it; a map may find something for keys that are not. */
+  /** True when the map has the key. `find` of a map may return values for other keys too. */
   has(key: CelValue): boolean {
     return this.find(key) !== undefined;
   }
 }
 
-/** Keys that are equal have the same text; numbers are equal whatever their type. `undefined` for what is no key. */
+/** Text of a key, equal for equal keys. Numbers are equal across types. `undefined` for an invalid key. */
 export function keyText(key: CelValue): string | undefined {
   if (typeof key === "string") return `s${key}`;
   if (typeof key === "bigint") return `n${key}`;
@@ -149,7 +149,7 @@ export abstract class CelRecord implements TaggedValue {
   readonly tag = "object";
   abstract readonly typeName: string;
 
-  /** `undefined` when the field is not set. */
+  /** Value of a field; `undefined` when it is not set. */
   abstract find(field: string): CelValue | undefined;
   abstract fields(): Iterable<string>;
 }
@@ -174,7 +174,7 @@ export class PlainRecord extends CelRecord {
   }
 }
 
-/** Something that only the functions of a library understand. Equal to another when their texts are. */
+/** A value that only the functions of a library understand. Two are equal when their identities are. */
 export class Opaque<T> implements TaggedValue {
   readonly tag: string;
   readonly content: T;
@@ -187,7 +187,7 @@ export class Opaque<T> implements TaggedValue {
   }
 }
 
-/** The name of a value's type at run time; objects are `object`, whatever their name. */
+/** Name of a value's type at run time; `object` for every object. */
 export function tagOf(value: CelValue): string {
   if (typeof value === "string") return "string";
   if (typeof value === "bigint") return "int";
@@ -196,7 +196,7 @@ export function tagOf(value: CelValue): string {
   return value === null ? "null_type" : value.tag;
 }
 
-/** As `type(value)` names it. */
+/** Name of the type as in `type(value)`. */
 export function typeNameOf(value: CelValue): string {
   return value instanceof CelRecord ? value.typeName : tagOf(value);
 }

@@ -1,4 +1,4 @@
-/** Addresses and blocks of addresses. */
+/** CEL library of IP addresses and CIDR blocks. */
 import {
   type Cidr,
   cidrContains,
@@ -14,7 +14,7 @@ import type { Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";
 
 const MAPPED = 0xffffn;
-/** The longest address with a prefix length. */
+/** Longest text of an address with a prefix length. */
 const TEXT_MAX = 64;
 
 function findIp(text: string): IpAddress | undefined {
@@ -68,7 +68,7 @@ function parseBlock(text: string): Cidr {
   throw new CelEvaluationError(`${failure}: ${failure}: netip.ParsePrefix(${shown}): no '/'`);
 }
 
-/** Unlike the text of a network, with all bits of the address. */
+/** Text of a block. It keeps the host bits of the address, unlike the text of a network. */
 function blockText({ address, prefixLength }: Cidr): string {
   return `${ipAddressText(address)}/${prefixLength}`;
 }
@@ -114,7 +114,7 @@ function isLinkLocalUnicast(value: CelValue): boolean {
   return isWithin(value, LINK_LOCAL_UNICAST);
 }
 
-/** Everything that is not of a special kind; private addresses are. */
+/** True for an address without a special purpose. As in Go, private addresses are global unicast. */
 function isGlobalUnicast(value: CelValue): boolean {
   const isBroadcast = isWithin(value, BROADCAST);
   const isMulticast = isWithin(value, MULTICAST);

@@ -1,4 +1,4 @@
-/** `+ - * / %` and the sign, with the overflows of 64 bits. */
+/** CEL operators `+ - * / %` and the sign, with errors on 64-bit overflow. */
 import { CelEvaluationError } from "../cel-error.ts";
 import { isInstant } from "../instant.ts";
 import { concatLists } from "../json-value.ts";
@@ -6,7 +6,7 @@ import type { Library } from "../overload.ts";
 import type { Run } from "../run.ts";
 import { Bytes, type CelList, type CelValue, Duration, Timestamp, Uint } from "../value.ts";
 
-/** As Go's, whose durations are nanoseconds in 64 bits: some 292 years. */
+/** Bound as in Go, whose durations are 64-bit nanoseconds: about 292 years. */
 const DURATION_MAX = 2n ** 63n - 1n;
 
 type Operate<T> = (left: T, right: T) => T;
@@ -38,7 +38,7 @@ export function checkedInstant(ns: bigint, offsetMinutes = 0): Timestamp {
   return new Timestamp(ns, offsetMinutes);
 }
 
-/** On the same clock. */
+/** The later time, with the same offset from UTC. */
 function later({ ns, offsetMinutes }: Timestamp, byNs: bigint): Timestamp {
   return checkedInstant(ns + byNs, offsetMinutes);
 }

@@ -1,10 +1,10 @@
-/** Questions about permissions. Who answers them is the caller's part. */
+/** CEL library of authorization checks. The caller provides the decisions. */
 import { dns1123Label, dns1123Subdomain } from "../../values/names.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Apply, Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";
 
-/** What is asked: about a path, or about a resource. Empty texts are not said. */
+/** An authorization check of a path or a resource. Empty texts are not specified. */
 export interface AccessQuestion {
   readonly verb: string;
   readonly path: string;
@@ -15,18 +15,18 @@ export interface AccessQuestion {
   readonly name: string;
   readonly fieldSelector: string;
   readonly labelSelector: string;
-  /** `undefined` for the user of the request. */
+  /** Subject of the check; `undefined` for the user of the request. */
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 export interface AccessDecision {
   readonly isAllowed: boolean;
   readonly reason: string;
-  /** `undefined` when there was none. */
+  /** `undefined` when the check succeeded. */
   readonly error?: string;
 }
 
-/** Answers at once: an expression does not wait. */
+/** Source of decisions. It is synchronous, because evaluations cannot wait. */
 export interface AccessOracle {
   decide(question: AccessQuestion): AccessDecision;
 }
@@ -55,12 +55,12 @@ const PATH_CHECK = "kubernetes.authorization.PathCheck";
 const GROUP_CHECK = "kubernetes.authorization.GroupCheck";
 const DECISION = "kubernetes.authorization.Decision";
 
-/** The value of the variable `authorizer`. */
+/** Value of the variable `authorizer`. */
 export function authorizerValue(oracle: AccessOracle): CelValue {
   return checkValue(AUTHORIZER_TYPE, { oracle, question: ANYTHING });
 }
 
-/** The value of the variable `authorizer.requestResource`. */
+/** Value of the variable `authorizer.requestResource`. */
 export function resourceCheckValue(oracle: AccessOracle, question: Partial<AccessQuestion>): CelValue {
   return checkValue(RESOURCE_CHECK_TYPE, { oracle, question: { ...ANYTHING, ...question } });
 }
@@ -69,10 +69,10 @@ function checkValue(type: string, check: Check): CelValue {
   return new Opaque(type, check, JSON.stringify(check.question));
 }
 
-/** Of what nobody can ask without. */
+/** Fields that must not be empty in a check. */
 const NEEDED: ReadonlySet<keyof AccessQuestion> = new Set(["path", "resource"] as const);
 
-/** The same question with one thing more said. */
+/** The check with one more field set. */
 function narrow(type: string, field: keyof AccessQuestion): Apply {
   return ([value, text]) => {
     if (NEEDED.has(field) && (text as string).trim() === "")

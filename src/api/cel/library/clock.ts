@@ -1,10 +1,10 @@
-/** Parts of timestamps and durations. */
+/** CEL functions for the parts of timestamps and durations. */
 import { CelEvaluationError } from "../cel-error.ts";
 import { clockIn } from "../instant.ts";
 import type { Library } from "../overload.ts";
 import { type CelValue, type Duration, Timestamp } from "../value.ts";
 
-/** Looking a zone up takes as long as some hundred simple steps. */
+/** Looking up a time zone takes as long as about 200 simple steps. */
 const ZONE_COST = 200;
 const DAY_MS = 86_400_000;
 
@@ -25,7 +25,7 @@ const LENGTHS: Readonly<Record<string, bigint>> = {
   getHours: 3_600_000_000_000n,
   getMinutes: 60_000_000_000n,
   getSeconds: 1_000_000_000n,
-  // The whole length, as cel-go has it; the language's definition means the part below a second.
+  // The whole duration, as in cel-go; the language definition means the part below a second.
   getMilliseconds: 1_000_000n,
 };
 

@@ -1,4 +1,4 @@
-/** Lists and sets. */
+/** CEL functions of lists and sets. */
 import { CelEvaluationError } from "../cel-error.ts";
 import { areEqual, compareValues } from "../equality.ts";
 import { itemsOf } from "../json-value.ts";
@@ -31,7 +31,7 @@ function isSorted(list: CelValue, run: Run): boolean {
   return items.every((item, at) => at === 0 || ordered(items[at - 1] ?? null, item) <= 0);
 }
 
-/** The least when `sign` is -1, the greatest when it is 1. */
+/** The least item when `sign` is -1, the greatest when it is 1. */
 function extreme(name: string, sign: 1 | -1): Apply {
   return ([list], run) => {
     const [first, ...others] = itemsAt(list, run);
@@ -66,7 +66,7 @@ function lastIndexOf(list: CelValue, wanted: CelValue, run: Run): bigint {
   return BigInt(itemsAt(list, run).findLastIndex((item) => areEqual(item, wanted, run)));
 }
 
-/** Whether the list has an item that is equal. Each comparison costs. */
+/** True when the list has an equal item. Each comparison costs effort. */
 export function holds(list: CelList, wanted: CelValue, run: Run): boolean {
   for (let at = 0; at < list.size; at++) {
     run.charge(1);
@@ -89,11 +89,11 @@ function slice(list: CelValue, [start, end]: readonly [bigint, bigint], run: Run
   return new PlainList(itemsAt(list, run).slice(Number(start), Number(end)));
 }
 
-/** What is no list stays as it is; `levels` is how deep lists within lists are taken apart. */
+/** Flattens nested lists down to `levels`; other values stay as they are. */
 function flatten(list: CelValue, levels: bigint, run: Run): CelValue {
   if (levels < 0n) throw new CelEvaluationError("level must be non-negative");
   const flat: CelValue[] = [];
-  // Lists that are under way, the innermost last: how deep they lie is up to whoever made them.
+  // Explicit stack of open lists, the innermost last, because expressions may nest lists to any depth.
   const open = [{ items: itemsAt(list, run), at: 0 }];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     if (top.at === top.items.length) {
@@ -108,7 +108,7 @@ function flatten(list: CelValue, levels: bigint, run: Run): CelValue {
   return new PlainList(flat);
 }
 
-/** Equal keys keep the order of their items. */
+/** Sorts stably: items with equal keys keep their order. */
 export function sortedBy(list: CelList, keys: readonly CelValue[], run: Run): CelList {
   const [first] = keys;
   if (first === undefined) return list;
@@ -125,7 +125,7 @@ export function sortedBy(list: CelList, keys: readonly CelValue[], run: Run): Ce
 
 function range(count: bigint, run: Run): CelValue {
   if (count < 0n) throw new CelEvaluationError(`lists.range: size must be non-negative, got ${count}`);
-  // Counted before it is made: the budget bounds its length.
+  // Counted before the list is made: the budget bounds its length.
   run.charge(Number(count));
   return new PlainList(Array.from({ length: Number(count) }, (_, at) => BigInt(at)));
 }

@@ -1,4 +1,4 @@
-/** From one type to another. */
+/** CEL functions that convert between types. */
 import { parseDuration } from "../../values/time.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import { instantOf, instantText, offsetMinutesOf } from "../instant.ts";
@@ -20,7 +20,7 @@ const NS_PER_SECOND = 1_000_000_000n;
 const INT = /^[+-]?\d+$/;
 const UINT = /^\d+$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)$/;
-/** Longer texts are no number of 64 bits. */
+/** Longest text of a number; longer ones are not a 64-bit number. */
 const NUMBER_MAX = 400;
 
 function intFrom(value: bigint): bigint {
@@ -33,7 +33,7 @@ function uintFrom(value: bigint): Uint {
   return new Uint(value);
 }
 
-/** The limits themselves are refused: as doubles they are rounded. */
+/** The truncated double. The limits themselves are refused, because as doubles they are rounded. */
 function intOfDouble(value: number): bigint {
   if (Number.isNaN(value) || Math.abs(value) >= 2 ** 63) throw new CelEvaluationError("integer overflow");
   return BigInt(Math.trunc(value));
@@ -79,10 +79,10 @@ function doubleOfText(text: string): number {
   return value;
 }
 
-/** From here on Go writes an exponent. */
+/** Digits of the exponent from which Go writes scientific notation. */
 const DIGITS_MAX = 6;
 
-/** As Go's shortest form: `1`, `0.5`, `1e+06`. */
+/** A double in Go's shortest form: `1`, `0.5`, `1e+06`. */
 function doubleText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -112,7 +112,7 @@ function boolOfText(text: string): boolean {
   throw noConversion("bool");
 }
 
-/** Throws a CelEvaluationError; the text of a literal is also tried when an expression is compiled. */
+/** Parses a timestamp. Throws a CelEvaluationError; constant texts are also tried at compile time. */
 export function timestampOf(text: string): Timestamp {
   const ns = instantOf(text);
   if (ns === undefined) throw noConversion("google.protobuf.Timestamp");
@@ -132,10 +132,10 @@ export function durationOf(text: string): Duration {
   }
 }
 
-/** Decimal seconds, as exact as a double is. */
+/** Decimal seconds in double precision. */
 function secondsText(ns: bigint): string {
   const seconds = Number(ns / NS_PER_SECOND) + Number(ns % NS_PER_SECOND) / Number(NS_PER_SECOND);
-  // JavaScript writes small numbers with an exponent; these have few digits.
+  // JavaScript writes small numbers with an exponent; durations below a second have few digits.
   return Math.abs(seconds) < 1 ? decimalSeconds(ns) : `${seconds}s`;
 }
 
@@ -148,7 +148,7 @@ function decimalSeconds(ns: bigint): string {
   return `${sign}${size / NS_PER_SECOND}${fraction === "" ? "" : `.${fraction}`}s`;
 }
 
-/** The text of a value where `string()` or `%s` has one; `undefined` otherwise. */
+/** Text of a value with a `string()` or `%s` form; otherwise `undefined`. */
 export function findText(value: CelValue): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number") return doubleText(value);
@@ -159,7 +159,7 @@ export function findText(value: CelValue): string | undefined {
   return value instanceof TypeValue ? value.name : undefined;
 }
 
-/** What reads a text takes as long as several simple steps. */
+/** Parsing a text takes as long as about 25 simple steps. */
 const PARSE_EFFORT = 25;
 
 function parsed(parse: (text: string) => CelValue): Apply {

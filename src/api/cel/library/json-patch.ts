@@ -1,4 +1,4 @@
-/** What expressions that make patches have besides. */
+/** CEL functions that exist only in expressions that make JSON patches. */
 import type { Library } from "../overload.ts";
 
 export const JSON_PATCHES: Library = [

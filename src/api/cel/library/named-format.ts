@@ -1,4 +1,4 @@
-/** Formats by name, which say what is wrong with a text. */
+/** CEL library of named formats, which validate a text and return its mistakes. */
 import { hasFormat } from "../../formats/formats.ts";
 import {
   dns1035Label,

@@ -1,4 +1,4 @@
-/** Operators that work on values of any type: comparison, membership, items, conditions. */
+/** CEL operators on values of any type: comparison, membership, indexing, conditions. */
 import { CelEvaluationError } from "../cel-error.ts";
 import { areEqual, compareValues } from "../equality.ts";
 import type { Apply, Library } from "../overload.ts";
@@ -20,12 +20,12 @@ function ordering(holdsFor: (order: number) => boolean): Apply {
     if (typeof left === "string" && typeof right === "string")
       run.chargeText(Math.min(left.length, right.length));
     const order = compareValues(left, right);
-    // Not a number has no order to any other.
+    // NaN has no order to any number.
     return order !== undefined && holdsFor(order);
   };
 }
 
-/** Numbers also compare with those of other types. */
+/** Order of values of one type, and of numbers across types. */
 function orderings(): Library {
   const pairs = [
     ...ORDERED.map((type) => [type, type] as const),
@@ -38,14 +38,14 @@ function orderings(): Library {
   );
 }
 
-/** An index is a whole number of any type. */
+/** Index of a list: an integer of any number type. */
 function indexOf(key: CelValue): number | undefined {
   if (typeof key === "bigint") return Number(key);
   if (key instanceof Uint) return Number(key.value);
   return typeof key === "number" && Number.isInteger(key) ? key : undefined;
 }
 
-/** `undefined` when there is nothing at the key. */
+/** Item at an index or key; `undefined` when there is none. */
 function findItem(container: CelValue, key: CelValue): CelValue | undefined {
   if (container instanceof CelMap) return container.find(key);
   if (!(container instanceof CelList)) throw new CelEvaluationError("no such overload");
@@ -81,7 +81,7 @@ export const OPERATORS: Library = [
   ["_!=_(A, A): bool", ([left, right], run) => !areEqual(left, right, run)],
   ...orderings(),
   ["!_(bool): bool", ([value]) => value !== true],
-  // Only the chosen one is evaluated: see the plan.
+  // The planner evaluates only the chosen branch.
   ["_?_:_(bool, A, A): A", choose],
   ["@in(A, list<A>): bool", ([wanted, list], run) => isIn(wanted, list, run)],
   ["@in(A, map<A, B>): bool", ([wanted, map], run) => isIn(wanted, map, run)],

@@ -1,4 +1,4 @@
-/** Values that may not be there. `or` and `orValue` look at their argument only when they need it: see the plan. */
+/** CEL library of optional values. The planner evaluates the arguments of `or` and `orValue` only when needed. */
 import { CelEvaluationError } from "../cel-error.ts";
 import { INSTANT_MIN } from "../instant.ts";
 import { itemsOf } from "../json-value.ts";
@@ -41,7 +41,7 @@ function unwrapped(list: CelValue): CelValue {
   return new PlainList(contents.filter((item) => item !== undefined));
 }
 
-/** `at` counts from the end when it is negative. */
+/** First or last item, as an optional value. */
 function itemAt(list: CelValue, at: 0 | -1): CelValue {
   const { size } = list as CelList;
   return size === 0 ? NONE : new Optional((list as CelList).at(at === 0 ? 0 : size - 1));

@@ -1,4 +1,4 @@
-/** Quantities as `1Gi` and versions as `1.2.3-rc.1`. */
+/** CEL library of quantities such as `1Gi`. */
 import {
   addQuantities,
   compareQuantities,
@@ -16,7 +16,7 @@ import { type CelValue, Opaque } from "../value.ts";
 const TYPE = "kubernetes.Quantity";
 const NANO = 1_000_000_000n;
 
-/** With what Go keeps it as: only of small amounts does it tell whether they are integers. */
+/** A quantity with its form in Go. Go reports integers only for small amounts. */
 interface Held {
   readonly quantity: Quantity;
   readonly amount: SmallAmount | undefined;
@@ -35,7 +35,7 @@ function held(value: Held): CelValue {
   return new Opaque(TYPE, value, String(value.quantity.nano));
 }
 
-/** One that was written canonically. */
+/** Value of a quantity, in the form that its canonical text has in Go. */
 export function quantity(value: Quantity): CelValue {
   return held({ quantity: value, amount: smallAmountOf(formatQuantity(value)) });
 }
@@ -57,7 +57,7 @@ function quantityOf(value: CelValue): Quantity {
   return heldOf(value).quantity;
 }
 
-/** No power of ten beyond this leaves an integer of 64 bits. */
+/** Largest power of ten: a nonzero integer beyond it overflows 64 bits. */
 const SCALE_MAX = 18;
 
 function findInteger({ amount }: Held): bigint | undefined {
@@ -81,7 +81,7 @@ function ofInteger(value: CelValue): Held {
   return { quantity: { nano: whole * NANO, format: "DecimalSI" }, amount: { value: whole, scale: 0 } };
 }
 
-/** Kept in the smaller power of ten of the two; too large for an integer, it is no small amount any more. */
+/** The sum in the smaller power of ten of the two. Returns `undefined` on 64-bit overflow: it is no small amount then. */
 function sumOfAmounts({ amount: one }: Held, { amount: other }: Held): SmallAmount | undefined {
   if (one === undefined || other === undefined) return undefined;
   if (other.value === 0n) return one;
@@ -114,7 +114,7 @@ export const QUANTITIES: Library = [
   [`${TYPE} -> isInteger(): bool`, ([value]) => findInteger(heldOf(value)) !== undefined],
   [`${TYPE} -> asInteger(): int`, ([value]) => asInteger(heldOf(value))],
   [`${TYPE} -> asApproximateFloat(): double`, ([value]) => quantityToNumber(quantityOf(value))],
-  // Called on nothing, unlike the others: so it is declared upstream.
+  // A global function, unlike the others, as upstream declares it.
   [`sign(${TYPE}): int`, ([value]) => signOf(quantityOf(value))],
   [`${TYPE} -> add(${TYPE}): ${TYPE}`, ([one, other]) => sum(heldOf(one), heldOf(other))],
   [`${TYPE} -> add(int): ${TYPE}`, ([one, other]) => sum(heldOf(one), ofInteger(other))],

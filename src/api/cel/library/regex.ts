@@ -1,13 +1,13 @@
-/** Regular expressions, in linear time. */
+/** CEL functions of regular expressions, in linear time. */
 import { Pattern, findPatternMistake } from "../../formats/pattern.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import type { Run } from "../run.ts";
 import { type CelValue, PlainList } from "../value.ts";
 
-/** Compiling takes longer than matching, and rules use the same few again and again. */
+/** Bound of cached patterns. Compiling takes longer than matching, and rules repeat the same few patterns. */
 const PATTERNS_MAX = 1000;
-/** Longer ones are compiled each time, so that the memory of all is bounded. */
+/** Longest cached pattern, which bounds the memory of the cache. */
 const KEPT_LENGTH_MAX = 1000;
 const patterns = new Map<string, Pattern>();
 
@@ -30,10 +30,12 @@ interface Search {
   readonly max: number;
 }
 
-/** Steps of a match that count as one unit. Most patterns take far fewer steps than they might. */
+/** Steps of a match that count as one unit of effort. Most matches take far fewer steps than the upper bound. */
 const STEPS_PER_UNIT = 3;
 
-/** What is found, up to `max`. Costs as cel-go has it, a tenth of the text times a quarter of the pattern, and the effort of its steps. */
+/**
+ * Up to `max` matches. Cost is as in cel-go, a tenth of the text times a quarter of the pattern; effort counts the steps.
+ */
 function find({ text, source, max }: Search, run: Run): readonly string[] {
   const pattern = patternOf(source, run);
   const lengths = Math.ceil((text.length + 1) * 0.1) * Math.ceil(source.length * 0.25);

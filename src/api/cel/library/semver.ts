@@ -1,4 +1,4 @@
-/** Versions as semver 2.0 orders them. */
+/** CEL library of versions, in the order of semver 2.0. */
 import { quoted } from "../../values/message-text.ts";
 import { findSemanticVersion } from "../../values/semantic-version.ts";
 import type { SemanticVersion } from "../../values/semantic-version.ts";
@@ -6,10 +6,10 @@ import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";
 
-/** Longer texts are left as they are, and are no version. */
+/** Longest text of a version; longer texts are not versions and are not normalized. */
 const TEXT_MAX = 1000;
 
-/** Without a leading `v` and leading zeros, with three numbers: `v01.2` is `1.2.0`. */
+/** The version without a leading `v` or leading zeros, with three numbers: `v01.2` becomes `1.2.0`. */
 function normalized(text: string): string {
   if (text.length > TEXT_MAX) return text;
   const [, core = "", rest = ""] = /^v?([^-+]*)([^]*)$/.exec(text) ?? [];
@@ -35,7 +35,7 @@ function compare(left: CelValue, right: CelValue): number {
     const against = other.numbers[at] ?? 0n;
     if (number !== against) return number < against ? -1 : 1;
   }
-  // What comes before a release is less than it.
+  // A pre-release is less than its release.
   if (one.pre.length === 0 || other.pre.length === 0)
     return Number(one.pre.length === 0) - Number(other.pre.length === 0);
   return comparePre(one.pre, other.pre);
@@ -51,7 +51,7 @@ function comparePre(left: readonly string[], right: readonly string[]): number {
   return left.length === right.length ? 0 : -1;
 }
 
-/** Numbers by their values, and before all texts. */
+/** Orders numbers by value, and before all texts. */
 function comparePart(left: string, right: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(left), /^\d+$/.test(right)];
   if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;

@@ -1,6 +1,6 @@
 /**
- * `"%s has %d".format([name, count])`, as version 2 of the strings extension does it, which is the one that Kubernetes has:
- * numbers with a point are written as in English texts, and what is in lists and maps as an expression would write it.
+ * Implements `"%s has %d".format([name, count])` as version 2 of the strings extension, which Kubernetes has. Numbers with a
+ * fraction are formatted in English. Items of lists and maps are written as in an expression.
  */
 import { quoted } from "../../values/message-text.ts";
 import type { CallExpr, Expr } from "../ast.ts";
@@ -22,9 +22,9 @@ import {
 import { findText } from "./conversion.ts";
 
 const CLAUSE = /%(\.\d*)?([^])?/g;
-/** As cel-go's when no precision is given. */
+/** Default precision, as in cel-go. */
 const PRECISION = 6;
-/** What JavaScript can write; nobody reads more. */
+/** Largest precision that JavaScript supports. */
 const PRECISION_MAX = 100;
 
 const WHOLE = ["int", "uint"];
@@ -35,9 +35,9 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
 ]);
 
 interface Verb {
-  /** Types that may be shown; a text where a number is wanted is one of the special numbers. */
+  /** Accepted types. A string is accepted for a number when it names a special one, such as NaN. */
   readonly types: ReadonlySet<string>;
-  /** What is said of other types. */
+  /** Error text for other types. */
   readonly only: string;
   readonly show: (value: CelValue, precision: number) => string;
 }
@@ -80,7 +80,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     {
       types: new Set(["double", "string"]),
       only: "scientific clause can only be used on doubles",
-      // A precision is taken for a width upstream, and what is written is always wider.
+      // Upstream treats a precision as a minimum width, which the result always exceeds.
       show: (value) => scientificText(numberOf(value, "scientific")),
     },
   ],
@@ -108,7 +108,7 @@ interface Clause extends Verb {
   readonly precision: number;
 }
 
-/** Puts in the place of each clause what is shown for the argument of that number. Throws a CelEvaluationError. */
+/** Replaces each clause with the text of the argument at its position. Throws a CelEvaluationError. */
 function expand(format: string, size: number, shown: (clause: Clause, at: number) => string): string {
   let used = 0;
   return format.replaceAll(CLAUSE, (whole, precision: string | undefined, letter: string | undefined) => {
@@ -155,7 +155,7 @@ export function formatText(format: string, list: CelList, run: Run): string {
   });
 }
 
-/** What is known to go wrong of a format and arguments that are both written down. */
+/** The first certain mistake in a constant format with constant arguments. */
 export function findFormatMistake(
   { name, target, args: [list], at: place }: CallExpr,
   typeOf: (expr: Expr) => CelType,
@@ -202,7 +202,10 @@ function findUnfit(
   return undefined;
 }
 
-/** Map entries are in the order of their keys. What stands `within` a list or a map looks as an expression would write it. */
+/**
+ * Text of a value. Map entries are in the order of their keys. A value `within` a list or map is written as in an
+ * expression.
+ */
 function shownText(value: CelValue, place: "alone" | "within"): string {
   if (value === null) return "null";
   if (value instanceof CelList) return `[${itemsOf(value).map(shownWithin).join(", ")}]`;
@@ -253,7 +256,7 @@ function numberOf(value: CelValue, clause: string): number {
 function fixedText(value: number, precision: number): string {
   if (!Number.isFinite(value)) return infiniteText(value);
   if (Math.abs(value) >= 1e21) return `${BigInt(value)}${precision === 0 ? "" : `.${"0".repeat(precision)}`}`;
-  // All decimals that a double can have in practice: enough to see whether it lies just between two results.
+  // Enough decimals in practice to see whether a double lies exactly between two results.
   const exact = value.toFixed(PRECISION_MAX);
   const end = exact.length - PRECISION_MAX + precision;
   const isBetween = /^50*$/.test(exact.slice(end));
@@ -261,7 +264,7 @@ function fixedText(value: number, precision: number): string {
   return isBetween && /[02468]$/.test(lower) ? lower : value.toFixed(precision);
 }
 
-/** `1234567.5` as `1,234,567.5`. */
+/** Groups digits: `1234567.5` becomes `1,234,567.5`. */
 function groupedText(text: string): string {
   const [whole = "", ...fraction] = text.split(".");
   return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ","), ...fraction].join(".");

@@ -1,4 +1,4 @@
-/** Functions of texts: the language's own and those of the strings extension. Positions count characters, not UTF-16 units. */
+/** CEL functions of strings: the language's own and the strings extension. Positions count characters, not UTF-16 units. */
 import { CelEvaluationError } from "../cel-error.ts";
 import { itemsOf } from "../json-value.ts";
 import type { Library } from "../overload.ts";
@@ -6,7 +6,7 @@ import type { Run } from "../run.ts";
 import { type CelList, type CelValue, PlainList } from "../value.ts";
 import { formatText } from "./text-format.ts";
 
-/** Taking a text apart takes longer than looking through it. */
+/** Characters of a text. Splitting a text takes longer than scanning it. */
 function charactersOf(text: string, run: Run): readonly string[] {
   run.charge(Math.ceil(text.length * 0.3));
   return Array.from(text);
@@ -25,11 +25,11 @@ function characterAt(text: string, at: bigint, run: Run): string {
 interface Search {
   readonly text: string;
   readonly part: string;
-  /** In characters; `undefined` for the beginning, or the end when the last one is looked for. */
+  /** Start in characters; `undefined` for the start, or for the end in a search for the last match. */
   readonly from?: bigint;
 }
 
-/** Nothing is anywhere, and beyond the end is nothing: as cel-go has it. */
+/** Index of the part. As in cel-go, the empty text matches at any position, and a start beyond the end finds nothing. */
 function indexOf({ text, part, from = 0n }: Search, run: Run): bigint {
   chargeSearch(text, part, run);
   const characters = charactersOf(text, run);
@@ -60,7 +60,7 @@ function characterIndex(text: string, units: number): bigint {
   return units < 0 ? -1n : BigInt(Array.from(text.slice(0, units)).length);
 }
 
-/** The product of both, as cel-go has it. */
+/** Counts a search: the product of both lengths, as in cel-go. */
 function chargeSearch(text: string, part: string, run: Run): void {
   run.charge(Math.ceil(text.length * 0.1) * Math.max(1, Math.ceil(part.length * 0.1)));
 }
@@ -74,18 +74,18 @@ function substring(text: string, [start, end]: readonly [bigint, bigint | undefi
   return characters.slice(Number(start), Number(stop)).join("");
 }
 
-/** Up to `limit` times; a negative limit is none. */
+/** Replaces up to `limit` matches; a negative limit means all. */
 function replace(text: string, [from, to, limit]: readonly [string, string, bigint], run: Run): string {
   chargeSearch(text, from, run);
   const most = limit < 0n ? -1n : limit + 1n;
-  // Nothing is found before every character and at the end.
+  // The empty text matches before every character and at the end.
   const pieces = from === "" ? splitAtAll(charactersOf(text, run), most) : split(text, from, most);
-  // Counted before it is made: the result may be very much longer than the text.
+  // Counted before the result is made, which may be much longer than the text.
   run.chargeText(text.length + pieces.length * to.length);
   return pieces.join(to);
 }
 
-/** Into at most `limit` pieces, the last one with the rest; a negative limit is none. */
+/** Splits into at most `limit` pieces, the last with the rest; a negative limit means all. */
 function split(text: string, separator: string, limit: bigint): readonly string[] {
   if (limit === 0n) return [];
   const pieces = separator === "" ? Array.from(text) : text.split(separator);
@@ -113,7 +113,7 @@ function join(list: CelList, separator: string, run: Run): string {
 
 const ASCII_UPPER = /[A-Z]+/g;
 const ASCII_LOWER = /[a-z]+/g;
-/** What Unicode calls white space. */
+/** Unicode white space. */
 const SPACE = "[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 const LEADING = new RegExp(`^${SPACE}+`);
 const TRAILING = new RegExp(`${SPACE}$`);

@@ -1,4 +1,4 @@
-/** URLs, as Go reads those of requests: with a scheme, or a path from the root. */
+/** CEL library of URLs as in Go's request URIs: with a scheme, or a path from the root. */
 import { isRequestUri } from "../../formats/request-uri.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
@@ -13,16 +13,16 @@ interface Url {
 }
 
 const SHAPE = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?]*))?([^?]*)(?:\?([^]*))?$/;
-/** Looked at like the rest of the text, but part of nothing. */
+/** The fragment, which is validated and then dropped. */
 const FRAGMENT = /#[^]*$/;
 const WRONG_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
-/** What Go writes as it is in a path. */
+/** Characters that Go escapes in a path. */
 const UNSAFE = /[^A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]/gu;
 
 function findUrl(text: string): Url | undefined {
   if (!isRequestUri(text)) return undefined;
   const [, scheme = "", authority = "", rest = "", query = ""] = SHAPE.exec(text.replace(FRAGMENT, "")) ?? [];
-  // `mailto:a@b` has no path: what follows the scheme says something only to who knows it.
+  // An opaque URL such as `mailto:a@b` has no path.
   const path = scheme === "" || rest.startsWith("/") ? rest : "";
   return { scheme: scheme.toLowerCase(), host: authority.replace(/^[^@]*@/, ""), path, query };
 }
@@ -35,13 +35,13 @@ function hostname({ host }: Url): string {
   return host.startsWith("[") ? host.slice(1, host.indexOf("]")) : host.replace(/:\d*$/, "");
 }
 
-/** What cannot be read of a query is left out, as Go does it: pairs with a semicolon, or with a wrong escape. */
+/** Parameters of the query. As in Go, invalid pairs are dropped: those with a semicolon or a malformed escape. */
 function queryOf({ query }: Url, run: Run): CelValue {
   run.charge(query.length);
   const values = new Map<string, string[]>();
   for (const pair of query.split("&")) {
     if (pair === "" || pair.includes(";") || WRONG_ESCAPE.test(pair)) continue;
-    // A question mark at the very beginning would be taken for that before the query.
+    // The leading `&` keeps a question mark at the start of the pair, which URLSearchParams would drop.
     for (const [name, value] of new URLSearchParams(`&${pair}`)) {
       const known = values.get(name);
       if (known === undefined) values.set(name, [value]);
