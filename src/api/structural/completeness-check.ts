@@ -1,16 +1,16 @@
-/** Whether everything that a branch speaks of is also specified outside of branches. */
+/** Checks that every field named in a branch (`allOf`, `anyOf`, `oneOf`, `not`) is also specified outside of branches. */
 import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
 import { isSchema } from "./structural.ts";
 
-/** Where the structure must be, and where the branch speaks of it. */
+/** Path of the required structure, and path of the branch that names it. */
 interface Paths {
   readonly structure: FieldPath;
   readonly branch: FieldPath;
   readonly errors: FieldErrors;
 }
 
-/** Looks at the branches of this schema, not at those of its parts, as upstream does. */
+/** Checks the branches of this schema but, as upstream, not those of its properties. */
 export function checkComplete(schema: JSONSchemaProps, path: FieldPath, errors: FieldErrors): void {
   checkBranches(schema, schema, { structure: path, branch: path, errors });
 }

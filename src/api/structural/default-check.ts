@@ -1,4 +1,4 @@
-/** Whether the defaults of a schema are values of it. */
+/** Checks that the defaults of a schema are valid values of it. */
 import { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { checkEmbedded } from "./embedded-check.ts";
@@ -27,7 +27,7 @@ function checkDefault(schema: Structural, path: FieldPath, errors: FieldErrors):
   if (!embedded.isEmpty) return;
   const found = new FieldErrors();
   checkValue({ schema, value: fallback }, "", found);
-  // Unlike with an object, it is not said that rules were not looked at.
+  // Rules run only on valid defaults. For a default, unlike an object, no error says that they were skipped.
   if (found.isEmpty) checkExpressions({ schema, value: fallback }, new FieldPath(""), found);
   errors.append(
     found.found.map((error) => ({

@@ -1,12 +1,12 @@
-/** Defaults of a structural schema. */
+/** Fills in the defaults of a structural schema. */
 import { cloneJson } from "../json/json-clone.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
 import type { WorkBudget } from "../work-budget.ts";
 import type { Structural } from "./structural.ts";
 
 /**
- * The value with the schema's defaults where nothing stands, or a null that may not stand there. The value is not changed;
- * it is the result itself when there is nothing to fill in.
+ * The value with defaults in place of missing fields and of nulls where the schema allows none. The input is not modified,
+ * and is itself the result when no default applies.
  */
 export function withDefaults(schema: Structural, value: unknown, budget?: WorkBudget): unknown {
   if (!schema.hasDefaults) return value;
@@ -14,7 +14,9 @@ export function withDefaults(schema: Structural, value: unknown, budget?: WorkBu
   return isJsonObject(value) ? objectWithDefaults(schema, value, budget) : value;
 }
 
-/** A copy of a default. A large one for each item of a long list would be more than any object can hold. */
+/**
+ * A copy of a default, counted against the budget: copies for each item of a long list can outgrow any object.
+ */
 function copyOf(fallback: unknown, budget: WorkBudget | undefined): unknown {
   budget?.charge(countValues(fallback));
   return cloneJson(fallback);
@@ -47,7 +49,7 @@ function objectWithDefaults(
   return changed ?? filled;
 }
 
-/** With the defaults of the properties themselves. */
+/** The object with its missing properties filled in; nested values stay as they are. */
 function withMembers(
   { properties }: Structural,
   value: JsonObject,

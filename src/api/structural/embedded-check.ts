@@ -1,4 +1,4 @@
-/** Whether objects of the API inside a custom resource are such objects. */
+/** Checks that embedded resources inside a custom resource have valid API metadata. */
 import { FieldErrors, type FieldPath } from "../errors/field-error.ts";
 import type { ObjectMeta } from "../generated/types/meta-v1.ts";
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
@@ -52,7 +52,7 @@ function checkMetadata(metadata: unknown, path: FieldPath, errors: FieldErrors):
     return;
   }
   const found = new FieldErrors();
-  // An embedded object may be without a name: whoever creates it gives it one.
+  // An embedded object may lack a name, because its creator may set one later.
   const named = { ...metadata, name: metadata["name"] ?? "fakename" } as unknown as ObjectMeta;
   const scope = metadata["namespace"] === undefined ? "Cluster" : "Namespaced";
   const { managedFields = [], ...others } = named;

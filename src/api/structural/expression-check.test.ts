@@ -7,7 +7,7 @@ import { compileStructural } from "./structural.ts";
 
 type Properties = Readonly<Record<string, JSONSchemaProps>>;
 
-/** What a rule at the root says of an object whose fields are these. */
+/** Errors of a root rule for an object with these properties. */
 function problems(rule: string, properties: Properties, value: JsonObject): readonly string[] {
   const schema = compileStructural({
     type: "object",
@@ -30,7 +30,7 @@ describe("a rule", () => {
     "!has(self.number) && !has(self.either)",
     "self.?number == optional.none()",
     "size(self.list) == 1",
-  ])("takes a field that is null for one that is not there: %s", (rule) => {
+  ])("treats a null field as absent: %s", (rule) => {
     expect(problems(rule, nullable, { number: null, either: null, list: [null] })).toEqual([]);
   });
 
@@ -62,7 +62,7 @@ describe("a rule", () => {
     ],
     ["self.objects[0] != self.objects[1]", [{ known: 1, other: "a" }, { known: 1 }]],
     ["self.objects[0] != self.objects[1]", [{ any: "a" }, { any: 1 }]],
-  ])("compares also the fields that it cannot name: %s %j", (rule, objects) => {
+  ])("compares fields that it cannot name too: %s %j", (rule, objects) => {
     expect(problems(rule, open, { objects })).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe("a rule", () => {
     "x-kubernetes-list-map-keys": ["k!", "k."],
   };
 
-  test("tells items apart by keys that it cannot name", () => {
+  test("identifies items by keys that it cannot name", () => {
     const lists = [
       [
         { "k!": "a", "k.": "1" },
@@ -109,7 +109,7 @@ describe("a rule", () => {
   };
 
   test.each(["self.set + ['c', 'a'] == ['c', 'b', 'a']", "self.pairs[0] + self.pairs[1] == self.pairs[1]"])(
-    "adds to a list with keys, and has one again: %s",
+    "keeps the list type when it adds lists: %s",
     (rule) => {
       const pairs = [
         [
@@ -126,7 +126,7 @@ describe("a rule", () => {
     },
   );
 
-  test("is held against the kind of an object also when that was the same before", () => {
+  test("is checked against the kind of an object even if that is unchanged", () => {
     const named = { type: "string", "x-kubernetes-validations": [{ rule: "self == 'A'" }] };
     const schema = compileStructural({
       type: "object",

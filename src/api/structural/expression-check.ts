@@ -1,6 +1,6 @@
 /**
- * Whether a value is what the rules in CEL of its schema say, in upstream's words. A rule that does not look back is not held
- * against a value that was the same before: schemas grow stricter while objects live on.
+ * Evaluates the CEL rules of a schema against a value and reports failures in upstream's words. A rule without `oldSelf` is
+ * not applied to an unchanged value, because stored objects outlive schema changes.
  */
 import { Allowance, COST_MAX, Effort } from "../cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../cel/cel-error.ts";
@@ -18,9 +18,9 @@ import type { Checked } from "./value-check.ts";
 
 const WORN_OUT =
   "validation failed due to running out of cost budget, no further validation rules will be run";
-/** As upstream's for the text that an expression makes. */
+/** Upper bound of a computed message, as in upstream. */
 const MESSAGE_MAX = 5 * 1024;
-/** Of such mistakes rules could not make sense. */
+/** Errors that make rules meaningless. */
 const BLOCKING: ReadonlySet<string> = new Set([
   "FieldValueNotSupported",
   "FieldValueRequired",
@@ -29,7 +29,7 @@ const BLOCKING: ReadonlySet<string> = new Set([
   "FieldValueTypeInvalid",
 ]);
 
-/** To be called after all other checks of the object, whose mistakes it looks at. */
+/** Evaluates the rules. Call it after all other checks of the object, because it reads their errors. */
 export function checkExpressions(checked: Checked, path: FieldPath, errors: FieldErrors): void {
   const { schema, value, previous } = checked;
   if (!schema.hasExpressions) return;
@@ -48,13 +48,16 @@ export function checkExpressions(checked: Checked, path: FieldPath, errors: Fiel
 interface Place {
   readonly value: unknown;
   readonly previous: unknown;
-  /** What to compare when nobody knows what this value was before: it itself, or what it lies in. */
+  /**
+   * Value to compare when the previous value is unknown: this value, or the nearest one around it with a known previous
+   * value.
+   */
   readonly nearest: Checked | undefined;
   readonly path: FieldPath;
   readonly level: "root" | "part";
 }
 
-/** No further rule is run. */
+/** Thrown when the cost is spent, so that no further rule runs. */
 class Exhausted extends Error {}
 
 class ExpressionCheck {
@@ -123,7 +126,7 @@ class ExpressionCheck {
       return this.#errors.invalid(fieldOf(place.path), place.type, `rule compile error: ${program.mistake}`);
     const result = this.#evaluate(expression, bindings, place);
     if (result === true || result === undefined) return;
-    // What was the same before is let be; upstream warns.
+    // An unchanged value keeps its failure; upstream warns about it.
     if (!expression.isTransition && isSame(place.nearest)) return;
     this.#report(rule, place, this.#message(expression, bindings, place) ?? messageOf(expression));
   }
@@ -139,7 +142,7 @@ class ExpressionCheck {
     else this.#errors.invalid(path, shown, detail);
   }
 
-  /** `undefined` when the rule failed, which is then reported. */
+  /** Evaluates a rule; `undefined` when it failed, which is reported here. */
   #evaluate(
     { rule, program }: Expression,
     bindings: Bindings,
@@ -158,13 +161,13 @@ class ExpressionCheck {
     }
   }
 
-  /** It was not this rule that cost too much, but those before it. */
+  /** True when the budget was spent by previous rules, rather than by this one. */
   #isWornOut(error: unknown): boolean {
     const { isSpent, lastShare } = this.#allowance;
     return error instanceof CelBudgetError && isSpent && lastShare < 1 / 2;
   }
 
-  /** The text that the rule's expression makes; `undefined` when it makes none that can be shown. */
+  /** Text of the rule's message expression; `undefined` when it yields no valid text. */
   #message({ rule, message }: Expression, bindings: Bindings, { path, type }: RulePlace): string | undefined {
     if (message === undefined || "mistake" in message) return undefined;
     try {
@@ -185,12 +188,12 @@ class ExpressionCheck {
 type Bindings = Readonly<Record<"self" | "oldSelf", CelValue | undefined>>;
 
 interface RulePlace extends Place {
-  /** As the schema calls it. */
+  /** Type name as in the schema. */
   readonly type: string;
   readonly schema: Structural;
 }
 
-/** What an object is cannot have been wrong before: a version may just have come. */
+/** True for apiVersion and kind of the object itself. They are always checked, because the version may be new. */
 function isTypeName({ level }: Place, key: string): boolean {
   return level === "root" && (key === "apiVersion" || key === "kind");
 }
@@ -205,7 +208,7 @@ function isSame(checked: Checked | undefined): boolean {
   return checked?.previous !== undefined && isUnchanged(checked.schema, checked.value, checked.previous);
 }
 
-/** Only items with keys can be told apart. */
+/** Previous items by key. Only items of a list with keys have an identity. */
 function itemsBefore(schema: Structural, previous: unknown): ReadonlyMap<string, unknown> | undefined {
   if (schema.listType !== "map" || !Array.isArray(previous)) return undefined;
   return new Map(previous.map((item) => [itemKey(schema, item), item]));
@@ -226,7 +229,7 @@ function shownMessage(text: string): string | undefined {
   return isShown ? trimmed : undefined;
 }
 
-/** `undefined` for an error that is not the rule's. */
+/** Error text for a failed rule; `undefined` for an error that the rule did not cause. */
 function failureText(error: unknown, rule: string): string | undefined {
   if (error instanceof CelBudgetError)
     return `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${rule}`;

@@ -40,7 +40,7 @@ describe("the estimated cost of a rule", () => {
     expect(problems(property, rule)).toEqual([]);
   });
 
-  test("is too high for a list in a list whose length nobody knows", () => {
+  test("is too high for a list in a list without a bound", () => {
     expect(problems(STRINGS, "self.all(x, self.exists_one(y, x == y))")).toEqual([
       `${PLACE}estimated rule cost exceeds budget by factor of more than 100x ${ADVICE}`,
       `${PLACE}contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
@@ -48,7 +48,7 @@ describe("the estimated cost of a rule", () => {
     ]);
   });
 
-  test("says by how much it is too high", () => {
+  test("is reported with the factor by which it is too high", () => {
     const numbers: JSONSchemaProps = { type: "array", maxItems: 1400, items: { type: "integer" } };
 
     expect(problems(numbers, "self.all(x, self.all(y, x < y))")).toEqual([
@@ -56,7 +56,7 @@ describe("the estimated cost of a rule", () => {
     ]);
   });
 
-  test("counts for every item of the lists around it", () => {
+  test("counts once for every item of the lists around the rule", () => {
     const rule = { rule: "self.contains('abc')" };
     const item = { type: "string", maxLength: 10_000, "x-kubernetes-validations": [rule] } as JSONSchemaProps;
     const bounded: JSONSchemaProps = { type: "array", maxItems: 100, items: item };
@@ -67,7 +67,7 @@ describe("the estimated cost of a rule", () => {
     );
   });
 
-  test("is shown with one decimal, and a tie with the even one", () => {
+  test("is shown with one decimal, rounded half to even", () => {
     const items = { type: "boolean", "x-kubernetes-validations": [{ rule: "self" }] } as JSONSchemaProps;
 
     const bounds = [22_500_000, 27_500_000].map(
@@ -78,7 +78,7 @@ describe("the estimated cost of a rule", () => {
     expect(bounds[1]).toContain("by factor of 2.8x ");
   });
 
-  test("is named among the dearest from a hundredth of the limit on", () => {
+  test("is listed among the most expensive ones from a hundredth of the limit", () => {
     const items: JSONSchemaProps = { type: "integer" };
     const dear = "self.all(x, self.all(y, x < y))";
     const found = problems({ type: "array", maxItems: 4200, items }, dear, "self.size() > 0");
@@ -88,7 +88,7 @@ describe("the estimated cost of a rule", () => {
     ]);
   });
 
-  test("knows the bounds of an object's own fields where the schema describes them all", () => {
+  test("uses the bounds of an object's standard fields where the schema describes them all", () => {
     const text = (maxLength: number): JSONSchemaProps => ({ type: "string", maxLength });
     const rule = { rule: "self.metadata.name.matches(self.metadata.generateName)" };
     const costOf = (metadata: JSONSchemaProps): string => {

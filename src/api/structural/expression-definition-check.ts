@@ -1,4 +1,7 @@
-/** Whether the rules in CEL of a schema can be run, asked when a definition is written and its texts are in order. */
+/**
+ * Checks that the CEL rules of a schema compile and are affordable. It runs when a definition is written, after the checks
+ * of form.
+ */
 import { addSaturating } from "../cel/uint64.ts";
 import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
@@ -10,21 +13,21 @@ import type { Structural } from "./structural.ts";
 
 interface Place extends ExpressionPlace {
   readonly errors: FieldErrors;
-  /** The estimates so far. */
+  /** Estimated costs of the rules so far. */
   readonly costs: RuleCost[];
 }
 
-/** As upstream's, for one expression and for all of a schema. */
+/** Bounds of one expression and of all in a schema, as in upstream. */
 const RULE_COST_MAX = 10_000_000n;
 const SCHEMA_COST_MAX = 100_000_000n;
-/** A rule that costs less is not named among the dearest. */
+/** Least cost of a rule that is listed among the most expensive ones. */
 const NAMED_COST_MIN = SCHEMA_COST_MAX / 100n;
 /**
- * Of all expressions of a schema. Upstream has no such bound; compiling what a whole object can hold would keep everybody else waiting for
- * seconds.
+ * Upper bound of the length of all expressions in a schema. Upstream has none. Compiling as many expressions as fit into an
+ * object would delay all other requests for seconds.
  */
 const CHARACTERS_MAX = 100_000;
-/** How many of the dearest rules are named when all together cost too much, as upstream does. */
+/** Number of most expensive rules in the error about the total cost, as in upstream. */
 const DEAREST = 4;
 
 export function checkExpressionDefinitions(schema: Structural, path: FieldPath, errors: FieldErrors): void {
@@ -77,7 +80,7 @@ function costText(what: string, cost: bigint, max: bigint): string {
   return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }
 
-/** With one decimal; a tie goes to the even one, as in Go. */
+/** One decimal, with ties rounded to even, as in Go. */
 function tenths(value: number): string {
   const isTie = Math.abs(value % 0.5) === 0.25;
   return (isTie ? Math.round(value * 5) / 5 : value).toFixed(1);
@@ -133,7 +136,7 @@ function checkExpression({ rule, program, message, isTransition }: Expression, p
     );
 }
 
-/** A message is made once at most. */
+/** Checks the message expression, which is evaluated at most once. */
 function checkMessage(message: Compiled, rule: ValidationRule, place: Place): void {
   const at = { ...place, path: place.path.child("messageExpression") };
   checkCompiled(message, rule, at);
@@ -148,7 +151,7 @@ function checkCompiled(
   if ("mistake" in compiled) errors.invalid(path, shownRule(rule), compiled.mistake);
 }
 
-/** With the names that upstream's errors show. */
+/** The rule with the field names in upstream's errors. */
 function shownRule(rule: ValidationRule): object {
   return {
     Rule: rule.rule,

@@ -1,4 +1,4 @@
-/** Upper bounds on the cost of a rule in CEL: of one run, and of all runs that one object of its schema can need. */
+/** Upper bounds on the cost of a CEL rule: for one run, and for all runs on one object. */
 import type { Program } from "../cel/program.ts";
 import { multiplySaturating } from "../cel/uint64.ts";
 import type { SizeHints } from "../cel/value-path.ts";
@@ -8,7 +8,7 @@ import { minBytesOf, typeOfSchema } from "./expression-types.ts";
 
 export interface RuleEstimate {
   readonly perRun: bigint;
-  /** How many values of the schema fit into a request. */
+  /** Most values of the schema that fit into a request. */
   readonly maxCardinality: bigint;
   readonly total: bigint;
 }
@@ -19,7 +19,7 @@ export function estimateRule(program: Program, place: ExpressionPlace): RuleEsti
   return { perRun, maxCardinality, total: multiplySaturating(perRun, place.cardinality ?? maxCardinality) };
 }
 
-/** All paths begin at the rule's own value, whatever their variable: `oldSelf` has the bounds of `self`. */
+/** Cost of one run. All paths start at the rule's own value, so `oldSelf` has the bounds of `self`. */
 export function estimateRun(program: Program, { schema, level }: ExpressionPlace): bigint {
   const type = typeOfSchema(schema, level);
   const hints: SizeHints = { rootOf: () => type };

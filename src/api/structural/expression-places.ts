@@ -1,4 +1,4 @@
-/** Every place of a schema that has rules in CEL, with all that its surroundings say about these rules. */
+/** Lists every part of a schema with CEL rules, with the context that its rules depend on. */
 import { multiplySaturating } from "../cel/uint64.ts";
 import type { FieldPath } from "../errors/field-error.ts";
 import type { Structural } from "./structural.ts";
@@ -7,13 +7,13 @@ export interface ExpressionPlace {
   readonly schema: Structural;
   readonly path: FieldPath;
   readonly level: "root" | "part";
-  /** The list above whose items have no identity: the value before is unknown within it. */
+  /** Nearest list around it without item keys, where previous values are unknown. */
   readonly uncorrelated: FieldPath | undefined;
-  /** How many such values an object may have; undefined when the schema does not say. */
+  /** Upper bound of the values of this schema in an object; undefined when the schema has none. */
   readonly cardinality: bigint | undefined;
 }
 
-/** A place comes before those within it. */
+/** The places in the schema; each place comes before those below it. */
 export function* expressionPlaces(schema: Structural, path: FieldPath): Generator<ExpressionPlace> {
   yield* placesFrom({ schema, path, level: "root", uncorrelated: undefined, cardinality: 1n });
 }

@@ -1,4 +1,4 @@
-/** Rules in CEL, made ready: compiled once for each schema, when first needed. */
+/** Compiled CEL rules, made once per schema on first use. */
 import { CelCompileError, compileFailure } from "../cel/cel-error.ts";
 import { compileCel, type Program } from "../cel/program.ts";
 import { type CelType, optionalOf } from "../cel/type.ts";
@@ -9,15 +9,15 @@ import type { Structural } from "./structural.ts";
 export interface Expression {
   readonly rule: ValidationRule;
   readonly program: Compiled;
-  /** `undefined` when there is none. */
+  /** `undefined` when the rule has no message expression. */
   readonly message: Compiled | undefined;
-  /** It compares with the value from before. */
+  /** True when the rule uses the previous value. */
   readonly isTransition: boolean;
 }
 
 export type Compiled =
   | { readonly program: Program }
-  /** Why it cannot be run, in words for the author of the schema. */
+  /** The error for the author of the schema. */
   | { readonly mistake: string };
 
 export interface Expressions {
@@ -27,7 +27,7 @@ export interface Expressions {
 
 const made = new WeakMap<Structural, Expressions>();
 
-/** `undefined` when the schema has none of its own, or is of a type that rules cannot see. */
+/** The compiled rules; `undefined` when the schema itself has none, or has a type that CEL cannot represent. */
 export function expressionsOf(schema: Structural, level: "root" | "part"): Expressions | undefined {
   if (schema.expressions.length === 0) return undefined;
   const known = made.get(schema);
@@ -55,10 +55,10 @@ function compileRule(rule: ValidationRule, type: CelType): Expression {
   };
 }
 
-/** What an expression must give, and how upstream says that it does not. */
+/** Required result type of an expression, and upstream's errors for other types. */
 interface Wanted {
   readonly type: string;
-  /** Before what is said of a mistake in it. */
+  /** Text before a compile error. */
   readonly prefix: string;
   readonly otherType: string;
 }

@@ -1,11 +1,11 @@
-/** How large values of a schema can become, and how small they can be, in a request: as upstream reckons when it estimates cost. */
+/** Largest and smallest size of a schema's values in a request, as upstream computes them to estimate costs. */
 import type { Structural } from "./structural.ts";
 
-/** As upstream's limit on a request. */
+/** Upstream's limit of a request. */
 const REQUEST_BYTES = 3 * 1024 * 1024;
-/** A request that is one string, without the quotes. */
+/** Size of a request that is one string, without its quotes. */
 export const TEXT_MAX = REQUEST_BYTES - 2;
-/** The bytes of a character in UTF-8, at most: `maxLength` counts characters. */
+/** Most bytes of a character in UTF-8: `maxLength` counts characters. */
 const CHARACTER_BYTES = 4;
 
 interface Sizes {
@@ -13,7 +13,7 @@ interface Sizes {
   readonly max: number;
 }
 
-/** Strings whose format says how long they are, as JSON. */
+/** Sizes, as JSON, of strings whose format bounds their length. */
 const FORMATS: ReadonlyMap<string, Sizes> = new Map([
   ["duration", { min: 3, max: 32 }],
   ["date", { min: 12, max: 12 }],
@@ -28,29 +28,29 @@ const MIN_SIZES: ReadonlyMap<string, number> = new Map([
   ["object", 2],
 ]);
 
-/** The least bytes that a value takes as JSON, but for an object's fields. */
+/** Smallest JSON size of a value, not counting the fields of an object. */
 export function minScalarBytes({ isIntOrString, types: [type = ""], rules }: Structural): number {
   if (isIntOrString) return 1;
   const format = type === "string" ? FORMATS.get(rules.format) : undefined;
   return format?.min ?? MIN_SIZES.get(type) ?? 1;
 }
 
-/** As many values as a request can hold, each of so many bytes at least. */
+/** Most values of a minimum size that fit into a request. */
 export function cardinalityOf(minBytes: number): number {
   return Math.floor(REQUEST_BYTES / (minBytes + 1));
 }
 
-/** Items of a list, by the least bytes of one. */
+/** Most items of a list, given the smallest size of an item. */
 export function maxItemsOf({ rules }: Structural, itemBytes: number): number {
   return notNegative(rules.maxItems) ?? Math.floor(TEXT_MAX / (itemBytes + 1));
 }
 
-/** Entries of a map, by the least bytes of a value. A key takes its quotes, a colon and a comma. */
+/** Most entries of a map, given the smallest size of a value. A key takes two quotes, a colon and a comma. */
 export function maxPropertiesOf({ rules }: Structural, valueBytes: number): number {
   return notNegative(rules.maxProperties) ?? Math.floor(TEXT_MAX / (valueBytes + 6));
 }
 
-/** The bytes of a string. */
+/** Most bytes of a string. */
 export function maxTextOf({ isIntOrString, rules }: Structural): number {
   const maxLength = notNegative(rules.maxLength);
   const format = isIntOrString ? undefined : rules.format;

@@ -1,4 +1,4 @@
-/** The types that rules in CEL see, from a structural schema: as Kubernetes has them, integers and numbers apart. */
+/** CEL types of a structural schema. As in Kubernetes, integers and numbers are different types. */
 import { KEYWORDS, RESERVED } from "../cel/parser.ts";
 import {
   BOOL,
@@ -38,21 +38,21 @@ const FORMATS: ReadonlyMap<string, CelType> = new Map([
   ["date-time", TIMESTAMP],
 ]);
 
-/** A field's name as rules write it; `undefined` when they cannot. */
+/** Name of a field in rules; `undefined` when rules cannot name it. */
 function escapedName(name: string): string | undefined {
   if (!ESCAPABLE.test(name)) return undefined;
   if (isWord(name)) return `__${name}__`;
   return name.replaceAll(/__|[.\-/]/g, (found) => ESCAPES.get(found) ?? found);
 }
 
-/** A word of the language: behind a dot most may also be written as they are. */
+/** True for a reserved word. After a dot, most reserved words need no escape. */
 function isWord(name: string): boolean {
   return RESERVED.has(name) || KEYWORDS.has(name);
 }
 
 const NAME = sizedTo(STRING, TEXT_MAX);
 
-/** Fields of every object of the API, where the schema does not describe all of them. */
+/** Fields of every API object, where the schema does not describe all of them. */
 const OBJECT_FIELDS: ReadonlyMap<string, FieldType> = new Map(
   [
     ["apiVersion", NAME],
@@ -69,7 +69,7 @@ function metadataType(): CelType {
   return objectType("object", { find: (name) => fields.get(name), names: fields.keys() });
 }
 
-/** Whether the fields of every object are given by the schema itself: then it says more of them. */
+/** True when the schema describes all fields of API objects. Its own, more detailed types are then used. */
 function describesObject({ properties }: Structural): boolean {
   const metadata = properties.get("metadata");
   const names = ["name", "generateName"].map((name) => metadata?.properties.get(name));
@@ -77,22 +77,22 @@ function describesObject({ properties }: Structural): boolean {
   return metadata?.types[0] === "object" && texts.every((text) => text?.types[0] === "string");
 }
 
-/** A schema as rules see it. */
+/** A schema as CEL rules see it. */
 interface Seen {
-  /** `undefined` for what rules cannot see, as values of no type. */
+  /** `undefined` for values that rules cannot see, such as values without a type. */
   readonly type: CelType | undefined;
-  /** The least bytes that a value takes as JSON. */
+  /** Smallest JSON size of a value. */
   readonly minBytes: number;
 }
 
 const known = new WeakMap<Structural, Seen>();
 
-/** `undefined` for what rules cannot see. `level` tells an object of the API from a part of one. */
+/** Type of the schema; `undefined` for values that rules cannot see. `level` separates an API object from a part of one. */
 export function typeOfSchema(schema: Structural, level: "root" | "part"): CelType | undefined {
   return seen(schema, level).type;
 }
 
-/** The least bytes that a value of the schema takes as JSON: fields count that must be there and have no default. */
+/** Smallest JSON size of a value. It includes the required fields without a default. */
 export function minBytesOf(schema: Structural, level: "root" | "part"): number {
   return seen(schema, level).minBytes;
 }
@@ -165,7 +165,7 @@ function recordType({ properties }: Structural, isObject: boolean): CelType {
   });
 }
 
-/** By the names that rules use. */
+/** Types of the fields, by their names in rules. */
 function fieldTypes(properties: Structural["properties"], isObject: boolean): ReadonlyMap<string, FieldType> {
   const fields = new Map<string, FieldType>(isObject ? OBJECT_FIELDS : []);
   for (const [jsonName, property] of properties) {

@@ -1,4 +1,4 @@
-/** Whether the items of sets and of lists with keys are each there once. */
+/** Checks that the items of sets and of lists with keys are unique. */
 import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import { isJsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
@@ -6,7 +6,7 @@ import { itemKey, keyOf } from "./list-key.ts";
 import type { Structural } from "./structural.ts";
 import type { Checked } from "./value-check.ts";
 
-/** A list that has not changed is not held to it. */
+/** Checks all lists in a value, except those unchanged from before. */
 export function checkLists({ schema, value, previous }: Checked, path: FieldPath, errors: FieldErrors): void {
   if (previous !== undefined && jsonEqual(value, previous)) return;
   if (Array.isArray(value)) return checkList({ schema, value, previous }, path, errors);
@@ -43,7 +43,7 @@ interface Report {
   readonly errors: FieldErrors;
 }
 
-/** The first repetition of each is named. */
+/** Reports the first duplicate of each item. */
 function checkUnique(schema: Structural, value: readonly unknown[], { path, errors }: Report): void {
   const times = new Map<string, number>();
   for (const [at, item] of value.entries()) {

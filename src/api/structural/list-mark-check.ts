@@ -1,4 +1,4 @@
-/** What a schema says of lists: how several writers share them, and by which keys. */
+/** Checks the list extensions of a schema: the list type, and the keys of items. */
 import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
 import { isSchema } from "./structural.ts";
@@ -34,7 +34,7 @@ function checkListType(schema: JSONSchemaProps, listType: string, { path, errors
   if (!LIST_TYPES.includes(listType)) errors.notSupported(path.child(LIST_TYPE), listType, LIST_TYPES);
 }
 
-/** Items of a set are told apart by all of their value, so that nobody can own a part of one. */
+/** Items of a set must be atomic: the whole value identifies an item, so no manager can own a part of it. */
 function checkSetItems(items: JSONSchemaProps, { path, errors }: Place): void {
   const detail = `must be atomic as item of a list with ${LIST_TYPE}=set`;
   const itemType = items[LIST_TYPE];

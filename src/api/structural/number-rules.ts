@@ -1,4 +1,4 @@
-/** Bounds of numbers, exact for integers beyond 2^53 too. */
+/** Checks of numbers, exact for integers beyond 2^53 too. */
 import type { ValueRules } from "./structural.ts";
 
 type Bounds = Pick<ValueRules, "minimum" | "maximum" | "isAboveMinimum" | "isBelowMaximum" | "multipleOf">;
@@ -13,7 +13,7 @@ export function isTooSmall({ minimum, isAboveMinimum }: Bounds, value: number | 
   return isAboveMinimum ? value <= minimum : value < minimum;
 }
 
-/** Whether it is no multiple of what it must be one of. */
+/** True when the value is not a multiple of `multipleOf`. */
 export function isUneven({ multipleOf }: Bounds, value: number | bigint): boolean {
   if (multipleOf === undefined || multipleOf === 0) return false;
   if (typeof value === "bigint" && Number.isInteger(multipleOf)) return value % BigInt(multipleOf) !== 0n;
@@ -25,13 +25,13 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   number: ["float", "double"],
 };
 
-/** In which format the numbers of a schema are kept, if it says one that there is; only a sole type has one. */
+/** Known number format of a schema with a single type; otherwise empty. */
 export function numberFormat(types: readonly string[], format: string): string {
   const [type = ""] = types;
   return types.length === 1 && FORMATS[type]?.includes(format) === true ? format : "";
 }
 
-/** Whether what holds numbers of that type and format cannot hold this one. */
+/** True when the value is out of range for the type and format. */
 export function isOutOfRange(types: readonly string[], format: string, value: number | bigint): boolean {
   const [type] = types;
   if (types.length !== 1) return false;

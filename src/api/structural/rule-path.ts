@@ -1,8 +1,8 @@
-/** The field that a rule names as the one at fault: `.spec.ports['a b']`, starting at the rule's own place. */
+/** Parses the `fieldPath` of a rule, relative to the rule's own schema: `.spec.ports['a b']`. */
 import { FieldPath } from "../errors/field-error.ts";
 import type { Structural } from "./structural.ts";
 
-/** As errors show it. */
+/** The path as errors show it. */
 export interface RulePath {
   readonly path: string;
 }
@@ -18,7 +18,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["v", "\v"],
 ]);
 
-/** `undefined` when the text names no field of the schema. */
+/** The path of a field; `undefined` when the schema has no field of this name. */
 export function findRulePath(text: string, schema: Structural): RulePath | undefined {
   let path = new FieldPath("");
   let at: Structural = schema;

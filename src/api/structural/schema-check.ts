@@ -1,4 +1,4 @@
-/** What the schema of a CustomResourceDefinition may say, node by node. */
+/** Checks the OpenAPI schema of a CustomResourceDefinition, node by node. */
 import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import type { JSONSchemaProps, ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import { checkListMarks } from "./list-mark-check.ts";
@@ -8,14 +8,14 @@ const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(["metadata", "kind", "apiVersion"]);
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/** Where a node is, and what follows from that. */
+/** Context of a node. */
 interface Place {
   readonly path: FieldPath;
   readonly errors: FieldErrors;
   readonly isRoot: boolean;
-  /** It belongs to the metadata of an object. */
+  /** True within the metadata of an object. */
   readonly isMeta: boolean;
-  /** Why a default may not stand here; `undefined` when it may. */
+  /** Reason why this place forbids a default; `undefined` when it allows one. */
   readonly noDefault: string | undefined;
 }
 
@@ -44,7 +44,7 @@ function checkNode(schema: JSONSchemaProps, place: Place): void {
     checkRule(rule, path.child("x-kubernetes-validations").index(at), errors);
 }
 
-/** Whether it says, here or below, what it is a schema of. Upstream refuses that only where nothing else is wrong. */
+/** True when the schema, or one below it, has `$schema`. Upstream refuses that only when there is no other error. */
 export function namesSchema(schema: JSONSchemaProps): boolean {
   const { items, additionalProperties, properties = {}, not, allOf = [], oneOf = [], anyOf = [] } = schema;
   if ((schema.$schema ?? "") !== "") return true;
@@ -64,7 +64,7 @@ function propertyPlace(schema: JSONSchemaProps, name: string, place: Place): Pla
   };
 }
 
-/** Words of JSON Schema that structural schemas do without. */
+/** JSON Schema keywords that structural schemas forbid. */
 const UNSUPPORTED = [
   "id",
   "additionalItems",
@@ -129,7 +129,7 @@ function checkMapType(schema: JSONSchemaProps, { path, errors }: Place): void {
     errors.notSupported(path.child("x-kubernetes-map-type"), mapType, ["atomic", "granular"]);
 }
 
-/** The form of a rule; its expression is looked at where expressions are compiled. */
+/** Checks the form of a rule. Its expression is checked where expressions are compiled. */
 function checkRule(given: ValidationRule, path: FieldPath, errors: FieldErrors): void {
   const { messageExpression = "", fieldPath = "", reason } = given;
   checkMessage(given, path, errors);

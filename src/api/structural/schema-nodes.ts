@@ -1,4 +1,4 @@
-/** Structural schemas as the nodes that apply, patches and OpenAPI walk. */
+/** Converts structural schemas to the nodes that apply, patches and OpenAPI use. */
 import type { JsonObject } from "../json/json-object.ts";
 import { builtInStruct } from "../schema/built-in-schema.ts";
 import {
@@ -17,7 +17,7 @@ export interface KindName {
   readonly kind: string;
 }
 
-/** The struct of a custom kind; its normal form is that of this schema. */
+/** The struct of a custom kind, whose normal form is that of this schema. */
 export function kindStruct({ group, version, kind }: KindName, schema: Structural): StructSchema {
   return new StructSchema({
     name: kind,
@@ -28,7 +28,7 @@ export function kindStruct({ group, version, kind }: KindName, schema: Structura
   });
 }
 
-/** Every object has some, as those of built-in kinds do. */
+/** Adds empty metadata to an object without any, as objects of built-in kinds have it. */
 function withMetadata(value: JsonObject): JsonObject {
   return (value["metadata"] ?? undefined) === undefined ? { ...value, metadata: {} } : value;
 }
@@ -78,7 +78,7 @@ function objectFields({ properties, isEmbedded }: Structural, name: string): rea
   return [...fields.values()];
 }
 
-/** Zeros are values here, and nothing is filled in: as with a pointer in Go. */
+/** A field without zero semantics: zeros are values and nothing is filled in, as with a pointer in Go. */
 function fieldOf(name: string, schema: Schema, { fallback }: Partial<Structural> = {}): FieldOptions {
   return {
     name,

@@ -1,10 +1,10 @@
-/** The regular expressions of the schemas of one kind: how large they are together. */
+/** Bounds the total size of the regular expressions in the schemas of one kind. */
 import { patternSize } from "../formats/pattern-size.ts";
 
-/** Instructions of all programs; some hundred are ordinary, and this many take half a second to be compiled. */
+/** Upper bound of the instructions of all patterns, which take half a second to compile. A few hundred are usual. */
 const TOTAL_MAX = 250_000;
 
-/** Whether to compile them would take too long. Equal ones count once. */
+/** True when compiling the patterns would take too long. Equal patterns count once. */
 export function havePatternsInExcess(schemas: readonly unknown[]): boolean {
   const known = new Set<string>();
   let size = 0;
@@ -17,7 +17,7 @@ export function havePatternsInExcess(schemas: readonly unknown[]): boolean {
   return false;
 }
 
-/** Every text under the name `pattern`: also of defaults and examples, which have none. */
+/** Every text under the name `pattern`, including those in defaults and examples, which are no patterns. */
 function* patternsIn(values: readonly unknown[]): Generator<string> {
   const waiting: unknown[] = [...values];
   for (let value = waiting.pop(); value !== undefined || waiting.length > 0; value = waiting.pop()) {

@@ -1,6 +1,6 @@
 /**
- * The normal form of a custom resource: without the fields that its schema does not name, without nulls where none may be,
- * metadata as every object has it, keys in order. Types are left to validation, which names what is wrong with them.
+ * Brings a custom resource to its normal form: no unknown fields, no forbidden nulls, standard metadata, keys in order.
+ * Values of a wrong type stay, because validation reports them.
  */
 import { isJsonObject, type JsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
 import { builtInStruct } from "../schema/built-in-schema.ts";
@@ -9,21 +9,21 @@ import { normalFormWithin, toNormalForm } from "../schema/normal-form.ts";
 import type { WorkBudget } from "../work-budget.ts";
 import { compileStructural, type Structural } from "./structural.ts";
 
-/** More unknown fields are not named, as upstream does not. */
+/** Upper bound of reported unknown fields, as in upstream. */
 const UNKNOWN_MAX = 100;
-/** An entry of a map, or an item that is told apart from others, is owned by itself. */
+/** Work per map entry or keyed list item, which has an owner of its own. */
 const ENTRY_UNITS = 4;
-/** So is a field that the schema does not name. */
+/** Work per unknown field, which has an owner too. */
 const UNKNOWN_UNITS = 2;
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
 export interface ShapedObject {
   readonly value: JsonObject;
-  /** Paths of the fields that were left out. */
+  /** Paths of the dropped fields. */
   readonly unknownFields: readonly string[];
 }
 
-/** The value is not changed; it is the result itself when there is nothing to change. */
+/** The normal form of an object. The input is not modified, and is itself the result when nothing changes. */
 export function shapeObject(schema: Structural, value: JsonObject, budget?: WorkBudget): ShapedObject {
   const shaping = new Shaping(budget);
   const root = schema.isEmbedded ? schema : { ...schema, isEmbedded: true };
@@ -33,12 +33,12 @@ export function shapeObject(schema: Structural, value: JsonObject, budget?: Work
   return { value: object, unknownFields: unknownFields.slice(0, UNKNOWN_MAX) };
 }
 
-/** A part of an object, such as a default. */
+/** The normal form of a part of an object, such as a default. */
 export function shapeValue(schema: Structural, value: unknown): unknown {
   return new Shaping().value(schema, value, 0);
 }
 
-/** Throws a DecodeError when metadata has not the types it must have. */
+/** Throws a DecodeError when metadata has a wrong type. */
 function withMetadata(
   object: JsonObject,
   budget: WorkBudget | undefined,
@@ -54,7 +54,7 @@ function withMetadata(
 
 class Shaping {
   readonly unknown: string[] = [];
-  /** Of embedded objects. */
+  /** Unknown metadata fields of embedded objects. */
   readonly unknownMetadata: string[] = [];
   readonly #path: (string | number)[] = [];
   readonly #budget: WorkBudget | undefined;
@@ -88,7 +88,7 @@ class Shaping {
     return withSortedKeys(changed ?? value);
   }
 
-  /** `undefined` for what does not stay. */
+  /** The normal form of a member; `undefined` when it is dropped. */
   #member(schema: Structural, key: string, place: Place): unknown {
     if (schema.isEmbedded && OBJECT_FIELDS.has(key)) return this.#objectField(key, place);
     const { value, depth } = place;
@@ -103,7 +103,9 @@ class Shaping {
     return undefined;
   }
 
-  /** The metadata of the object itself is seen to when it is whole. */
+  /**
+   * A standard field of an object. The metadata of the outermost object is handled separately, once the object is complete.
+   */
   #objectField(key: string, { value, depth }: Place): unknown {
     if (value === null) return undefined;
     if (key !== "metadata" || depth === 0) return value;
@@ -132,16 +134,16 @@ interface Place {
   readonly depth: number;
 }
 
-/** A schema that says nothing lets no field through. */
+/** A schema that allows no field. */
 const EMPTY: Structural = compileStructural({});
 
-/** `additionalProperties: true` allows keys, but names nothing below them. */
+/** Content allowed by `additionalProperties: true`: any key, but no fields below it. */
 function withoutContent(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutContent);
   return isJsonObject(value) ? {} : value;
 }
 
-/** Metadata of an embedded object that cannot be read stays as it is, for validation to name. */
+/** Metadata of an embedded object. Invalid metadata stays as it is, because validation reports it. */
 function embeddedMetadata(value: unknown): { metadata: unknown; unknown: readonly string[] } {
   if (!isJsonObject(value)) return { metadata: value, unknown: [] };
   try {
@@ -153,7 +155,7 @@ function embeddedMetadata(value: unknown): { metadata: unknown; unknown: readonl
   }
 }
 
-/** The value with its keys in order at every level. */
+/** The value with keys in order at every level. */
 function sorted(value: unknown, budget?: WorkBudget): unknown {
   if (Array.isArray(value)) return sortedItems(value, budget);
   if (!isJsonObject(value)) return value;

@@ -1,6 +1,6 @@
 /**
- * Whether a schema is structural: every value's structure is said once, outside of `allOf` and its like, which may only
- * restrict it. Only then is it clear what to prune and where defaults go.
+ * Checks that a schema is structural: it specifies every value outside of `allOf`, `anyOf`, `oneOf` and `not`, which may
+ * only restrict values. Only then are pruning and defaulting well defined.
  */
 import { type FieldError, FieldErrors, type FieldPath, fieldErrorText } from "../errors/field-error.ts";
 import { findPatternMistake } from "../formats/pattern.ts";
@@ -18,7 +18,7 @@ interface Place {
   readonly errors: FieldErrors;
 }
 
-/** In the order of their texts, as upstream reports them. */
+/** Checks the schema. Errors are sorted by text, as upstream reports them. */
 export function checkStructural(schema: JSONSchemaProps, path: FieldPath, errors: FieldErrors): void {
   const found = new FieldErrors();
   checkNode(schema, { level: "root", path, errors: found });
@@ -83,7 +83,7 @@ function checkType(schema: JSONSchemaProps, { level, path, errors }: Place): voi
     errors.invalid(at, type, "must be object at the root");
 }
 
-/** apiVersion, kind and metadata are what they are for every object. */
+/** Checks that apiVersion, kind and metadata are not redefined. */
 function checkObjectFields(schema: JSONSchemaProps, place: Place): void {
   const { level, path, errors } = place;
   const { properties = {} } = schema;
@@ -127,7 +127,7 @@ function isPlainMetadata(metadata: JSONSchemaProps = {}): boolean {
   return isNamed && Object.keys(others).length === 0;
 }
 
-/** Which `anyOf` says nothing but that the value is an integer or a string, and may therefore name types. */
+/** The parts in which types are allowed, because they only say that the value is an integer or a string. */
 interface IntOrStringParts {
   readonly anyOf: boolean;
   readonly firstAllOf: boolean;
@@ -167,7 +167,7 @@ function checkAll(schemas: readonly JSONSchemaProps[] | undefined, name: string,
     checkNested(nested, { ...place, path: place.path.child(name).index(at) }, NO_PARTS);
 }
 
-/** What may not be said in a branch, with how upstream puts it. */
+/** Keywords forbidden in a branch, with upstream's requirement. */
 const STRUCTURE: readonly (readonly [name: keyof JSONSchemaProps, must: string])[] = [
   ["type", "empty"],
   ["additionalProperties", "undefined"],

@@ -9,7 +9,7 @@ import { compileStructural } from "./structural.ts";
 const NAMES = ["a", "b", "c", "constructor", "__proto__"];
 const name = fc.constantFrom(...NAMES);
 
-/** Schemas with every part that pruning and defaults look at. */
+/** Schemas with every part that pruning and defaults use. */
 const { schema } = fc.letrec<{ schema: JSONSchemaProps }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 3 },
@@ -38,7 +38,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** A value that was read from JSON, where every key is a member of its own. */
+/** A value read from JSON, in which every key is an own property. */
 const read = value.map((made) => JSON.parse(JSON.stringify(made)) as unknown);
 
 describe("structural schemas", () => {
@@ -53,7 +53,7 @@ describe("structural schemas", () => {
     );
   });
 
-  test("defaults fill in everything at once, and leave what was sent as it is", () => {
+  test("defaulting is complete after one pass and does not modify the sent value", () => {
     fc.assert(
       fc.property(schema, read, (given, sent) => {
         const structural = compileStructural(given);
@@ -66,7 +66,7 @@ describe("structural schemas", () => {
     );
   });
 
-  test("nothing is added by pruning, and no prototype is touched", () => {
+  test("pruning adds no field and changes no prototype", () => {
     fc.assert(
       fc.property(schema, read, (given, sent) => {
         const normal = shapeValue(compileStructural(given), sent);

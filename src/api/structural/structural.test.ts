@@ -12,7 +12,7 @@ import { checkStructural } from "./structural-check.ts";
 import { compileStructural } from "./structural.ts";
 import { checkValue } from "./value-check.ts";
 
-/** The schema of a kind whose spec has these properties. */
+/** The schema of a kind with these properties in its spec. */
 function kind(properties: Readonly<Record<string, JSONSchemaProps>>): JSONSchemaProps {
   return { type: "object", properties: { spec: { type: "object", properties } } };
 }
@@ -44,7 +44,7 @@ describe("the normal form of a custom resource", () => {
     },
   });
 
-  test("names what it leaves out", () => {
+  test("lists the dropped fields", () => {
     const spec = {
       a: "x",
       b: 1,
@@ -73,7 +73,7 @@ describe("the normal form of a custom resource", () => {
     expect(shaped(schema, value).value).toBe(value);
   });
 
-  test("has metadata as every object has it", () => {
+  test("has standard metadata", () => {
     const value = {
       metadata: { name: "a", labels: {}, odd: 1 },
       spec: { pod: { metadata: { odd: 1, name: "b" }, spec: {} } },
@@ -85,7 +85,7 @@ describe("the normal form of a custom resource", () => {
     });
   });
 
-  test("treats the names that every object inherits as data", () => {
+  test("treats names of inherited properties as data", () => {
     const value = JSON.parse(
       '{"spec":{"__proto__":{"x":1},"open":{"constructor":1,"__proto__":2}}}',
     ) as JsonObject;
@@ -96,7 +96,7 @@ describe("the normal form of a custom resource", () => {
     expect(unknownFields).toEqual(["spec.__proto__"]);
   });
 
-  test("has no null where none may be", () => {
+  test("has no null where the schema forbids it", () => {
     const nullable = kind({ a: { type: "string" }, b: { type: "string", nullable: true } });
 
     expect(shaped(nullable, { spec: { a: null, b: null } }).value).toEqual({ spec: { b: null } });
@@ -116,13 +116,13 @@ describe("defaults", () => {
     }),
   );
 
-  test("fill in what is missing, and a null that may not be", () => {
+  test("replace missing fields and forbidden nulls", () => {
     expect(withDefaults(schema, { spec: { a: null, b: null, list: [{}, { d: false }] } })).toEqual({
       spec: { a: "x", b: null, inner: { c: 1 }, list: [{ d: true }, { d: false }] },
     });
   });
 
-  test("leave a value that has all of them as it is, and are nobody's twice", () => {
+  test("keep a complete value as it is, and are copied for each object", () => {
     const value = withDefaults(schema, { spec: {} }) as { spec: { inner: object } };
     const other = withDefaults(schema, { spec: {} }) as { spec: { inner: object } };
 
@@ -130,7 +130,7 @@ describe("defaults", () => {
     expect(value.spec.inner).not.toBe(other.spec.inner);
   });
 
-  test("need an object to be in", () => {
+  test("apply only inside an existing object", () => {
     expect(withDefaults(schema, {})).toEqual({});
   });
 });
@@ -225,7 +225,7 @@ describe("validation", () => {
     expect(problems(schema, value)).toEqual(texts);
   });
 
-  test("says nothing of what has not changed, wherever it can be recognised", () => {
+  test("skips unchanged values wherever the previous value is known", () => {
     const schema = kind({
       a: { type: "string", maxLength: 1 },
       map: {
@@ -251,14 +251,14 @@ describe("validation", () => {
     expect(problems(schema, `${"a".repeat(5000)}b`)).toHaveLength(1);
   });
 
-  test("does not try a large pattern on a large text", () => {
+  test("does not match a large pattern against a large text", () => {
     const schema: JSONSchemaProps = { type: "string", pattern: "(a?){500}a{500}" };
 
     expect(problems(schema, "a".repeat(1000))).toEqual([]);
     expect(problems(schema, "a".repeat(1_000_000))).toHaveLength(1);
   });
 
-  test("holds embedded objects to what objects are", () => {
+  test("validates the metadata of embedded objects", () => {
     const schema = compileStructural(
       kind({ pod: { type: "object", "x-kubernetes-embedded-resource": true } }),
     );
@@ -318,20 +318,20 @@ describe("formats", () => {
   });
 
   test.each(["*", "/a b", "//a b", "a:b", "http:", "http://[::1]:80/", "http://a:/", "http://ü/", "u:%zz"])(
-    "the URI %s is one",
+    "the URI %s is valid",
     (text) => {
       expect(hasFormat("uri", text)).toBe(true);
     },
   );
 
   test.each(["a/b", "http://a:b/", "http://a/%zz", "http://a b/", "/a\n", "?x", "1:a", "http://[::1"])(
-    "the URI %s is none",
+    "the URI %s is invalid",
     (text) => {
       expect(hasFormat("uri", text)).toBe(false);
     },
   );
 
-  test("nobody knows are had by every text", () => {
+  test("that are unknown accept every text", () => {
     expect(hasFormat("int-or-string", "x")).toBe(true);
     expect(hasFormat("", "x")).toBe(true);
   });
@@ -413,7 +413,7 @@ describe("a schema", () => {
     expect(mistakes(schema)).toEqual(texts);
   });
 
-  test("becomes the nodes that apply walks", () => {
+  test("converts to the nodes that apply uses", () => {
     const schema = compileStructural(
       kind({
         set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },

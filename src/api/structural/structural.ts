@@ -1,41 +1,41 @@
 /**
- * What a CustomResourceDefinition says of the values of one version, compiled from its `openAPIV3Schema`: pruning, defaults,
- * validation and the nodes for apply all walk this. One kind of node stands for structure and for what is nested below
- * `allOf` and its like, where only the value rules are of meaning.
+ * The schema of one version of a CustomResourceDefinition, compiled from its `openAPIV3Schema`. Pruning, defaults,
+ * validation and apply all use it. The same node type describes structure and the branches below `allOf`, `anyOf`, `oneOf`
+ * and `not`, where only the value rules apply.
  */
 import { Pattern } from "../formats/pattern.ts";
 import type { JSONSchemaProps, ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import type { ListType } from "../schema/schema.ts";
 
 export interface Structural {
-  /** The JSON types a value may have; empty when any. */
+  /** Allowed JSON types; empty when any. */
   readonly types: readonly string[];
   readonly isNullable: boolean;
   /** `undefined` when there is no default. */
   readonly fallback: unknown;
   readonly properties: ReadonlyMap<string, Structural>;
-  /** Of keys that `properties` does not name; `true` when anything may stand there. */
+  /** Schema of keys that `properties` does not name; `true` when any value is allowed. */
   readonly additional: Structural | boolean | undefined;
   readonly items: Structural | undefined;
-  /** Fields that the schema does not name are kept. */
+  /** True when unknown fields are kept. */
   readonly keepsUnknown: boolean;
-  /** A value is an object of the API with apiVersion, kind and metadata. */
+  /** True when the value is an API object with apiVersion, kind and metadata. */
   readonly isEmbedded: boolean;
   readonly isIntOrString: boolean;
   readonly listType: ListType;
   readonly mapKeys: readonly string[];
-  /** Apply treats the whole object as one value. */
+  /** True when apply treats the whole object as one value. */
   readonly isAtomic: boolean;
-  /** There is a default here or below. */
+  /** True when there is a default here or below. */
   readonly hasDefaults: boolean;
   readonly rules: ValueRules;
-  /** Rules in CEL, as they are written; what comes of them is made when first needed. */
+  /** CEL rules as written; they are compiled on first use. */
   readonly expressions: readonly ValidationRule[];
-  /** There is a rule in CEL here or below. */
+  /** True when there is a CEL rule here or below. */
   readonly hasExpressions: boolean;
 }
 
-/** What a value must be beyond its structure. */
+/** Rules for a value beyond its structure. */
 export interface ValueRules {
   readonly required: readonly string[];
   readonly enum: readonly unknown[] | undefined;
@@ -58,11 +58,11 @@ export interface ValueRules {
   readonly not: Structural | undefined;
 }
 
-/** How often a schema without any branch occurs: shared, since most nodes have none. */
+/** Empty lists, shared because most nodes have no branch and no rule. */
 const NONE: readonly Structural[] = [];
 const NO_EXPRESSIONS: readonly ValidationRule[] = [];
 
-/** The schema must have passed the checks of this folder. Its depth is bounded by that of bodies. */
+/** Compiles a schema, which must have passed the checks of this folder. Its depth is bounded by that of request bodies. */
 export function compileStructural(schema: JSONSchemaProps): Structural {
   const properties = new Map<string, Structural>();
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -104,7 +104,7 @@ function listTypeOf(text: string | undefined): ListType {
   return text === "map" || text === "set" ? text : "atomic";
 }
 
-/** One schema, and not a list of them or a boolean. */
+/** True for a single schema, as opposed to a list or a boolean. */
 export function isSchema(
   schema: JSONSchemaProps | readonly JSONSchemaProps[] | boolean | undefined,
 ): schema is JSONSchemaProps {
@@ -117,7 +117,7 @@ function compileAdditional(schema: JSONSchemaProps | boolean | undefined): Struc
 
 type Children = Pick<Structural, "properties" | "additional" | "items">;
 
-/** Whether one of the schemas directly below has the property. */
+/** True when one of the direct child schemas has the property. */
 function holds({ properties, additional, items }: Children, has: (child: Structural) => boolean): boolean {
   if (items !== undefined && has(items)) return true;
   if (typeof additional === "object" && has(additional)) return true;

@@ -1,10 +1,10 @@
-/** Whether a value is the same as before, as far as its schema tells what belongs together. */
+/** Compares a value with its previous value, matching the items of lists by key. */
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { itemKey } from "./list-key.ts";
 import type { Structural } from "./structural.ts";
 
-/** Items of a list with keys are the same in any order. */
+/** True when the value is unchanged. Items of a list with keys may be in any order. */
 export function isUnchanged(schema: Structural, value: unknown, previous: unknown): boolean {
   if (Array.isArray(value) && Array.isArray(previous) && schema.listType === "map")
     return areItemsUnchanged(schema, value, previous);
@@ -20,7 +20,7 @@ function areItemsUnchanged(
   const { items } = schema;
   if (items === undefined || value.length !== previous.length) return jsonEqual(value, previous);
   const before = new Map(previous.map((item) => [itemKey(schema, item), item]));
-  // A key that is there twice stands for nothing that was there before.
+  // A repeated key cannot be matched with a previous item.
   if (new Set(value.map((item) => itemKey(schema, item))).size < value.length)
     return jsonEqual(value, previous);
   return value.every((item) => isUnchanged(items, item, before.get(itemKey(schema, item))));

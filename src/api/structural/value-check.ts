@@ -1,6 +1,6 @@
 /**
- * Whether a value is what its structural schema says, in upstream's words. A value that was there before, in the same place,
- * is not held to anything: schemas grow stricter while objects live on (validation ratchets).
+ * Validates a value against its structural schema, with upstream's error texts. An unchanged value is not validated, because
+ * stored objects outlive schema changes (validation ratcheting).
  */
 import type { FieldErrors } from "../errors/field-error.ts";
 import { FieldErrors as Collected } from "../errors/field-error.ts";
@@ -15,24 +15,27 @@ import { isOutOfRange, isTooLarge, isTooSmall, isUneven, numberFormat } from "./
 import type { Structural, ValueRules } from "./structural.ts";
 import { isUnchanged } from "./unchanged.ts";
 
-/** Where a value is: as `spec.ports[0].name`, empty for the object itself. */
+/** Path of a value, such as `spec.ports[0].name`; empty for the object itself. */
 type Path = string;
 
 export interface Checked {
   readonly schema: Structural;
   readonly value: unknown;
-  /** What stood in the same place before; `undefined` when there was nothing, or nobody can tell. */
+  /** Previous value in the same place; `undefined` when there was none or it is unknown. */
   readonly previous?: unknown;
 }
 
-/** Each item of a list is compared with each alternative: a long list and a long schema are more than one request may ask for. */
+/**
+ * Upper bound of compared alternatives. Each item of a list is compared with each alternative, so a long list and a long
+ * schema would take too long for one request.
+ */
 const ATTEMPTS_MAX = 500_000;
 
 interface Attempts {
   left: number;
 }
 
-/** Reports what is wrong. Throws a TooLargeError when there are too many alternatives to compare. */
+/** Reports the errors of a value. Throws a TooLargeError when there are too many alternatives to compare. */
 export function checkValue({ schema, value, previous }: Checked, path: Path, errors: FieldErrors): void {
   new ValueCheck(errors, { left: ATTEMPTS_MAX }).check(schema, { value, previous, path });
 }
@@ -45,7 +48,7 @@ interface Place {
 
 class ValueCheck {
   readonly errors: FieldErrors;
-  /** How much of the value was as it should be: of several alternatives that all fail, the nearest one is named. */
+  /** Number of matching parts. When all alternatives fail, the one with the most matches is reported. */
   matches = 0;
 
   readonly #attempts: Attempts;
@@ -98,7 +101,7 @@ class ValueCheck {
     if (minLength !== undefined && lengthOf(value) < minLength)
       this.#invalid(path, value, `should be at least ${minLength} chars long`);
     if (pattern?.isFoundIn(value) === false) this.#invalid(path, value, `should match '${pattern.source}'`);
-    // Formats of numbers say nothing of texts.
+    // Formats of numbers do not apply to texts.
     const isText = types.length === 0 || types.includes("string");
     if (isText && !hasFormat(format, value))
       this.errors.typeInvalid(
@@ -194,7 +197,7 @@ class ValueCheck {
     this.#composite(`"${place.path}" must validate all the schemas (allOf)${none}`);
   }
 
-  /** The text, and what is wrong with the alternative that is nearest; the first of several. */
+  /** Reports that no alternative matches, with the errors of the nearest one. The first one wins a tie. */
   #none(text: string, tried: readonly ValueCheck[]): void {
     this.#composite(text);
     let nearest: ValueCheck | undefined;
@@ -217,7 +220,7 @@ class ValueCheck {
     return check;
   }
 
-  /** Upstream has no field for these. */
+  /** Reports an error without a field, as upstream does for these. */
   #composite(text: string): void {
     this.errors.invalid("<nil>", "", text);
   }
@@ -227,7 +230,7 @@ class ValueCheck {
   }
 }
 
-/** With less, asking each is faster. */
+/** Least size of an enum that is indexed; below it a linear search is faster. */
 const LONG_ENUM = 16;
 const enumTexts = new WeakMap<readonly unknown[], ReadonlySet<unknown>>();
 
@@ -248,7 +251,7 @@ function itemsByKey(schema: Structural, previous: unknown): ReadonlyMap<string, 
   return new Map(previous.map((item) => [itemKey(schema, item), item]));
 }
 
-/** In characters, as Go counts them. */
+/** Length in characters, as Go counts them. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
@@ -263,11 +266,11 @@ function fieldOf(path: Path): string {
   return path === "" ? "<nil>" : path;
 }
 
-/** As the schema language calls the types of JSON. */
+/** JSON type name as in the schema language. */
 function typeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  // A number beyond 2^53 that is no bigint was written as a fraction, or is beyond 2^63.
+  // A number beyond 2^53 that is not a bigint was written as a fraction, or is beyond 2^63.
   if (typeof value === "bigint" || Number.isSafeInteger(value)) return "integer";
   return typeof value;
 }
