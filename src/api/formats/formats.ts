@@ -1,4 +1,4 @@
-/** The formats of strings that are checked; all others are notes for people. A dash in a name is of no meaning. */
+/** The string formats that validation checks; other formats are documentation. Dashes in a format's name do not count. */
 import { findIpAddress, isLooseCidr, isLooseIpAddress } from "../values/ip-address.ts";
 import { dns1123Label, dns1123Subdomain } from "../values/names.ts";
 import { findInstant, parseDuration } from "../values/time.ts";
@@ -8,14 +8,14 @@ const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$
 const UUID3 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const UUID4 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
 const UUID5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
-/** A name of one label has one dash at most; in longer ones the last label has none, and no digits. */
+/** Hostnames. A name of one label has at most one dash; the last label of a longer name has no dash and no digit. */
 const HOST_ALONE = /^[0-9\p{S}\p{L}](?:-?[0-9\p{S}\p{L}]{0,62})?$/u;
 const HOST_LABEL = /^[0-9\p{S}\p{L}](?:[0-9\-\p{S}\p{L}]{0,61}[0-9\p{S}\p{L}])?$/u;
 const HOST_LAST = /^\p{L}{2,63}$/u;
 const MAC_PAIRS = /^[0-9a-f]{2}(?:([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2})*)?$/i;
 const MAC_FOURS = /^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i;
 const MAC_BARE = /^[0-9a-f]+$/i;
-/** EUI-48, EUI-64 and InfiniBand, in hexadecimal digits. */
+/** Numbers of hexadecimal digits: EUI-48, EUI-64 and InfiniBand. */
 const MAC_DIGITS: ReadonlySet<number> = new Set([12, 16, 40]);
 const HEX_COLOR = /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/;
 const RGB_COLOR = /^rgb\(\s*(0|[1-9]\d{0,2})\s*,\s*(0|[1-9]\d{0,2})\s*,\s*(0|[1-9]\d{0,2})\s*\)$/;
@@ -23,16 +23,19 @@ const SSN = /^\d{3}[- ]\d{2}[- ]\d{4}$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 const CREDIT_CARD =
   /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
-/** A mailbox, with or without a name before it: `a@b.c`, `Ann <a@b.c>`. */
+/** A mailbox, with or without a display name: `a@b.c`, `Ann <a@b.c>`. */
 const ADDRESS = /^(?:[^\s@<>(),;:\\"[\]]+|"(?:[^"\\]|\\.)*")@[^\s@<>(),;:\\"[\]]+$/;
 const NAMED_ADDRESS = /^[^<>]*<([^<>]*)>$/;
-/** Numbers with units, wherever they are in the text: one that is known makes it a duration. A number is not tried again from each of its digits. */
+/**
+ * Numbers with units anywhere in the text; one known unit makes a duration. The lookbehind avoids a retry at each digit of a
+ * number.
+ */
 const COUNTED_UNIT = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g;
 const UNIT = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/i;
 const COUNT_MAX = 2n ** 63n - 1n;
 const CLOCK = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/;
 
-/** In bytes. */
+/** Upper bounds of a hostname and of its labels, in bytes. */
 const HOST_MAX = 255;
 const LABEL_MAX = 63;
 
@@ -71,17 +74,17 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map<string, 
   ["uuid5", (text) => UUID5.test(text)],
 ]);
 
-/** Whether texts are looked at for it. */
+/** True for a format that validation checks on texts. */
 export function isTextFormat(format: string): boolean {
   return FORMATS.has(format.replaceAll("-", ""));
 }
 
-/** Whether the text has the format; a format that nobody knows is had by every text. */
+/** True when the text has the format. Every text has an unknown format. */
 export function hasFormat(format: string, text: string): boolean {
   return FORMATS.get(format.replaceAll("-", ""))?.(text) ?? true;
 }
 
-/** Longer texts are none of these, and would only cost time. */
+/** Longest checked text, which bounds the time. No e-mail address is longer, nor the meaningful part of a duration. */
 const CHECKED_MAX = 10_000;
 
 function isDate(text: string): boolean {
@@ -146,7 +149,7 @@ function weighted(digits: string, weight: (at: number) => number): number {
   return sum;
 }
 
-/** Every second digit from the right is doubled; the sum of all digits ends in zero. */
+/** The Luhn check: with every second digit from the right doubled, the sum of all digits ends in zero. */
 function isCreditCard(digits: string): boolean {
   if (!CREDIT_CARD.test(digits)) return false;
   let sum = 0;

@@ -16,19 +16,19 @@ describe("the size of a pattern", () => {
     "(?:a|b){0,63}",
     "a{,5}",
     "\\pL{50}",
-  ])("is not less than half of what it compiles to: %s", (source) => {
+  ])("is at least half of the compiled size: %s", (source) => {
     const compiled = RE2JS.compile(source).programSize();
 
     expect(patternSize(source, 1e9)).toBeGreaterThanOrEqual((compiled - 2) / 2);
     expect(patternSize(source, 1e9)).toBeLessThanOrEqual(compiled * 3);
   });
 
-  test("is not counted beyond what is asked for", () => {
+  test("is not counted beyond the maximum", () => {
     expect(patternSize("a{1000}".repeat(100_000), 50_000)).toBeLessThan(60_000);
   });
 
   test.each(["(", ")", "[", "{", "\\", "a{", "a{1000", "(((", "[[", ""])(
-    "of what is none is some number: %j",
+    "is some number for an invalid pattern: %j",
     (source) => {
       expect(patternSize(source, 100)).toBeGreaterThanOrEqual(0);
     },

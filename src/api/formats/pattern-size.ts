@@ -1,11 +1,11 @@
 /**
- * How large the program of a regular expression becomes, found out before it is made: repetitions are written out, so that a text of some
- * characters (`a{1000}a{1000}`…) stands for thousands of instructions, at two microseconds each.
+ * Estimates the program size of a regular expression before it is compiled. Repetitions are expanded, so a short text
+ * (`a{1000}a{1000}`…) can compile to thousands of instructions, at two microseconds each.
  */
 
 const REPETITION = /\{(\d+)(?:,(\d*))?\}/y;
 
-/** Never much less than it is; more for what is quoted by `\Q`. Stops counting at `max`. */
+/** Estimated instructions: never much below the real number, and above it for text quoted by `\Q`. Stops at `max`. */
 export function patternSize(source: string, max: number): number {
   const counter = new SizeCounter();
   for (let at = 0; at < source.length && counter.size <= max;) at = counter.take(source, at);
@@ -14,12 +14,12 @@ export function patternSize(source: string, max: number): number {
 
 class SizeCounter {
   size = 0;
-  /** Of what a repetition would repeat. */
+  /** Size of the part that a repetition would repeat. */
   #last = 0;
-  /** The size before each group that is open. */
+  /** Size before each open group. */
   readonly #groups: number[] = [];
 
-  /** Counts what begins here; returns where it ends. */
+  /** Counts the element at an index and returns the index after it. */
   take(source: string, at: number): number {
     const character = source[at];
     if (character === "\\") return this.#one(at + 2);
@@ -49,7 +49,7 @@ class SizeCounter {
   }
 }
 
-/** After the bracket that closes a class; one right at its beginning is a member. */
+/** Index after the bracket that closes a class. A closing bracket right at the start is a member of the class. */
 function classEnd(source: string, start: number): number {
   let at = start + (source[start + 1] === "^" ? 3 : 2);
   while (at < source.length && source[at] !== "]") at += source[at] === "\\" ? 2 : 1;

@@ -1,31 +1,31 @@
-/** Regular expressions that users write, in the language and with the guarantee of Go's engine: time linear in the text. */
+/** Regular expressions of users, with the syntax and guarantee of Go's engine: time linear in the text. */
 import { createRequire } from "node:module";
 import type * as Re2 from "re2js";
 import type { RE2JS } from "re2js";
 import { patternSize } from "./pattern-size.ts";
 
 /**
- * Linear in the text is not short when pattern and text are both large: instructions of the one times characters of the other,
- * at some 30 ns each in the worst case. Ordinary patterns have less than a hundred instructions.
+ * Upper bound of the steps of a match: the pattern's instructions times the text's characters, at up to 30 ns each. Linear
+ * time is still long when both are large. Usual patterns have less than a hundred instructions.
  */
 const STEPS_MAX = 10_000_000;
 
-/** Instructions of one pattern, which take a tenth of a second to be made. */
+/** Upper bound of a pattern's instructions, which take 100 ms to compile. */
 const SIZE_MAX = 50_000;
 
-/** Patterns that were found to be good: definitions repeat the same few, once for each version. */
+/** Bounds of the cache of valid patterns. Definitions repeat the same few patterns in each version. */
 const GOOD_MAX = 1000;
 const GOOD_LENGTH_MAX = 1000;
 const good = new Set<string>();
 
 let loaded: typeof Re2 | undefined;
 
-/** Takes 8 ms to load, and most programs never meet a pattern: it is loaded with the first one. */
+/** Loads the engine with the first pattern: loading takes 8 ms, and most programs use no pattern. */
 function re2(): typeof Re2 {
   return (loaded ??= createRequire(import.meta.url)("re2js") as typeof Re2);
 }
 
-/** Compiled when first asked: most patterns of most kinds are never needed. */
+/** A pattern that is compiled on first use, because most patterns of most kinds are never used. */
 export class Pattern {
   readonly source: string;
   #compiled: RE2JS | undefined;
@@ -34,20 +34,20 @@ export class Pattern {
     this.source = source;
   }
 
-  /** Whether it matches anywhere in the text. A text that would take too long counts as one that it does not match. */
+  /** True when the pattern matches anywhere in the text. Returns false for a text that would take too long. */
   isFoundIn(text: string): boolean {
     this.#compiled ??= re2().RE2JS.compile(this.source);
     if (this.#compiled.programSize() * text.length > STEPS_MAX) return false;
     return this.#compiled.matcher(text).find();
   }
 
-  /** How many steps a match in the text may take at most. */
+  /** Upper bound of the steps of a match in the text. */
   stepsIn(text: string): number {
     this.#compiled ??= re2().RE2JS.compile(this.source);
     return this.#compiled.programSize() * text.length;
   }
 
-  /** What it matches in the text, one after the other, at most `max`; `undefined` when that would take too long. */
+  /** Up to `max` matches in the text, in order; `undefined` when they would take too long. */
   find(text: string, max: number): readonly string[] | undefined {
     this.#compiled ??= re2().RE2JS.compile(this.source);
     if (this.#compiled.programSize() * text.length > STEPS_MAX) return undefined;
@@ -58,7 +58,7 @@ export class Pattern {
   }
 }
 
-/** Why a text is no pattern, in Go's words; `undefined` when it is one. */
+/** Go's error for an invalid pattern; `undefined` when the pattern is valid. */
 export function findPatternMistake(source: string): string | undefined {
   if (good.has(source)) return undefined;
   if (patternSize(source, SIZE_MAX) > SIZE_MAX) return "error parsing regexp: expression too large";

@@ -1,9 +1,9 @@
-/** Whether a text is a URI as the first line of a request has it: a path, or all from the scheme on. As Go's net/url reads it. */
+/** Recognises URIs as in an HTTP request line, an absolute path or an absolute URI, as Go's net/url parses them. */
 
 const CONTROL = /\p{Cc}/u;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const ESCAPES = /^(?:[^%]|%[0-9a-f]{2})*$/i;
-/** What may be in the name of a host; what is not ASCII may, too. */
+/** Characters of a host name; all characters outside of ASCII are allowed. */
 const HOST = /^(?:[a-z0-9\-_.~!$&'()*+,;=:[\]<>"]|\P{ASCII}|%[89a-f][0-9a-f])*$/iu;
 const PORT = /^(?::\d*)?$/;
 const USER = /^(?:[a-z0-9\-._:~!$&'()*+,;=%@])*$/i;
