@@ -74,8 +74,8 @@ function fieldsByVersion(managed: Managed, first: string): ReadonlyMap<string, F
 }
 
 /**
- * Fields that an owner could claim, including the structs that hold them. As upstream, a struct with only empty lists is
- * removed only with its owner.
+ * Fields that an owner could claim, including the structs that hold them. As upstream, a struct with only empty
+ * lists is left out, so that it is removed with its owner's fields.
  */
 function heldFields(object: JsonObject, schema: StructSchema): FieldSet {
   return withNamedFields(fieldsOf(object, schema), schema);
