@@ -38,7 +38,7 @@ import { prune } from "./prune.ts";
 import { NEVER_OWNED, schemaOf, type Writer } from "./writer.ts";
 
 export interface ApplyInput {
-  /** The stored object in the writer's version, in normal form; `undefined` when there is none yet. */
+  /** The stored object in the writer's version, in normal form; `undefined` when the apply creates the object. */
   readonly live: JsonObject | undefined;
   /** The configuration as the client sent it, before defaults and normal form. */
   readonly config: JsonObject;
@@ -188,7 +188,7 @@ function isRepeated(applier: Applier): boolean {
   return last?.apiVersion === identity.apiVersion && ownedAfter(applier) === ownedBy(last);
 }
 
-/** An apply that takes no field does not record who owned the fields before it. */
+/** True for a first apply that takes no field. It does not record the previous owners either. */
 function statesNothing(applier: Applier): boolean {
   return applier.last === undefined && isEmpty(ownedAfter(applier));
 }
@@ -200,7 +200,7 @@ function withApplier(owners: Managed, applier: Applier, time: string | undefined
   return withEntry(owners, newEntry(applier.identity, time, ownedAfter(applier)));
 }
 
-/** Throws BadRequest unless every field is in the schema. This holds whatever `fieldValidation` the client asked for. */
+/** Throws BadRequest unless every field is in the schema, whatever the `fieldValidation` of the request. */
 export function checkConfig(config: JsonObject, writer: Writer): void {
   const { apiVersion, kind } = writer;
   if (config.apiVersion !== apiVersion || config.kind !== kind) {

@@ -33,7 +33,7 @@ export function changesOf({ before = {}, after, writer }: ObjectChange): Changes
   const isBare = entriesOf(before) === entriesOf(after);
   const left = isBare ? before : withoutEntries(before);
   const right = isBare ? after : withoutEntries(after);
-  return new Remembered((apiVersion) => {
+  return new CachedChanges((apiVersion) => {
     const schema = writer.versions.findSchema(apiVersion);
     if (schema === undefined) return undefined;
     const from = inVersion(left, writer, apiVersion);
@@ -48,13 +48,13 @@ export function changesOf({ before = {}, after, writer }: ObjectChange): Changes
  * An applier that states a zero changes the field, although the zero is then left out.
  */
 export function effectiveChanges(stated: Changes, outcome: Changes): Changes {
-  return new Remembered((apiVersion) => {
+  return new CachedChanges((apiVersion) => {
     const [wish, fact] = [stated.at(apiVersion), outcome.at(apiVersion)];
     return wish === undefined || fact === undefined ? undefined : within(wish, touched(fact));
   });
 }
 
-class Remembered implements Changes {
+class CachedChanges implements Changes {
   readonly #compareAt: (apiVersion: string) => Comparison | undefined;
   /** The first version compared. Nearly every object has owners in one version only. */
   #first: { readonly apiVersion: string; readonly comparison: Comparison | undefined } | undefined;

@@ -8,9 +8,7 @@ import { setText, sharedSet } from "./fields/shared-set.ts";
 
 export type Operation = "Apply" | "Update";
 
-/**
- * An entry as in the API, with keys in the order of the normal form, so that an unchanged entry is written back as it is.
- */
+/** An entry as in the API. Its keys are in the order of the normal form, so an unchanged entry is written back as it is. */
 export interface ManagedEntry {
   readonly apiVersion: string;
   readonly fieldsType: typeof FIELDS_TYPE;

@@ -92,7 +92,7 @@ function creatorsEntry(object: JsonObject, writer: Writer): Managed {
 /** Cache of `unownedBy`, by reset fields. It stays small because there are few endpoints. */
 const unowned = new WeakMap<FieldSet, FieldSet>();
 
-/** Fields without an owner: the fixed ones and those that the writer's endpoint resets. */
+/** Fields without an owner: the fixed ones, and the ones that the writer's endpoint resets. */
 function unownedBy({ resetFields }: Writer): FieldSet {
   if (resetFields === undefined) return NEVER_OWNED;
   const known = unowned.get(resetFields) ?? union(NEVER_OWNED, resetFields);

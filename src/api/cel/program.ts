@@ -79,7 +79,7 @@ export class Program {
   }
 }
 
-/** Conversions whose constant arguments are tried at compile time. */
+/** Conversions that are tried at compile time if their arguments are constant. */
 const CONVERSIONS: ReadonlySet<string> = new Set([
   "bool",
   "bytes",

@@ -32,7 +32,7 @@ const SIGN = /==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()[\]{}]/y;
  */
 const TEXT = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y;
 /** An invalid token, for the error message: it extends to the first character that rules out every token. */
-const NO_WORD = /[=&|].?|["'][^\r\n]*|./suy;
+const INVALID_TOKEN = /[=&|].?|["'][^\r\n]*|./suy;
 
 /** Tokens of the source. Never throws; the issue is the first invalid token. */
 export function tokenize(source: string): { readonly tokens: readonly Token[]; readonly issue?: CelIssue } {
@@ -43,7 +43,7 @@ export function tokenize(source: string): { readonly tokens: readonly Token[]; r
     if (at >= source.length) break;
     const token = nextToken(source, at);
     if (token === undefined) {
-      const found = matchAt(NO_WORD, source, at);
+      const found = matchAt(INVALID_TOKEN, source, at);
       tokens.push({ kind: "end", text: "<EOF>", at });
       return { tokens, issue: { at, message: `Syntax error: token recognition error at: '${found}'` } };
     }

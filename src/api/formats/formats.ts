@@ -84,7 +84,7 @@ export function hasFormat(format: string, text: string): boolean {
   return FORMATS.get(format.replaceAll("-", ""))?.(text) ?? true;
 }
 
-/** Longest checked text, which bounds the time. No e-mail address is longer, nor the meaningful part of a duration. */
+/** Longest text of an e-mail address, and longest scanned prefix of a duration: a bound on time. */
 const CHECKED_MAX = 10_000;
 
 function isDate(text: string): boolean {

@@ -16,7 +16,7 @@ import type { Structural } from "./structural.ts";
 import { isUnchanged } from "./unchanged.ts";
 import type { Checked } from "./value-check.ts";
 
-const WORN_OUT =
+const BUDGET_SPENT =
   "validation failed due to running out of cost budget, no further validation rules will be run";
 /** Upper bound of a computed message, as in upstream. */
 const MESSAGE_MAX = 5 * 1024;
@@ -153,7 +153,7 @@ class ExpressionCheck {
     try {
       return this.#allowance.evaluate(program.program, bindings);
     } catch (error) {
-      const detail = this.#isWornOut(error) ? WORN_OUT : failureText(error, text);
+      const detail = this.#isSpentByOthers(error) ? BUDGET_SPENT : failureText(error, text);
       if (detail === undefined) throw error;
       this.#errors.invalid(fieldOf(path), type, detail);
       if (error instanceof CelBudgetError) throw new Exhausted();
@@ -162,7 +162,7 @@ class ExpressionCheck {
   }
 
   /** True when the budget was spent by previous rules, rather than by this one. */
-  #isWornOut(error: unknown): boolean {
+  #isSpentByOthers(error: unknown): boolean {
     const { isSpent, lastShare } = this.#allowance;
     return error instanceof CelBudgetError && isSpent && lastShare < 1 / 2;
   }
@@ -176,7 +176,7 @@ class ExpressionCheck {
     } catch (error) {
       if (error instanceof CelEvaluationError) return undefined;
       if (!(error instanceof CelBudgetError)) throw error;
-      const detail = this.#isWornOut(error)
+      const detail = this.#isSpentByOthers(error)
         ? "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
         : `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(rule.messageExpression)}`;
       this.#errors.invalid(fieldOf(path), type, detail);

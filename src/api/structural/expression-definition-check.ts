@@ -28,7 +28,7 @@ const NAMED_COST_MIN = SCHEMA_COST_MAX / 100n;
  */
 const CHARACTERS_MAX = 100_000;
 /** Number of most expensive rules in the error about the total cost, as in upstream. */
-const DEAREST = 4;
+const NAMED_RULES_MAX = 4;
 
 export function checkExpressionDefinitions(schema: Structural, path: FieldPath, errors: FieldErrors): void {
   if (charactersOf(schema) > CHARACTERS_MAX)
@@ -63,7 +63,7 @@ function checkTotal(costs: readonly RuleCost[], path: FieldPath, errors: FieldEr
   const dearest = costs
     .filter(({ cost }) => cost >= NAMED_COST_MIN)
     .toSorted((left, right) => (left.cost > right.cost ? -1 : left.cost < right.cost ? 1 : 0))
-    .slice(0, DEAREST);
+    .slice(0, NAMED_RULES_MAX);
   for (const { path: rule } of dearest)
     errors.forbidden(
       rule,

@@ -26,8 +26,8 @@ export interface Checked {
 }
 
 /**
- * Upper bound of compared alternatives. Each item of a list is compared with each alternative, so a long list and a long
- * schema would take too long for one request.
+ * Upper bound of compared alternatives. Each item of a list is compared with each alternative. A long list and a long schema
+ * would take too long for one request.
  */
 const ATTEMPTS_MAX = 500_000;
 

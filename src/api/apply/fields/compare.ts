@@ -116,7 +116,7 @@ function fieldsBelow(map: JsonObject, schema: StructSchema | MapSchema): FieldSe
   return fields;
 }
 
-/** True when one side has members and the other is of the same type or empty, so that their members can be compared. */
+/** True when both sides have members, or one has and the other is empty. Their members are then compared. */
 function areFilled(isFilled: (value: unknown) => boolean, before: unknown, after: unknown): boolean {
   if (isFilled(before)) return isFilled(after) || isNothing(after, before);
   return isFilled(after) && isNothing(before, after);

@@ -30,11 +30,11 @@ const ORDERED_AS_TEXT = /^(?:\.$|f:|k:\{"[^"\\]+":"[#-%'-;=?-[\]-~]*"\}$|v:"[#-%
 
 /** Bound of the cached names: all built-in fields fit, and the rest is labels and annotations. */
 const NAMES_MAX = 20_000;
-/** Longest cached name. Longer names are no fields of a schema, and would let the cache grow to many megabytes. */
+/** Longest cached name. Longer names are not fields of a schema, and could grow the cache to many megabytes. */
 const NAME_LENGTH_MAX = 100;
 
 /** Caches the results of `make` by name. */
-function remembered(make: (name: string) => string): (name: string) => string {
+function cached(make: (name: string) => string): (name: string) => string {
   const made = new Map<string, string>();
   return (name) => {
     const known = made.get(name);
@@ -48,10 +48,10 @@ function remembered(make: (name: string) => string): (name: string) => string {
 }
 
 /** The element of a field. Cached because V8 interns a new string when it becomes a key, which costs more than making it. */
-export const fieldElement = remembered((name) => `f:${name}`);
+export const fieldElement = cached((name) => `f:${name}`);
 
 /** The element of a field as a JSON key, with its colon. */
-export const fieldKey = remembered((name) => `${JSON.stringify(`f:${name}`)}:`);
+export const fieldKey = cached((name) => `${JSON.stringify(`f:${name}`)}:`);
 
 /**
  * The element of a list item. Never throws, so that every stored object can be tracked: an invalid item (`itemMistake`) has
