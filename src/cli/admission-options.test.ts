@@ -7,8 +7,8 @@ function parse(options: Readonly<Record<string, string>>): ReturnType<typeof par
   return parseAdmission({ operands: {}, options }, path);
 }
 
-describe("the options of admission", () => {
-  test("name plugins with commas between them, and a file", () => {
+describe("parseAdmission", () => {
+  test("reads plugin names separated by commas, and a file", () => {
     const options = {
       enableAdmissionPlugins: "AlwaysPullImages, DenyServiceExternalIPs",
       disableAdmissionPlugins: "PodSecurity",
@@ -22,7 +22,7 @@ describe("the options of admission", () => {
     });
   });
 
-  test("may be left out", () => {
+  test("turns nothing on or off without options", () => {
     expect(parse({})).toEqual({ enabled: [], disabled: [], configFile: undefined });
   });
 

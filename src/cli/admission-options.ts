@@ -1,4 +1,4 @@
-/** The options of admission, by kube-apiserver's names. */
+/** Options of admission, under kube-apiserver's names. */
 import { pluginChoiceProblem } from "../cluster/files/admission-files.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
@@ -6,12 +6,12 @@ import { findText, UsageError, type Arguments, type OptionSpec } from "./command
 export const admissionOptions: readonly OptionSpec[] = [
   {
     flags: "--enable-admission-plugins <names>",
-    help: "admission plugins that take part besides those that do anyway",
+    help: "admission plugins to add to the default ones",
   },
-  { flags: "--disable-admission-plugins <names>", help: "admission plugins that take no part" },
+  { flags: "--disable-admission-plugins <names>", help: "admission plugins to turn off" },
   {
     flags: "--admission-control-config-file <file>",
-    help: "an AdmissionConfiguration: defaults and exemptions of PodSecurity",
+    help: "path of an AdmissionConfiguration (PodSecurity)",
   },
 ];
 

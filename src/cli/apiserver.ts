@@ -4,7 +4,7 @@ import type { Command } from "./command.ts";
 export const apiserverCommand: Command = {
   name: "apiserver",
   usage: [],
-  help: "run the API server alone; controllers, scheduler and nodes are other programs, ours or Kubernetes' own",
+  help: "run the API server alone, without controllers and nodes",
   options: [...serverOptions, eventsOption],
   run: (io, args) =>
     runReported({ ...parseServerOptions(io, args), loops: "none", nodes: 0, podCidrs: [] }, io, args),

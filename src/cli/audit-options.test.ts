@@ -12,12 +12,12 @@ function parsed(options: Options): ReturnType<typeof parseAudit> {
   return parseAudit({ operands: {}, options }, path);
 }
 
-describe("the options of the audit log", () => {
-  test("are none unless given", () => {
+describe("parseAudit", () => {
+  test("returns undefined without options", () => {
     expect(parsed({ auditLogMaxsize: "100", auditLogMaxage: "0" })).toBeUndefined();
   });
 
-  test("name a policy and a file, and how much is kept", () => {
+  test("reads the policy, the log file and its limits", () => {
     const options = {
       auditPolicyFile: "policy.yaml",
       auditLogPath: "audit.log",
@@ -36,13 +36,13 @@ describe("the options of the audit log", () => {
     });
   });
 
-  test("take standard output for a path, and 100 megabytes for a size", () => {
+  test("accepts - as the path and defaults to 100 megabytes", () => {
     const { log } = parsed({ auditPolicyFile: "p", auditLogPath: "-", auditLogMaxsize: "0" }) ?? {};
 
     expect(log).toMatchObject({ path: "-", limits: { maxBytes: 100 << 20, maxBackups: 10 } });
   });
 
-  test("take a webhook in place of a file", () => {
+  test("accepts a webhook instead of a file", () => {
     expect(parsed({ auditPolicyFile: "p", auditWebhookConfigFile: "w" })).toEqual({
       policyFile: "/current/p",
       webhookFile: "/current/w",

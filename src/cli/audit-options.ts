@@ -1,38 +1,42 @@
-/** The options of the audit log, by kube-apiserver's names. */
+/** Options of the audit log, under kube-apiserver's names. */
 import type { ClusterOptions } from "../cluster/options.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
 
 const MEGABYTE = 1 << 20;
 const DAY_MS = 24 * 60 * 60_000;
 const DEFAULT_MEGABYTES = "100";
-/** Kube-apiserver keeps all of them; a disk that is full ends more than the log. */
+/** Kube-apiserver keeps all files. A bound keeps the log from filling the disk, which would stop the store too. */
 const DEFAULT_BACKUPS = "10";
 
 export const auditOptions: readonly OptionSpec[] = [
   {
     flags: "--audit-policy-file <file>",
-    help: "an audit Policy: which requests are written down, and how much of them",
+    help: "path of the audit Policy: requests to log, and their detail",
   },
-  { flags: "--audit-log-path <file>", help: "where, one JSON line for each event; - is standard output" },
+  { flags: "--audit-log-path <file>", help: 'path of the audit log ("-" for stdout)' },
   {
     flags: "--audit-log-maxsize <megabytes>",
-    help: "size at which the audit log is put aside",
+    help: "size in megabytes at which the audit log is rotated",
     fallback: DEFAULT_MEGABYTES,
   },
   {
     flags: "--audit-log-maxbackup <count>",
-    help: "how many audit logs that were put aside are kept; 0 keeps all",
+    help: "number of rotated audit logs to keep (0: all)",
     fallback: DEFAULT_BACKUPS,
   },
-  { flags: "--audit-log-maxage <days>", help: "for how long they are kept; 0 is for ever", fallback: "0" },
+  {
+    flags: "--audit-log-maxage <days>",
+    help: "days to keep rotated audit logs (0: for ever)",
+    fallback: "0",
+  },
   {
     flags: "--audit-webhook-config-file <file>",
-    help: "a kubeconfig of the server to which audit events are sent",
+    help: "path of the audit webhook's kubeconfig",
   },
-  { flags: "--audit-log-compress", help: "compress audit logs that were put aside" },
+  { flags: "--audit-log-compress", help: "gzip compression of rotated audit logs" },
 ];
 
-/** An option that names a file, as an absolute path. */
+/** Absolute path that a file option gives; undefined when the option is not given. */
 type FindPath = (name: string) => string | undefined;
 
 export function parseAudit(args: Arguments, path: FindPath): ClusterOptions["audit"] {
@@ -54,7 +58,7 @@ function parseLog(args: Arguments, path: FindPath): NonNullable<ClusterOptions["
   return {
     path: logPath,
     limits: {
-      // As upstream, none given is the usual one.
+      // 0 means the default, as upstream.
       maxBytes: (megabytes === 0 ? Number(DEFAULT_MEGABYTES) : megabytes) * MEGABYTE,
       maxBackups: count(args, "auditLogMaxbackup", DEFAULT_BACKUPS),
       maxAgeMs: count(args, "auditLogMaxage", "0") * DAY_MS,

@@ -7,12 +7,12 @@ function parsed(options: Readonly<Record<string, string>>): unknown {
   return parseAuthentication({ operands: {}, options }, path);
 }
 
-describe("options of authentication", () => {
-  test("are nothing when none is given", () => {
+describe("parseAuthentication", () => {
+  test("returns undefined without options", () => {
     expect(parsed({})).toBeUndefined();
   });
 
-  test("are lists, files and numbers", () => {
+  test("reads lists, files and numbers", () => {
     expect(
       parsed({
         serviceAccountIssuer: "https://a, https://b",
@@ -33,7 +33,7 @@ describe("options of authentication", () => {
     expect(parsed({ anonymousAuth: "false" })).toEqual({ isAnonymousAllowed: false });
   });
 
-  test("name who else is asked about tokens", () => {
+  test("reads the token webhook", () => {
     const file = { authenticationTokenWebhookConfigFile: "w.conf" };
 
     expect(parsed(file)).toEqual({
@@ -54,7 +54,7 @@ describe("options of authentication", () => {
     );
   });
 
-  test("describe an issuer", () => {
+  test("reads the OpenID Connect issuer", () => {
     const required = { oidcIssuerUrl: "https://a", oidcClientId: "me" };
 
     expect(parsed({ ...required, oidcRequiredClaim: "hd=x.y,team=a=b", oidcSigningAlgs: "ES256" })).toEqual({

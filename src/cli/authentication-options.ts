@@ -1,4 +1,4 @@
-/** Options by which a server knows who people and programs are: under kube-apiserver's names, lists with commas. */
+/** Options of authentication, under kube-apiserver's names. Lists are separated by commas. */
 import { parseDuration } from "../api/values/time.ts";
 import type { AuthenticationFlags } from "../cluster/files/authentication-files.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
@@ -6,67 +6,71 @@ import { findText, UsageError, type Arguments, type OptionSpec } from "./command
 export const authenticationOptions: readonly OptionSpec[] = [
   {
     flags: "--service-account-issuer <urls>",
-    help: "who tokens of service accounts come from; those of the second and later are accepted only",
+    help: "issuers of service account tokens; the first one signs",
   },
   {
     flags: "--api-audiences <list>",
-    help: "for whom tokens must be to be accepted here (default: the issuers of service accounts)",
+    help: "accepted audiences of tokens (default: the issuers)",
   },
   {
     flags: "--service-account-jwks-uri <url>",
-    help: "where others find the keys of service accounts' tokens",
+    help: "URL of the public keys of service account tokens",
   },
   {
     flags: "--service-account-max-token-expiration <seconds>",
-    help: "tokens of service accounts live no longer than this",
+    help: "maximum lifetime of service account tokens",
   },
-  { flags: "--token-auth-file <file>", help: 'a file with lines TOKEN,USER,UID,"GROUP,GROUP"' },
+  { flags: "--token-auth-file <file>", help: 'path of a file with lines TOKEN,USER,UID,"GROUP,GROUP"' },
   {
     flags: "--authentication-config <file>",
-    help: "an AuthenticationConfiguration: issuers of tokens, and who may stay anonymous",
+    help: "path of an AuthenticationConfiguration",
   },
-  { flags: "--oidc-issuer-url <url>", help: "an OpenID Connect issuer whose tokens are accepted" },
-  { flags: "--oidc-client-id <id>", help: "for whom its tokens must be" },
-  { flags: "--oidc-username-claim <claim>", help: "the claim that is the user's name", fallback: "sub" },
+  { flags: "--oidc-issuer-url <url>", help: "URL of an OpenID Connect issuer of accepted tokens" },
+  { flags: "--oidc-client-id <id>", help: "required audience of OpenID Connect tokens" },
+  { flags: "--oidc-username-claim <claim>", help: "claim with the user's name", fallback: "sub" },
   {
     flags: "--oidc-username-prefix <prefix>",
-    help: "put before user names, - for none (default: the issuer and #, none for email)",
+    help: 'prefix of user names (default: "ISSUER#"; "-" for none)',
   },
-  { flags: "--oidc-groups-claim <claim>", help: "the claim that lists the user's groups" },
-  { flags: "--oidc-groups-prefix <prefix>", help: "put before the names of groups" },
-  { flags: "--oidc-required-claim <list>", help: "claims that tokens must have: NAME=VALUE,NAME=VALUE" },
-  { flags: "--oidc-signing-algs <list>", help: "how its tokens may be signed", fallback: "RS256" },
-  { flags: "--oidc-ca-file <file>", help: "whom to trust when its keys are fetched" },
+  { flags: "--oidc-groups-claim <claim>", help: "claim with the user's groups" },
+  { flags: "--oidc-groups-prefix <prefix>", help: "prefix of group names" },
+  { flags: "--oidc-required-claim <list>", help: "required claims of tokens: NAME=VALUE,NAME=VALUE" },
+  {
+    flags: "--oidc-signing-algs <list>",
+    help: "accepted signature algorithms of OpenID Connect tokens",
+    fallback: "RS256",
+  },
+  { flags: "--oidc-ca-file <file>", help: "path of the CA certificates of the OpenID Connect issuer" },
   {
     flags: "--authentication-token-webhook-config-file <file>",
-    help: "a kubeconfig: who is asked about tokens that nobody here knows",
+    help: "path of the kubeconfig of the token webhook",
   },
   {
     flags: "--authentication-token-webhook-version <version>",
-    help: "of the reviews that it is sent",
+    help: "API version of the TokenReview requests",
     choices: ["v1", "v1beta1"],
     fallback: "v1beta1",
   },
   {
     flags: "--authentication-token-webhook-cache-ttl <time>",
-    help: "how long its answers hold",
+    help: "cache lifetime of the token webhook's answers",
     fallback: "2m",
   },
   {
     flags: "--requestheader-allowed-names <list>",
-    help: "common names of front proxies",
+    help: "common names of front proxy certificates",
     fallback: "front-proxy-client",
   },
   {
     flags: "--anonymous-auth <choice>",
-    help: "whether requests without credentials are let in, as far as roles allow (default: true)",
+    help: "access without credentials, within RBAC (default: true)",
     choices: ["true", "false"],
   },
 ];
 
 type PathOf = (name: string) => string | undefined;
 
-/** Undefined when nothing is said about it. */
+/** Undefined when none of the options is given. */
 export function parseAuthentication(args: Arguments, path: PathOf): AuthenticationFlags | undefined {
   const anonymous = findText(args, "anonymousAuth");
   const oidc = parseOidc(args, path);
@@ -88,7 +92,7 @@ export function parseAuthentication(args: Arguments, path: PathOf): Authenticati
   return Object.values(flags).every((value) => value === undefined) ? undefined : flags;
 }
 
-/** As upstream's. */
+/** Upstream's default. */
 const TTL_MS = 120_000;
 
 function parseWebhook(args: Arguments, path: PathOf): AuthenticationFlags["webhook"] {
@@ -117,7 +121,7 @@ function parseList(args: Arguments, name: string): readonly string[] | undefined
   return filled.length === 0 ? undefined : filled;
 }
 
-/** As for a token that is asked for: no less than ten minutes. */
+/** Bounds as for TokenRequest: at least ten minutes. */
 const SECONDS_MIN = 600;
 const SECONDS_MAX = 2 ** 32;
 

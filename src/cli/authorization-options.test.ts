@@ -8,12 +8,12 @@ function parse(options: Options): unknown {
   return parseAuthorization(args, (name) => options[name]);
 }
 
-describe("options of authorization", () => {
-  test("say nothing unless given", () => {
+describe("parseAuthorization", () => {
+  test("returns undefined without options", () => {
     expect(parse({})).toBeUndefined();
   });
 
-  test("name modes in order, and where a webhook is", () => {
+  test("reads the modes in order, and the webhook", () => {
     const given = {
       authorizationMode: "Node, RBAC,Webhook",
       authorizationWebhookConfigFile: "/w.conf",

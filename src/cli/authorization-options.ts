@@ -1,4 +1,4 @@
-/** Options by which a server knows what people and programs may do: under kube-apiserver's names. */
+/** Options of authorization, under kube-apiserver's names. */
 import { parseDuration } from "../api/values/time.ts";
 import type { AuthorizationFlags, AuthorizationMode } from "../cluster/files/authorization-files.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
@@ -9,22 +9,28 @@ const DEFAULT_MODES = "Node,RBAC";
 export const authorizationOptions: readonly OptionSpec[] = [
   {
     flags: "--authorization-mode <list>",
-    help: `who is asked what somebody may do, in order: ${MODES.join(", ")} (default: ${DEFAULT_MODES})`,
+    help: `ordered list of authorizers (default: ${DEFAULT_MODES})`,
   },
-  { flags: "--authorization-config <file>", help: "an AuthorizationConfiguration, instead of the modes" },
-  { flags: "--authorization-webhook-config-file <file>", help: "a kubeconfig: where the mode Webhook asks" },
+  {
+    flags: "--authorization-config <file>",
+    help: "path of an AuthorizationConfiguration, instead of the modes",
+  },
+  {
+    flags: "--authorization-webhook-config-file <file>",
+    help: "path of the kubeconfig of the authorization webhook",
+  },
   {
     flags: "--authorization-webhook-version <version>",
-    help: "of the reviews that are sent there (default: v1beta1)",
+    help: "API version of SubjectAccessReviews (default: v1beta1)",
     choices: ["v1", "v1beta1"],
   },
   {
     flags: "--authorization-webhook-cache-authorized-ttl <time>",
-    help: "for how long it counts that something is allowed (default: 5m0s)",
+    help: "cache lifetime of allowed decisions (default: 5m0s)",
   },
   {
     flags: "--authorization-webhook-cache-unauthorized-ttl <time>",
-    help: "for how long it counts that something is not (default: 30s)",
+    help: "cache lifetime of denied decisions (default: 30s)",
   },
 ];
 

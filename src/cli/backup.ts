@@ -8,10 +8,15 @@ import { dataDirOption, etcdOptions, parseDataDir, parseStore } from "./store-op
 export const backupCommand: Command = {
   name: "backup",
   usage: ["file"],
-  help: "write a consistent snapshot of a running or stopped cluster to FILE",
+  help: "write a snapshot of a running or stopped cluster to FILE",
   options: [
     dataDirOption,
-    { flags: "--store <type>", help: "where state is kept", choices: ["file", "etcd"], fallback: "file" },
+    {
+      flags: "--store <type>",
+      help: "type of the store that keeps the state",
+      choices: ["file", "etcd"],
+      fallback: "file",
+    },
     ...etcdOptions,
     jsonOption,
   ],

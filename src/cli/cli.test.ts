@@ -92,7 +92,7 @@ describe("without a cluster", () => {
     expect([code, JSON.parse(stdout)]).toEqual([1, { state: "stopped", dataDir: "/nowhere" }]);
   });
 
-  test("down has nothing to do", async () => {
+  test("down is a no-op", async () => {
     expect(await run("down", "--data-dir", "/nowhere")).toEqual({
       code: 0,
       stdout: "No cluster runs in /nowhere.\n",

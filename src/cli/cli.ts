@@ -27,7 +27,7 @@ const COMMANDS: readonly Command[] = [
   versionCommand,
 ];
 
-/** Runs the command that `argv` names. Never rejects: what went wrong is said on stderr and in the exit code. */
+/** Runs the command that `argv` names. Never rejects: stderr and the exit code report errors. */
 export async function runCli(argv: readonly string[], io: Io): Promise<void> {
   const code = await runCommand(argv, io);
   const isForeign = COMMANDS.some(
@@ -49,7 +49,7 @@ async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
 function programFor(io: Io): Parser {
   const program = inheritable(new Parser("setpoint"), io)
     .description("A Kubernetes-compatible control plane.")
-    .version(VERSION_TEXT, "--version", "the same as the command version")
+    .version(VERSION_TEXT, "--version", "print the version, as the command version does")
     .showHelpAfterError('(see "setpoint --help")')
     .helpCommand("help [command]", "show help for a command");
   for (const command of COMMANDS) program.addCommand(parserFor(command, io));
@@ -75,7 +75,10 @@ function parserFor(command: Command, io: Io): Parser {
   });
 }
 
-/** `--pki-dir "$UNSET"` must not mean the working folder, nor `down --data-dir "$UNSET"` a cluster that nobody named. */
+/**
+ * An empty path is refused: `--pki-dir "$UNSET"` must not mean the working folder, and `down --data-dir "$UNSET"` no
+ * default cluster.
+ */
 function parsePath(text: string): string {
   if (text === "") throw new InvalidArgumentError("It must be a path.");
   return text;
@@ -89,7 +92,7 @@ function inheritable(parser: Parser, io: Io): Parser {
 }
 
 function explain(error: unknown, io: Io): ExitCode {
-  // Commander has said what is wrong already, and raises help that was asked for in the same way.
+  // Commander has already printed the error. It also throws for `--help`, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const message = findRemedy(error) ?? errorText(error);
   io.stderr(`error: ${message}\n`);

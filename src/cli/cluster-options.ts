@@ -1,4 +1,4 @@
-/** The options of a server, and what its run prints: common to the commands that start one. */
+/** Options of a server and the text of its lifecycle events, shared by all commands that start a server. */
 import { join, resolve } from "node:path";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { createMetrics } from "../base/metrics/prom-metrics.ts";
@@ -22,7 +22,7 @@ import {
 } from "./store-options.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:6443";
-// As kube-apiserver's and kubeadm's.
+// Defaults of kube-apiserver and kubeadm.
 const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
 const DEFAULT_NODE_PORTS = "30000-32767";
 
@@ -30,7 +30,7 @@ export const serverOptions: readonly OptionSpec[] = [
   dataDirOption,
   {
     flags: "--store <type>",
-    help: "where state is kept",
+    help: "type of the store that keeps the state",
     choices: ["file", "memory", "etcd"],
     fallback: "file",
   },
@@ -38,47 +38,51 @@ export const serverOptions: readonly OptionSpec[] = [
   storeQuotaOption,
   {
     flags: "--listen <host:port>",
-    help: "address of the API; port 0 picks a free one",
+    help: "address of the API (port 0: any free port)",
     fallback: DEFAULT_LISTEN,
   },
   {
     flags: "--kubeconfig <file>",
-    help: "write the admin kubeconfig here too (default: DATA-DIR/kubeconfig)",
+    help: "extra copy of the admin kubeconfig in DATA-DIR",
   },
-  { flags: "--pki-dir <dir>", help: "keys and certificates (default: DATA-DIR/pki)" },
+  { flags: "--pki-dir <dir>", help: "folder of keys and certificates (default: DATA-DIR/pki)" },
   {
     flags: "--service-cidr <ranges>",
-    help: "addresses of Services, one range per family",
+    help: "address ranges of Services, one per IP family",
     fallback: DEFAULT_SERVICE_CIDR,
   },
-  { flags: "--node-port-range <range>", help: "ports of Services on nodes", fallback: DEFAULT_NODE_PORTS },
-  { flags: "--runtime-config <list>", help: "group versions to serve or not: apps/v1=false,api/beta=true" },
+  {
+    flags: "--node-port-range <range>",
+    help: "ports for Services of type NodePort",
+    fallback: DEFAULT_NODE_PORTS,
+  },
+  { flags: "--runtime-config <list>", help: "group versions to serve: apps/v1=false,api/beta=true" },
   {
     flags: "--encryption-provider-config <file>",
-    help: "an EncryptionConfiguration: with which keys objects are stored",
+    help: "path of an EncryptionConfiguration for stored objects",
   },
   {
     flags: "--encryption-provider-config-automatic-reload",
-    help: "read the EncryptionConfiguration again when it changes",
+    help: "reload of the EncryptionConfiguration when it changes",
   },
   {
     flags: "--encryption-key-file <file>",
-    help: "keys in base64, one a line, with which Secrets are stored; the first one writes",
+    help: "path of base64 keys for Secrets, one a line; first writes",
   },
   ...authenticationOptions,
   ...authorizationOptions,
   ...admissionOptions,
   ...auditOptions,
   ...fairnessOptions,
-  { flags: "--restore <file>", help: "start from a file written by backup" },
+  { flags: "--restore <file>", help: "path of a backup with which a new store starts" },
 ];
 
 export const eventsOption: OptionSpec = {
   ...jsonOption,
-  help: "print one JSON line per lifecycle event instead of text",
+  help: "one JSON line per lifecycle event instead of text",
 };
 
-/** What runs beside the server is for each command to say. */
+/** Options without the loops beside the server, which each command chooses itself. */
 type ServerOptions = Omit<ClusterOptions, "loops" | "nodes" | "podCidrs">;
 
 export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
@@ -124,7 +128,7 @@ function encryptionFiles(
   return { configFile, keyFile, ...(isReloaded && { isReloaded }) };
 }
 
-/** Runs a cluster until the program shall end, and prints what happens. */
+/** Runs a cluster until the program's signal aborts, and prints its lifecycle events. */
 export async function runReported(options: ClusterOptions, io: Io, args: Arguments): Promise<void> {
   const print = args.options["json"] ? JSON.stringify : textOf;
   const { log, signal } = io;

@@ -1,18 +1,18 @@
-/** The shape of a command. A command knows nothing of the process: all it sees and says goes through `Io`. */
+/** Contract of a command. A command knows nothing of the process: all its input and output goes through `Io`. */
 
 import type { Log } from "../base/log/log.ts";
 
 export interface Io {
   stdout(text: string): void;
   stderr(text: string): void;
-  /** For what happens inside, on stderr. */
+  /** Log of the running components, on stderr. */
   readonly log: Log;
-  /** Sets the exit code; the process ends by itself once nothing is left to do, or as soon as all is printed. */
+  /** Sets the exit code. The process ends once no work is left, or with "once printed" as soon as stdout is flushed. */
   exit(code: ExitCode, when?: "once printed"): void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   readonly workingDir: string;
-  /** The program itself: `dist/cli.js` of the package, or a link to it. */
+  /** Path of the running program: `dist/cli.js` of the package, or a link to it. */
   readonly programFile: string;
   /** Aborted when the user or the system asks the program to end. */
   readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ export interface Io {
 export type ExitCode = 0 | 1 | 2;
 
 export interface OptionSpec {
-  /** As commander reads it: `--data-dir <dir>`, or `--json` for a switch. */
+  /** In commander's syntax: `--data-dir <dir>`, or `--json` for a switch. */
   readonly flags: string;
   readonly help: string;
   readonly choices?: readonly string[];
@@ -43,18 +43,18 @@ export interface Command {
   readonly usage: readonly string[];
   readonly help: string;
   readonly options: readonly OptionSpec[];
-  /** It runs code of others, which may leave timers and sockets behind: these must not keep the process. */
+  /** The command runs the user's code. Timers and sockets left behind by that code must not keep the process alive. */
   readonly runsForeignCode?: true;
-  /** Throws `UsageError` for wrong arguments, any other error for what went wrong. */
+  /** Throws `UsageError` for wrong arguments, any other error for a failed run. */
   run(io: Io, args: Arguments): Promise<void>;
 }
 
-/** The arguments do not make sense; the message says which and what was expected. */
+/** Error about the command's arguments. The message names the argument and the expected value. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-export const jsonOption: OptionSpec = { flags: "--json", help: "print JSON instead of text" };
+export const jsonOption: OptionSpec = { flags: "--json", help: "JSON output instead of text" };
 
 /** The value of an option that takes one; `undefined` when it is not given. */
 export function findText(args: Arguments, name: string): string | undefined {

@@ -27,7 +27,7 @@ describe("setpoint crd", () => {
   });
 
   test.each([
-    ["export const x = 1;", /exports no kind: export what defineResource gives/],
+    ["export const x = 1;", /exports no kind: export the result of defineResource/],
     ["nonsense(", /cannot be imported by Node.js/],
   ])("says what is wrong with %s", async (module, message) => {
     const { err, code } = await run(module);

@@ -10,7 +10,7 @@ import { jsonOption, type Command } from "./command.ts";
 export const crdCommand: Command = {
   name: "crd",
   usage: ["module"],
-  help: "print the CustomResourceDefinitions of all kinds that MODULE exports (made with defineResource)",
+  help: "print the CustomResourceDefinitions that MODULE exports",
   options: [jsonOption],
   runsForeignCode: true,
   async run(io, args) {
@@ -18,7 +18,7 @@ export const crdCommand: Command = {
     const found = definitionsIn(await load(resolve(io.workingDir, module), io.signal));
     if (found.length === 0) {
       throw new Error(
-        `${module} exports no kind: export what defineResource gives, as in "export const Thermostat = defineResource({ … })"`,
+        `${module} exports no kind: export the result of defineResource, as in "export const Thermostat = defineResource({ … })"`,
       );
     }
     io.stdout(args.options["json"] === true ? jsonText(found) : yamlText(found));
@@ -36,7 +36,7 @@ async function load(path: string, signal: AbortSignal): Promise<object> {
   }
 }
 
-/** A module can take for ever: one that runs an operator, for example. */
+/** Rejects when the signal aborts. An import may never end: a module that runs an operator, for example. */
 function givenUp(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(new Error("it was given up")), { once: true });
@@ -55,7 +55,7 @@ function yamlText(definitions: readonly JsonObject[]): string {
   return definitions.map((definition) => stringifyYaml(definition)).join("---\n");
 }
 
-/** Several are one List, which kubectl takes as well. */
+/** Several definitions become one List, which kubectl accepts as well. */
 function jsonText(definitions: readonly JsonObject[]): string {
   const [first] = definitions;
   const value = definitions.length === 1 ? first : { apiVersion: "v1", kind: "List", items: definitions };

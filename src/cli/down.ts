@@ -3,11 +3,11 @@ import { endCluster } from "../cluster/data-dir/cluster-status.ts";
 import { jsonOption, type Command } from "./command.ts";
 import { dataDirOption, parseDataDir } from "./store-options.ts";
 
-/** A cluster that does not run is as wanted: then there is nothing to do. */
+/** A cluster that does not run makes this command a no-op. */
 export const downCommand: Command = {
   name: "down",
   usage: [],
-  help: "end the cluster of a data dir and wait until it has ended; state stays",
+  help: "stop the cluster of a data dir; its state stays",
   options: [dataDirOption, jsonOption],
   async run(io, args) {
     const dataDir = parseDataDir(io, args);

@@ -12,7 +12,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s ends the program", (name) => {
   expect(signal.aborted).toBe(true);
 });
 
-test("a second Ctrl-C meets the default; what a whole group of processes is told may come again", () => {
+test("a second Ctrl-C gets the default; SIGTERM and SIGHUP may arrive twice", () => {
   const source = new EventEmitter();
   endingOf(source);
 

@@ -1,16 +1,17 @@
-/** What the system and people say when the program shall end. */
+/** Turns the signals that end the program into an AbortSignal. */
 
 type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** The process, as far as it is told of signals. */
+/** The part of `process` that delivers signals. */
 interface SignalSource {
   on(name: Signal, listener: () => void): unknown;
   once(name: Signal, listener: () => void): unknown;
 }
 
 /**
- * Aborted with the first of them. A second Ctrl-C meets the default and ends the process at once. The others come more than once by
- * themselves: a terminal that is closed, or a service that is stopped, tells every process of a group, and so does who started this one.
+ * Aborts at the first signal. A second Ctrl-C gets Node.js' default and ends the process at once. SIGTERM and SIGHUP
+ * may arrive twice: a closed terminal or a stopped service signals the whole process group, and the parent process may
+ * do so as well.
  */
 export function endingOf(source: SignalSource): AbortSignal {
   const ending = new AbortController();

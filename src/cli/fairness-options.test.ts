@@ -7,11 +7,11 @@ function args(options: Arguments["options"] = {}): Arguments {
 }
 
 describe("parseFairness", () => {
-  test("is as kube-apiserver's without options", () => {
+  test("has kube-apiserver's defaults", () => {
     expect(parseFairness(args())).toEqual({ isOn: true, maxReadsInFlight: 400, maxWritesInFlight: 200 });
   });
 
-  test("can be off, with other numbers", () => {
+  test("reads the switch and other limits", () => {
     const options = {
       enablePriorityAndFairness: "false",
       maxRequestsInflight: "0",

@@ -1,4 +1,4 @@
-/** The options by which requests share the server, by kube-apiserver's names. */
+/** Options of API Priority and Fairness, under kube-apiserver's names. */
 import type { ClusterOptions } from "../cluster/options.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
 
@@ -8,18 +8,18 @@ const DEFAULT_WRITES = "200";
 export const fairnessOptions: readonly OptionSpec[] = [
   {
     flags: "--enable-priority-and-fairness <boolean>",
-    help: "share the server out by FlowSchemas and PriorityLevelConfigurations",
+    help: "concurrency limits by FlowSchemas and priority levels",
     choices: ["true", "false"],
     fallback: "true",
   },
   {
     flags: "--max-requests-inflight <count>",
-    help: "reads under way at one time; with the next one the seats that are shared out",
+    help: "maximum of concurrent reads",
     fallback: DEFAULT_READS,
   },
   {
     flags: "--max-mutating-requests-inflight <count>",
-    help: "other requests under way at one time",
+    help: "maximum of concurrent writes",
     fallback: DEFAULT_WRITES,
   },
 ];

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** What the command `setpoint` runs: the program, which the build put beside this file as one script. */
+/** Entry point of the command `setpoint`: runs the program script, which the build puts beside this file. */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { runCachedScript } from "../base/process/cached-script.ts";
@@ -7,7 +7,7 @@ import { favourMainThread } from "../base/process/helper-threads.ts";
 import type * as Program from "./main.ts";
 
 const file = fileURLToPath(new URL("./program.cjs", import.meta.url));
-/** The build wraps it up as Node.js does with modules of this kind, and has it import through its caller. */
+/** The build wraps the program like a CommonJS module, and passes the caller's `import` as a parameter. */
 type Wrapped = (...parts: [object, NodeJS.Require, string, (url: string) => Promise<unknown>]) => void;
 
 favourMainThread();

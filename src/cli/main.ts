@@ -1,4 +1,4 @@
-/** The program: gives the process's arguments, streams and signals to the command line. */
+/** Main program: passes the process's arguments, streams and signals to the command line. */
 import { homedir } from "node:os";
 import process from "node:process";
 import { createTextLog } from "../base/log/log-text.ts";
@@ -8,7 +8,7 @@ import { printTo, wantsColours } from "./print.ts";
 
 const stderr = printTo(() => process.stderr);
 
-/** Resolves when the command has ended; what went wrong was said by then. */
+/** Resolves when the command has ended. Errors are printed by then. */
 export const ended = runCli(process.argv.slice(2), {
   stdout: printTo(() => process.stdout),
   stderr,

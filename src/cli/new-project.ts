@@ -4,11 +4,11 @@ import { VERSION } from "../cluster/process/version.ts";
 import { defineResource } from "../runtime/kinds/resource-definition.ts";
 import { t } from "../runtime/kinds/schema-part.ts";
 
-/** From which the project imports. */
+/** npm package from which the project imports. */
 const PACKAGE = "setpoint";
 
 export interface ProjectNames {
-  /** Of the folder and the package, `my-operator`. */
+  /** Name of the folder and of the package, `my-operator`. */
   readonly name: string;
   /** `App`. */
   readonly kind: string;
@@ -73,7 +73,7 @@ function kindText({ kind, group }: ProjectNames): string {
   return `import { defineResource, t } from "${PACKAGE}/runtime";
 import type { ObjectOf } from "${PACKAGE}/runtime";
 
-/** From this come the TypeScript type below and the CustomResourceDefinition that \`npm run crd\` prints. */
+/** Source of the TypeScript type below and of the CustomResourceDefinition that \`npm run crd\` prints. */
 export const ${kind} = defineResource({
   group: "${group}",
   version: "v1",
@@ -102,7 +102,7 @@ import { defineController, withCondition } from "${PACKAGE}/runtime";
 import type { ChildManifest } from "${PACKAGE}/runtime";
 import { ${kind} } from "./kind.ts";
 
-/** Every ${kind} has a Deployment of its own name, and says how many of its pods are ready. */
+/** Keeps a Deployment of the same name for every ${kind}, and reports its number of ready pods. */
 export const controller = defineController<${kind}>({
   name: "${name}",
   for: ${kind},
@@ -148,7 +148,7 @@ import { isTrue } from "${PACKAGE}/runtime";
 import { controller } from "./controller.ts";
 import { ${kind} } from "./kind.ts";
 
-test("a ${kind} gets a Deployment, and again when somebody deletes it", async () => {
+test("a ${kind} gets a Deployment, and a new one after a delete", async () => {
   await using cluster = await start();
 
   await cluster.client(${kind}).create({ metadata: { name: "web" }, spec: { image: "nginx", replicas: 2 } });
@@ -173,7 +173,7 @@ test("a ${kind} is ready when its pods are", async () => {
   assert.equal(isTrue(cluster.objects(${kind})[0]?.status?.conditions, "Ready"), true);
 });
 
-test("nothing is written once all is well", async () => {
+test("the controller writes nothing once the state is right", async () => {
   await using cluster = await start();
   await cluster.client(${kind}).create({ metadata: { name: "web" }, spec: { image: "nginx" } });
   await cluster.settle();
@@ -184,7 +184,7 @@ test("nothing is written once all is well", async () => {
   assert.deepEqual([cluster.objects(${kind}), cluster.objects(Deployment)], before);
 });
 
-/** A whole cluster in this process, whose clock moves only when the test says so. Without the built-in loops nobody makes pods. */
+/** A whole cluster in this process. The test alone moves its clock. Without built-in loops no controller creates pods. */
 function start(): Promise<Cluster> {
   return startCluster({ clock: "virtual", seed: 1, loops: "none", kinds: [${kind}], controllers: [controller] });
 }
@@ -216,7 +216,7 @@ await manager.run(ending.signal);
 `;
 }
 
-/** What `npm run crd` prints of the kind above; a test holds them together. */
+/** Output of `npm run crd` for the kind above; a test keeps the two equal. */
 function definitionText({ kind, group }: ProjectNames): string {
   const { definition } = defineResource({
     group,
@@ -253,7 +253,7 @@ function readmeText({ name, kind }: ProjectNames): string {
 
 Keeps a Deployment for every \`${kind}\`.
 
-| file | what it is |
+| file | content |
 |---|---|
 | \`src/kind.ts\` | the kind: schema, TypeScript type and CustomResourceDefinition in one |
 | \`src/controller.ts\` | the loop |

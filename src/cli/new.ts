@@ -1,4 +1,4 @@
-/** `setpoint new my-operator`: a small project that works at once. */
+/** `setpoint new my-operator`: writes a small operator project that builds and passes its tests at once. */
 import { readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { makeFolder } from "../base/process/make-folder.ts";
@@ -7,17 +7,21 @@ import { projectFiles } from "./new-project.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const KIND = /^[A-Z][A-Za-z0-9]{0,61}$/;
-/** Names that the project's files use for something else. */
+/** Names that the project's files already use. */
 const TAKEN_KINDS = ["ChildManifest", "Cluster", "Deployment", "ObjectOf", "Promise"];
 const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 
 export const newCommand: Command = {
   name: "new",
   usage: ["folder"],
-  help: "write a small operator project into FOLDER: a kind, its controller, a test, manifests",
+  help: "write a small operator project into FOLDER",
   options: [
     { flags: "--kind <kind>", help: "name of the kind, in the singular", fallback: "App" },
-    { flags: "--group <group>", help: "API group of the kind, a domain of yours", fallback: "example.com" },
+    {
+      flags: "--group <group>",
+      help: "API group of the kind: a domain that you own",
+      fallback: "example.com",
+    },
     jsonOption,
   ],
   async run(io, args) {
@@ -54,7 +58,7 @@ function checked(what: string, text: string, { pattern, example }: Form): string
   throw new UsageError(`${what} must match ${pattern.source}, such as ${example}, found "${text}"`);
 }
 
-/** Nothing that is there already is ever written over. */
+/** Rejects a folder that has files: the command never overwrites a file. */
 function refuseUnlessEmpty(folder: string): void {
   const found = present(folder);
   if (found.length > 0) throw new Error(`${folder} is not empty: it has ${found.slice(0, 3).join(", ")}`);
@@ -74,7 +78,7 @@ async function write(path: string, text: string): Promise<void> {
   writeFileSync(path, text, { flag: "wx" });
 }
 
-/** The package is not published yet: a project takes it from where this program is. */
+/** The package is not on npm: the project installs it from the folder of this program. */
 function nextSteps(folder: string, source: string): string {
   return `Wrote an operator to ${folder}.\n\n  cd ${folder}\n  npm install ${source}\n  npm test\n`;
 }

@@ -1,4 +1,4 @@
-/** The parts of a control plane that are clients of its server, each as a program of its own. */
+/** Commands that run one part of a control plane as its own process. Each part is a client of an API server. */
 import { resolve } from "node:path";
 import { parseDuration } from "../api/values/time.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
@@ -12,46 +12,45 @@ import { allocateOption, nodesOption, parsePodNetwork, podCidrOption } from "./u
 
 const kubeconfigOption: OptionSpec = {
   flags: "--kubeconfig <file>",
-  help: "the cluster to work for (default: $KUBECONFIG, else ~/.kube/config, else the pod's own)",
+  help: "path of the kubeconfig (default: as kubectl, or in-cluster)",
 };
 
-/** Upstream's names and values: whoever shortens the lease fails over sooner and asks the server more often. */
+/** Upstream's names and values. A shorter lease fails over sooner and costs the server more requests. */
 const electionOptions: readonly OptionSpec[] = [
   {
     flags: "--leader-elect-lease-duration <time>",
-    help: "how long others wait before they take over",
+    help: "time without renewal after which the lease expires",
     fallback: "15s",
   },
   {
     flags: "--leader-elect-renew-deadline <time>",
-    help: "when a leader that cannot renew gives up; less than the lease's duration",
+    help: "time after which a leader gives up; below lease duration",
     fallback: "10s",
   },
   {
     flags: "--leader-elect-retry-period <time>",
-    help: "how often the lease is renewed or asked for; less than the deadline",
+    help: "interval between tries to get or renew the lease",
     fallback: "2s",
   },
 ];
 
-/** Upstream's name. */
 const accountsOption: OptionSpec = {
   flags: "--use-service-account-credentials",
-  help: "each controller works as its own service account, with no more rights than it needs",
+  help: "one service account per controller, with minimal rights",
 };
 
 const signingOptions: readonly OptionSpec[] = [
   {
     flags: "--cluster-signing-cert-file <file>",
-    help: "with this authority requests for certificates are signed that were approved",
+    help: "path of the CA certificate that signs approved CSRs",
   },
-  { flags: "--cluster-signing-key-file <file>", help: "its key" },
+  { flags: "--cluster-signing-key-file <file>", help: "path of the private key of that CA certificate" },
 ];
 
 export const controllersCommand: Command = {
   name: "controllers",
   usage: [],
-  help: "run the controllers alone, against any Kubernetes; of several instances one works at a time",
+  help: "run the controllers alone, against any Kubernetes",
   options: [
     kubeconfigOption,
     podCidrOption,
@@ -71,7 +70,7 @@ export const controllersCommand: Command = {
     }),
 };
 
-/** Both or none. */
+/** Refuses a certificate without its key, and the reverse. */
 function parseSigning(io: Io, args: Arguments): SigningFiles | undefined {
   const cert = findText(args, "clusterSigningCertFile");
   const key = findText(args, "clusterSigningKeyFile");
@@ -84,7 +83,7 @@ function parseSigning(io: Io, args: Arguments): SigningFiles | undefined {
 export const schedulerCommand: Command = {
   name: "scheduler",
   usage: [],
-  help: "run the scheduler alone, against any Kubernetes; of several instances one works at a time",
+  help: "run the scheduler alone, against any Kubernetes",
   options: [kubeconfigOption, ...electionOptions, eventsOption],
   run: (io, args) => run(io, args, { ...parseCommon(io, args), part: "scheduler" }),
 };
@@ -96,7 +95,7 @@ export const agentCommand: Command = {
   options: [
     kubeconfigOption,
     nodesOption,
-    { flags: "--node-prefix <name>", help: "nodes are named NAME-1, NAME-2 …", fallback: "agent" },
+    { flags: "--node-prefix <name>", help: "prefix of node names: NAME-1, NAME-2 …", fallback: "agent" },
     ...electionOptions,
     eventsOption,
   ],
@@ -142,7 +141,7 @@ function parseTime(args: Arguments, name: string, fallbackMs: number): number {
   }
 }
 
-/** Short enough for names of nodes made of it. */
+/** Bounds the prefix so that node names made of it stay valid. */
 function parsePrefix(text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/.test(text)) return text;
   throw new UsageError(
@@ -166,9 +165,9 @@ function textOf(event: PartEvent): string {
     case "started":
       return `setpoint ${event.part} is up for ${event.server} as ${event.identity}. Ctrl-C ends it.`;
     case "leading":
-      return "It leads: the work is its own.";
+      return "This instance leads and does the work.";
     case "waiting":
-      return "It waits for the lead: another instance works.";
+      return "This instance is on standby: another instance leads.";
     case "stopped":
       return `setpoint ${event.part} has stopped.`;
   }

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { printTo, wantsColours } from "./print.ts";
 
-test("prints, and goes on when nobody reads any more", async () => {
+test("printing goes on without error after the reader has left", async () => {
   const printed: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
@@ -11,7 +11,7 @@ test("prints, and goes on when nobody reads any more", async () => {
       done(text === "first" ? undefined : Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
     },
   });
-  // Behind the error, which would end the process if nobody listened for it.
+  // Runs after the stream's error event, which would end the process without a listener.
   const closed = new Promise((resolve) => stream.on("close", resolve));
   const print = printTo(() => stream);
 

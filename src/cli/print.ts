@@ -1,7 +1,7 @@
-/** Prints to a stream whose reader may leave (`setpoint up | head`): a cluster goes on without them, and there is nobody to tell. */
+/** Prints to a stream whose reader may exit (`setpoint up | head`): write errors are ignored, and the cluster keeps running. */
 import type { Writable } from "node:stream";
 
-/** The stream is asked for when there is something to print: to make it costs time at the start. */
+/** The stream is opened at the first print: opening it at start costs time. */
 export function printTo(stream: () => Writable): (text: string) => void {
   let known: Writable | undefined;
   return (text) => {
@@ -10,7 +10,7 @@ export function printTo(stream: () => Writable): (text: string) => void {
   };
 }
 
-/** Colours are for terminals that have them, unless people say otherwise: see no-color.org. */
+/** Colours are on for capable terminals, unless the user turns them off: see no-color.org. */
 export function wantsColours(
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** Options of the API server that are more than a word. */
+/** Parsers for options of the API server that need more than a plain word. */
 import { groupVersions } from "../api/schema/resource-facts.ts";
 import { findCidr } from "../api/values/ip-address.ts";
 import type { PortRange } from "../cluster/options.ts";
@@ -19,7 +19,7 @@ export function parseRuntimeConfig(text: string): Readonly<Record<string, boolea
   return config;
 }
 
-/** Whoever mistypes a group would wait for it in vain. Versions are not looked at: those of the past and the future may be named. */
+/** Refuses unknown groups, so that a typo is noticed. Any version is accepted, so that flags for older or newer servers work. */
 function refuseUnknown(names: readonly string[]): void {
   if (names.length === 0) return;
   const groups = new Set(groupVersions().map(({ group }) => group));
@@ -37,7 +37,7 @@ export function parseServiceCidrs(text: string): readonly string[] {
   return parseCidrs("--service-cidr", text);
 }
 
-/** The same; each node gets a block of it, so it must be larger than one. */
+/** One range, or one of each family. Each node gets a block, so a range holds at least one block. */
 export function parsePodCidrs(text: string): readonly string[] {
   const ranges = parseCidrs("--pod-cidr", text);
   for (const range of ranges) {
@@ -61,7 +61,7 @@ function parseCidrs(flag: string, text: string): readonly string[] {
   return ranges;
 }
 
-/** More simulated nodes than this have no addresses. */
+/** Upper bound of simulated nodes: more would have no addresses. */
 const NODES_MAX = 16_000;
 
 export function parseNodes(text: string): number {

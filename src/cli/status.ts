@@ -6,7 +6,7 @@ import { dataDirOption, parseDataDir } from "./store-options.ts";
 export const statusCommand: Command = {
   name: "status",
   usage: [],
-  help: "tell whether the cluster of a data dir runs, and where; fails when it is not ready",
+  help: "show the status of a data dir's cluster (exit 1: not ready)",
   options: [dataDirOption, jsonOption],
   async run(io, args) {
     const status = await readStatus(parseDataDir(io, args), createRealLoop({ name: "status" }));

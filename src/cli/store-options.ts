@@ -1,28 +1,28 @@
-/** The options that say where state is, common to every command that opens a store. */
+/** Options of the store, shared by all commands that open one. */
 import { resolve } from "node:path";
 import type { EtcdOptions } from "../cluster/options.ts";
 import { findText, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
 
 export const dataDirOption: OptionSpec = {
   flags: "--data-dir <dir>",
-  help: "state, certificates, kubeconfig (default: $SETPOINT_HOME, else ~/.setpoint)",
+  help: "folder of the state (default: $SETPOINT_HOME or ~/.setpoint)",
 };
 
 export const etcdOptions: readonly OptionSpec[] = [
-  { flags: "--etcd-endpoints <urls>", help: "etcd servers, separated by commas" },
-  { flags: "--etcd-cafile <file>", help: "certificate authority of the etcd servers" },
-  { flags: "--etcd-certfile <file>", help: "client certificate for etcd" },
-  { flags: "--etcd-keyfile <file>", help: "key of the client certificate" },
-  { flags: "--etcd-user <name>", help: "user at etcd" },
-  { flags: "--etcd-password-file <file>", help: "file with that user's password" },
+  { flags: "--etcd-endpoints <urls>", help: "URLs of etcd servers, separated by commas" },
+  { flags: "--etcd-cafile <file>", help: "path of the CA certificate of the etcd servers" },
+  { flags: "--etcd-certfile <file>", help: "path of the client certificate for etcd" },
+  { flags: "--etcd-keyfile <file>", help: "path of the private key of the client certificate" },
+  { flags: "--etcd-user <name>", help: "name of the etcd user" },
+  { flags: "--etcd-password-file <file>", help: "path of a file with the etcd user's password" },
 ];
 
 export const storeQuotaOption: OptionSpec = {
   flags: "--store-quota-bytes <bytes>",
-  help: "size of the store in memory, 0 for no limit (default: heap/10)",
+  help: "memory limit of the store, 0 for none (default: heap/10)",
 };
 
-/** Undefined for the default. */
+/** Undefined means the default, a share of the heap. */
 export function parseStoreQuota(args: Arguments): number | undefined {
   const text = findText(args, "storeQuotaBytes");
   if (text === undefined) return undefined;
@@ -33,7 +33,7 @@ export function parseStoreQuota(args: Arguments): number | undefined {
   );
 }
 
-/** Room for what a server creates at its start. */
+/** Space for the objects that a server creates at its start. */
 const QUOTA_MIN_BYTES = 4 << 20;
 
 const ETCD_NAMES = [
@@ -48,7 +48,7 @@ const ETCD_NAMES = [
 /** The data dir as an absolute path. */
 export function parseDataDir(io: Io, args: Arguments): string {
   const given = findText(args, "dataDir") ?? io.env["SETPOINT_HOME"];
-  // An empty $SETPOINT_HOME counts as unset, as the shell's ${X:-…} would have it.
+  // An empty $SETPOINT_HOME counts as unset, like ${X:-…} in the shell.
   return given ? resolve(io.workingDir, given) : resolve(io.homeDir, ".setpoint");
 }
 

@@ -18,30 +18,30 @@ async function refusalOf(host: string, port: number): Promise<unknown> {
   return await new Promise((resolve) => server.once("error", resolve));
 }
 
-test("an address that is taken, or not of this machine, is named with the flag that chooses another", async () => {
+test("errors about a listen address name the address and the flag --listen", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void taken.close());
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
 
   expect(findRemedy(await refusalOf("127.0.0.1", port))).toBe(
-    `127.0.0.1:${String(port)} is in use already: choose another address with --listen, or end what listens there`,
+    `127.0.0.1:${String(port)} is in use already: choose another address with --listen, or stop the process that listens there`,
   );
   expect(findRemedy(await refusalOf("192.0.2.1", 0))).toBe(
-    "192.0.2.1 is no address of this machine: choose another with --listen",
+    "192.0.2.1 is not an address of this machine: choose another with --listen",
   );
 });
 
-test("a name without an address is named", () => {
-  // As Node.js makes it: to ask for a name in earnest takes seconds where nobody answers.
+test("the error about an unknown host names the host", () => {
+  // Same shape as Node.js makes it: a real lookup takes seconds without an answering name server.
   const fields = { code: "ENOTFOUND", syscall: "getaddrinfo", hostname: "nobody.invalid" };
 
   expect(findRemedy(Object.assign(new Error("getaddrinfo ENOTFOUND nobody.invalid"), fields))).toBe(
-    "nobody.invalid has no address: check how it is written, or give the address itself",
+    "nobody.invalid cannot be resolved: check the spelling, or give its IP address",
   );
 });
 
-test("a path that cannot be made is named with what is in the way", () => {
+test("the error about a path that cannot be created names the obstacle", () => {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-remedy-"));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   writeFileSync(join(dir, "file"), "");
@@ -58,14 +58,14 @@ test("a path that cannot be made is named with what is in the way", () => {
   );
 });
 
-test("a file in the place of a directory, and a directory in that of a file, are named", async () => {
+test("errors name a file in the place of a directory, and the reverse", async () => {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-remedy-"));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const file = join(dir, "file");
   writeFileSync(file, "");
 
   expect(findRemedy(await mkdir(file, { recursive: true }).catch((error: unknown) => error))).toBe(
-    `${file} is there already, and is no directory: choose another place, or move it away`,
+    `${file} exists and is not a directory: choose another place, or move it away`,
   );
   const path = join(dir, "running.json");
   mkdirSync(path);
@@ -75,16 +75,16 @@ test("a file in the place of a directory, and a directory in that of a file, are
     );
 });
 
-test("a file that cannot be written is named as it was asked for", async () => {
+test("the error about an unwritable file shows the path that was given", async () => {
   const path = join(tmpdir(), "setpoint-nowhere", "kubeconfig");
 
   const options = { server: "https://127.0.0.1", ca: "", user: { cert: "", key: "" } };
   const error = await writeKubeconfig(path, options, loop).catch((thrown: unknown) => thrown);
 
-  expect(findRemedy(error)).toBe(`${path} is not there, or its directory is not: check the path`);
+  expect(findRemedy(error)).toBe(`${path} does not exist, or its directory does not: check the path`);
 });
 
-test("other errors speak for themselves", () => {
+test("other errors have no remedy", () => {
   expect(findRemedy(new Error("no cluster runs there"))).toBeUndefined();
   expect(findRemedy("no error at all")).toBeUndefined();
 });

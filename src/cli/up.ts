@@ -6,32 +6,32 @@ import { parseNodes, parsePodCidrs } from "./server-options.ts";
 
 export const podCidrOption: OptionSpec = {
   flags: "--pod-cidr <ranges>",
-  help: "addresses of pods, one range per family; each node gets a /24 or /64 of it",
+  help: "address ranges of pods; each node gets a /24 or /64",
   fallback: POD_CIDR,
 };
 
 export const allocateOption: OptionSpec = {
   flags: "--allocate-node-cidrs <boolean>",
-  help: "give each node a block of --pod-cidr",
+  help: "one block of --pod-cidr for each node",
   choices: ["true", "false"],
   fallback: "true",
 };
 
 export const nodesOption: OptionSpec = {
   flags: "--nodes <count>",
-  help: "how many simulated nodes",
+  help: "number of simulated nodes",
   fallback: String(NODES),
 };
 
 export const upCommand: Command = {
   name: "up",
   usage: [],
-  help: "run a cluster here; Ctrl-C ends it",
+  help: "run a cluster in this process until Ctrl-C",
   options: [...serverOptions, nodesOption, podCidrOption, allocateOption, eventsOption],
   run: (io, args) => runReported(parseClusterOptions(io, args), io, args),
 };
 
-/** Where pods get their addresses from. */
+/** Address ranges of pods, and whether nodes get blocks of them. */
 export function parsePodNetwork(
   args: Arguments,
 ): Required<Pick<ClusterOptions, "podCidrs" | "allocatesNodeCidrs">> {

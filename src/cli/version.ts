@@ -6,7 +6,7 @@ export const VERSION_TEXT = `setpoint ${VERSION} (Kubernetes API ${KUBERNETES_VE
 export const versionCommand: Command = {
   name: "version",
   usage: [],
-  help: "print the version of this program and of the API it serves",
+  help: "print the versions of this program and of its API",
   options: [jsonOption],
   run(io, args) {
     const text = args.options["json"]

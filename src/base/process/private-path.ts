@@ -4,7 +4,7 @@
 import { lstat, open, readlink, stat } from "node:fs/promises";
 import { readNamed } from "./read-file.ts";
 
-/** What the operating system says of a path. */
+/** Owner and mode of a path, from the operating system. */
 export interface PathOwner {
   readonly uid: number;
   readonly mode: number;
@@ -23,7 +23,7 @@ export function findFolderProblem(path: string, { uid, mode }: PathOwner, self: 
   return `${path} can be changed by other users (mode ${modeText(mode)}): run chmod 700 ${path}`;
 }
 
-/** The same of a file of keys, which nobody else may read either. */
+/** The same for a key file, which other users must not be able to read either. */
 export function findKeyFileProblem(path: string, { uid, mode }: PathOwner, self: number): string | undefined {
   if (!isTrusted(uid, self)) return foreignText(path, uid, self);
   const forbidden = uid === 0 ? OPEN_BEYOND_GROUP : OPEN_TO_OTHERS;
@@ -85,7 +85,7 @@ export async function readKeys(path: string): Promise<Buffer> {
   }
 }
 
-/** What `readKeys` would refuse the file for; undefined for a file that is not there, which its reader tells of. */
+/** The reason why `readKeys` would refuse the file; undefined for a missing file, which its reader reports. */
 export async function findExposure(path: string): Promise<string | undefined> {
   const self = findSelf();
   if (self === undefined) return undefined;

@@ -9,7 +9,7 @@ import { recordType } from "../admission/match-condition.ts";
 
 const EXPRESSION_MAX_BYTES = 10 * 1024;
 const COST_MAX = 1_000_000n;
-/** Of all expressions of one object together: to compile more would keep everybody waiting. */
+/** Upper bound for all expressions of one object together. Compiling more would delay every other request. */
 const CHARS_MAX = 100_000;
 
 /** Upper bounds of the variable's parts; the cost estimate of an expression follows from them. */

@@ -1,7 +1,8 @@
 /**
- * Writes Events about objects, as `kubectl describe` shows them, in the background: whoever records one neither waits nor fails. An event is
- * one create; seen again before it was written it is still one create, seen again later it is a patch of its count. Of one that begins a series,
- * only the first repetition is written at once, and how many there were when the series has ended.
+ * Writes Events about objects, as `kubectl describe` shows them, in the background: the caller neither waits nor fails.
+ * An Event is one create. A repetition before the write is counted in that create; a later repetition is a patch of its
+ * count. For an Event that begins a series, only the first repetition is written at once. The final count is written
+ * when the series has ended.
  */
 import { isApiError, serviceUnavailable } from "../../api/errors/api-error.ts";
 import { Event } from "../../api/generated/types/core-v1.ts";
