@@ -19,10 +19,10 @@ export const etcdOptions: readonly OptionSpec[] = [
 
 export const storeQuotaOption: OptionSpec = {
   flags: "--store-quota-bytes <bytes>",
-  help: "memory limit of the store, 0 for none (default: heap/10)",
+  help: "memory limit of the store (0: none; default: 60% of heap)",
 };
 
-/** Undefined means the default, a share of the heap. */
+/** Undefined means the default, 60 % of the heap. */
 export function parseStoreQuota(args: Arguments): number | undefined {
   const text = findText(args, "storeQuotaBytes");
   if (text === undefined) return undefined;

@@ -28,7 +28,7 @@ const loop = createRealLoop({ name: "test" });
 const surroundings = { loop, log: silentLog };
 
 describe("runCluster", () => {
-  test("is ready, runs until it is told to end, and says so", async () => {
+  test("reports ready, runs until the signal aborts, and reports stopped", async () => {
     const ending = new AbortController();
     const events: ClusterEvent[] = [];
     const dataDir = folder();
@@ -49,7 +49,7 @@ describe("runCluster", () => {
     ]);
   });
 
-  test("lets its store go when its keys cannot be used", async () => {
+  test("closes its store when its keys are unusable", async () => {
     const [dataDir, pkiDir] = [folder(), folder()];
     writeFileSync(join(pkiDir, "ca.crt"), "no certificate");
 
@@ -60,7 +60,7 @@ describe("runCluster", () => {
   });
 });
 
-test("a cluster counts where it is told to, beside what the loop counts", async () => {
+test("a cluster uses the given metrics, which the loop also uses", async () => {
   const metrics = createMetrics();
   const ending = new AbortController();
   const report = (): void => ending.abort();
@@ -79,7 +79,7 @@ test("a cluster counts where it is told to, beside what the loop counts", async 
 });
 
 describe("a data dir", () => {
-  test("is made when nothing but the kubeconfig lies in it", async () => {
+  test("is accepted when it contains only the kubeconfig", async () => {
     const dataDir = join(folder(), "new");
 
     await once(options({ dataDir, store: { type: "memory" }, pkiDir: folder() }));
@@ -118,7 +118,7 @@ describe("a data dir", () => {
     expect(readdirSync(elsewhere)).toEqual([]);
   });
 
-  test("has kubeconfigs for components of others, that only their owner reads", async () => {
+  test("has kubeconfigs for external components, readable by their owner only", async () => {
     const dataDir = folder();
     await once(options({ dataDir, store: { type: "memory" } }));
 
@@ -190,7 +190,7 @@ describe("a backup", () => {
   });
 });
 
-/** A life that ends as soon as it is ready. */
+/** Runs a cluster and stops it as soon as it is ready. */
 async function once(given: ClusterOptions): Promise<void> {
   const ending = new AbortController();
   await runCluster(given, { ...surroundings, signal: ending.signal, report: () => ending.abort() });

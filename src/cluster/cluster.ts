@@ -1,4 +1,4 @@
-/** The composition root: the only place that wires the parts of a cluster into one process. */
+/** Composition root: wires the parts of a cluster into one process. No other file does. */
 import { readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ import type { ClusterOptions, StoreOptions } from "./options.ts";
 import { watchHeapGrowth } from "./process/heap-growth.ts";
 import { showProcess } from "./process/process-metrics.ts";
 
-/** What a cluster tells whoever runs it; `setpoint up --json` prints exactly these. */
+/** Lifecycle event of a cluster; `setpoint up --json` prints exactly these. */
 export type ClusterEvent =
   | {
       readonly event: "ready";
@@ -60,22 +60,22 @@ export type ClusterEvent =
 export interface ClusterSurroundings {
   readonly loop: Loop;
   readonly log: Log;
-  /** Where the loop counts, so that the server shows it; of its own unless given. */
+  /** Metrics that the loop already uses, so that the server serves them too; default: a registry of the cluster's own. */
   readonly metrics?: Metrics;
-  /** Aborted when the cluster shall end. */
+  /** Aborts to stop the cluster. */
   readonly signal: AbortSignal;
   readonly report: (event: ClusterEvent) => void;
 }
 
-/** Loops that run beside the server, by what they are called in logs and metrics. */
+/** Loops that run beside the server, by their group's name in logs and metrics. */
 function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Record<string, LoopGroup>> {
   const { loops, podCidrs, allocatesNodeCidrs = true, nodes, store } = options;
   const { cert, key } = pki.ca;
-  // An authority without its key signs nothing here.
+  // A CA without its key cannot sign.
   const signer = key === undefined ? {} : { signer: certificateSigner({ cert, key, loop }) };
   return {
     ...builtInGroups(loops, { podCidrs, allocatesNodeCidrs, ca: cert, ...signer }),
-    // Several servers over one store have the same nodes.
+    // Several servers over one etcd run the same nodes, so they need a lease.
     nodes: {
       ...nodeLoops(nodes, { families: familiesOf(podCidrs) }),
       ...(store.type === "etcd" && { lease: NODES_LEASE }),
@@ -83,20 +83,20 @@ function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Recor
   };
 }
 
-/** Machines have addresses of the families that their pods have. */
+/** Nodes have addresses of the same IP families as their pods. */
 function familiesOf(blocks: readonly string[]): readonly IpAddress["family"][] {
   return blocks.flatMap((block) => findCidr(block)?.address.family ?? []);
 }
 
-/** What is under way when the cluster ends has this long: `up` ends within 5 seconds of SIGTERM. */
+/** Grace period of requests in flight at shutdown: `up` ends within 5 seconds of SIGTERM. */
 const GRACE_MS = 3000;
 
-/** Runs a cluster until the signal is aborted; resolves when everything it started has stopped, rejects when it broke. */
+/** Runs a cluster until the signal aborts. Resolves when everything it started has stopped; rejects when a part fails. */
 export async function runCluster(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
   const { loop, log, metrics = createMetrics(), signal, report } = surroundings;
   signal.throwIfAborted();
   await loop.outside("file", openDataDir(options));
-  // The store would refuse a second one too, but does not know what to do about it.
+  // The store would also refuse a second process, but without the advice to run `setpoint down`.
   await refuseSecond(options.dataDir, loop);
   const encryption = await openEncryption(options.encryption, loop.child("encryption"));
   const audit = await openAudit(await readAudit(options.audit, loop), {
@@ -119,7 +119,10 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
   report({ event: "stopped" });
 }
 
-/** At once. A store that was opened in vain is closed: its thread would keep the process, and the process the data dir. */
+/**
+ * Opens the store and the keys concurrently. If the keys fail, the store is closed: its thread would keep the process
+ * alive, and the process would keep the data dir.
+ */
 async function openStoreAndKeys(
   options: ClusterOptions,
   { loop, log, metrics, signal }: Omit<Required<ClusterSurroundings>, "report">,
@@ -145,7 +148,7 @@ interface Running {
   readonly metrics: Metrics;
 }
 
-/** While it runs, other processes find out that it does. */
+/** Holds the data dir's run file while the server runs, so that other processes see it. */
 async function serveClaimed(running: Running): Promise<void> {
   const { dataDir, store } = running.options;
   const { loop } = running.surroundings;
@@ -215,7 +218,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
   }
 }
 
-/** What is read again while the server runs. */
+/** Files that are reloaded while the server runs. */
 function filesOf(
   { options, encryption, surroundings: { loop } }: Running,
   { file }: ReadAuthentication,
@@ -238,8 +241,8 @@ function certificateFile(
 }
 
 /**
- * A store that one process has at a time has one instance of the loops, under one name for ever: what a killed process held is its own,
- * and no lease has to run out. Servers that share a store draw a name each.
+ * A file store has one process at a time, so its instance keeps one identity for ever: a restart after a kill takes
+ * over its own leases without waiting for expiry. Servers that share a store draw an identity each.
  */
 async function identityOf({ store, dataDir }: ClusterOptions, loop: Loop): Promise<string | undefined> {
   if (store.type !== "file") return undefined;
@@ -279,18 +282,18 @@ async function ready(options: ClusterOptions, parts: Ready): Promise<ClusterEven
   };
 }
 
-/** Ways in for components that are somebody else's programs, under kubeadm's names and beside the keys as kubeadm has them. */
+/** Kubeconfigs for external components, with kubeadm's file names and in kubeadm's place. */
 function componentFiles(dataDir: string, { components }: Pki): Record<string, KeyPair> {
   const entries = Object.entries(components);
   return Object.fromEntries(entries.map(([name, pair]) => [join(dataDir, `${name}.conf`), pair]));
 }
 
-/** A server that listens everywhere is called by a name that means this machine. */
+/** Host for clients on this machine when the server listens on all addresses. */
 function reachableHost(host: string): string {
   return host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
 }
 
-/** All addresses of this machine belong to the certificate of a server that listens on all of them. */
+/** A server that listens on all addresses has all of them in its certificate. */
 function namesOf({ listen: { host }, serviceCidrs }: ClusterOptions): readonly string[] {
   const isEverywhere = host === "0.0.0.0" || host === "::";
   return serverNames(isEverywhere ? machineAddresses() : [host], firstServiceAddress(serviceCidrs[0] ?? ""));
@@ -305,7 +308,7 @@ function handshakeErrors(metrics: Metrics): () => void {
   const count = metrics
     .counter({
       name: "apiserver_tls_handshake_errors_total",
-      help: "Connections that TLS did not come about on.",
+      help: "Connections whose TLS handshake failed.",
     })
     .bind({});
   return () => count.add();

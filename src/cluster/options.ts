@@ -1,4 +1,4 @@
-/** What a cluster in this process is told before it starts. Checked by whoever fills it in; trusted from here on. */
+/** Options of a cluster in this process. The caller has checked them; the code from here on trusts them. */
 import type { EncryptionFiles } from "../server/objects/encryption/open-encryption.ts";
 import type { FairnessOptions } from "../server/stages/fairness/create-fairness.ts";
 import type { AdmissionFlags } from "./files/admission-files.ts";
@@ -16,7 +16,7 @@ export interface EtcdOptions {
   readonly keyFile: string | undefined;
   /** Present exactly when `passwordFile` is. */
   readonly user: string | undefined;
-  /** A file, not the password itself: arguments of a process can be read by other users of the machine. */
+  /** Path of a file, not the password itself: other users of the machine can read the arguments of a process. */
   readonly passwordFile: string | undefined;
 }
 
@@ -36,43 +36,43 @@ export interface ClusterOptions {
   /** Absolute path of the folder that holds state, certificates and kubeconfig. */
   readonly dataDir: string;
   readonly store: StoreOptions;
-  /** How much the store may hold in memory; 0 for no limit, a share of the heap unless given. */
+  /** Upper bound of the store's memory, in bytes; 0 for no limit. Default: 60 % of the heap limit. */
   readonly storeQuotaBytes?: number | undefined;
   readonly listen: ListenAddress;
-  /** A file written by `backup`, from which a new store starts. */
+  /** Path of a file written by `backup`, from which a new store starts. */
   readonly restoreFile: string | undefined;
-  /** Where the admin kubeconfig is written, besides the data dir. */
+  /** Path of an extra copy of the admin kubeconfig, besides the one in the data dir. */
   readonly kubeconfigFile: string | undefined;
-  /** Keys and certificates; several servers over one etcd share them. */
+  /** Folder of keys and certificates; several servers over one etcd share its content. */
   readonly pkiDir: string;
-  /** Which group versions are served beyond the stable ones, or not: `{ "apps/v1": false, "api/all": true }`. */
+  /** Group versions to turn on or off, `{ "apps/v1": false, "api/all": true }`; default: the stable ones. */
   readonly runtimeConfig: Readonly<Record<string, boolean>>;
-  /** Where Services get their addresses from; one range per family. */
+  /** Address ranges of Services, one per IP family. */
   readonly serviceCidrs: readonly string[];
   readonly nodePorts: PortRange;
-  /** Which requests are written down, and where; none unless given. */
+  /** Policy and destinations of the audit log; undefined turns it off. */
   readonly audit?: AuditFlags | undefined;
-  /** Which admission plugins take part, and what they are told; as upstream's unless given. */
+  /** Plugins to turn on or off, and their configuration; default: upstream's plugins. */
   readonly admission?: AdmissionFlags | undefined;
-  /** With which keys objects are stored, if with any. */
+  /** Files of the keys that encrypt stored objects; undefined stores objects in the clear. */
   readonly encryption?: EncryptionFiles | undefined;
-  /** By what people and programs are known; as kubeadm sets a server up unless given. */
+  /** Credentials that the server accepts; default: as kubeadm configures a server. */
   readonly authentication?: AuthenticationFlags | undefined;
-  /** Who says what somebody may do; nodes' own rules and roles unless given. */
+  /** Authorizers of requests; default: Node and RBAC. */
   readonly authorization?: AuthorizationFlags | undefined;
-  /** How requests under way are bounded and share the server; as kube-apiserver's unless given. */
+  /** Limits of concurrent requests and their fair sharing; default: kube-apiserver's. */
   readonly fairness?: FairnessOptions | undefined;
-  /** Which of the built-in loops run in this process. */
+  /** Built-in loops to run in this process. */
   readonly loops: LoopChoice;
-  /** How many simulated nodes run in this process. */
+  /** Number of simulated nodes in this process. */
   readonly nodes: number;
-  /** Where nodes get blocks of addresses for their pods from; one range per family. */
+  /** Address ranges from which nodes get blocks for their pods, one range per IP family. */
   readonly podCidrs: readonly string[];
-  /** Whether nodes get such blocks; they do unless given. */
+  /** Whether nodes get blocks of `podCidrs`; default true. */
   readonly allocatesNodeCidrs?: boolean | undefined;
 }
 
-/** Both ends belong to it. */
+/** Includes both ends. */
 export interface PortRange {
   readonly first: number;
   readonly last: number;

@@ -1,4 +1,4 @@
-/** One part of a control plane as a process of its own: against any Kubernetes that a kubeconfig names, over HTTP. */
+/** Runs one part of a control plane as its own process, over HTTP against any Kubernetes. */
 import { hostname } from "node:os";
 import { isApiError } from "../api/errors/api-error.ts";
 import type { Log } from "../base/log/log.ts";
@@ -28,18 +28,18 @@ export type PartOptions = Common &
     | {
         readonly part: "controllers";
         readonly podCidrs: readonly string[];
-        /** Whether nodes get blocks of them; they do unless given. */
+        /** Whether nodes get blocks of `podCidrs`; default true. */
         readonly allocatesNodeCidrs?: boolean | undefined;
-        /** With which requests for certificates are signed; without it they are not. */
+        /** CA that signs approved certificate requests; without it they stay unsigned. */
         readonly signing?: SigningFiles | undefined;
-        /** Each loop works as its own service account; all work as the user of the kubeconfig unless given. */
+        /** Whether each loop acts as its own service account; default: all act as the kubeconfig's user. */
         readonly usesAccounts?: boolean;
       }
     | { readonly part: "agent"; readonly nodes: number; readonly nodePrefix: string }
   );
 
 interface Common {
-  /** Where the usual places are looked through unless given. */
+  /** Path of the kubeconfig; undefined searches the usual places. */
   readonly kubeconfigFile: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly election: ElectionTimes;
@@ -51,10 +51,10 @@ export type ElectionTimes = Required<
 
 type PartName = BuiltInPart | "agent";
 
-/** What a part tells whoever runs it; `--json` prints exactly these. */
+/** Lifecycle event of a part; `--json` prints exactly these. */
 export type PartEvent =
   | { readonly event: "started"; readonly part: PartName; readonly server: string; readonly identity: string }
-  /** From now on this instance does the work; others wait. */
+  /** This instance has become the leader; the others wait. */
   | { readonly event: "leading"; readonly part: PartName }
   | { readonly event: "waiting"; readonly part: PartName }
   | { readonly event: "stopped"; readonly part: PartName };
@@ -62,18 +62,18 @@ export type PartEvent =
 export interface PartSurroundings {
   readonly loop: Loop;
   readonly log: Log;
-  /** Aborted when the part shall end. */
+  /** Aborts to stop the part. */
   readonly signal: AbortSignal;
   readonly report: (event: PartEvent) => void;
 }
 
-/** A server that starts at the same time is waited for, for as long as upstream's components wait. */
+/** Upper bound of the wait for a server that starts at the same time; equals upstream's. */
 const SERVER_WAIT_MS = 10_000;
 const SERVER_RETRY_MS = 250;
-/** So long nobody need be told what is waited for. */
+/** Time before the first warning about a server that does not answer. */
 const SERVER_SILENCE_MS = 900;
 
-/** Runs the part until the signal is aborted; resolves when everything it started has stopped, rejects when it broke. */
+/** Runs the part until the signal aborts. Resolves when everything it started has stopped; rejects when a part fails. */
 export async function runPart(options: PartOptions, surroundings: PartSurroundings): Promise<void> {
   const { loop, log, signal, report } = surroundings;
   const { part, kubeconfigFile, env } = options;
@@ -123,20 +123,20 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
     }
     case "agent": {
       const { nodes, nodePrefix } = options;
-      // Nodes of one name are run by one process at a time.
+      // One process at a time runs the nodes of one prefix.
       const lease = { ...NODES_LEASE, name: `${NODES_LEASE.name}-${nodePrefix}` };
       return { ...nodeLoops(nodes, { prefix: nodePrefix }), lease };
     }
   }
 }
 
-/** Pods are told to trust whom the kubeconfig trusts. They wait until they are told, so that nobody is told as well. */
+/** PEM of the kubeconfig's CA, which pods get too; empty for a CA that every machine trusts. */
 async function readAuthority({ ca }: Endpoint, loop: Loop): Promise<string> {
   if (ca === undefined) return "";
   return "text" in ca ? ca.text : loop.outside("file", readNamedText(ca.file));
 }
 
-/** Runs while this instance leads, and says so. */
+/** Reports when this instance becomes the leader and when it stops leading. */
 function leadRoutine(part: PartName, { signal, report }: PartSurroundings): Routine {
   return {
     name: "lead-report",
@@ -149,10 +149,10 @@ function leadRoutine(part: PartName, { signal, report }: PartSurroundings): Rout
   };
 }
 
-/** How OpenSSL and Node.js name what is wrong with a certificate, by how the names begin. */
+/** Prefixes of the error codes that OpenSSL and Node.js give for certificate errors. */
 const MISTRUST = ["CERT_", "DEPTH_ZERO_", "ERR_TLS_CERT", "SELF_SIGNED_", "UNABLE_TO_"];
 
-/** Undefined unless somebody answers whose certificate is of no authority that is trusted, or of another name: waiting changes nothing. */
+/** Error text for an untrusted or mismatched server certificate, which no retry can fix; otherwise undefined. */
 function findMistrust(error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof Error) || !("code" in cause)) return undefined;
@@ -161,8 +161,8 @@ function findMistrust(error: unknown): string | undefined {
 }
 
 /**
- * Whether the server answers; false when the signal was aborted first. Rejects with one line that says what to do when nobody answers in
- * time, or somebody who does not know this user or is not known to it.
+ * Waits until the server answers; false when the signal aborted first. Rejects with a one-line remedy when it does not
+ * answer in time, refuses this user, or has an untrusted certificate.
  */
 async function isServed(
   { transport }: Connection,
@@ -170,7 +170,7 @@ async function isServed(
   { loop, log, signal }: PartSurroundings,
 ): Promise<boolean> {
   const late = new AbortController();
-  // What is hopeless shall be told at once.
+  // No retries in the client, so that permanent errors show at once.
   const client = createClient(transport, { loop, retry: "none" });
   const timers = [
     loop.timer(loop.now() + SERVER_SILENCE_MS, "progress", () =>
@@ -188,7 +188,7 @@ async function isServed(
 interface ServerWait {
   readonly loop: Loop;
   readonly ending: AbortSignal;
-  /** Aborted when it has been waited for long enough, also in the middle of a try: a server can take a connection and say nothing. */
+  /** Aborts at the end of the wait, even during a request: a server can accept a connection and never answer. */
   readonly late: AbortSignal;
 }
 

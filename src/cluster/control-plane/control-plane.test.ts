@@ -64,7 +64,7 @@ class World {
     return [status, isWhole(body) ? Buffer.from(bytesOf(body)).toString() : ""];
   }
 
-  /** Which checks fail, and which do not. */
+  /** Names of the failing and of the passing checks. */
   async checks(endpoint: string): Promise<{ good: readonly string[]; bad: readonly string[] }> {
     const [, text] = await this.ask(`${endpoint}?verbose`);
     const named = (mark: string): readonly string[] =>
@@ -74,7 +74,7 @@ class World {
 }
 
 describe("the health of a control plane", () => {
-  test("is bad in all that is done at the start until it is done", async () => {
+  test("fails every start-up check until that step is done", async () => {
     const world = new World();
 
     expect(await world.checks("/livez")).toEqual({ good: ["ping", "etcd"], bad: STEPS });
@@ -88,7 +88,7 @@ describe("the health of a control plane", () => {
     ]);
   });
 
-  test("is good step by step, and bad for new clients once it ends", async () => {
+  test("passes step by step, and fails for new clients during shutdown", async () => {
     const world = new World();
     await world.done(world.plane.settle(ADDRESS));
     const settled = await world.checks("/readyz");

@@ -1,4 +1,4 @@
-/** A server with everything that runs beside it in one process, over a store that is open already. */
+/** Runs an API server and its loops in one process, over a store that is already open. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -42,37 +42,37 @@ export interface ControlPlaneOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly store: Store;
-  /** Other servers may be at work over the same store. */
+  /** Whether other servers use the same store. */
   readonly isStoreShared: boolean;
   readonly tokenKeys: () => TokenKeys;
-  /** By what people and programs are known. */
+  /** Accepted credentials; default: client certificates and service account tokens. */
   readonly authentication?: AuthenticationOptions | undefined;
-  /** Who says what somebody may do; nodes' own rules and roles unless given. */
+  /** Authorizers of requests; default: Node and RBAC. */
   readonly authorization?: readonly AuthorizerOptions[] | undefined;
   readonly runtimeConfig: Readonly<Record<string, boolean>>;
   readonly serviceCidrs: readonly string[];
   readonly nodePorts: PortRange;
-  /** Which admission plugins take no part; all do unless given. */
+  /** Admission plugins to turn on or off; default: all of them on. */
   readonly admission?: AdmissionOptions | undefined;
-  /** How requests under way are bounded and share the server; as kube-apiserver's unless given. */
+  /** Limits of concurrent requests and their fair sharing; default: kube-apiserver's. */
   readonly fairness?: FairnessOptions | undefined;
-  /** What pods and nodes use, where anybody in this process knows. */
+  /** Source of the resource usage of pods and nodes; undefined when this process has none. */
   readonly usage?: UsageSource | undefined;
-  /** Where requests are written down; nowhere unless given. */
+  /** Audit log; undefined turns it off. */
   readonly audit?: AuditTrail | undefined;
-  /** Whom servers of other APIs may believe, where there are sockets. */
+  /** CAs and names that aggregated API servers may trust; undefined without sockets. */
   readonly vouchers?: HouseOptions["vouchers"];
-  /** Of the machine, where the server tells everybody of itself. */
+  /** Name of the machine, for the server's own identity Lease; undefined for a server without one. */
   readonly hostname?: string | undefined;
-  /** How some resources are stored; all are stored as they are unless given. */
+  /** Encryption of stored resources; default none. */
   readonly encryption?: Encryption | undefined;
-  /** With which servers of other APIs are shown who speaks for users; with nothing unless given. */
+  /** Client certificate that proves to aggregated API servers that the server speaks for its users; default none. */
   readonly frontProxy?: AggregationOptions["frontProxy"];
-  /** Values that are handed out in the process are frozen. */
+  /** Whether values handed out in the process are frozen. */
   readonly freezes: boolean;
 }
 
-/** Where clients outside the process find the server. */
+/** Address of the server for clients outside the process. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
@@ -80,13 +80,13 @@ export interface ServerAddress {
 }
 
 interface LoopEnds {
-  /** Aborted when the loops shall end. */
+  /** Aborts to stop the loops. */
   readonly signal: AbortSignal;
-  /** Aborted when they shall not reach the server any more. */
+  /** Aborts to cut the loops off from the server. */
   readonly cut: AbortSignal;
 }
 
-/** The loops that a program brings along may do what the program may. */
+/** Identity of the loops that a program adds: they have all rights. */
 const PROGRAM: PeerIdentity = { user: "kubernetes-admin", groups: ["system:masters"] };
 
 export class ControlPlane {
@@ -125,14 +125,14 @@ export class ControlPlane {
     return this.#server.handler;
   }
 
-  /** A way in for somebody in this process, whose loop gets the replies. */
+  /** Transport for a client in this process. Responses arrive as steps of the client's loop. */
   transport(user: PeerIdentity, loop: Loop): InProcessTransport {
     const { freezes } = this.#options;
     const { handler, workshop } = this.#server;
     return inProcessTransport({ handler, loop, serverLoop: workshop.loop, user, freezes });
   }
 
-  /** Runs loops in this process until the signal is aborted, on caches of their own, as if they were a program of their own. */
+  /** Runs loops until the signal aborts, with caches of their own, like a separate program. */
   async runLoops(name: string, group: LoopGroup, { signal, cut }: LoopEnds): Promise<void> {
     const { log, metrics } = this.#options;
     const loop = this.#options.loop.child(name);
@@ -144,7 +144,7 @@ export class ControlPlane {
     }
   }
 
-  /** The same for several groups that share their caches, each under its own lead. */
+  /** Runs several groups that share their caches; each has its own leader election. */
   async runBuiltIn(
     groups: Readonly<Record<string, LoopGroup>>,
     signal: AbortSignal,
@@ -172,7 +172,7 @@ export class ControlPlane {
     }
   }
 
-  /** What is stored at this moment, in order of namespace and name; as the version that the type names has it. */
+  /** Objects that are stored now, ordered by namespace and name, in the version that the type names. */
   objects({ apiVersion, plural }: ResourceType, namespace: string): readonly ApiObject[] {
     const { store, registry, versions } = this.#server.workshop;
     const slash = apiVersion.indexOf("/");
@@ -185,7 +185,7 @@ export class ControlPlane {
     return entries.map((entry) => versions.entry(entry, resource));
   }
 
-  /** Puts in place what clients expect of a server; it is ready after this, not before. */
+  /** Creates the objects that clients expect of a server; the server is not ready before. */
   async settle({ host, port, machineAddresses }: ServerAddress): Promise<void> {
     const { serviceCidrs, isStoreShared, nodePorts, vouchers, hostname } = this.#options;
     const house = {
@@ -213,7 +213,7 @@ export class ControlPlane {
     };
   }
 
-  /** Keeps everything going until the signal is aborted; resolves when all of it has ended, rejects when something broke. */
+  /** Runs the server's background tasks until the signal aborts. Resolves when all have ended; rejects when one fails. */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => {
       this.#isEnding = true;

@@ -1,4 +1,4 @@
-/** A way into a server that can be cut: from then on no request leaves, as if the program that makes them had been killed. */
+/** Transport that can be cut: after that no request leaves, as if the client's process had been killed. */
 import { serviceUnavailable } from "../../api/errors/api-error.ts";
 import type { Transport } from "../../client/transport.ts";
 

@@ -26,7 +26,7 @@ describe("the in-process transport", () => {
     expect(read.value).toBe(made.value);
   });
 
-  test("tells a refusal as a Status, and warnings as plain text", async () => {
+  test("returns an error as a Status, and warnings as plain text", async () => {
     const { transport, run } = await start();
 
     const refused = await run(transport.send({ method: "GET", path: `${MAPS}/none` }));
@@ -48,7 +48,7 @@ describe("the in-process transport", () => {
     expect(JSON.stringify(metadata.value)).not.toContain('"data"');
   });
 
-  test("watches until it is left or aborted", async () => {
+  test("watches until the reader leaves or aborts", async () => {
     const { transport, run, loop } = await start();
     const ending = new AbortController();
     const request: TransportRequest = {
@@ -79,7 +79,7 @@ describe("the in-process transport", () => {
     expect(version.value).toMatchObject({ major: "1" });
   });
 
-  test("an aborted request rejects with the signal's reason, whatever the server makes of it", async () => {
+  test("an aborted request rejects with the signal's reason, even when the server answers", async () => {
     const { transport, run, loop } = await start();
     const ending = new AbortController();
 
@@ -91,7 +91,7 @@ describe("the in-process transport", () => {
     expect((await run(transport.send({ method: "GET", path: `${MAPS}/x` }))).code).toBe(200);
   });
 
-  test("what is under way ends when the transport is closed", async () => {
+  test("closing the transport ends requests in flight", async () => {
     const { transport, loop } = await start();
     const sending = transport.send({ method: "GET", path: MAPS });
 
@@ -101,7 +101,7 @@ describe("the in-process transport", () => {
     await loop.settle();
   });
 
-  test("a watch that has ended before its reply listens to nobody any more", async () => {
+  test("a watch that has ended before its response leaves no listener", async () => {
     const { transport, loop } = await start();
     const { signal } = new AbortController();
     const watching = transport.watch({ method: "GET", path: MAPS, query: { watch: "true" }, signal });
@@ -118,7 +118,7 @@ describe("the in-process transport", () => {
 interface Started {
   readonly transport: Transport;
   readonly loop: VirtualLoop;
-  /** Lets the world run until the promise has settled. */
+  /** Runs the world until the promise has settled. */
   readonly run: <T>(promise: Promise<T>) => Promise<T>;
 }
 

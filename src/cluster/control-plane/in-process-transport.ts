@@ -1,6 +1,6 @@
 /**
- * Requests to a server in this process. A request is a step of the server, its reply a step of the caller, so that neither ever runs
- * inside the other; in between no byte is made.
+ * Sends requests to a server in the same process, without serializing them. A request runs as a step of the server's
+ * loop, its response as a step of the caller's, so neither runs inside the other.
  */
 import { setMaxListeners } from "node:events";
 import { serviceUnavailable } from "../../api/errors/api-error.ts";
@@ -23,12 +23,15 @@ import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "../..
 
 export interface InProcessOptions {
   readonly handler: HttpHandler;
-  /** The caller's: replies are its steps. */
+  /** Loop of the caller; responses run on it. */
   readonly loop: Loop;
-  /** The server's: requests are its steps. */
+  /** Loop of the server; requests run on it. */
   readonly serverLoop: Loop;
   readonly user: PeerIdentity;
-  /** Freezes what is handed out, so that whoever changes a shared value fails at once. Costs too much outside of tests. */
+  /**
+   * Freezes values that are handed out, so that a caller that changes a shared value fails at once. Too slow outside of
+   * tests.
+   */
   readonly freezes?: boolean;
 }
 
@@ -46,7 +49,7 @@ export class InProcessTransport implements Transport {
     this.#closing = closing;
   }
 
-  /** The same way for somebody else; closed with this one. */
+  /** The same transport for another user; closing this one closes it too. */
   actingAs(user: PeerIdentity): Transport {
     return new InProcessTransport({ ...this.#options, user }, this.#closing);
   }
@@ -103,7 +106,7 @@ export class InProcessTransport implements Transport {
     return this.#options.freezes === true ? frozen(batches) : batches;
   }
 
-  /** Ends with the caller's signal, with the transport, or when it is told to. */
+  /** Ends with the caller's signal, with the transport, or when `end` is called. */
   #ending(signal: AbortSignal | undefined): Ending {
     const ending = new AbortController();
     const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
@@ -138,7 +141,7 @@ export class InProcessTransport implements Transport {
     });
   }
 
-  /** Calls `abort` at most once, unless the function that comes back was called before; that answers whether it came first. */
+  /** Calls `abort` at most once, and never after the returned function. That function returns false if `abort` came first. */
   #abortable(signal: AbortSignal | undefined, abort: (reason: Error) => void): () => boolean {
     const closing = this.#closing.signal;
     let isSettled = false;
@@ -162,12 +165,12 @@ export class InProcessTransport implements Transport {
   }
 }
 
-/** The end of a transport: what is still under way ends with it. */
+/** Aborts everything in flight when the transport is closed. */
 class Closing {
   readonly #controller = new AbortController();
 
   constructor() {
-    // Every stream listens to it.
+    // Every stream adds a listener.
     setMaxListeners(0, this.signal);
   }
 
@@ -185,14 +188,14 @@ interface Ending {
   end(): void;
 }
 
-/** A request that was handed in is done, whoever waits for its answer. */
+/** The server finishes a request that it has accepted, even if the caller no longer waits. */
 const NEVER = new AbortController().signal;
 
 function closed(): Error {
   return serviceUnavailable("the client was closed");
 }
 
-/** Renewals of leases go before everything: a lead that is lost for want of a turn costs more than any request. */
+/** Lease renewals overtake all other requests: a lost lease costs more than any delayed request. */
 function laneOf(path: string): Lane {
   return path.startsWith("/apis/coordination.k8s.io/") ? "health" : "loop";
 }
@@ -224,7 +227,7 @@ function targetOf(path: string, query: NonNullable<TransportRequest["query"]>): 
   return path + text;
 }
 
-/** What is no resource (discovery, version) is answered in bytes. */
+/** Responses that are no objects (discovery, version) arrive as bytes. */
 async function valueOf({ direct, body, headers }: HttpResponse): Promise<unknown> {
   if (direct?.type === "value") return direct.value;
   const pieces: Uint8Array[] = [];
@@ -245,7 +248,7 @@ function laterOf(response: HttpResponse): { readonly retryAfterSeconds?: number 
   return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
 }
 
-/** The server is told when nobody reads any more. */
+/** Ends the server's side when the reader leaves. */
 async function* untilLeft<T>(items: AsyncIterable<T>, ending: Ending): AsyncGenerator<T> {
   try {
     yield* items;

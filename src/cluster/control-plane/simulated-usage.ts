@@ -1,9 +1,9 @@
-/** What simulated pods use: told by their annotations while they run (docs/reference/simulated-pods.md). */
+/** Resource usage of simulated pods: their annotations give it while they run (docs/reference/simulated-pods.md). */
 import type { ContainerStatus, Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
 import type { ContainerUsage, Usage, UsageSource } from "../../server/verbs/metrics-api/usage-source.ts";
 
-/** How ids of containers and versions of runtimes begin that are simulated. */
+/** Prefix of the container ids and runtime versions of simulated nodes. */
 const RUNTIME = "simulated://";
 
 export const simulatedUsageSource: UsageSource = {
@@ -19,7 +19,7 @@ function usageOfPod(pod: Pod): readonly ContainerUsage[] | undefined {
   return running.map(({ name }) => ({ name, ...simulatedUsage(pod, name) }));
 }
 
-/** A machine that has nothing to do uses nothing. One that is gone says nothing. */
+/** A node without pods uses nothing. A node that is not ready reports no usage. */
 function usageOfNode({ status }: Node, pods: readonly Pod[]): Usage | undefined {
   const isSimulated = status.nodeInfo?.containerRuntimeVersion.startsWith(RUNTIME) === true;
   const ready = status.conditions?.find(({ type }) => type === "Ready");

@@ -10,11 +10,11 @@ import { findRunning } from "./run-file.ts";
 
 export interface BackupResult {
   readonly file: string;
-  /** The revision that the snapshot shows. */
+  /** Revision of the snapshot. */
   readonly revision: number;
 }
 
-/** What lies on the disk is then of an earlier cluster, or of nobody. */
+/** Refuses while a cluster with another store runs: the files on disk would be those of an earlier cluster, or none. */
 async function refuseOtherStore(dataDir: string, loop: Loop): Promise<void> {
   const running = await findRunning(dataDir, loop);
   if (running?.store === "memory")
@@ -27,13 +27,13 @@ async function refuseOtherStore(dataDir: string, loop: Loop): Promise<void> {
     );
 }
 
-/** As long as Events live, and servers' claims to be alive; etcd does not say when a key ends. */
+/** Lifetimes of keys that expire: Events and the servers' own leases. etcd does not report when a key expires. */
 const ENDING_PREFIXES: readonly (readonly [prefix: string, ttlMs: number])[] = [
   ["/registry/events/", 60 * 60_000],
   ["/registry/masterleases/", 15_000],
 ];
 
-/** Restored without an end, these would stay for ever. */
+/** Adds expiry times: without them these keys would never expire after a restore. */
 function* withEnds(entries: Iterable<Entry>, now: number): Generator<Entry> {
   for (const entry of entries) {
     const ttlMs = ENDING_PREFIXES.find(([prefix]) => entry.key.startsWith(prefix))?.[1];
@@ -41,7 +41,7 @@ function* withEnds(entries: Iterable<Entry>, now: number): Generator<Entry> {
   }
 }
 
-/** When it resolves the file is complete, was read back and is on disk. An existing file is never replaced. */
+/** Resolves when the file is complete, read back and synced. Never replaces an existing file. */
 export async function backUp(
   { store, dataDir, file }: BackupOptions,
   { loop, log }: { readonly loop: Loop; readonly log: Log },

@@ -1,4 +1,4 @@
-/** Whether the cluster of a data dir runs, and how to end it: asked from another process. */
+/** Reads the status of a data dir's cluster and stops it, from another process. */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -9,10 +9,10 @@ import type { RunRecord } from "./run-file.ts";
 
 export type ClusterStatus =
   | { readonly state: "stopped"; readonly dataDir: string }
-  /** The process lives and has not said yet where it listens. */
+  /** The process is alive and has not published its address yet. */
   | { readonly state: "starting"; readonly dataDir: string; readonly pid: number }
   | (Found & { readonly state: "ready"; readonly revision: number })
-  /** The process lives, and its server does not answer as it should. */
+  /** The process is alive, and its server does not answer or reports an error. */
   | (Found & { readonly state: "unready"; readonly reason: string });
 
 interface Found {
@@ -23,10 +23,10 @@ interface Found {
   readonly store: StoreOptions["type"];
 }
 
-/** A server that is well answers at once. */
+/** Timeout of a request; a healthy server answers at once. */
 const ANSWER_MS = 3000;
 
-/** `up` ends within this time of SIGTERM. */
+/** Upper bound of the wait: `up` ends within this time of SIGTERM. */
 const END_MS = 5000;
 const LOOK_MS = 50;
 const PROGRESS_MS = 1000;
@@ -44,7 +44,7 @@ export async function readStatus(dataDir: string, loop: Loop): Promise<ClusterSt
   }
 }
 
-/** Rejects unless the server says that it is ready. */
+/** Rejects unless the server reports that it is ready. */
 async function readRevision(kubeconfig: string, loop: Loop): Promise<number> {
   const connection = await connect({ loop, file: kubeconfig, timeoutMs: ANSWER_MS });
   const { transport } = connection;
@@ -63,11 +63,11 @@ async function readRevision(kubeconfig: string, loop: Loop): Promise<number> {
 
 export interface Ending {
   readonly loop: Loop;
-  /** Called when the process is asked to end, and once a second while it does not. */
+  /** Called when the signal is sent, and once a second until the process has ended. */
   readonly onWait: (pid: number, waitedMs: number) => void;
 }
 
-/** Ends the cluster as Ctrl-C would; the process that ended, or undefined when none ran. Rejects when it does not end in time. */
+/** Stops the cluster as Ctrl-C would. Returns the process that ended, or undefined when none ran. Rejects on timeout. */
 export async function endCluster(dataDir: string, { loop, onWait }: Ending): Promise<number | undefined> {
   const record = await findRunning(dataDir, loop);
   if (record === undefined) return undefined;
@@ -96,7 +96,7 @@ function signalEnd({ pid }: RunRecord): void {
     process.kill(pid, "SIGTERM");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    // It has ended by itself meanwhile.
+    // The process has ended meanwhile.
     if (code === "ESRCH") return;
     throw new Error(`process ${String(pid)} may not be ended by this user: run setpoint down as its owner`, {
       cause: error,

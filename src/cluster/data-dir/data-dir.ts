@@ -1,4 +1,4 @@
-/** The folder in which a cluster keeps everything: made when it is missing, refused when another user could change it. */
+/** Prepares the folder of a cluster's state: creates it when it is missing, refuses it when another user could change it. */
 import { join } from "node:path";
 import { makeFolder } from "../../base/process/make-folder.ts";
 import { refuseLink, requireOwnFolder } from "../../base/process/private-path.ts";

@@ -1,21 +1,21 @@
-/** Writes the file with which kubectl and other clients find a cluster and prove who they are. */
+/** Writes kubeconfigs, with which kubectl and other clients reach a cluster and authenticate. */
 import type { Loop } from "../../base/loop/loop.ts";
 import { replaceFile } from "../../server/pki/files.ts";
 import type { ListenAddress } from "../options.ts";
 
-/** Of the cluster, the user and the context. */
+/** Name of the cluster, the user and the context. */
 const NAME = "setpoint";
 
 export interface KubeconfigOptions {
-  /** Where clients connect to, such as `https://127.0.0.1:6443`. */
+  /** URL of the server, such as `https://127.0.0.1:6443`. */
   readonly server: string;
-  /** All in PEM. */
+  /** Certificates and key as PEM. */
   readonly ca: string;
   readonly user: { readonly cert: string; readonly key: string };
 }
 
 export function serverUrl({ host, port }: ListenAddress): string {
-  // Only addresses of IPv6 have a colon; the pattern with which Node.js knows them takes four milliseconds to compile.
+  // Only IPv6 addresses have a colon. Node.js' `isIPv6` takes four milliseconds to compile its pattern.
   return `https://${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
 }
 
@@ -42,7 +42,7 @@ users:
 `;
 }
 
-/** It holds a private key, so only its owner can read it. */
+/** The mode is 0600, since the file holds a private key. */
 export function writeKubeconfig(path: string, options: KubeconfigOptions, loop: Loop): Promise<void> {
   return replaceFile({ path, text: kubeconfigText(options), mode: 0o600, loop });
 }

@@ -1,4 +1,4 @@
-/** Opens the store that the options name, from a backup when they say so. */
+/** Opens the store that the options name, restored from a backup if one is given. */
 import { join } from "node:path";
 import { getHeapStatistics } from "node:v8";
 import type { Log } from "../../base/log/log.ts";
@@ -14,20 +14,20 @@ import { MAX_CHANGES, prefixEnd } from "../../store/store.ts";
 import type { Entry, Store } from "../../store/store.ts";
 import type { ClusterOptions, EtcdOptions } from "../options.ts";
 
-/** All keys are below, as kube-apiserver has them. */
+/** Prefix of all keys, as kube-apiserver has it. */
 const ROOT = "/registry/";
-/** Of one request, unless a single object is larger: etcd takes 1.5 MiB, the keys and conditions included. */
+/** Bytes per request, unless one object is larger: etcd accepts 1.5 MiB, including keys and conditions. */
 const RESTORED_BYTES = 1 << 20;
-/** Times that are left are rounded up to this, since keys share a lease that end together. */
+/** Remaining lifetimes are rounded up to this, so that keys can share an etcd lease. */
 const RESTORED_GRAIN_MS = 60_000;
 
 export interface Surroundings {
   readonly loop: Loop;
   readonly log: Log;
   readonly metrics?: Metrics;
-  /** Once aborted, nobody waits for a store that is away. */
+  /** Aborts to stop waiting for an unreachable store. */
   readonly signal?: AbortSignal;
-  /** How much the store may hold in memory; no limit unless given. */
+  /** Upper bound of the store's memory; no limit unless given. */
   readonly quotaBytes?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export function openStore(
   }
 }
 
-/** The store estimates the heap that decoded values take. The rest of the heap is for requests and for garbage. */
+/** Share of the heap for the store, which estimates the heap of decoded values. The rest is for requests and garbage. */
 const SHARE_OF_HEAP = 0.62;
 /** Heap of a server with its controllers over an empty store. */
 const EMPTY_HEAP_BYTES = 128 * 1024 * 1024;
@@ -82,7 +82,7 @@ async function openFile(
   return openFileStore({ dir, loop, log, quotaBytes });
 }
 
-/** gRPC takes a tenth of a second to load, so only those who use etcd pay for it. */
+/** Imported on demand: gRPC takes a tenth of a second to load. */
 export async function openEtcd(
   etcd: EtcdOptions,
   { loop, log, metrics, signal, quotaBytes }: Surroundings,
@@ -139,8 +139,8 @@ async function readEntries(file: string, loop: Loop): Promise<Snapshot> {
 }
 
 /**
- * Etcd counts its own revisions, so objects get new ones, all above those of the backup; history before is given up. Nothing that etcd holds
- * already is overwritten.
+ * Writes the backup's objects into an empty etcd. They get new revisions, all above those of the backup; earlier
+ * history is dropped. Never overwrites a key.
  */
 async function restoreInto(
   store: EtcdStore,
@@ -176,7 +176,7 @@ function roundedUp(ms: number): number {
   return Math.ceil(ms / RESTORED_GRAIN_MS) * RESTORED_GRAIN_MS;
 }
 
-/** What etcd takes in one request. */
+/** Splits entries into parts that fit one etcd request. */
 function* partsOf(entries: readonly Entry[]): Generator<Entry[]> {
   let part: Entry[] = [];
   let bytes = 0;

@@ -7,7 +7,7 @@ import { claimDataDir, findRunning, removeRunFile, writeRunFile } from "./run-fi
 
 const loop = createRealLoop({ name: "test" });
 
-test("whoever claims a data dir is found until the claim is removed", async () => {
+test("the process that claims a data dir is found until the claim is removed", async () => {
   const dir = folder();
 
   const record = await claimDataDir(dir, "memory", loop);
@@ -19,7 +19,7 @@ test("whoever claims a data dir is found until the claim is removed", async () =
   expect(await findRunning(dir, loop)).toBeUndefined();
 });
 
-test("a process that has the number of one that is gone is not taken for it", async () => {
+test("a new process with a reused pid is not taken for the recorded one", async () => {
   const dir = folder();
   const record = await claimDataDir(dir, "file", loop);
 

@@ -1,6 +1,6 @@
 /**
- * Says which process runs the cluster of a data dir: written while it runs, removed when it ends. One that a killed process left behind
- * means nothing, since a record counts only while that very process lives.
+ * Records which process runs the cluster of a data dir: written while it runs, removed when it ends. A record counts
+ * only while that very process lives, so one left by a killed process is ignored.
  */
 import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
@@ -13,15 +13,15 @@ import type { StoreOptions } from "../options.ts";
 
 export interface RunRecord {
   readonly pid: number;
-  /** When the process began, as the system says it: a later process with the same pid began at another time. */
+  /** Start time of the process, as the system reports it. A later process with the same pid has another one. */
   readonly begun: string;
   readonly store: StoreOptions["type"];
-  /** Where it listens and how to get in; not there before it is ready. */
+  /** URL of the server; absent until the server is ready. So is `kubeconfig`. */
   readonly server?: string;
   readonly kubeconfig?: string;
 }
 
-/** Announces this process. Rejects when another one has announced itself and lives. */
+/** Writes the record of this process. Rejects when another process runs a cluster in the data dir. */
 export async function claimDataDir(
   dataDir: string,
   store: StoreOptions["type"],
@@ -33,7 +33,7 @@ export async function claimDataDir(
   return record;
 }
 
-/** Rejects when another process has announced itself and lives. */
+/** Rejects when another process runs a cluster in the data dir. */
 export async function refuseSecond(dataDir: string, loop: Loop): Promise<void> {
   const other = await findRunning(dataDir, loop);
   if (other === undefined || other.pid === process.pid) return;
@@ -57,7 +57,7 @@ export async function findRunning(dataDir: string, loop: Loop): Promise<RunRecor
   return record !== undefined && (await isAlive(record, loop)) ? record : undefined;
 }
 
-/** Whether the process of a record is still there. */
+/** Whether the recorded process still runs. */
 export async function isAlive({ pid, begun }: RunRecord, loop: Loop): Promise<boolean> {
   return isThere(pid) && (await beginningOf(pid, loop)) === begun;
 }
@@ -66,7 +66,7 @@ function pathOf(dataDir: string): string {
   return join(dataDir, "running.json");
 }
 
-/** A torn or foreign file names nobody. */
+/** Undefined for a torn or foreign file. */
 function parseRecord(text: string | undefined): RunRecord | undefined {
   let value: unknown;
   try {
@@ -84,12 +84,12 @@ function isThere(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is there too.
+    // EPERM means that the process exists and belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
-/** Empty when there is no such process any more, and where the system does not say. */
+/** Empty when the process no longer exists, and where the system does not report a start time. */
 async function beginningOf(pid: number, loop: Loop): Promise<string> {
   try {
     if (process.platform === "linux") return await loop.outside("file", linuxBeginning(pid));
@@ -101,14 +101,17 @@ async function beginningOf(pid: number, loop: Loop): Promise<string> {
   }
 }
 
-/** Ticks since the boot, of which each has an id. The name of the program, in parentheses, may hold anything, so fields are counted after it. */
+/**
+ * Boot id and start time in ticks since that boot. Fields are counted from the last `)`, since the program's name may
+ * contain anything.
+ */
 async function linuxBeginning(pid: number): Promise<string> {
   const [stat, boot] = await Promise.all([
     readFile(`/proc/${String(pid)}/stat`, "utf8"),
     readFile("/proc/sys/kernel/random/boot_id", "utf8"),
   ]);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // It has ended, and whoever started it has not asked how: in a container nobody may ever do so.
+  // A zombie has ended. Its parent may never reap it, for example in a container.
   if (fields[0] === "Z") return "";
   return `${boot.trim()}/${fields[19] ?? ""}`;
 }

@@ -32,7 +32,7 @@ function configuration(plugin: string): string {
 }
 
 describe("a file for admission", () => {
-  test("holds what PodSecurity is told", async () => {
+  test("holds the configuration of PodSecurity", async () => {
     const inner = SECURITY.replaceAll(/^/gm, "    ").trimEnd();
     const configFile = file("a.yaml", configuration(`- name: PodSecurity\n  configuration:\n${inner}\n`));
 
@@ -60,7 +60,7 @@ describe("a file for admission", () => {
       configuration("- name: PodSecurity\n  configuration: {kind: X}\n"),
       "must be a PodSecurityConfiguration",
     ],
-  ])("with a mistake is refused by name", async (text, says) => {
+  ])("with a mistake is refused with its name", async (text, says) => {
     const configFile = file("a.yaml", text);
 
     await expect(readAdmission({ configFile }, loop)).rejects.toThrow(

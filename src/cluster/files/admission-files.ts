@@ -1,4 +1,4 @@
-/** What admission is told on the command line and in a file, read when the server starts. */
+/** Reads the configuration of admission from flags and a file, once at start. */
 import { dirname, resolve } from "node:path";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
@@ -14,11 +14,11 @@ import { parsePodSecurityConfiguration } from "../../server/admission/plugins/po
 export interface AdmissionFlags {
   readonly enabled?: readonly string[] | undefined;
   readonly disabled?: readonly string[] | undefined;
-  /** An AdmissionConfiguration, as kube-apiserver takes it. */
+  /** Path of an AdmissionConfiguration in kube-apiserver's format. */
   readonly configFile?: string | undefined;
 }
 
-/** What is wrong with the names of plugins; undefined when nothing is. */
+/** Error text about the plugin names; undefined when they are valid. */
 export function pluginChoiceProblem({ enabled = [], disabled = [] }: AdmissionFlags): string | undefined {
   try {
     checkPluginChoice({ enabled, disabled });
@@ -29,7 +29,7 @@ export function pluginChoiceProblem({ enabled = [], disabled = [] }: AdmissionFl
   }
 }
 
-/** Rejects with one line that names the file. */
+/** Rejects with a one-line error that names the file. */
 export async function readAdmission(flags: AdmissionFlags = {}, loop: Loop): Promise<AdmissionOptions> {
   const { enabled = [], disabled = [], configFile } = flags;
   checkPluginChoice({ enabled, disabled });
@@ -41,7 +41,7 @@ export async function readAdmission(flags: AdmissionFlags = {}, loop: Loop): Pro
     const value = await configurationOf(podSecurity, read, dirname(configFile));
     return { enabled, disabled, podSecurity: parsePodSecurityConfiguration(value) };
   } catch (cause) {
-    // What the system refuses is told as for other files.
+    // The command line adds a remedy to errors of the operating system.
     if (cause instanceof Error && "syscall" in cause) throw cause;
     const why = errorText(cause);
     throw new Error(`${configFile} does not say how requests are admitted: ${why}`, { cause });
@@ -52,13 +52,13 @@ type ReadFile = (path: string) => Promise<unknown>;
 
 const API_VERSION = "apiserver.config.k8s.io/v1";
 
-/** One plugin that is named, with where its configuration is. */
+/** Where the configuration of one plugin is: another file, or inline. */
 interface PluginConfiguration {
   readonly path: string | undefined;
   readonly configuration: JsonObject | undefined;
 }
 
-/** By the name of the plugin. */
+/** Keyed by plugin name. */
 function parsePluginConfigurations(value: unknown): ReadonlyMap<string, PluginConfiguration> {
   if (
     !isJsonObject(value) ||
@@ -84,7 +84,7 @@ function parsePlugin(value: unknown, place: string): readonly [string, PluginCon
   return [name, { path: path === "" ? undefined : path, configuration: configuration ?? undefined }];
 }
 
-/** In the file itself, or in another one beside it. */
+/** The inline configuration, or the one in a file relative to `folder`. */
 async function configurationOf(
   { path, configuration }: PluginConfiguration,
   read: ReadFile,

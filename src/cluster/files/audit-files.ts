@@ -1,11 +1,11 @@
-/** Where audit events go, from flags and the files that they name. */
+/** Reads the audit policy and the destinations of audit events from flags and their files. */
 import type { Loop } from "../../base/loop/loop.ts";
 import { readNamedText } from "../../base/process/read-file.ts";
 import type { AuditOptions } from "../../server/stages/audit/audit-trail.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 
 export interface AuditFlags extends Omit<AuditOptions, "webhook"> {
-  /** A kubeconfig, whose current context says whom to tell. */
+  /** Path of a kubeconfig whose current context names the webhook. */
   readonly webhookFile?: string | undefined;
 }
 

@@ -20,7 +20,7 @@ anonymous: {enabled: true, conditions: [{path: /livez}]}
 `;
 
 describe("files of authentication", () => {
-  test("are read into what the server is told", async () => {
+  test("become the server's options", async () => {
     const tokenFile = file("tokens.csv", "hush,alice,u1\n");
     const configFile = file("config.yaml", ANONYMOUS);
 
@@ -31,7 +31,7 @@ describe("files of authentication", () => {
     });
   });
 
-  test("change the rules of issuers when they do, unless they make no sense", async () => {
+  test("replace the rules of issuers when they change and are valid", async () => {
     const configFile = file("config.yaml", ANONYMOUS);
     const read = await readAuthentication({ configFile }, loop);
     const issuer =
@@ -44,7 +44,7 @@ describe("files of authentication", () => {
     expect(read.file).toMatchObject({ path: configFile, text: ANONYMOUS });
   });
 
-  test("say who else is asked about tokens", async () => {
+  test("configure the token webhook", async () => {
     const kubeconfig = file(
       "w.conf",
       `clusters: [{name: w, cluster: {server: "https://tokens.example/review"}}]
@@ -65,7 +65,7 @@ current-context: w
     });
   });
 
-  test("that cannot be read are named, and nothing secret of them", async () => {
+  test("that are invalid are named in the error, without their secrets", async () => {
     const tokenFile = file("tokens.csv", "hush\n");
     const configFile = file("config.yaml", "kind: Other\n");
 
@@ -77,7 +77,7 @@ current-context: w
     await expect(readAuthentication({ tokenFile: "/nowhere" }, loop)).rejects.toThrow("/nowhere");
   });
 
-  test("and options say it once", async () => {
+  test("exclude the options of the same purpose", async () => {
     const configFile = file("config.yaml", ANONYMOUS);
 
     await expect(readAuthentication({ configFile, isAnonymousAllowed: false }, loop)).rejects.toThrow(
@@ -88,7 +88,7 @@ current-context: w
     });
   });
 
-  test("do not claim the issuer of service accounts", async () => {
+  test("cannot name the issuer of service accounts", async () => {
     const configFile = file(
       "config.yaml",
       `apiVersion: apiserver.config.k8s.io/v1

@@ -1,4 +1,4 @@
-/** By what people and programs are known, from flags and the files that they name. */
+/** Reads the configuration of authentication from flags and their files. */
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { readNamedText } from "../../base/process/read-file.ts";
@@ -14,13 +14,13 @@ import { readWebhookFile } from "./webhook-file.ts";
 import type { ReadFile } from "./webhook-file.ts";
 
 export interface TokenWebhookFlags {
-  /** A kubeconfig. */
+  /** Path of a kubeconfig. */
   readonly file: string;
   readonly version: "v1" | "v1beta1";
   readonly ttlMs: number;
 }
 
-/** As upstream's. */
+/** Upstream's timeout. */
 const WEBHOOK_TIMEOUT_MS = 30_000;
 
 export interface AuthenticationFlags {
@@ -29,21 +29,21 @@ export interface AuthenticationFlags {
   readonly jwksUri?: string | undefined;
   readonly maxTokenSeconds?: number | undefined;
   readonly tokenFile?: string | undefined;
-  /** An AuthenticationConfiguration; not together with `oidc`. */
+  /** Path of an AuthenticationConfiguration; excludes `oidc`. */
   readonly configFile?: string | undefined;
   readonly oidc?: OidcFlags | undefined;
   readonly webhook?: TokenWebhookFlags | undefined;
   readonly frontProxyNames?: readonly string[] | undefined;
-  /** Whether requests without credentials are let in, as far as roles allow; not together with what a file says of it. */
+  /** Whether requests without credentials are accepted, within RBAC; excludes `anonymous` in the configuration file. */
   readonly isAnonymousAllowed?: boolean | undefined;
 }
 
 export interface ReadAuthentication extends AuthenticationOptions {
-  /** The configuration, which changes the rules of issuers when it does; who is anonymous stays as it was at the start. */
+  /** Reloaded configuration file. A change replaces the JWT rules; the rule for anonymous requests stays as it was at start. */
   readonly file: ReloadedFile | undefined;
 }
 
-/** Rejects with one line that names the file, and nothing secret of what is in it. */
+/** Rejects with a one-line error that names the file and shows nothing secret of its content. */
 export async function readAuthentication(
   flags: AuthenticationFlags = {},
   loop: Loop,

@@ -50,7 +50,7 @@ describe("files of authorization", () => {
     headers: { authorization: "Bearer secret" },
   };
 
-  test("lead from a configuration to whom it names, relative to its own place", async () => {
+  test("name webhook kubeconfigs relative to their own folder", async () => {
     const configFile = file("authorization.yaml", CONFIGURATION);
 
     expect(await read({ configFile })).toMatchObject([
@@ -59,7 +59,7 @@ describe("files of authorization", () => {
     ]);
   });
 
-  test("lead from modes to the same", async () => {
+  test("give the same webhook as the modes", async () => {
     const ttls = { authorizedTtlMs: 1, unauthorizedTtlMs: 2 };
     const flags = {
       modes: ["RBAC", "Webhook"],
@@ -74,7 +74,7 @@ describe("files of authorization", () => {
     expect(await read(undefined)).toBeUndefined();
   });
 
-  test("that say nothing useful are named, and what they hold is not", async () => {
+  test("that are invalid are named in the error, without their content", async () => {
     const configFile = file("bad.yaml", CONFIGURATION.replace("RBAC", "Magic"));
 
     await expect(read({ configFile })).rejects.toThrow("bad.yaml does not say who decides");

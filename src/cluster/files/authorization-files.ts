@@ -1,4 +1,4 @@
-/** Who says what somebody may do, from flags and the files that they name. */
+/** Reads the configuration of authorization from flags and their files. */
 import { dirname, resolve } from "node:path";
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -14,22 +14,22 @@ import type { ReadFile } from "./webhook-file.ts";
 
 export type AuthorizationMode = AuthorizerOptions["type"];
 
-/** Either a file, or modes with what they need. */
+/** Either a configuration file, or modes with their webhook options. */
 export type AuthorizationFlags =
   | { readonly configFile: string }
   | {
       readonly modes: readonly AuthorizationMode[];
-      /** A kubeconfig; present exactly when `Webhook` is among the modes. */
+      /** Path of a kubeconfig; present exactly when `Webhook` is among the modes. */
       readonly webhookFile: string | undefined;
       readonly webhookVersion: "v1" | "v1beta1";
       readonly authorizedTtlMs: number;
       readonly unauthorizedTtlMs: number;
     };
 
-/** As upstream's for webhooks that no configuration file describes. */
+/** Upstream's values for webhooks without a configuration file. */
 const TIMEOUT_MS = 30_000;
 
-/** Undefined when nothing is said. Rejects with one line that names the file, and nothing secret of what is in it. */
+/** Undefined without flags. Rejects with a one-line error that names the file and shows nothing secret of its content. */
 export async function readAuthorization(
   flags: AuthorizationFlags | undefined,
   loop: Loop,
@@ -77,7 +77,7 @@ function ofModes(
   });
 }
 
-/** Whom to call, by the current context of the webhook's kubeconfig. */
+/** Webhook connection from the current context of the kubeconfig. */
 async function connected(
   { kubeconfigFile, ...webhook }: ConfiguredWebhook,
   read: ReadFile,

@@ -9,9 +9,9 @@ import { keepReloaded } from "./file-reload.ts";
 
 const MINUTE_MS = 60_000;
 
-test("certificates whose files have changed are used within a minute, and only when they can be", async () => {
+test("the server uses changed certificate files within a minute, if they are valid", async () => {
   const pki = await makeForeignPki();
-  // Others that belong together.
+  // A second, matching set of certificates and keys.
   const next = { server: pki.admin, ca: pki.frontProxyCa };
   const files = new Map([
     ["apiserver.crt", pki.server.cert],

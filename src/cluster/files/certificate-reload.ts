@@ -1,6 +1,6 @@
 /**
- * Certificates that are put in the place of others while the server runs: those by which it is known, and those of the authorities that vouch for
- * clients and proxies. Connections that are open stay as they are.
+ * Replaces certificates while the server runs: its own, and the CAs of clients and front proxies. Open connections keep
+ * their old certificates.
  */
 import { X509Certificate } from "node:crypto";
 import type { KeyPair } from "../../server/pki/pki-folder.ts";
@@ -19,7 +19,7 @@ const FILES = [
 ] as const;
 type Texts = Readonly<Record<(typeof FILES)[number], string>>;
 
-/** Rejects when there is no such file. */
+/** Rejects for a missing file. */
 type ReadFile = (name: string) => Promise<string>;
 
 export class LiveCertificates {
@@ -45,7 +45,7 @@ export class LiveCertificates {
     return { cert, key };
   }
 
-  /** Whom others may believe, as it is when they ask. */
+  /** Returns the CAs and names to publish for aggregated API servers, current at each call. */
   vouchers(frontProxyNames: readonly string[]): () => Vouchers {
     return () => {
       const { "ca.crt": clientCa, "front-proxy-ca.crt": frontProxyCa } = this.#texts;
@@ -53,7 +53,7 @@ export class LiveCertificates {
     };
   }
 
-  /** All of them are one: a certificate is of no use without its key. `renew` throws when it cannot use them. */
+  /** Treats all files as one: a certificate is useless without its key. `renew` throws for unusable certificates. */
   file(path: string, read: ReadFile, renew: (tls: ListenerTls) => void): ReloadedFile {
     return {
       path,
@@ -81,7 +81,7 @@ function tlsOf(texts: Texts): ListenerTls {
   };
 }
 
-/** Throws when it is none. */
+/** Throws unless the text is a certificate. */
 function checkCertificate(text: string): X509Certificate {
   return new X509Certificate(text);
 }

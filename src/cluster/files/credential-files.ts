@@ -1,4 +1,7 @@
-/** Files of credentials that flags name: tokens, and kubeconfigs. Many people keep them open to others, so that they are taken with a warning. */
+/**
+ * Lists the credential files that flags name: tokens and kubeconfigs. Users often leave them readable to others, so the
+ * server warns instead of refusing.
+ */
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { findExposure } from "../../base/process/private-path.ts";

@@ -11,7 +11,7 @@ let loop: VirtualLoop;
 const metrics = createMetrics();
 let used: string[];
 let logged: string[];
-/** Undefined when it is not there. */
+/** Content of the file; undefined while it is missing. */
 let content: string | undefined;
 
 beforeEach(() => {
@@ -39,8 +39,8 @@ function start(): AbortController {
   return ending;
 }
 
-describe("a configuration that is read again", () => {
-  test("is used within a minute of its change, and once", async () => {
+describe("a reloaded configuration", () => {
+  test("is applied once, within a minute of its change", async () => {
     start();
     await loop.advance(MINUTE_MS);
     content = "second";
@@ -52,19 +52,19 @@ describe("a configuration that is read again", () => {
     );
   });
 
-  test.each(["bad", undefined])("that is %s stays as it was, and says so", async (wrong) => {
+  test.each(["bad", undefined])("whose file is %s stays as it was and logs an error", async (wrong) => {
     start();
     content = wrong;
     await loop.advance(MINUTE_MS);
     content = "third";
     await loop.advance(MINUTE_MS);
 
-    expect(logged).toEqual(["a configuration cannot be used; what it said before stays"]);
+    expect(logged).toEqual(["configuration is invalid; the previous one stays in use"]);
     expect(used).toEqual(["third"]);
     expect(await metrics.expose()).toContain('automatic_reloads_total{status="failure"}');
   });
 
-  test("is not looked at any more when the server ends", async () => {
+  test("is not checked after the server has ended", async () => {
     const ending = start();
     ending.abort();
     content = "second";

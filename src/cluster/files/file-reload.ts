@@ -1,21 +1,21 @@
-/** Configuration that is read again while the server runs. A file that cannot be used changes nothing, and is told of. */
+/** Reloads configuration files while the server runs. An unusable file changes nothing and is logged. */
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { pause } from "../../base/loop/pause.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 
-/** As upstream looks. */
+/** Upstream's interval. */
 const EVERY_MS = 60_000;
 
 export interface ReloadedFile {
   readonly path: string;
-  /** What it said when the server started. */
+  /** Content at the server's start. */
   readonly text: string;
-  /** Rejects when it is not there. */
+  /** Rejects for a missing file. */
   readonly read: () => Promise<string>;
-  /** Throws when it says nothing that can be used. */
+  /** Applies the content; throws if it is invalid. */
   readonly use: (text: string) => void;
-  /** In the names of metrics; without it there are none, as upstream has none. */
+  /** Part of the metrics' names; undefined for files without metrics, as upstream has it. */
   readonly controller?: "authentication_config_controller" | "encryption_config_controller";
 }
 
@@ -25,7 +25,7 @@ interface Surroundings {
   readonly metrics: Metrics;
 }
 
-/** Until the signal is aborted. */
+/** Checks the file every minute until the signal aborts. */
 export async function keepReloaded(
   { path, text, read, use, controller }: ReloadedFile,
   { loop, log, metrics }: Surroundings,
@@ -42,10 +42,10 @@ export async function keepReloaded(
       use(now);
       last = now;
       note("success");
-      log.info("a configuration was read again", { file: path });
+      log.info("configuration reloaded", { file: path });
     } catch (error) {
       note("failure");
-      log.error("a configuration cannot be used; what it said before stays", { file: path, error });
+      log.error("configuration is invalid; the previous one stays in use", { file: path, error });
     }
   }
 }
@@ -54,12 +54,12 @@ function noteOf(controller: string, metrics: Metrics, loop: Loop): (status: "suc
   const labels = ["status"];
   const count = metrics.counter({
     name: `apiserver_${controller}_automatic_reloads_total`,
-    help: "How often a configuration that had changed was read again, by whether it could be used.",
+    help: "Reloads of a changed configuration, by success or failure.",
     labels,
   });
   const time = metrics.gauge({
     name: `apiserver_${controller}_automatic_reload_last_timestamp_seconds`,
-    help: "When a configuration that had changed was last read again, by whether it could be used.",
+    help: "Time of the last reload of a changed configuration, by success or failure.",
     labels,
   });
   return (status) => {

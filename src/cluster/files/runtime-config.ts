@@ -1,4 +1,4 @@
-/** `--runtime-config`: which group versions are served. */
+/** `--runtime-config`: decides which group versions are served. */
 import { apiVersionOf, isServedByDefault } from "../../api/schema/resource-facts.ts";
 import type { ServedVersions } from "../../server/objects/registry.ts";
 
@@ -9,7 +9,7 @@ const ALL = {
   "api/alpha": /^v\d+alpha\d+$/,
 } as const;
 
-/** The most exact word counts: `apps/v1=false` before `api/ga=true` before `api/all=false`, else what is served by default. */
+/** The most specific entry wins: `apps/v1=false` before `api/ga=true` before `api/all=false`, then the default. */
 export function servedVersions(config: Readonly<Record<string, boolean>>): ServedVersions {
   return (groupVersion) => {
     const { version } = groupVersion;

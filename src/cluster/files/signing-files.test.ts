@@ -9,7 +9,7 @@ import { openSigner } from "./signing-files.ts";
 
 const loop = createRealLoop({ name: "test" });
 
-test("an authority is taken, and what is none is refused with its name", async () => {
+test("a CA is accepted, and any other file is refused with its name", async () => {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-signing-"));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   await openPki({ dir, names: ["127.0.0.1"], loop, log: silentLog });

@@ -1,4 +1,4 @@
-/** The authority with which requests for certificates are signed, by the files that flags name. */
+/** Reads the CA that signs approved certificate requests from the files that flags name. */
 import type { Loop } from "../../base/loop/loop.ts";
 import { readKeys } from "../../base/process/private-path.ts";
 import { readNamedText } from "../../base/process/read-file.ts";
@@ -6,13 +6,13 @@ import { certificateSigner } from "../../controllers/certificates/certificate-si
 import type { CertificateSigner } from "../../controllers/certificates/certificate-signer.ts";
 import { parseCertificate, parsePrivateKey } from "../../server/pki/certificate-state.ts";
 
-/** PEM, of an authority that the server trusts. */
+/** PEM of a CA that the server trusts. */
 export interface SigningFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** Rejects when they are no authority: else that would be found out with the first request, long after. */
+/** Rejects unless the files are a CA and its key. Otherwise the first request would reveal it, long after the start. */
 export async function openSigner(
   { certFile, keyFile }: SigningFiles,
   loop: Loop,

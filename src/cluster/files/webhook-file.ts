@@ -1,4 +1,4 @@
-/** Whom a server calls, by the kubeconfig that a flag names: its current context says where, and as whom. */
+/** Reads a webhook's kubeconfig: its current context gives the URL and the credentials. */
 import type { Endpoint, TextSource } from "../../client/endpoint.ts";
 import { KubeconfigError } from "../../client/kubeconfig-fields.ts";
 import { parseKubeconfig, resolveContext } from "../../client/kubeconfig.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { silentLog } from "../../base/log/log.ts";
 import { Complaints } from "./complaints.ts";
 
-test("the latest of each thing that is complained of is kept, and of three things at most", () => {
+test("the log keeps the latest warning of each of at most three subjects", () => {
   const complaints = new Complaints(silentLog);
   const log = complaints.log.with({ controller: "shop" });
 
@@ -21,7 +21,7 @@ test("the latest of each thing that is complained of is kept, and of three thing
   );
 });
 
-test("what has no JSON is told as well, and keeps nobody from going on", () => {
+test("values without a JSON form are kept as text, without an error", () => {
   const complaints = new Complaints(silentLog);
   const own: Record<string, unknown> = { name: "a" };
   own["self"] = own;

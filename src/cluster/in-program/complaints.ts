@@ -1,11 +1,11 @@
-/** A log that also keeps what was last complained of: whoever waits for a cluster in vain is told why, though nobody reads its log. */
+/** Log that also keeps the latest warnings, so that errors about a cluster that does not settle can show them. */
 import { valueText } from "../../base/log/log-text.ts";
 import type { Log, LogFields } from "../../base/log/log.ts";
 
-/** So many things; of each the latest. */
+/** Upper bound of kept warnings; a newer one replaces an older one about the same subject. */
 const KEPT_MAX = 3;
 const CHARS_MAX = 300;
-/** By which a complaint is of the same thing as another one. */
+/** Log fields that identify the subject of a warning. */
 const ABOUT = ["controller", "key", "loop", "watcher"];
 
 export class Complaints {
@@ -16,7 +16,7 @@ export class Complaints {
     this.log = this.#around(inner, {});
   }
 
-  /** The latest last; empty when there are none. */
+  /** Newest last; empty without warnings. */
   toString(): string {
     return [...this.#kept.values()].join("; ");
   }

@@ -1,6 +1,6 @@
 /**
- * A real HTTPS endpoint for a cluster in a program, opened when somebody asks for a kubeconfig: until then there is no certificate, no
- * socket and no file.
+ * Opens a real HTTPS endpoint for a cluster in a program, at the first call of `kubeconfig`. Until then there is no
+ * certificate, socket or file.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { firstServiceAddress } from "../../server/upkeep/bootstrap/kubernetes-se
 import { serverUrl, writeKubeconfig } from "../data-dir/kubeconfig.ts";
 
 const HOST = "127.0.0.1";
-/** Tests end at once: what is under way then is nobody's. */
+/** Short grace period: tests end at once, and no user depends on requests in flight. */
 const GRACE_MS = 500;
 
 export interface EndpointOptions {
@@ -25,13 +25,13 @@ export interface EndpointOptions {
 }
 
 export interface Endpoint {
-  /** Path of the file. */
+  /** Path of the kubeconfig. */
   readonly kubeconfig: string;
   readonly server: string;
   close(): Promise<void>;
 }
 
-/** Sockets and files are on the machine's time, whatever the cluster's is. */
+/** Uses the machine's clock for sockets and files, even if the cluster's clock is virtual. */
 export async function openEndpoint({ handler, log, serviceCidr }: EndpointOptions): Promise<Endpoint> {
   const loop = createRealLoop({ name: "endpoint" });
   const dir = await mkdtemp(join(tmpdir(), "setpoint-"));

@@ -1,10 +1,10 @@
-/** Makes the time of a virtual world follow the machine's, so that clients outside the process find a cluster that lives. */
+/** Makes a virtual clock follow the machine's, so that clients outside the process see a live cluster. */
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 
-/** Short against what people and clients notice. */
+/** Interval too short for users and clients to notice. */
 const TICK_MS = 5;
 
-/** `advance` runs the world for some milliseconds; it is never called again before it has ended. */
+/** `advance` runs the world for some milliseconds; calls never overlap. */
 export class RealTimePump {
   readonly #loop = createRealLoop({ name: "pump" });
   readonly #advance: (ms: number) => Promise<void>;
@@ -13,7 +13,7 @@ export class RealTimePump {
     this.#advance = advance;
   }
 
-  /** Until the signal is aborted; rejects when the world fails. */
+  /** Runs until the signal aborts; rejects when the world fails. */
   async run(signal: AbortSignal): Promise<void> {
     let last = this.#loop.elapsed();
     while (!signal.aborted) {

@@ -25,7 +25,7 @@ describe("a cluster in a program", () => {
     expect(cluster.objects(Service, "default")).toHaveLength(1);
   });
 
-  test("waits for what others do", async () => {
+  test("waits for the result of its loops", async () => {
     await using cluster = await startCluster();
 
     const waiting = cluster.until(() => cluster.objects(ConfigMap, "default").length === 2);
@@ -44,7 +44,7 @@ describe("a cluster in a program", () => {
 });
 
 describe("a cluster on a virtual clock", () => {
-  test("stands still until somebody waits", async () => {
+  test("stands still until a caller waits", async () => {
     await using cluster = await startCluster({ clock: "virtual", seed: 7 });
     await cluster.settle();
     const before = cluster.clock.now();
@@ -71,7 +71,7 @@ describe("a cluster on a virtual clock", () => {
     expect(other).not.toEqual(first);
   });
 
-  test("lets a watcher see what happens", async () => {
+  test("delivers changes to a watcher", async () => {
     await using cluster = await startCluster({ clock: "virtual" });
     const seen: string[] = [];
 
@@ -87,7 +87,7 @@ describe("a cluster on a virtual clock", () => {
 });
 
 describe("a fork", () => {
-  test("goes on from the same state, apart from the other", async () => {
+  test("continues from the same state, independently of its origin", async () => {
     await using cluster = await startCluster({ clock: "virtual", seed: 3 });
     const original = await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
 
@@ -112,7 +112,7 @@ describe("a fork", () => {
 });
 
 describe("a cluster on disk", () => {
-  test("is there again when it is started again, and says what it cannot do", async () => {
+  test("keeps its state over a restart, and refuses to fork", async () => {
     const dir = mkdtempSync(join(tmpdir(), "setpoint-cluster-"));
     onTestFinished(() => rmSync(dir, { recursive: true }));
     const first = await startCluster({ store: { dir }, loops: "none" });
@@ -145,7 +145,7 @@ describe("a stopped cluster", () => {
     expect(await Promise.all(reading)).toEqual(watches.map(() => 1));
   });
 
-  test("says which loop waits in vain, and is stopped all the same", async () => {
+  test("stops although a loop cannot end, and names that loop", async () => {
     const cluster = await startCluster({ clock: "virtual", loops: "none", controllers: [waiting] });
     await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
     await cluster.clock.advance("1s");
@@ -180,7 +180,7 @@ describe("a stopped cluster", () => {
     },
   );
 
-  test("does not say again what settle has said", async () => {
+  test("does not repeat the error of settle", async () => {
     const cluster = await startCluster({ clock: "virtual", loops: "none", controllers: [waiting] });
     await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
     await expect(cluster.settle()).rejects.toThrow("cluster/operator/waiting: reconcile default/x");
@@ -188,7 +188,7 @@ describe("a stopped cluster", () => {
     await cluster.stop();
   });
 
-  test("ends loops that were run beside it, and says which of them wait in vain", async () => {
+  test("ends additional loops, and names those that cannot end", async () => {
     await using cluster = await startCluster({ clock: "virtual", loops: "none" });
     await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
     const loops = cluster.run({ controllers: [waiting] }, "mine");
@@ -197,7 +197,7 @@ describe("a stopped cluster", () => {
     await expect(loops.stop()).rejects.toThrow("cluster/mine/waiting: reconcile default/x");
   });
 
-  test("answers nobody any more", async () => {
+  test("refuses further requests", async () => {
     const cluster = await startCluster();
     await cluster.stop();
 
@@ -213,7 +213,7 @@ const waiting = defineController<ConfigMap>({
   reconcile: () => new Promise(() => undefined),
 });
 
-/** Everything that a short life leaves behind. */
+/** Trace of a short run of a cluster. */
 async function story(seed: number): Promise<string> {
   await using cluster = await startCluster({ clock: "virtual", seed });
   await Promise.all(

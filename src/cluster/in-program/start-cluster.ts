@@ -1,6 +1,6 @@
 /**
- * A whole cluster inside a program: in memory unless told otherwise, without sockets until somebody asks for a kubeconfig, on the
- * machine's clock or on a virtual one. Clusters share nothing but the structures of built-in kinds.
+ * Runs a whole cluster inside a program: in memory unless configured otherwise, on the machine's clock or a virtual
+ * one. It opens no socket until `kubeconfig` is called. Clusters share no state, only the schemas of built-in kinds.
  */
 import { setMaxListeners } from "node:events";
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
@@ -32,44 +32,49 @@ import { RealTimePump } from "./real-time-pump.ts";
 import { RealWorld, VirtualWorld } from "./world.ts";
 import type { World } from "./world.ts";
 
+/** Options of `startCluster`; all are optional. */
 export interface StartOptions {
-  /** In memory unless given; `{ dir }` keeps everything in a folder, on the machine's clock, and cannot be forked. */
+  /** Default `"memory"`. `{ dir }` keeps the state in a folder; such a cluster needs the real clock and cannot be forked. */
   readonly store?: "memory" | { readonly dir: string };
-  /** `virtual`: time stands still until somebody waits, and the same seed gives the same trace. */
+  /**
+   * Default `"real"`. With `"virtual"`, time advances only while the program awaits a call; the same seed gives the
+   * same trace.
+   */
   readonly clock?: "real" | "virtual";
-  /** Of a virtual clock. */
+  /** Seed of all random choices of a virtual clock; default 1. */
   readonly seed?: number;
   readonly log?: Log;
-  /** Which of the built-in loops run; all unless given. */
+  /** Built-in loops to run: `"all"`, `"none"` or their names; default `"all"`. */
   readonly loops?: LoopChoice;
-  /** How many simulated nodes there are; 3 beside all loops, none beside a choice of them, unless given. */
+  /** Number of simulated nodes; default 3 with all loops, otherwise 0. */
   readonly nodes?: number;
-  /** Kinds of the program (`defineResource`), served before its loops begin. */
+  /** Custom kinds of the program (`defineResource`), served before its controllers start. */
   readonly kinds?: readonly DefinedResource<ApiObject>[];
-  /** Loops of the program that run beside them. */
+  /** Controllers of the program, run beside the built-in loops. */
   readonly controllers?: readonly Controller[];
   readonly routines?: readonly Routine[];
-  /** Which group versions are served beyond the stable ones, or not: `{ "api/all": true }`. */
+  /** Group versions to turn on or off, `{ "api/all": true }`; default: the stable ones. */
   readonly runtimeConfig?: Readonly<Record<string, boolean>>;
-  /** Which admission plugins take no part, besides those whose loops do not run. */
+  /** Admission plugins to turn on or off. Plugins whose built-in loop does not run are always off. */
   readonly admission?: AdmissionOptions;
 }
 
-/** A number of milliseconds, or a duration such as `30m` or `1h30m`. */
+/** Number of milliseconds, or a duration such as `30m` or `1h30m`. */
 export type Duration = number | string;
 
-/** Long enough for every back-off and grace period of a healthy cluster. */
+/** Default bound of `settle`, in virtual time: covers every back-off and grace period of a healthy cluster. */
 const SETTLE_WITHIN: Duration = "10m";
-/** Of real time, when somebody waits for a predicate. */
+/** Default bound of `until`. */
 const UNTIL_WITHIN: Duration = "10s";
 
-/** Told to clients within the cluster; nobody listens there until `kubeconfig` is called. */
+/** Advertised to clients within the cluster. No socket listens there until `kubeconfig` is called. */
 const ADDRESS = { host: "127.0.0.1", port: 6443, machineAddresses: [] };
 
 const SERVICE_CIDR = "10.96.0.0/12";
 
 const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 
+/** Starts a cluster in this process; resolves when its API serves requests and `kinds` are established. */
 export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
   const world = options.clock === "virtual" ? new VirtualWorld({ seed: options.seed ?? 1 }) : new RealWorld();
   return Cluster.open({ options, world, store: await openStoreFor(options, world) });
@@ -89,6 +94,7 @@ interface Parts {
   readonly store: Store;
 }
 
+/** A running cluster. `await using` stops it at the end of the block. */
 export class Cluster implements AsyncDisposable {
   readonly client: Client;
   readonly clock: ClusterClock;
@@ -96,11 +102,11 @@ export class Cluster implements AsyncDisposable {
   readonly #complaints: Complaints;
   readonly #plane: ControlPlane;
   readonly #ending = new AbortController();
-  /** Everything that goes on until the cluster is stopped. */
+  /** Runs of the components, which end when the cluster is stopped. */
   readonly #running: Promise<void>[] = [];
   #endpoint: Promise<Endpoint> | undefined;
   #pumping: Promise<void> = Promise.resolve();
-  /** Somebody was told why the cluster does not come to rest. */
+  /** `settle` has already reported why the cluster does not settle. */
   #isTold = false;
 
   private constructor(parts: Parts) {
@@ -108,7 +114,7 @@ export class Cluster implements AsyncDisposable {
     this.#complaints = new Complaints(options.log ?? silentLog);
     const { log } = this.#complaints;
     this.#parts = parts;
-    // Each group of loops listens to it.
+    // Each group of loops adds a listener.
     setMaxListeners(0, this.#ending.signal);
     this.#plane = new ControlPlane({
       loop: world.loop,
@@ -133,7 +139,7 @@ export class Cluster implements AsyncDisposable {
     };
   }
 
-  /** Only `startCluster` and `fork` make clusters. */
+  /** For `startCluster` and `fork` only. */
   static async open(parts: Parts): Promise<Cluster> {
     const cluster = new Cluster(parts);
     try {
@@ -143,11 +149,11 @@ export class Cluster implements AsyncDisposable {
       await cluster.#serve(kinds);
       const nodes = countNodes(parts.options);
       const { controllers: workers, scheduler } = builtInGroups(loops);
-      // Nobody else works in this cluster, so nobody waits for a lease.
+      // No other instance runs in this cluster, so the loops need no lease.
       const builtIn = {
         controllers: unleased(workers),
         scheduler: unleased(scheduler),
-        // There is no certificate that pods could be told of.
+        // This cluster has no CA certificate for pods.
         nodes: nodeLoops(nodes, { hasRootCa: false }),
       };
       cluster.#later(() => {
@@ -161,7 +167,7 @@ export class Cluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** Loops begin after whoever opened the cluster had a chance to ask: the first answer does not wait for all of them to fill their caches. */
+  /** Starts the loops one step later, so that the caller's first request does not wait while all caches fill. */
   #later(begin: () => void): void {
     const { loop } = this.#parts.world;
     const timer = loop.timer(loop.now() + 1, "progress", begin);
@@ -180,8 +186,9 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Runs the world until nothing is left to do: no step, no request, no back-off, no grace period; what comes again for ever (resync,
-   * heartbeats) runs on the way and is not waited for. Rejects when that takes longer than `within` of virtual time, and says who is busy.
+   * Runs the cluster until it is idle: no step, request, retry, back-off or grace period is left. Periodic work
+   * (resync, heartbeats) runs meanwhile and does not count. Rejects after `within` of virtual time (default 10 minutes)
+   * and names the busy loops. Virtual clocks only.
    */
   async settle({ within = SETTLE_WITHIN }: { readonly within?: Duration } = {}): Promise<void> {
     try {
@@ -192,7 +199,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Waits until the predicate holds; it is asked after each change. */
+  /** Waits until the predicate holds; evaluates it after each change. Rejects after `within` (default 10 seconds). */
   until(
     predicate: () => boolean,
     { within = UNTIL_WITHIN }: { readonly within?: Duration } = {},
@@ -207,7 +214,10 @@ export class Cluster implements AsyncDisposable {
     return complaints === "" ? "" : `; last warnings: ${complaints}`;
   }
 
-  /** Runs loops beside the cluster's own, as one program of its own: until they or the cluster are stopped. */
+  /**
+   * Runs more controllers and routines as a separate program, until they or the cluster are stopped. `name` appears in
+   * logs and metrics.
+   */
   run(group: LoopGroup, name = "operator"): RunningLoops {
     const ending = new AbortController();
     const cut = new AbortController();
@@ -231,20 +241,20 @@ export class Cluster implements AsyncDisposable {
     };
   }
 
-  /** Whoever stops the cluster hears of what went wrong. */
+  /** Keeps the run, so that `stop` rejects with its error. */
   #keep(running: Promise<void>): void {
     this.#running.push(running);
     running.catch(() => undefined);
   }
 
-  /** What is stored at this moment, in order of namespace and name. */
+  /** Objects that are stored now, ordered by namespace and name; all namespaces unless `namespace` is given. */
   objects<T extends ApiObject>(type: ResourceType<T>, namespace = ""): readonly T[] {
     return this.#plane.objects(type, namespace) as readonly T[];
   }
 
   /**
-   * A cluster of its own that goes on from this one's state and time. It shares what is stored, and no loop: its loops are new
-   * and learn everything from the API, as after a crash.
+   * Returns an independent cluster that continues from this one's state and time. Its loops are new and learn
+   * everything from the API, as after a crash. Needs a store in memory.
    */
   async fork(): Promise<Cluster> {
     const { world, store, options } = this.#parts;
@@ -256,8 +266,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Opens a real HTTPS endpoint, once, and answers the path of a kubeconfig for it: for kubectl, or an operator in any language. A
-   * virtual clock follows the machine's from then on, and the same seed no longer gives the same trace.
+   * Opens a real HTTPS endpoint on the first call and returns the path of its kubeconfig, for kubectl or an operator in
+   * any language. From then on a virtual clock follows the machine's, and the same seed no longer gives the same trace.
    */
   async kubeconfig(): Promise<string> {
     this.#endpoint ??= this.#openEndpoint();
@@ -278,8 +288,9 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Ends everything that was started: afterwards there is no timer, no socket and no file of this cluster. Rejects with what went wrong in a
-   * loop, and with what a loop waits for in vain unless `settle` has said so: in the block of an `await using` the first word counts.
+   * Stops the cluster: afterwards it has no timer, socket or open file. Rejects with the error of a loop that failed.
+   * Also rejects for a loop that cannot end, unless `settle` has already reported it: in an `await using` block the
+   * first error counts.
    */
   async stop(): Promise<void> {
     const { world, store } = this.#parts;
@@ -302,7 +313,7 @@ function countNodes({ loops = "all", nodes = loops === "all" ? NODES : 0 }: Star
   return nodes;
 }
 
-/** Calls the listener after each change, until the function that comes back is called or the store is closed. */
+/** Calls the listener after each change, until the returned function is called or the store is closed. */
 function onChange(store: Store, listener: () => void): () => void {
   const watch = store.watch({ prefix: "", after: store.view.revision, lane: "background" });
   const follow = async (): Promise<void> => {
@@ -313,16 +324,16 @@ function onChange(store: Store, listener: () => void): () => void {
 }
 
 export interface RunningLoops {
-  /** Resolves when all of them have ended. They can be run again, as after a restart. */
+  /** Stops the loops and resolves when all have ended. They can be run again, as after a restart. */
   stop(): Promise<void>;
-  /** As kill -9 does: from now on they ask for nothing any more, and give no lease back. */
+  /** Cuts the loops off like kill -9: they send no further request and do not release their lease. */
   kill(): void;
 }
 
 export interface ClusterClock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs everything that is due within this time, in order; then the clock is exactly that much further. Virtual clocks only. */
+  /** Runs everything that is due within `by`, in order, and then moves the clock exactly that far. Virtual clocks only. */
   advance(by: Duration): Promise<void>;
 }
 

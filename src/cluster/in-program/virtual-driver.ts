@@ -1,19 +1,19 @@
 /**
- * Lets code that is no actor of a virtual world wait for it: whoever awaits a request makes the world run until the request is answered,
- * and no further. Runs follow each other, never at once.
+ * Lets code outside a virtual world wait for it: awaiting a request runs the world until the response arrives, and no
+ * further. Runs are sequential.
  */
 import type { RunBounds, VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 
 export class VirtualDriver {
   readonly #loop: VirtualLoop;
-  /** Resolves when the last run that was asked for has ended. */
+  /** Resolves when the last requested run has ended. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(loop: VirtualLoop) {
     this.#loop = loop;
   }
 
-  /** Settles as the promise does, after letting the world run for as long as that takes. */
+  /** Settles like the promise, after running the world until then. */
   async drive<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = (): void => {
@@ -26,7 +26,7 @@ export class VirtualDriver {
     return promise;
   }
 
-  /** The same for something that may never come: the world runs only until it is quiet. */
+  /** Like `drive`, for a promise that may never settle: the world runs only until it is quiet. */
   async nudge<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = (): void => {
@@ -39,7 +39,10 @@ export class VirtualDriver {
     return promise;
   }
 
-  /** The same for what should end by now. Answers what it waits for in vain, if it does, and then leaves it alone. */
+  /**
+   * Like `drive`, for a promise that should end by now. Returns an error that names the obstacle if it cannot, and
+   * abandons it.
+   */
   async end(promise: Promise<unknown>): Promise<Error | undefined> {
     let isSettled = false;
     const settled = (): void => {

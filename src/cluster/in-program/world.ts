@@ -1,4 +1,4 @@
-/** On what a cluster in a program runs: the machine's time, or a world of its own whose time stands still until somebody waits. */
+/** Time source of a cluster in a program: the machine's clock, or a virtual clock that advances only while a caller waits. */
 import type { Loop } from "../../base/loop/loop.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import type { RunBounds } from "../../base/loop/virtual/virtual-loop.ts";
@@ -10,30 +10,33 @@ import { VirtualDriver } from "./virtual-driver.ts";
 export interface World {
   readonly loop: Loop;
   readonly isVirtual: boolean;
-  /** For whoever is no actor of the world. */
+  /** Wraps a transport for callers outside the world: awaiting a response lets a virtual world run. */
   outsider(transport: Transport): Transport;
-  /** The same for what it waits for besides answers. */
+  /** Wraps a loop for callers outside the world: waiting for a timer lets a virtual world run. */
   outsiderLoop(loop: Loop): Loop;
-  /** Settles as the promise does; a world that stands still runs for as long as that takes. */
+  /** Settles like the promise; a virtual world runs until then. */
   drive<T>(promise: Promise<T>): Promise<T>;
-  /** Lets what should end by now do so. Answers what it waits for in vain when that can be known: then it never ends. */
+  /**
+   * Waits for a promise that should end by now. Returns an error that names the obstacle if a virtual world can never
+   * settle it.
+   */
   end(promise: Promise<unknown>): Promise<Error | undefined>;
-  /** Lets whoever still waits for an answer hear of the end. Never rejects: what does not come to rest then is nobody's any more. */
+  /** Runs the world until pending requests have been rejected. Never rejects: anything still busy after that is abandoned. */
   rest(): Promise<void>;
-  /** From now on work outside of the world (sockets, compression) may happen in it. */
+  /** Allows work outside the world (sockets, compression) from now on. */
   letOutsideIn(): void;
   settle(bounds: RunBounds): Promise<void>;
   advance(ms: number): Promise<void>;
-  /** `changed` calls its listener after each change of what the predicate looks at, until the function that comes back is called. */
+  /** `changed` registers a listener for each change that can affect the predicate, and returns the function that removes it. */
   until(predicate: () => boolean, changed: Changed, bounds: UntilBounds): Promise<void>;
-  /** A world of the same kind that goes on from here, the same way each time it is asked for at the same point. */
+  /** A world of the same kind that continues from here; the same `point` gives the same world. */
   fork(point: number): World;
 }
 
-/** Of virtual time; longer than what a client that is told of the end waits before it tries again. */
+/** In virtual time; longer than the retry interval of a client that has seen the end. */
 const REST_MS = 60_000;
 
-/** How long, and what the error says besides. */
+/** Upper bound of the wait, and text that the error adds. */
 export type UntilBounds = Required<Pick<RunBounds, "limitMs" | "why">>;
 
 export type Changed = (listener: () => void) => () => void;
@@ -84,7 +87,7 @@ export class VirtualWorld implements World {
     return this.#driver.until(predicate, bounds);
   }
 
-  /** The streams begin anew with another seed: what the old ones gave (names, uids) must not come again. */
+  /** Random streams get a new seed, so that names and uids of the old world do not occur again. */
   fork(point: number): VirtualWorld {
     const seed = (Math.imul(this.loop.seed ^ point, 0x9e3779b1) ^ (this.loop.seed >>> 7)) >>> 0;
     return new VirtualWorld({ seed, startAt: this.loop.now() });
@@ -120,7 +123,7 @@ export class RealWorld implements World {
   }
 
   letOutsideIn(): void {
-    // It always may.
+    // A real world always allows it.
   }
 
   settle(): Promise<void> {

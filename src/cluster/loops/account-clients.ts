@@ -1,6 +1,6 @@
 /**
- * Loops over HTTP, each as the service account of its part in Kubernetes: whoever runs them needs to hold nothing but the right to ask for these
- * accounts' tokens.
+ * Gives each loop a client that acts as the service account of its upstream controller. The user of the kubeconfig
+ * needs no right but to request these accounts' tokens.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { TokenRequest } from "../../api/generated/types/authentication-v1.ts";
@@ -16,11 +16,11 @@ import { actorIdentity } from "./loop-identities.ts";
 const NAMESPACE = "kube-system";
 const ACCOUNT = `system:serviceaccount:${NAMESPACE}:`;
 const LIFETIME_SECONDS = 3600;
-/** Of its lifetime, after which a token is exchanged. */
+/** Share of a token's lifetime after which it is replaced. */
 const GOOD_SHARE = 0.8;
 
 interface Parts {
-  /** Of the user who asks for tokens, and as whom loops work that have no account. */
+  /** Client of the user who requests the tokens. Loops without an account use it too. */
   readonly client: Client;
   readonly endpoint: Endpoint;
   readonly loop: Loop;
@@ -36,7 +36,7 @@ export class AccountClients {
     this.#parts = parts;
   }
 
-  /** No token is asked for before the first request. */
+  /** The first request gets the token, not this call. */
   clientAs(actor: string): Client {
     const { user } = actorIdentity("controllers", actor);
     if (!user.startsWith(ACCOUNT)) return this.#parts.client;
@@ -71,7 +71,7 @@ class AccountToken {
     this.#parts = parts;
   }
 
-  /** Another one than that which was refused, if one was. */
+  /** A valid token, and never the refused one. */
   async read(refused: string | undefined): Promise<string> {
     const now = this.#parts.loop.elapsed();
     const known = this.#known;

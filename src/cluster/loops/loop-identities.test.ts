@@ -4,7 +4,7 @@ import { defaultRoles } from "../../server/access/authz/rbac/default-roles.ts";
 import { actorIdentity, groupIdentity } from "./loop-identities.ts";
 import { builtInGroups } from "./loops.ts";
 
-/** Everybody to whom a default binding gives something. */
+/** Subjects of the default bindings. */
 function knownUsers(): ReadonlySet<string> {
   const subjects = defaultRoles().flatMap((role) => ("roleRef" in role ? (role.subjects ?? []) : []));
   return new Set(
@@ -18,7 +18,7 @@ describe("a built-in loop", () => {
   const known = knownUsers();
 
   test.each([...controllers.map(({ definition }) => definition.name), ...routines.map(({ name }) => name)])(
-    "%s works as somebody to whom roles are bound",
+    "%s acts as a user that has role bindings",
     (name) => {
       const { user, groups } = actorIdentity("controllers", name);
 
@@ -35,7 +35,7 @@ describe("a built-in loop", () => {
     },
   );
 
-  test("of the scheduler works as the scheduler", () => {
+  test("of the scheduler acts as the scheduler", () => {
     const [scheduler] = builtInGroups("all").scheduler.routines ?? [];
 
     expect(actorIdentity("scheduler", scheduler?.name ?? "").user).toBe("system:kube-scheduler");

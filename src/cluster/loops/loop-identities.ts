@@ -1,13 +1,13 @@
-/** As whom the loops of a control plane in one process work: each with the rights of its part in Kubernetes and no more. */
+/** Gives each loop of a control plane in one process the user, and so the rights, of its upstream counterpart. */
 import type { PeerIdentity } from "../../server/request/http.ts";
 
-/** Reads for all controllers, and speaks for them where they speak together: events, their lease. */
+/** Fills the shared caches of all controllers, records their Events and holds their lease. */
 const CONTROLLERS: PeerIdentity = { user: "system:kube-controller-manager", groups: [] };
 const SCHEDULER: PeerIdentity = { user: "system:kube-scheduler", groups: [] };
-/** One process runs many nodes; what concerns all of them is this one's. */
+/** One process runs many nodes; work that concerns all of them uses this user. */
 const NODES: PeerIdentity = { user: "setpoint:simulated-nodes", groups: [] };
 
-/** As whom a group of loops works where none of its members does. */
+/** User of each group, for work that belongs to no single loop. */
 const GROUPS: ReadonlyMap<string, PeerIdentity> = new Map(
   Object.entries({
     controllers: CONTROLLERS,
@@ -16,7 +16,7 @@ const GROUPS: ReadonlyMap<string, PeerIdentity> = new Map(
   }),
 );
 
-/** Loops that are called otherwise than the account that upstream's one has in kube-system. */
+/** Service accounts in kube-system of loops whose name differs from upstream's account. */
 const ACCOUNTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "bootstrap-signer-controller": "bootstrap-signer",
@@ -45,21 +45,21 @@ const ACCOUNTS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** These work as their group does, as upstream's do. */
+/** Loops that act as their group, like upstream's. */
 const AS_GROUP: ReadonlySet<string> = new Set([
   "default-scheduler",
   "kubelet",
   "serviceaccount-token-controller",
 ]);
 
-/** How a simulated node is called among actors. */
+/** Prefix of a simulated node in the name of an actor. */
 const NODE_ACTOR = "node:";
 
 export function groupIdentity(group: string): PeerIdentity {
   return GROUPS.get(group) ?? CONTROLLERS;
 }
 
-/** Of an actor in a group: a loop, by its name, or a node. */
+/** User of an actor in a group: a loop, by its name, or a node. */
 export function actorIdentity(group: string, actor: string): PeerIdentity {
   if (actor.startsWith(NODE_ACTOR))
     return { user: `system:node:${actor.slice(NODE_ACTOR.length)}`, groups: ["system:nodes"] };

@@ -6,7 +6,7 @@ function routines(settings: LoopSettings): readonly string[] {
   return (builtInGroups("all", settings).controllers.routines ?? []).map(({ name }) => name);
 }
 
-test("blocks of addresses are given to nodes unless that is turned off", () => {
+test("nodes get blocks of addresses unless that is turned off", () => {
   expect(routines({})).toContain("node-ipam-controller");
   expect(routines({ allocatesNodeCidrs: false })).not.toContain("node-ipam-controller");
 });

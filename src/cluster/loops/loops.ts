@@ -1,4 +1,4 @@
-/** Which loops run beside a server: the built-in ones by name, and those that a program brings along. */
+/** Selects the loops that run beside a server: built-in ones by name, and those that a program adds. */
 import { simulatedNodes, type SimulatedNodesOptions } from "../../agent/simulated/simulated-nodes.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -20,57 +20,57 @@ import type { Manager } from "../../runtime/manager/manager.ts";
 import type { Routine } from "../../runtime/manager/routine.ts";
 import { schedulerRoutine } from "../../scheduler/scheduler.ts";
 
-/** Loops that run together: on the same caches, under the same lead. */
+/** Loops that share caches and leader election. */
 export interface LoopGroup {
   readonly controllers?: readonly Controller[];
   readonly routines?: readonly Routine[];
-  /** Which Lease they lead by; without one they run at once. */
+  /** Lease of the leader election; without one the loops start at once. */
   readonly lease?: Lease;
 }
 
 export type LeasedGroup = LoopGroup & Required<Pick<LoopGroup, "lease">>;
 
-/** Which it is, and how long it lasts where that is not as usual. */
+/** Place of the Lease, and its duration unless that is the default. */
 type Lease = Omit<LeaderElectionOptions, "identity">;
 
-/** `all`, `none`, or the names of those that shall run. */
+/** `all`, `none`, or the names of the loops to run. */
 export type LoopChoice = "all" | "none" | readonly string[];
 
-/** What the built-in loops are told. */
+/** Settings of the built-in loops. */
 export interface LoopSettings {
-  /** Where nodes get blocks of addresses for their pods from; one range per family. */
+  /** Address ranges from which nodes get blocks for their pods, one range per IP family. */
   readonly podCidrs?: readonly string[];
-  /** Whether nodes get such blocks; they do unless given. */
+  /** Whether nodes get blocks of `podCidrs`; default true. */
   readonly allocatesNodeCidrs?: boolean;
   /**
-   * PEM, of the authority that has signed the server's certificate; empty where it is one that every machine trusts. Where there is no certificate,
-   * none is told to pods.
+   * PEM of the CA that signed the server's certificate; empty for a CA that every machine trusts. Undefined publishes
+   * no CA to pods.
    */
   readonly ca?: string;
-  /** Who signs requests for certificates that were approved; without it nobody does. */
+  /** Signer of approved certificate requests; without it they stay unsigned. */
   readonly signer?: CertificateSigner;
 }
 
-/** A block of 256 addresses for each of 32,768 nodes; apart from the range of Services. */
+/** Room for a block of 256 addresses on each of 32,768 nodes; disjoint from the range of Services. */
 export const POD_CIDR = "10.128.0.0/9";
 
-/** The parts of a cluster that are programs of their own in other clusters. */
+/** Groups of loops that are separate programs in other clusters. */
 export type BuiltInPart = "controllers" | "scheduler";
 
-/** One of several instances does the work at a time; upstream's own wait for the same leases. */
+/** Leases that let one instance work at a time; upstream's components use the same ones. */
 const LEASES: Readonly<Record<BuiltInPart, Lease>> = {
   controllers: { namespace: "kube-system", name: "kube-controller-manager" },
   scheduler: { namespace: "kube-system", name: "kube-scheduler" },
 };
 
-/** All that are chosen, in one group without a lease. Throws for a name that no built-in loop has. */
+/** The chosen loops as one group without a lease. Throws for an unknown name. */
 export function builtInLoops(choice: LoopChoice, settings: LoopSettings = {}): LoopGroup {
   const { controllers: workers, scheduler } = builtInGroups(choice, settings);
   const routines = [...(workers.routines ?? []), ...(scheduler.routines ?? [])];
   return { controllers: workers.controllers ?? [], routines };
 }
 
-/** The same by part, each with the lease under which it runs where there may be several of it. */
+/** The chosen loops by part, each with the lease for leader election among several instances. */
 export function builtInGroups(
   choice: LoopChoice,
   settings: LoopSettings = {},
@@ -116,42 +116,42 @@ function chosenNames(choice: LoopChoice, known: readonly string[]): ReadonlySet<
   return new Set(choice);
 }
 
-/** The loops of a group, without waiting for a lease. */
+/** Copy of the group without its lease. */
 export function unleased({ controllers = [], routines = [] }: LoopGroup): LoopGroup {
   return { controllers, routines };
 }
 
-/** Whether nothing would run. */
+/** Whether the group has no loop. */
 export function isEmptyGroup({ controllers = [], routines = [] }: LoopGroup): boolean {
   return controllers.length + routines.length === 0;
 }
 
-/** As many as a cluster has when nobody says how many. */
+/** Default number of simulated nodes. */
 export const NODES = 3;
 
 export function nodeLoops(count: number, options: Omit<SimulatedNodesOptions, "count"> = {}): LoopGroup {
   return count === 0 ? {} : { routines: [simulatedNodes({ ...options, count })] };
 }
 
-/** Where several servers over one store have the same nodes. */
+/** Lease for several servers over one store, which run the same nodes. */
 export const NODES_LEASE: Lease = { namespace: "kube-system", name: "simulated-nodes" };
 
 export interface LoopSurroundings {
   readonly transport: Transport;
-  /** Shared with other groups, and run by whoever made them; a group of its own has its own. */
+  /** Caches shared with other groups and run by the caller; default: caches of the group's own. */
   readonly caches?: CacheSet;
-  /** Over the transport, without retries, unless given. */
+  /** Client of the loops; default: one over the transport, without retries. */
   readonly client?: Client;
-  /** In whose name each of the loops works; all with the same client unless given. */
+  /** Client of each loop; default: `client` for all. */
   readonly clientAs?: (actor: string) => Client;
-  /** Which of several instances this is; drawn by chance unless given. */
+  /** Identity of this instance; default: random. */
   readonly identity?: string;
   readonly loop: Loop;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Back-off and retries are the work queue's: within a process nothing is gained by trying the same request again. */
+/** Creates the manager of a group. Its client does not retry: the work queue does, and a retry within a process gains nothing. */
 export function manage({ lease, ...group }: LoopGroup, surroundings: LoopSurroundings): Manager {
   const { transport, caches, ...others } = surroundings;
   const client = others.client ?? createClient(transport, { loop: others.loop, retry: "none" });

@@ -10,13 +10,13 @@ const NEEDED = [
   "volumeattributesclass-protection-controller",
 ];
 
-test("plugins take part when the loops that they count on run, and those are built-in loops", () => {
+test("plugins are on when the built-in loops that they need run", () => {
   expect(() => builtInLoops(NEEDED)).not.toThrow();
   expect(admissionBeside(NEEDED)).toEqual({ disabled: [] });
   expect(admissionBeside("all")).toEqual({ disabled: [] });
 });
 
-test("plugins take no part beside loops that would not finish what they begin", () => {
+test("plugins are off when a loop that they need does not run", () => {
   expect(admissionBeside("none").disabled).toEqual([
     "ServiceAccount",
     "TaintNodesByCondition",
@@ -29,7 +29,7 @@ test("plugins take no part beside loops that would not finish what they begin", 
   expect(admissionBeside("all", { disabled: ["Priority"] })).toEqual({ disabled: ["Priority"] });
 });
 
-test("a plugin that there is not is refused", () => {
+test("an unknown plugin is refused", () => {
   expect(() => admissionBeside("all", { enabled: ["Nothing"] })).toThrow(
     'unknown admission plugin "Nothing"',
   );

@@ -1,9 +1,12 @@
-/** Admission plugins count on loops that finish what they begin; where such a loop does not run they would only be in the way. */
+/** Turns off admission plugins whose loop does not run: without that loop their work is never finished and blocks objects. */
 import { checkPluginChoice } from "../../server/admission/plugin-names.ts";
 import type { AdmissionOptions } from "../../server/admission/plugins.ts";
 import type { LoopChoice } from "./loops.ts";
 
-/** Without accounts no pod is let in, without a look at nodes none is ever free of its first taint, and held storage never goes. */
+/**
+ * Loops that each plugin needs. Otherwise pods are refused for want of an account, nodes keep their first taint, and
+ * storage in use is never deleted.
+ */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   ServiceAccount: ["serviceaccount-controller"],
   TaintNodesByCondition: ["node-controller"],
@@ -14,7 +17,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What is left out of admission beside these loops, and besides what was asked for. Throws for names of plugins that there are not. */
+/** Adds the plugins to disable beside these loops to the user's choice. Throws for unknown plugin names. */
 export function admissionBeside(
   loops: LoopChoice,
   { disabled = [], ...others }: AdmissionOptions = {},

@@ -1,26 +1,29 @@
 /**
- * What V8 is told while the heap of a server is large.
- *
- * How much old garbage lies about: V8 waits with collecting it until the heap has grown to up to four times what was in use; with 10,000 pods on 1,000 nodes the
- * process takes 600 MB then, and 450 when it may grow by 70 % only. A small heap would be collected all the time: watches of a small cluster would be a third slower.
- *
- * What is born old: V8 makes objects old at once where most of those made at the same place outlived a collection. Of a server these are parts of requests that
- * happened to be under way. They die soon all the same, but that is found out only when everything is collected, and until then what they point to is kept with
- * them. Told to every server from its start it would cost 45 ms and 5 MB, for V8 takes no compiled code that was made with other flags, not even Node.js' own.
+ * Sets V8 flags that save memory while the heap is large.
+ * Heap growth: by default V8 lets the heap grow to four times the live size before it collects. With 10,000 pods on
+ * 1,000 nodes the process then takes 600 MB; with growth limited to 70 %, 450 MB. On a small heap the limit would slow
+ * watches by a third.
+ * Pretenuring: V8 allocates objects as old where most earlier ones at that place survived a collection. In a server
+ * these are parts of requests that were in flight. They die soon, but stay, with all they reference, until a full
+ * collection.
+ * Setting the flags at start would cost 45 ms and 5 MB: V8 rejects code cached under other flags, even Node.js' own.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import type { Loop } from "../../base/loop/loop.ts";
 import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 
 const LARGE_BYTES = 128 * 1024 * 1024;
-/** Right after a collection a heap that grows quickly looks small, while with the next one V8 settles how far it may grow from there. */
+/**
+ * Threshold at which the flags are reset. Lower than LARGE_BYTES: right after a collection a fast-growing heap looks
+ * small, and V8 sets its growth limit only at the next one.
+ */
 const SMALL_BYTES = 64 * 1024 * 1024;
 const LOOK_EVERY_MS = 1000;
 const OF_LARGE = ["--heap-growing-percent=70", "--no-allocation-site-pretenuring"];
-/** V8 decides. */
+/** V8's defaults. */
 const OF_SMALL = ["--heap-growing-percent=0", "--allocation-site-pretenuring"];
 
-/** Until the signal is aborted. */
+/** Checks the heap every second until the signal aborts. */
 export function watchHeapGrowth(loop: Loop, signal: AbortSignal): void {
   let wasLarge = false;
   const look = (): void => {

@@ -1,5 +1,5 @@
-/** Equal to `version` in package.json, which a test holds; a constant, so that no start reads a file for it. */
+/** Equals `version` in package.json; a test checks it. A constant saves reading a file at start. */
 export const VERSION = "0.1.0";
 
-/** The version of the Kubernetes API that is served. */
+/** Version of the Kubernetes API that is served. */
 export const KUBERNETES_VERSION = "v1.36";
