@@ -1,20 +1,20 @@
-/** History that is older than what memory keeps. */
+/** History that is too old for memory. */
 import type { Commit } from "./commit.ts";
 
 export interface ArchivePiece {
-  /** In order of revision; `events` may hold more keys than asked for, never fewer. */
+  /** In order of revision. `events` may include keys that were not asked for. */
   readonly commits: readonly Pick<Commit, "revision" | "events">[];
-  /** All commits up to this revision are in here; at least one more than `after`. */
+  /** The piece holds all commits up to this revision, which is greater than `after`. */
   readonly through: number;
 }
 
 export interface Archive {
-  /** Reads after an older revision than this answer `Compacted`. Only grows. */
+  /** Oldest `after` that can be read; older ones answer `Compacted`. Only grows. */
   readonly floor: number;
 
   /**
-   * Commits with `after < revision <= upTo`, from the oldest on, as many as fit a bounded piece.
-   * Throws StoreError `Compacted` when the commit after `after` is gone.
+   * Commits with `after < revision <= upTo`, oldest first, as many as fit a bounded piece. Throws StoreError
+   * `Compacted` when the first commit after `after` is gone.
    */
   read(after: number, upTo: number): Promise<ArchivePiece>;
 }

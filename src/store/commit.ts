@@ -1,16 +1,13 @@
-/**
- * A commit: what one transaction did. The same value is made durable by the backend, kept in the history and handed to
- * the watchers.
- */
+/** A commit: the changes of one transaction. The backend, the history and the watchers share this value. */
 import type { WatchEvent } from "./store.ts";
 
 export interface Commit {
   readonly revision: number;
-  /** Loop.now when it was taken; ages the history. */
+  /** Loop.now of the transaction; the history uses it as the commit's age. */
   readonly time: number;
-  /** At least one; no key twice; `after.ordinal` is the index here. */
+  /** At least one event; each key at most once; `after.ordinal` is the index in this list. */
   readonly events: readonly WatchEvent[];
-  /** Number of live keys after it, and the sum of their row ids modulo 2^52: lets a reader see that a row is missing. */
+  /** Number of live keys after the commit, and the sum of their row ids modulo 2^52. A reader detects a missing row by them. */
   readonly liveCount: number;
   readonly liveSum: number;
 }

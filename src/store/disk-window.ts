@@ -1,7 +1,7 @@
 /**
- * How much history the backend keeps: not older than a time, not more than so many bytes. It may grow beyond either by a share, since
- * much is cheaper to compact at once than little by little: of many versions of a value all but the last go unseen. Answers which
- * revision may be compacted now. Samples are taken per batch and thinned to a bounded number.
+ * Decides which revision of the history on disk may be compacted now. The window is bounded by age and by bytes. It may
+ * exceed either bound by a share, since one large compaction is cheaper than many small ones: it skips all but the last
+ * version of each value. Samples are taken per batch and thinned to a bounded number.
  */
 export interface DiskWindowOptions {
   readonly windowMs: number;
@@ -11,14 +11,14 @@ export interface DiskWindowOptions {
 interface Sample {
   readonly revision: number;
   readonly time: number;
-  /** Bytes written so far, up to this revision. */
+  /** Bytes written in total, up to this revision. */
   readonly bytes: number;
 }
 
-/** A sample for at least so much time or bytes; the window ends at a sample. */
+/** Least time between samples; the window always ends at a sample. */
 const SAMPLE_MS = 1000;
 const SAMPLES_IN_WINDOW = 64;
-/** The shares by which it has grown when it is cut. */
+/** Shares by which the window exceeds its bounds before it is cut. */
 const SLACK = { time: 1 / 10, bytes: 1 / 2 };
 const NO_SLACK = { time: 0, bytes: 0 };
 
@@ -26,7 +26,7 @@ export class DiskWindow {
   readonly #options: DiskWindowOptions;
   readonly #samples: Sample[] = [];
   #bytes = 0;
-  /** The newest revision, until it has expired; the samples may end a little before it. */
+  /** Newest revision until it expires; the last sample may be a little older. */
   #newest: Sample | undefined;
 
   constructor(options: DiskWindowOptions) {
@@ -44,14 +44,14 @@ export class DiskWindow {
     if (isDue) this.#samples.push(this.#newest);
   }
 
-  /** What was noted up to this revision is not history: it was compacted, or never replaced. */
+  /** Drops samples up to this revision: they are compacted already, or were never replaced. */
   begin(revision: number): void {
-    // At once: a store of long standing was written at as many moments as it has objects.
+    // One splice: an old store has as many samples as objects.
     const first = this.#samples.findIndex((sample) => sample.revision > revision);
     this.#samples.splice(0, first < 0 ? this.#samples.length : first);
   }
 
-  /** The newest revision that lies outside of the window now, once, and only when it is worth the work. */
+  /** Newest revision outside the window; returned once, and only when a compaction is worthwhile. */
   takeExpired(now: number): number | undefined {
     let expired: number | undefined;
     let oldest = this.#samples[0];

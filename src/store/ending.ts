@@ -1,4 +1,4 @@
-/** The promise behind `Store.ended`, with the means to settle it. */
+/** The promise behind `Store.ended`, and the functions that settle it. */
 export interface Ending {
   readonly promise: Promise<void>;
   readonly resolve: () => void;
@@ -12,7 +12,7 @@ export function createEnding(): Ending {
     resolve = onResolve;
     reject = onReject;
   });
-  // Whoever cares awaits it; a store that nobody watches must not end the process by an unhandled rejection.
+  // Prevents an unhandled rejection, which would end the process, when no caller awaits the promise.
   promise.catch(() => undefined);
   return { promise, resolve, reject };
 }

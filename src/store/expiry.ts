@@ -1,19 +1,19 @@
 /**
- * Which keys end by themselves, in the order of their ends; an immutable value, so that a fork takes it along for nothing.
- * Ends are rounded up to whole seconds: many keys share a timer, and none ends early.
+ * Keys with an expiry time, in order of that time; an immutable value, so that a fork can share it. Times are rounded
+ * up to whole seconds: many keys share a timer, and none expires early.
  */
 import { SortedMap } from "../base/collections/sorted-map.ts";
 import type { WatchEvent } from "./store.ts";
 
 interface End {
-  /** The time, padded so that text order is time order, and the store's key. */
+  /** Time padded so that text order is time order, then the store's key. */
   readonly key: string;
   readonly storeKey: string;
   readonly at: number;
 }
 
 const GRAIN_MS = 1000;
-/** Digits of the largest time in milliseconds that a number holds exactly. */
+/** Digits of the largest millisecond time that a number represents exactly. */
 const TIME_DIGITS = 16;
 
 export class Expiry {
@@ -23,7 +23,7 @@ export class Expiry {
     this.#ends = ends;
   }
 
-  /** Follows a change: the old end of the key no longer counts, the new one does. */
+  /** Applies a change: replaces the old expiry of the key by the new one. */
   after({ key, before, after }: Pick<WatchEvent, "key" | "before" | "after">): Expiry {
     if (before?.expiresAt === undefined && after?.expiresAt === undefined) return this;
     let ends = this.#ends;
@@ -32,13 +32,13 @@ export class Expiry {
     return new Expiry(ends);
   }
 
-  /** When the next key ends. */
+  /** Time at which the next key expires. */
   get next(): number | undefined {
     for (const end of this.#ends.range("", "~")) return end.at;
     return undefined;
   }
 
-  /** Up to `limit` keys whose time has come. */
+  /** Up to `limit` keys that have expired. */
   ended(now: number, limit: number): string[] {
     const keys: string[] = [];
     for (const end of this.#ends.range("", padded(now + 1))) {

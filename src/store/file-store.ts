@@ -13,28 +13,28 @@ import { Mirror } from "./mirror.ts";
 import type { Store } from "./store.ts";
 
 export interface FileStoreOptions {
-  /** Made when it does not exist. Holds nothing but the store. */
+  /** Folder of the store; created when missing. Holds nothing but the store. */
   readonly dir: string;
   readonly loop: Loop;
   readonly log?: Log;
-  /** In memory. */
+  /** History kept in memory. */
   readonly history?: HistoryOptions;
-  /** On disk; what memory no longer holds is read from there. */
+  /** History kept on disk; reads that memory no longer covers come from there. */
   readonly diskHistory?: Partial<DiskWindowOptions>;
-  /** Above this size of the database writes fail with `NoSpace`. */
+  /** Size of the database above which writes fail with `NoSpace`. */
   readonly maxBytes?: number;
-  /** Above it, in memory, writes that add data fail with `NoSpace`; none unless given. */
+  /** Bytes in memory above which writes that add data fail with `NoSpace`; default no limit. */
   readonly quotaBytes?: number | undefined;
 }
 
 const DISK_WINDOW: DiskWindowOptions = {
-  // As long as kube-apiserver leaves it in etcd.
+  // As long as kube-apiserver keeps it in etcd.
   windowMs: 5 * 60_000,
-  // A second or more of writing at full speed, and little beside the objects of a cluster that size.
+  // Covers at least a second of writes at full speed, and is small next to the objects of a cluster that busy.
   maxBytes: 256 << 20,
 };
 
-/** In memory is what watchers that keep up and lists of many pages need; who is further behind reads from disk. */
+/** Memory serves watchers that keep up and paged lists; watchers further behind read from disk. */
 const HISTORY: HistoryOptions = { maxBytes: 32 << 20 };
 
 /** Throws StoreError `Locked` or `Damaged`; see docs/concepts/revisions.md. */

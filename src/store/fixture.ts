@@ -1,8 +1,8 @@
-/** What tests of the store and of those who write to it have in common. */
+/** Fixtures shared by the tests of the store and of its writers. */
 import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
 
-/** Settles each batch when the test says so. */
+/** A backend that settles each batch when the test says so. */
 export class HeldBackend implements Backend {
   readonly batches: { revisions: number[]; succeed: () => void; fail: (error: Error) => void }[] = [];
 

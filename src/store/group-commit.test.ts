@@ -10,11 +10,11 @@ import type { Advance } from "./state.ts";
 import { StoreError } from "./store-error.ts";
 import { advance } from "./transaction.ts";
 
-/** More than are sent before the step ends. */
+/** More commits than are sent before the step ends. */
 const MANY = 40;
-/** Of them, what is sent at once on a quick disk. */
+/** Number of them that a quick disk gets at once. */
 const EAGER = 32;
-/** What counts as a slow disk. */
+/** Commit time of a slow disk. */
 const SLOW_MS = 3;
 
 interface Call {
@@ -41,7 +41,7 @@ class FakeBackend implements Backend {
 let loop: VirtualLoop;
 let backend: FakeBackend;
 let commits: GroupCommit;
-/** What happened, in order: "durable 2,3", "answered 2", "refused", "lost 4". */
+/** Events in order: "durable 2,3", "answered 2", "refused", "lost 4". */
 let seen: string[];
 let state: StateEditor;
 
@@ -68,7 +68,7 @@ function useRealLoop(): Loop {
   return real;
 }
 
-/** Resolves when nothing is left to run. Behind a slice that took long, a spare step has its turn before others: so the third counts. */
+/** Resolves when the loop is idle. After a long slice a spare step may run before others, so the third one counts. */
 async function drained(real: Loop): Promise<void> {
   for (let turns = 0; turns < 3; turns++) await new Promise<void>((resolve) => real.post("spare", resolve));
 }
@@ -293,7 +293,7 @@ async function pushAndTurn(count: number): Promise<void> {
   await turn();
 }
 
-/** Until the loop has run what was posted. */
+/** Resolves after the loop has run all posted steps. */
 async function turn(): Promise<void> {
   await loop.settle();
 }
@@ -312,7 +312,7 @@ async function fail(call: number, error: Error): Promise<void> {
   await turn();
 }
 
-/** With the revision of the state when that is not the last one's. */
+/** Adds the revision of the state when it differs from the last commit's. */
 function revisionsOf({ commits: made, state: after }: Advance): string {
   const revisions = made.map(({ revision }) => revision);
   return revisions.at(-1) === after.revision ? revisions.join() : `${revisions.join()} at ${after.revision}`;

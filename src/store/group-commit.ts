@@ -1,6 +1,6 @@
 /**
- * Takes accepted transactions to the backend in batches: what is accepted while a batch is on its way becomes the next one.
- * So writers to different keys share a sync, and the order of revisions is the order of the calls.
+ * Sends accepted transactions to the backend in batches: transactions accepted while a batch is in flight form the next
+ * one. So writers to different keys share a sync, and revisions follow the order of the calls.
  */
 import { LANES, type Lane, type Loop } from "../base/loop/loop.ts";
 import type { Backend } from "./backend.ts";
@@ -9,33 +9,33 @@ import type { Advance, State } from "./state.ts";
 import { isStoreError, StoreError } from "./store-error.ts";
 import type { Committed } from "./store.ts";
 
-/** A batch is not so long that the first writer in it waits for much; the last transaction may go beyond the bytes. */
+/** Upper bounds of a batch, so that its first writer does not wait long. The last transaction may exceed the bytes. */
 const BATCH_COMMITS = 1024;
 const BATCH_BYTES = 8 << 20;
-/** Accepted and not yet durable; above this writers are turned away. */
+/** Upper bounds of accepted transactions that are not durable yet; above them writers are refused. */
 const QUEUE_COMMITS = 50_000;
 const QUEUE_BYTES = 128 << 20;
 /**
- * On a quick disk a second batch is handed over while the first is written, so that this thread and the backend work at the
- * same time. On a slow one that would only halve the batches: there a sync is what must be shared.
+ * On a quick disk a second batch is sent while the first is written, so that this thread and the backend work in
+ * parallel. On a slow disk that would halve the batches, where sharing a sync matters most.
  */
 const QUICK_COMMIT_MS = 3;
 const QUICK_CALLS = 2;
 /**
- * On a quick disk so many commits do not wait for the end of the step. Otherwise writers that were answered together stay
- * together, and this thread and the backend wait for each other by turns. Chosen with 64 writers, where half of it cost more
- * in messages and syncs than it gained; other numbers of writers were not measured.
+ * On a quick disk this many commits are sent before the step ends. Otherwise writers that were answered together stay
+ * together, and this thread and the backend take turns waiting. Chosen with 64 writers, where half as many cost more in
+ * messages and syncs than they gained; other numbers of writers were not measured.
  */
 const EAGER_COMMITS = 32;
 
 export interface CommitListener {
-  /** The state after what was pushed last: asked for when a batch is complete. */
+  /** Returns the state after the last pushed commit; called when a batch is complete. */
   accepted(): State;
-  /** The batch is durable; called before its writers are answered. */
+  /** Called when the batch is durable, before its writers are answered. */
   durable(batch: Advance): void;
-  /** Everything accepted and not durable is lost: the backend had no room, nothing of it was written. */
+  /** Called when the backend had no space: it wrote nothing, and all accepted commits that are not durable are lost. */
   refused(error: StoreError): void;
-  /** The backend failed with unknown outcome: the process must end. */
+  /** Called when the backend failed with unknown outcome; the process must end. */
   broken(error: StoreError): void;
 }
 
@@ -45,11 +45,11 @@ interface Writer {
   readonly reject: (error: StoreError) => void;
 }
 
-/** Complete once it has a state; then nothing is added. */
+/** A batch with a state is complete and accepts no more commits. */
 interface Batch {
   readonly commits: Commit[];
   readonly writers: Writer[];
-  /** The first of those from which it, or one behind it, was written. */
+  /** Most urgent lane among the writers of this batch and of those behind it. */
   lane: Lane;
   bytes: number;
   state: State | undefined;
@@ -59,15 +59,15 @@ export class GroupCommit {
   readonly #loop: Loop;
   readonly #backend: Backend;
   readonly #listener: CommitListener;
-  /** All but the last are complete. */
+  /** Batches to send, in order; all but the last are complete. */
   #queue: Batch[] = [];
   #queueCommits = 0;
   #queueBytes = 0;
-  /** Handed to the backend and not lost, in order. */
+  /** Batches in flight at the backend, in order; without lost ones. */
   #underWay: Batch[] = [];
-  /** Calls of the backend that have not settled; more than `#underWay` has after a failure. */
+  /** Unsettled calls of the backend; after a failure more than `#underWay` has. */
   #calls = 0;
-  /** The lane in which a step is posted that will send. */
+  /** Lane of the posted step that will send the next batch. */
   #posted: Lane | undefined;
   #commitMs = 0;
   #newest: Promise<unknown> = Promise.resolve();
@@ -83,7 +83,7 @@ export class GroupCommit {
     return this.#queueCommits >= QUEUE_COMMITS || this.#queueBytes >= QUEUE_BYTES;
   }
 
-  /** Settles when the transaction is durable and the listener knows, with this answer. */
+  /** Settles with `answer` when the transaction is durable and the listener has been called. */
   push(commit: Commit, bytes: number, answer: Committed): Promise<Committed> {
     const written = new Promise<Committed>((resolve, reject) => {
       this.#add(commit, bytes, { answer, resolve, reject });
@@ -94,12 +94,12 @@ export class GroupCommit {
     return written;
   }
 
-  /** Settles as the newest transaction does: when everything accepted so far is durable, or lost. */
+  /** Settles like the newest transaction: when everything accepted so far is durable, or lost. */
   get newest(): Promise<unknown> {
     return this.#newest;
   }
 
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when no commit is queued or in flight. */
   async drained(): Promise<void> {
     if (this.#isIdle) return;
     await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
@@ -126,13 +126,16 @@ export class GroupCommit {
     return this.#queue.length === 0 && this.#calls === 0;
   }
 
-  /** Behind a failed batch nothing is sent before all calls have settled. */
+  /** After a failed batch nothing is sent until all calls have settled. */
   get #maySend(): boolean {
     if (this.#queue.length === 0 || this.#calls > this.#underWay.length) return false;
     return this.#calls < (this.#isQuick ? QUICK_CALLS : 1);
   }
 
-  /** Loops and renewals share a sync instead: they have no clients on the other side of a socket that wait, and each message to the backend costs. */
+  /**
+   * Only client requests are sent early. Loops and lease renewals share a sync instead: no client waits for them at a
+   * socket, and each message costs.
+   */
   get #isEager(): boolean {
     return this.#loop.lane === "request" && this.#isQuick && this.#maySend;
   }
@@ -142,8 +145,9 @@ export class GroupCommit {
   }
 
   /**
-   * As a step of its own, so that what is written in one step goes in one batch, or in a few when it is much. In the lane of the writers: what waits there already
-   * may write too, and goes with it. No writer waits for a lane behind its own.
+   * Posts the send as a separate step, so that all commits of one step share a batch, or a few when there are many. The
+   * step runs in the writers' lane: steps queued there may add writes to the batch, and no writer waits for a less
+   * urgent lane.
    */
   #post(): void {
     const lane = this.#queue[0]?.lane;
@@ -182,7 +186,7 @@ export class GroupCommit {
     this.#settled();
   }
 
-  /** What was accepted behind a lost batch was judged against a state that never came to be: it is lost with it. */
+  /** Commits behind a lost batch are lost too: they were judged against a state that never came to exist. */
   #failed(batch: Batch, cause: unknown): void {
     if (this.#underWay.includes(batch)) this.#lose(cause);
     this.#settled();

@@ -1,12 +1,12 @@
 /**
- * The history of one key group: its records from old to new, and the group as it was before the oldest of them. A record is
- * what one commit did to the group. The group's map is kept for the last commit of each batch that became visible; in
- * between it is made from the one before by doing the commits again.
+ * The history of one key group: its records from old to new, and the group as it was before the oldest. A record holds
+ * the changes of one commit in the group. The map of the group is kept for the last commit of each published batch;
+ * maps in between are rebuilt from the previous one.
  */
 import type { SortedMap } from "../base/collections/sorted-map.ts";
 import type { Entry, Slot, WatchEvent } from "./store.ts";
 
-/** So many of the newest records keep what readers made of the entries they replaced: watchers that keep up look at those. */
+/** Number of newest records whose replaced entries keep their slots: watchers that keep up read those. */
 const UNFOLDED_RECORDS = 2000;
 
 export interface HistoryRecord {
@@ -14,11 +14,11 @@ export interface HistoryRecord {
   readonly time: number;
   readonly events: readonly WatchEvent[];
   readonly bytes: number;
-  /** The group after it, when it is kept. */
+  /** The group's map after the record, if kept. */
   entries: SortedMap<Entry> | undefined;
 }
 
-/** Groups that share a budget. */
+/** Groups that share a budget of bytes and records. */
 export interface Pool {
   readonly maxBytes: number;
   readonly maxRecords: number;
@@ -30,13 +30,13 @@ export interface Pool {
 export class GroupHistory {
   readonly key: string;
   readonly pool: Pool;
-  /** The revision of the last record that was dropped. */
+  /** Revision of the last dropped record. */
   floor: number;
   bytes = 0;
-  /** The group as it was before the first of `#records`. */
+  /** The group before the first of `#records`. */
   #base: SortedMap<Entry>;
   #records: HistoryRecord[] = [];
-  /** Index of the oldest record. Those before it are dropped, but the newest of them may be what a map is made from. */
+  /** Index of the oldest record. Earlier ones are dropped; the newest of them may still serve as the base of a map. */
   #start = 0;
   /** Index of the oldest record whose replaced entries are not folded. */
   #unfolded = 0;
@@ -63,7 +63,7 @@ export class GroupHistory {
     this.pool.records += 1;
   }
 
-  /** Keeps the map as it is after the newest record. */
+  /** Keeps the map of the group after the newest record. */
   keep(entries: SortedMap<Entry>): void {
     const newest = this.#records.at(-1);
     if (newest !== undefined) newest.entries = entries;
@@ -81,7 +81,7 @@ export class GroupHistory {
     if (this.#start > 64 && this.#start * 2 > this.#records.length) this.#release();
   }
 
-  /** Index for `record` of the first record after the revision. */
+  /** Index of the first record after the revision. */
   indexAfter(revision: number): number {
     let low = this.#start;
     let high = this.#records.length;
@@ -97,7 +97,7 @@ export class GroupHistory {
     return this.#records[index];
   }
 
-  /** The group as it was; the revision must not be below the floor. */
+  /** The group at a revision, which must not be below the floor. */
   entriesAt(revision: number): SortedMap<Entry> {
     const end = this.indexAfter(revision);
     const kept = this.#keptBefore(end);
@@ -131,7 +131,7 @@ export class GroupHistory {
     return index;
   }
 
-  /** Lets go of dropped records, up to the newest whose map is kept. */
+  /** Frees dropped records, up to the newest whose map is kept. */
   #release(): void {
     const kept = this.#keptBefore(this.#start);
     if (kept < 0) return;

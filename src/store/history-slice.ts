@@ -12,14 +12,14 @@ export interface HistorySlice {
 export interface SliceBounds {
   readonly after: number;
   readonly prefix: string;
-  /** The newest revision there is. */
+  /** Newest revision of the store. */
   readonly head: number;
 }
 
-/** Most revisions looked at for one slice, so that a watcher that catches up never holds the loop for long. */
+/** Upper bound of revisions per slice, so that a watcher that catches up does not block the loop. */
 const SLICE_REVISIONS = 2000;
 
-/** The next slice: whole revisions, as many as fit. */
+/** Returns the next slice: whole revisions, as many as fit. */
 export function sliceOf(groups: Iterable<GroupHistory>, { after, prefix, head }: SliceBounds): HistorySlice {
   const cursors = Array.from(groups, (group) => new Cursor(group, after));
   const events: WatchEvent[] = [];
@@ -49,7 +49,7 @@ class Cursor {
     return this.#group.record(this.#index);
   }
 
-  /** The events at this revision, if the next record is of it. */
+  /** Events of the next record if it has this revision. */
   take(revision: number): readonly WatchEvent[] {
     const { record } = this;
     if (record?.revision !== revision) return [];

@@ -10,7 +10,7 @@ const MAPS = "/registry/configmaps/";
 const LEASES = "/registry/leases/";
 const SECOND = 1000;
 
-/** A history with a state beside it, as the mirror keeps them. */
+/** A history and its state, kept together as the mirror does. */
 class Recorder {
   readonly history: History;
   state = State.empty();
@@ -32,13 +32,13 @@ class Recorder {
     return commit.revision;
   }
 
-  /** So many writes of one key, spread evenly over the time. */
+  /** Writes one key `count` times, spread evenly over the time. */
   flood(key: string, { from, to, count }: { from: number; to: number; count: number }): void {
     for (let n = 0; n < count; n++) this.put(key, from + ((to - from) * n) / count, 1000);
   }
 }
 
-/** Puts and deletions of a few pods. */
+/** Random puts and deletions of a few pods. */
 function someChange(n: number): Change {
   const key = `${PODS}${String((n * n) % 17)}`;
   return n % 5 === 4 ? { type: "delete", key } : { type: "put", key, value: Buffer.of(n) };
@@ -59,7 +59,7 @@ function expectStates(history: History, { states, floor, head }: Expected): void
   }
 }
 
-/** In the slot of an entry: remembers whether it was told. */
+/** A slot that records whether `fold` was called. */
 class Told implements Slot {
   isFolded = false;
 

@@ -1,9 +1,8 @@
 /**
- * The window of past revisions, kept for each key group by itself so that a busy group pushes out nobody else's history.
- * The window ends
- *   - by time: records older than `windowMs` go;
- *   - by bytes and count, for each pool of groups: first everything older than `keepMs` goes, from the old end; then only the
- *     groups above a common level are cut down to it. So a group loses its last `keepMs` only through its own volume.
+ * The window of past revisions, kept per key group, so that a busy group does not evict the history of others.
+ * By time: records older than `windowMs` are dropped.
+ * By bytes and count, per pool of groups: first records older than `keepMs` are dropped, oldest first; then only groups
+ * above a common level are cut to it. So a group loses its last `keepMs` only through its own volume.
  */
 import { SortedMap } from "../base/collections/sorted-map.ts";
 import type { Commit } from "./commit.ts";
@@ -16,32 +15,32 @@ import type { KeyGroup, State } from "./state.ts";
 import type { Entry, WatchEvent } from "./store.ts";
 
 export interface HistoryOptions {
-  /** Nothing older is kept. */
+  /** Upper bound of a record's age. */
   readonly windowMs?: number;
-  /** What each group keeps however much others write. */
+  /** Age up to which each group keeps its history, however much other groups write. */
   readonly keepMs?: number;
-  /** For all groups that have no budget of their own. */
+  /** Budget of all groups without their own. */
   readonly maxBytes?: number;
   readonly maxRecords?: number;
   /** Groups with a budget of their own, in bytes. */
   readonly ownBudgets?: ReadonlyMap<string, number>;
 }
 
-/** As kube-apiserver's: etcd is compacted every 5 minutes, a watch cache keeps at least 75 seconds. */
+/** Kube-apiserver's values: it compacts etcd every 5 minutes, and a watch cache keeps at least 75 seconds. */
 const WINDOW_MS = 5 * 60_000;
 const KEEP_MS = 75_000;
 const MAX_BYTES = 64 << 20;
 const MAX_RECORDS = 100_000;
-/** Leases and Events are written all the time and watched by few. */
+/** Leases and Events are written often and watched rarely. */
 const OWN_BUDGETS: ReadonlyMap<string, number> = new Map([
   ["/registry/leases/", 4 << 20],
   ["/registry/events/", 8 << 20],
 ]);
-/** All history together takes at most about a fifth of a quota: the rest is for what is live. */
+/** All history takes at most about a fifth of a quota; the rest is for live entries. */
 const SHARE_OF_QUOTA = 1 / 8;
 const OWN_SHARE_OF_QUOTA = 1 / 32;
 
-/** The same, with budgets that fit into a quota. */
+/** The same options with budgets that fit a quota. */
 export function historyWithin(quotaBytes: number | undefined, options: HistoryOptions = {}): HistoryOptions {
   if (quotaBytes === undefined) return options;
   const { maxBytes = MAX_BYTES, ownBudgets = OWN_BUDGETS } = options;
@@ -53,9 +52,9 @@ export function historyWithin(quotaBytes: number | undefined, options: HistoryOp
   };
 }
 
-/** Copied tree nodes and the record itself; see SortedMap. */
+/** Memory of a record and its copied tree nodes; see SortedMap. */
 const RECORD_BYTES = 1024;
-/** A pool above its budget is cut to this share of it, so that trimming is rare. */
+/** Share of the budget to which a full pool is cut, so that trimming is rare. */
 const TRIM_TO = 7 / 8;
 export class History {
   readonly #options: Required<HistoryOptions>;
@@ -74,21 +73,21 @@ export class History {
     this.#floor = floor;
   }
 
-  /** What it keeps alive. */
+  /** Memory that the history keeps alive, in bytes. */
   get bytes(): number {
     let bytes = 0;
     for (const pool of this.#pools.values()) bytes += pool.bytes;
     return bytes;
   }
 
-  /** Everything under the prefix that happened after this revision is kept. */
+  /** Revision after which all events under the prefix are kept. */
   floor(prefix: string): number {
     let floor = this.#floor;
     for (const group of this.#under(prefix)) floor = Math.max(floor, group.floor);
     return floor;
   }
 
-  /** Commits that lead from one state to another. Only for the last of them the maps are kept: see GroupHistory. */
+  /** Adds commits that lead from one state to another. Maps are kept for the last commit only: see GroupHistory. */
   append(commits: readonly Commit[], before: State, after: State): void {
     const changed = new Set<GroupHistory>();
     for (const commit of commits) this.#record(commit, before, changed);
@@ -100,7 +99,7 @@ export class History {
     }
   }
 
-  /** Drops what is older than the window; forgets groups whose history is empty and known to be older than the global floor. */
+  /** Drops records older than the window, and groups without records that are older than the global floor. */
   expire(now: number): void {
     for (const group of this.#groups.values()) {
       dropOlder(group, now - this.#options.windowMs);
@@ -117,7 +116,7 @@ export class History {
     }
   }
 
-  /** The groups under a prefix as they were; `current` where they have not changed since. The revision must not be below the floor. */
+  /** The groups under a prefix at a revision not below the floor; `current` serves unchanged groups. */
   groupsAt(revision: number, prefix: string, current: State): KeyGroup[] {
     const groups = new Map<string, SortedMap<Entry>>();
     for (const { key, entries } of current.groups.range("", "\u{ffff}")) {
@@ -130,7 +129,10 @@ export class History {
       .toSorted((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** The next events under a prefix, whole revisions only. `after` must not be below the floor; `head` is the newest revision. */
+  /**
+   * Returns the next events under a prefix, whole revisions only. `after` must not be below the floor; `head` is the
+   * newest revision.
+   */
   slice(after: number, prefix: string, head: number): HistorySlice {
     return sliceOf(this.#under(prefix), { after, prefix, head });
   }
@@ -199,7 +201,7 @@ export class History {
   }
 }
 
-/** What the record alone keeps alive: the values that were replaced. */
+/** Bytes that only this record keeps alive: the replaced values. */
 function bytesKept(events: readonly WatchEvent[]): number {
   let bytes = RECORD_BYTES;
   for (const event of events) bytes += event.before?.value.byteLength ?? 0;
@@ -246,8 +248,8 @@ function cut(group: GroupHistory, bytes: number, records: number): void {
 }
 
 /**
- * The level to which the largest must be cut so that all together hold no more than `total`:
- * waterLevel([10, 50, 90], 100) is 45, for 10 + 45 + 45 = 100.
+ * Level to which the largest sizes are cut so that the sum is at most `total`: waterLevel([10, 50, 90], 100) is 45, for
+ * 10 + 45 + 45 = 100.
  */
 export function waterLevel(sizes: readonly number[], total: number): number {
   let left = total;

@@ -1,22 +1,20 @@
 /**
- * Keys are kept in groups, so that what happens in one costs the others nothing: each group has its own sorted map and its
- * own history. A group is all keys with the same first two segments, or three when the second has a dot:
- *
- *     /registry/pods/default/web-1              -> /registry/pods/
- *     /registry/example.com/widgets/default/a   -> /registry/example.com/widgets/
- *     /registry/ranges                          -> /registry/ranges        (a group of one key)
- *
- * No group lies within another, so groups in order of their names give all keys in order.
+ * Splits keys into groups, each with its own sorted map and history, so that a busy group costs the others nothing.
+ * A group is all keys with the same first two segments, or three when the second has a dot:
+ * /registry/pods/default/web-1 -> /registry/pods/
+ * /registry/example.com/widgets/default/a -> /registry/example.com/widgets/
+ * /registry/ranges -> /registry/ranges (a group of one key)
+ * No group contains another, so groups in order of their names give all keys in order.
  */
 export function groupOf(key: string): string {
   if (key.startsWith(latest)) return latest;
   const group = findGroup(key);
-  // Then whatever begins with it has the same first segments.
+  // Every key that begins with this text has the same first segments.
   if (group.length < key.length) latest = group;
   return group;
 }
 
-/** The group of a recent key: neighbours get the same text, whose hash is known, instead of a new one each. */
+/** Cached group of the last key: neighbours share one string with a known hash instead of creating one each. */
 let latest = "/registry/pods/";
 
 function findGroup(key: string): string {

@@ -1,6 +1,6 @@
 /**
- * Builds the state from the rows of a file store, which come in the order they were written. The newest commits are kept
- * apart, so that watches which were cut by a restart find them in memory; the older ones are in the archive.
+ * Builds the state from the rows of a file store, which come in write order. The newest commits go to the history in
+ * memory, so that watches cut by a restart can resume from it; older ones stay in the archive.
  */
 import type { Commit } from "./commit.ts";
 import type { DiskWindow } from "./disk-window.ts";
@@ -10,21 +10,21 @@ import { State, StateEditor } from "./state.ts";
 import type { Advance } from "./state.ts";
 import type { Entry, WatchEvent } from "./store.ts";
 
-/** What is kept apart: a few seconds of a busy cluster. */
+/** Upper bound of the commits kept for the history: a few seconds of a busy cluster. */
 const RECENT_ROWS = 10_000;
 const RECENT_BYTES = 16 << 20;
-/** Commits of one advance: a read at a revision between two states does as many again. */
+/** Commits per advance; a read at a revision in between replays up to as many. */
 const ADVANCE_COMMITS = 256;
 
 export class LoadedState {
   readonly #window: DiskWindow | undefined;
   readonly #live = new Map<string, Entry>();
-  /** Commits, each as its rows, from old to new. */
+  /** Kept commits as their rows, from old to new. */
   readonly #recent: LoadedRow[][] = [];
   #recentRows = 0;
   #recentBytes = 0;
 
-  /** The window, if there is one, learns how old the history on disk is. */
+  /** `window` records the age of the history on disk. */
   constructor(window?: DiskWindow) {
     this.#window = window;
   }
@@ -39,7 +39,7 @@ export class LoadedState {
     this.#recentBytes += bytes;
   }
 
-  /** The state at the end of the older rows, and the commits that lead from it to `revision`. */
+  /** Returns the state after the older rows, and the commits that lead from it to `revision`. */
   finish(compactedRevision: number, revision: number): { state: State; advances: Advance[] } {
     this.#window?.begin(compactedRevision);
     const kept = this.#recent.filter((rows) => (rows[0]?.revision ?? 0) > compactedRevision);
@@ -84,7 +84,7 @@ function bytesOf(row: LoadedRow): number {
   return row.key.length + (row.value?.byteLength ?? 0);
 }
 
-/** A commit as it was when it was made; the state is taken on to it. */
+/** Rebuilds a commit as it was written, and applies it to the state. */
 function redo(state: StateEditor, rows: readonly LoadedRow[]): Commit {
   const { revision, time } = rows[0] ?? { revision: state.revision, time: 0 };
   const events: WatchEvent[] = rows.map((row) => ({

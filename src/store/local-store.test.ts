@@ -59,7 +59,7 @@ test("what is accepted can be asked for at any moment, and is what a view of it 
 
 test("each batch shows the state at its own end, whatever was accepted since", async () => {
   const { loop, backend, store } = openWorld();
-  // More than a batch takes, in one step.
+  // Writes more than one batch holds, in one step.
   const writes = Array.from({ length: 3000 }, (_, n) => store.write(put("/k/a", String(n))));
   const seen: (readonly [number, string | undefined])[] = [];
   for (let next = 0; seen.at(-1)?.[0] !== 3001; next += 1) {
@@ -133,7 +133,7 @@ test("a cut of history that finds no room takes nothing from what was accepted",
     await loop.settle();
   }
 
-  // The second makes the first too much, so history is cut while others are on their way.
+  // The second write makes a cut of the first due, so a cut runs while other writes are in flight.
   backend.batches[0]?.succeed();
   await loop.settle();
   backend.batches[1]?.succeed();

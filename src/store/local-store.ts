@@ -1,9 +1,9 @@
 /**
- * The store of one process: memory and file engine, which differ in their backend only.
- *
- * It has two heads. *Accepted*: transactions in the order taken, judged at once, without an await. *Visible*: the newest
- * durable one, shown by the mirror. A batch becomes visible in this order: durable, state and history, watchers told,
- * writers answered; so a writer that was answered reads its own write everywhere.
+ * The store of one process: memory and file engine, which differ only in their backend.
+ * It has two heads. *Accepted* includes all transactions judged so far, in call order, without an await. *Visible* is
+ * the newest durable state, which the mirror shows.
+ * A batch becomes visible in this order: durable, state and history, watchers, writers. So a writer that got its answer
+ * reads its own write everywhere.
  */
 import type { Loop, Timer } from "../base/loop/loop.ts";
 import type { Backend } from "./backend.ts";
@@ -32,20 +32,20 @@ import type {
 } from "./store.ts";
 import { advance } from "./transaction.ts";
 
-/** How soon expired keys are tried again when the backend had no room for their deletion. */
+/** Interval of retries of an expiry for which the backend had no space. */
 const EXPIRY_RETRY_MS = 5000;
-/** How often history on disk is cut while nobody writes. */
+/** Interval of cuts of the history on disk while there are no writes. */
 const COMPACT_EVERY_MS = 30_000;
-/** Row, key and bookkeeping of a change beside its value, roughly. */
+/** Approximate size of a change besides its value: row, key and bookkeeping. */
 const CHANGE_BYTES = 200;
 
 export interface LocalStoreOptions {
   readonly loop: Loop;
   readonly backend: Backend;
   readonly mirror: Mirror;
-  /** Tells when history in the backend may be cut; without it only `compact` does. */
+  /** Decides when history in the backend may be cut; without it only `compact` cuts. */
   readonly diskWindow?: DiskWindow;
-  /** Above it writes that add data fail with `NoSpace`; see space.ts. */
+  /** Bytes above which writes that add data fail with `NoSpace`; see space.ts. */
   readonly quotaBytes?: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export class LocalStore implements Store {
   #accepted: StateEditor;
   #phase: Phase = { state: "open" };
   #compacting: Promise<void> | undefined;
-  /** History up to here is due, and found no room to be cut. */
+  /** Revision up to which a cut is due but found no space. */
   #uncut: number | undefined;
   #expiryTimer: { readonly at: number; readonly timer: Timer } | undefined;
   #compactTimer: Timer | undefined;
@@ -94,7 +94,7 @@ export class LocalStore implements Store {
     this.#end = end;
   }
 
-  /** Begins to end keys and to cut history by themselves. Called once, by whoever opened the store. */
+  /** Starts the expiry of keys and the cuts of history. The opener of the store calls it once. */
   begin(): this {
     this.#armExpiry();
     this.#armCompaction();
@@ -117,7 +117,7 @@ export class LocalStore implements Store {
     );
   }
 
-  /** Transactions are judged in order here, so nobody has to wait for anybody. */
+  /** Always undefined: transactions are judged in order here, so no writer has to wait. */
   turn(): undefined {
     return undefined;
   }
@@ -136,7 +136,7 @@ export class LocalStore implements Store {
     return this.#mirror.at(revision, prefix);
   }
 
-  /** One promise from here to the disk and back, for this runs with every write. */
+  /** Runs for every write, so it creates only one promise. */
   write(transaction: Transaction): Promise<Committed> {
     try {
       const commit = this.#take(transaction);
@@ -203,12 +203,12 @@ export class LocalStore implements Store {
     return advance(this.#accepted, transaction, { now: this.#loop.now(), admit });
   }
 
-  /** What was accepted and is not durable yet counts too. */
+  /** Includes accepted commits that are not durable yet. */
   get #usedBytes(): number {
     return this.#accepted.liveBytes + this.#mirror.historyBytes;
   }
 
-  /** History that is over makes room before a write is refused. */
+  /** Expires old history to make space before a write is refused. */
   #admit(events: readonly WatchEvent[], transaction: Transaction): void {
     const growth = growthOf(events);
     if (this.#quota.hasRoom(this.#usedBytes, growth, transaction)) return;
@@ -216,7 +216,7 @@ export class LocalStore implements Store {
     if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction)) throw this.#quota.refusal();
   }
 
-  /** It depends on what was accepted before it and is not visible yet, so it is answered after that. */
+  /** Answers a no-op once all earlier accepted writes are visible, since it depends on them. */
   async #unchanged({ changes }: Transaction): Promise<Committed> {
     const { revision } = this.#accepted;
     if (revision > this.view.revision) await this.#commits.newest;
@@ -290,7 +290,7 @@ export class LocalStore implements Store {
     });
   }
 
-  /** Also while there is no room, for it may make some. */
+  /** Runs even when the store is full, since expiry may free space. */
   #cutHistory(uncut?: number): void {
     const isOpen = this.#phase.state === "open" || this.#phase.state === "full";
     if (this.#compacting !== undefined || !isOpen) return;
@@ -303,7 +303,7 @@ export class LocalStore implements Store {
       },
       (error: unknown) => {
         this.#compacting = undefined;
-        // What was accepted meanwhile is not lost by it, and may yet fit.
+        // Commits accepted meanwhile are not lost by the failure, and may still fit.
         if (isStoreError(error, "NoSpace")) {
           this.#uncut = revision;
           this.#noteFull(error);
@@ -316,7 +316,7 @@ export class LocalStore implements Store {
   }
 }
 
-/** An event for each change, in their order, but for deletions of keys that were not there. */
+/** Returns an event per change, in order, except for deletions of missing keys. */
 function entriesOf({ changes }: Transaction, { events }: Commit): (Entry | undefined)[] {
   const [first] = events;
   if (first !== undefined && changes.length === 1) return [first.after];

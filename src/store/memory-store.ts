@@ -1,4 +1,4 @@
-/** The engine for tests and forks: what is accepted is as durable as it gets. */
+/** The engine for tests and forks: its backend commits at once, without a disk. */
 import type { Loop } from "../base/loop/loop.ts";
 import type { Backend } from "./backend.ts";
 import { historyWithin } from "./history.ts";
@@ -11,9 +11,9 @@ import type { Entry } from "./store.ts";
 export interface MemoryStoreOptions {
   readonly loop: Loop;
   readonly history?: HistoryOptions;
-  /** Above it writes that add data fail with `NoSpace`; none unless given. */
+  /** Bytes above which writes that add data fail with `NoSpace`; default no limit. */
   readonly quotaBytes?: number | undefined;
-  /** What the store begins with. */
+  /** Initial state of the store. */
   readonly restore?: { readonly revision: number; readonly entries: Iterable<Entry> };
 }
 
@@ -27,7 +27,10 @@ export class MemoryStore extends LocalStore {
     this.#quotaBytes = quotaBytes;
   }
 
-  /** A store of its own that begins with this one's visible state and history. Costs nothing for each object. */
+  /**
+   * Returns an independent store that starts with this one's visible state and history. Shares all objects, so it
+   * copies none.
+   */
   fork(loop: Loop): MemoryStore {
     return new MemoryStore(loop, this.#mirror.fork(loop), this.#quotaBytes).begin();
   }

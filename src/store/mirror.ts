@@ -1,6 +1,6 @@
 /**
- * The visible side of a store, the same for all engines: the newest visible state, its history and its watchers. Engines
- * decide what happens; the mirror shows it. Everything readers see comes from here, in revision order.
+ * The visible side of a store, the same for all engines: the newest visible state, its history and its watchers.
+ * Engines decide on changes; the mirror publishes them. All reads come from here, in revision order.
  */
 import type { Loop } from "../base/loop/loop.ts";
 import type { Archive } from "./archive.ts";
@@ -21,7 +21,7 @@ export interface MirrorOptions {
   readonly archive?: Archive;
 }
 
-/** How often history is looked through for what is older than the window. */
+/** Interval at which history is checked for records older than the window. */
 const EXPIRE_EVERY_MS = 10_000;
 
 export class Mirror implements WatchSource {
@@ -34,7 +34,7 @@ export class Mirror implements WatchSource {
   readonly #historyOptions: HistoryOptions;
   #expireAt = 0;
 
-  /** Begins with a state whose past is unknown, but for what the archive holds. */
+  /** Starts with a state whose past is unknown, except for the archive. */
   constructor({ loop, history, archive }: MirrorOptions, state: State) {
     this.loop = loop;
     this.#archive = archive;
@@ -51,7 +51,7 @@ export class Mirror implements WatchSource {
     return this.#state.revision;
   }
 
-  /** Of everything that readers see: what is live, and the history. */
+  /** Estimated memory of all that readers see: live entries and history. */
   get usedBytes(): number {
     return this.#state.live.liveBytes + this.#history.bytes;
   }
@@ -60,7 +60,7 @@ export class Mirror implements WatchSource {
     return this.#history.bytes;
   }
 
-  /** Drops history that is older than its window. Commits do so too, but none may come. */
+  /** Drops history older than its window, also when no commits arrive to do so. */
   expire(): void {
     this.#history.expire(this.loop.now());
   }
@@ -69,7 +69,7 @@ export class Mirror implements WatchSource {
     return this.#watchers.size;
   }
 
-  /** Makes commits visible: state first, then the watchers are told. Each must follow the one before. */
+  /** Makes commits visible: first the state, then the watchers. Each commit must follow the previous one. */
   publish({ commits, state }: Advance): void {
     const last = commits.at(-1);
     if (last === undefined) return;
@@ -88,12 +88,12 @@ export class Mirror implements WatchSource {
     this.#hub.publish(commits);
   }
 
-  /** Moves the visible revision on when nothing of ours changed at it (etcd counts other people's keys too). */
+  /** Advances the visible revision past a revision without changes to this store's keys: etcd counts other keys too. */
   skipTo(revision: number): void {
     if (revision > this.#state.revision) this.#state = this.#state.with(revision, []);
   }
 
-  /** Starts over with a state whose past is unknown: all watches end with `Compacted`. */
+  /** Starts over with a state whose past is unknown; all watches end with `Compacted`. */
   reset(state: State): void {
     this.#state = state;
     this.#history = new History(this.#historyOptions, state.revision);
@@ -132,7 +132,7 @@ export class Mirror implements WatchSource {
     for (const watcher of this.#watchers) watcher.end(error);
   }
 
-  /** A mirror of its own with the same state and past, and no watchers. */
+  /** Returns an independent mirror with the same state and past, and no watchers. */
   fork(loop: Loop): Mirror {
     const options = { loop, history: this.#historyOptions };
     const fork = new Mirror(

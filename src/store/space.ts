@@ -1,51 +1,54 @@
 /**
- * The quota of the store. Readers keep decoded values on the heap, so without a quota a writer could end the process. A full
- * store refuses writes that add data and takes those that remove it. The quota counts live entries, each with the heap that
- * its decoded value takes, and the history that is kept.
+ * The quota of the store. Readers keep decoded values on the heap, so without a quota a writer could exhaust the
+ * process's memory. A full store refuses writes that add data and accepts those that remove it. The quota counts the
+ * heap of live entries with their decoded values, and of the history.
  */
 import { StoreError } from "./store-error.ts";
 import type { Entry, StoreSpace, Transaction } from "./store.ts";
 
-/** Heap of an entry beside its key and value: tree nodes, the object that readers share, its strings. */
+/** Heap of an entry besides its key and value: tree nodes, the shared decoded object, its strings. */
 const ENTRY_BYTES = 1024;
 
 /**
- * Heap that one character of JSON brings when the value is decoded, measured with JSON.parse. A long text costs its bytes; a
- * map of many short strings costs five times its bytes, a pod three times.
+ * Heap per character of JSON when the value is decoded, measured with JSON.parse. A long text costs its bytes; a map of
+ * many short strings costs five times its bytes, a pod three times.
  */
 const DECODED_BYTES = decodedBytesTable({ '"': 11, ",": 2, "{": 16, "[": 12 });
-/** Characters that are looked at: a full scan of each value would cost a write some percents of its CPU. */
+/** Number of sampled characters: a full scan of each value would cost a write some percent of its CPU. */
 const SAMPLES = 128;
-/** Multiples of it, modulo 1, spread evenly, and meet no period of a text. */
+/** Step between samples: its multiples modulo 1 spread evenly and match no period of a text. */
 const GOLDEN_RATIO = 0.618_033_988_749_894_9;
 
-/** A full store is so until it holds no more than this share of its quota: otherwise it would be full and not full by turns. */
+/**
+ * A full store stays full until its usage falls to this share of the quota. Otherwise it would flip between full and
+ * not full.
+ */
 const CLEAR_AT = 0.9;
 
 /**
- * Up to which share of the quota a write may add data. What is beyond the quota is a reserve, so that objects can be deleted
- * and the cluster's own loops go on. A write that only begins a deletion is not bound: each object has one.
+ * Share of the quota up to which a write may add data. The part above the quota is a reserve for deleting objects and
+ * for the cluster's own loops. A write that only starts a deletion is unlimited: each object has one.
  */
 const LIMITS = {
   ending: 1.1,
   upkeep: 1.2,
   deletion: Infinity,
 } as const;
-/** More than a status or a condition takes: a key to which a write adds more is growth, whatever its purpose. */
+/** More than a status or a condition needs: a larger addition to a key counts as growth, whatever its purpose. */
 const RESERVE_WRITE_BYTES = 16 * 1024;
 
-/** As clients of Kubernetes know it from etcd. */
+/** Etcd's text, which Kubernetes clients know. */
 const MESSAGE = "etcdserver: mvcc: database space exceeded";
 
-/** Memory that an entry takes once its value is decoded. */
+/** Estimated heap of an entry once its value is decoded. */
 export function entryBytes({ key, value, modRevision }: MeasuredEntry): number {
   return ENTRY_BYTES + key.length + value.byteLength + decodedBytes(value, modRevision);
 }
 
-/** The revision is not needed for a value that was not written yet. */
+/** An entry to measure; a value that is not written yet has no revision. */
 export type MeasuredEntry = Pick<Entry, "key" | "value"> & { readonly modRevision?: number };
 
-/** An estimate from samples. The revision decides which: a client cannot write a value around them. */
+/** Estimate from samples. The revision selects them, so that a client cannot place its data around them. */
 function decodedBytes(value: Uint8Array, modRevision = 0): number {
   const { length } = value;
   let bytes = 0;
@@ -76,11 +79,11 @@ function decodedBytesTable(weights: Readonly<Record<string, number>>): Uint8Arra
   return table;
 }
 
-/** What changes add to the store. */
+/** Increase in size by a set of changes. */
 export interface Growth {
-  /** Of memory, by `entryBytes`. */
+  /** Bytes of memory, by `entryBytes`. */
   readonly bytes: number;
-  /** Whether keys and values get longer. An estimate of memory may rise where they do not. */
+  /** Whether keys and values get longer in total. The estimate of memory may rise even when they do not. */
   readonly isLonger: boolean;
 }
 
@@ -108,12 +111,12 @@ export class SpaceQuota {
   readonly #maxBytes: number;
   #isFull = false;
 
-  /** Undefined for no quota. */
+  /** `maxBytes` undefined means no quota. */
   constructor(maxBytes: number | undefined) {
     this.#maxBytes = maxBytes ?? Infinity;
   }
 
-  /** Whether the quota is reached, and was not left since. */
+  /** Current usage; `isFull` stays true until the usage has fallen below the threshold. */
   look(usedBytes: number): StoreSpace {
     if (usedBytes > this.#maxBytes) this.#isFull = true;
     else if (usedBytes <= this.#maxBytes * CLEAR_AT) this.#isFull = false;
@@ -121,7 +124,7 @@ export class SpaceQuota {
     return { usedBytes, quotaBytes, isFull: this.#isFull };
   }
 
-  /** Whether there is room for a transaction that adds so much. */
+  /** Whether there is space for the growth of a transaction. */
   hasRoom(usedBytes: number, growth: Growth, { changes, purpose = "growth" }: Transaction): boolean {
     if (growth.bytes <= 0 || this.#maxBytes === Infinity) return true;
     const after = usedBytes + growth.bytes;
@@ -131,7 +134,7 @@ export class SpaceQuota {
     return growth.bytes <= RESERVE_WRITE_BYTES * changes.length && after <= this.#maxBytes * LIMITS[purpose];
   }
 
-  /** The error for a write without room: the store is full from now on. */
+  /** Returns the error for a refused write; the store is full from now on. */
   refusal(): StoreError {
     this.#isFull = true;
     return new StoreError("NoSpace", MESSAGE);

@@ -1,6 +1,6 @@
 /**
- * The state of all keys at one revision, as an immutable value, and the editor that takes it through many changes to the
- * next. Visible head, history and forks are kept states; the accepted head is an editor.
+ * The state of all keys at one revision as an immutable value, and the editor that applies many changes to it. The
+ * visible head, history and forks are states; the accepted head is an editor.
  */
 import { SortedMap } from "../base/collections/sorted-map.ts";
 import type { SortedMapEditor } from "../base/collections/sorted-map.ts";
@@ -16,18 +16,18 @@ export interface KeyGroup {
   readonly entries: SortedMap<Entry>;
 }
 
-/** Live keys and the sum of their row ids: see Commit. */
+/** Number of live keys and the sum of their row ids: see Commit. */
 export interface LiveSum {
   readonly liveCount: number;
   readonly liveSum: number;
-  /** What they cost: see space.ts. */
+  /** Estimated memory of the live entries: see space.ts. */
   readonly liveBytes: number;
 }
 
-/** Row ids are `revision * MAX_CHANGES + ordinal`; sums of them stay exact below this. */
+/** Modulus of the sums of row ids. Row ids are `revision * MAX_CHANGES + ordinal`; sums stay exact below this. */
 const SUM_MODULUS = 2 ** 52;
 
-/** What a group holds that is not there: the same for all states. */
+/** Empty content of a missing group, shared by all states. */
 const NOTHING = SortedMap.empty<Entry>();
 
 export class State implements View {
@@ -36,7 +36,7 @@ export class State implements View {
   readonly live: LiveSum;
   readonly expiry: Expiry;
 
-  /** For the editor; others begin with one of the functions below. */
+  /** For the editor; other callers use one of the functions below. */
   constructor({ revision, groups, live, expiry }: Pick<State, "revision" | "groups" | "live" | "expiry">) {
     this.revision = revision;
     this.groups = groups;
@@ -44,18 +44,18 @@ export class State implements View {
     this.expiry = expiry;
   }
 
-  /** As etcd, an empty store is at revision 1: 0 is free to mean "none". */
+  /** Like etcd, an empty store is at revision 1, so that 0 can mean "none". */
   static empty(): State {
     return State.of(1, []);
   }
 
-  /** Only these groups, for reading: what the groups were at a revision. */
+  /** State of these groups only, for reads at an older revision. */
   static ofGroups(revision: number, groups: readonly KeyGroup[]): State {
     const { live, expiry } = State.empty();
     return new State({ revision, groups: SortedMap.fromSorted(groups), live, expiry });
   }
 
-  /** From all live entries, in any order. */
+  /** State of all given live entries, in any order. */
   static of(revision: number, entries: Iterable<Entry>): State {
     const groups = new Map<string, Entry[]>();
     let liveCount = 0;
@@ -105,14 +105,14 @@ export class State implements View {
     return this.groups.get(groupOf(prefix))?.entries ?? NOTHING;
   }
 
-  /** The group that holds `from` begins at or before it; the others lie between the bounds. */
+  /** The group of `from` begins at or before it; the other groups are between the bounds. */
   *#groupsIn(from: string, to: string): IterableIterator<KeyGroup> {
     const first = this.groups.get(groupOf(from));
     if (first !== undefined && first.key < from) yield first;
     yield* this.groups.range(from, to);
   }
 
-  /** The next state: these entries written or, where undefined, deleted. */
+  /** The next state: these entries written or, if undefined, deleted. */
   with(revision: number, changes: readonly WatchEvent[]): State {
     const editor = new StateEditor(this);
     editor.apply(revision, changes);
@@ -120,13 +120,10 @@ export class State implements View {
   }
 }
 
-/**
- * A state under change. A map that many changes go through is copied once, not once for each of them; only what `state`
- * gave is safe from later changes.
- */
+/** A mutable state. A map is copied once for many changes. Only states returned by `state` are safe from later changes. */
 export class StateEditor {
   #kept: State;
-  /** Groups that have changed since `#kept`. */
+  /** Groups changed since `#kept`. */
   readonly #changed = new Map<string, SortedMapEditor<Entry>>();
   #revision: number;
   #liveCount: number;
@@ -187,7 +184,7 @@ export class StateEditor {
     }
   }
 
-  /** As it is now; the same value until the next change. */
+  /** The current state; the same value until the next change. */
   state(): State {
     if (this.#kept.revision === this.#revision && this.#changed.size === 0) return this.#kept;
     let { groups } = this.#kept;
@@ -211,7 +208,7 @@ export class StateEditor {
   }
 }
 
-/** Commits that follow each other, and the state after the last of them. */
+/** Consecutive commits, and the state after the last. */
 export interface Advance {
   readonly commits: readonly Commit[];
   readonly state: State;
@@ -235,7 +232,7 @@ function sortedEntries(entries: Entry[]): SortedMap<Entry> {
   return SortedMap.fromSorted(entries.toSorted((a, b) => (a.key < b.key ? -1 : 1)));
 }
 
-/** The state before these events, the newest of which is the last that happened to it. */
+/** The state before these events; the last event must be the newest of the state. */
 export function rewind(state: State, events: readonly WatchEvent[]): State {
   const undone = events.toReversed().map((event) => ({ ...event, before: event.after, after: event.before }));
   return state.with(state.revision, undone);

@@ -1,4 +1,4 @@
-/** The one error class of the store; the server translates it in exactly one place. Codes: docs/reference/errors.md. */
+/** The only error class of the store; the server translates it in exactly one place. Codes: docs/reference/errors.md. */
 
 export type StoreErrorCode =
   | "Compacted"
@@ -21,7 +21,7 @@ interface StoreErrorOptions extends ErrorOptions {
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly code: StoreErrorCode;
-  /** With `Compacted`, where it is known: the oldest revision that is kept. */
+  /** For `Compacted`: the oldest revision that is kept, if known. */
   readonly floor: number | undefined;
 
   constructor(code: StoreErrorCode, message: string, options?: StoreErrorOptions) {

@@ -1,7 +1,7 @@
 /**
- * The contract of the store: a revisioned key-value store with etcd's promises. Three engines
- * keep it (memory, file, etcd) and pass one suite, test/conformance/store-suite.ts.
- * What it promises in full sentences: docs/concepts/revisions.md.
+ * The contract of the store: a revisioned key-value store with etcd's guarantees. Three engines implement it (memory,
+ * file, etcd) and pass one suite, test/conformance/store-suite.ts. Full description of the guarantees:
+ * docs/concepts/revisions.md.
  */
 import type { Lane } from "../base/loop/loop.ts";
 
@@ -9,52 +9,57 @@ import type { Lane } from "../base/loop/loop.ts";
 export interface Entry {
   readonly key: string;
   readonly value: Uint8Array;
-  /** The revision that created the key, counted anew after a deletion. */
+  /** Revision that created the key; a key created again after a deletion gets a new one. */
   readonly createRevision: number;
-  /** The revision that wrote this value. */
+  /** Revision that wrote this value. */
   readonly modRevision: number;
-  /** How many times the key was written since it was created; 1 for the first. */
+  /** Number of writes to the key since its creation, starting at 1. */
   readonly version: number;
   /** Place of the change within its transaction. */
   readonly ordinal: number;
-  /** When the key ends by itself (Loop.now); undefined when never, or when only etcd knows. */
+  /** Time at which the key expires (Loop.now); undefined for never, or when only etcd knows. */
   readonly expiresAt: number | undefined;
-  /** For the reader: decoded object, served bytes. The store never looks into it; if it is a `Slot`, it is told when the entry is history. */
+  /**
+   * Cache for the reader: decoded object, served bytes. The store ignores it, except that it calls `fold` of a `Slot`
+   * when the entry becomes history.
+   */
   slot: unknown;
 }
 
-/** What may be in a slot. */
+/** Slot value with a hook that frees memory. */
 export interface Slot {
-  /** The entry was replaced a while ago: what can be made from its value again need not be kept. */
+  /** Called some time after the entry was replaced: drop data that can be rebuilt from its value. */
   fold(): void;
 }
 
-/** A consistent state at one revision. Cheap to keep for a while: views share structure. */
+/** A consistent state at one revision. Views share structure, so keeping one for a while is cheap. */
 export interface View {
   readonly revision: number;
   get(key: string): Entry | undefined;
   /** Entries with `from <= key < to`, in key order (UTF-16 code units). */
   range(from: string, to: string): IterableIterator<Entry>;
-  /** How many entries `range` would give, without visiting them. */
+  /** Number of entries that `range` would return, without visiting them. */
   count(from: string, to: string): number;
   /**
-   * Stands for everything under `prefix`, without visiting it: two views with the same mark hold the same entries there. Views with different
-   * marks may too, when something beside the prefix has changed. `prefix` names at least a resource: `/registry/pods/`.
+   * A token for everything under `prefix`, made without visiting it: views with the same mark hold the same entries
+   * there. Views with different marks may too, after a change beside the prefix. `prefix` names at least a resource:
+   * `/registry/pods/`.
    */
   mark(prefix: string): Mark;
   /**
-   * What has to be taken away from, and added to, the entries of the mark to get those of this view; costs about what has changed. The mark
-   * is one of the same prefix, of any view of this store; it stands for all that is within `/registry/pods/`, however long the prefix was.
+   * Entries to remove from and to add to those of the mark to get those of this view; the cost is proportional to the
+   * changes. The mark must be one of the same prefix from a view of this store. A mark covers all of `/registry/pods/`,
+   * even if its prefix was longer.
    */
   changesSince(mark: Mark, prefix: string): MarkedChanges;
 }
 
-/** What can be asked of a state that goes on changing: each answer holds for as long as nothing is written. */
+/** Reads of a changing state; each answer is valid until the next write. */
 export type Glance = Pick<View, "get" | "mark">;
 
 declare const marked: unique symbol;
 
-/** Compared by identity. Keeping one keeps what it stands for in memory. */
+/** Compared by identity. Keeping a mark keeps its entries in memory. */
 export interface Mark {
   readonly [marked]: true;
 }
@@ -64,7 +69,7 @@ export interface MarkedChanges {
   readonly added: readonly Entry[];
 }
 
-/** The key must have this mod revision when the transaction is taken; 0 means it must not exist. */
+/** The key must have this mod revision when the transaction is judged; 0 means it must not exist. */
 export interface Compare {
   readonly key: string;
   readonly modRevision: number;
@@ -75,29 +80,32 @@ export type Change =
       readonly type: "put";
       readonly key: string;
       readonly value: Uint8Array;
-      /** The key is deleted this long after the write, or up to a second later; keys that end together may share a revision. */
+      /**
+       * Lifetime of the key in milliseconds. The deletion may come up to a second late; keys that expire together may
+       * share a revision.
+       */
       readonly ttlMs?: number | undefined;
       readonly slot?: unknown;
     }
   | { readonly type: "delete"; readonly key: string };
 
-/** All changes happen at one revision, or none. A key occurs in at most one change. */
+/** All changes take effect at one revision, or none does. A key occurs in at most one change. */
 export interface Transaction {
-  /** Up to MAX_CHANGES. */
+  /** At most MAX_CHANGES. */
   readonly compare?: readonly Compare[];
-  /** 1 to MAX_CHANGES. Deleting a key that does not exist is no change. */
+  /** 1 to MAX_CHANGES. Deleting a missing key is a no-op. */
   readonly changes: readonly Change[];
   /**
-   * Which room of a full store a small write may use: `deletion` begins the deletion of an object, `ending` concerns an
-   * object that is being deleted, `upkeep` is the cluster's own. `growth` unless given.
+   * Reserve of a full store that a small write may use: `deletion` starts the deletion of an object, `ending` concerns
+   * an object being deleted, `upkeep` is the cluster's own. Default `growth`, without a reserve.
    */
   readonly purpose?: "growth" | "ending" | "upkeep" | "deletion" | undefined;
 }
 
 export interface Committed {
-  /** The revision of the transaction, or the newest one when nothing had to change. */
+  /** Revision of the transaction, or the newest one for a no-op. */
   readonly revision: number;
-  /** For each change the entry written; undefined for a deletion. */
+  /** Entry written by each change; undefined for a deletion. */
   readonly entries: readonly (Entry | undefined)[];
 }
 
@@ -112,72 +120,79 @@ export interface WatchEvent {
 }
 
 export interface WatchBatch {
-  /** By revision, each at most once; the events of one revision are never split over two batches. Shared: do not change. */
+  /**
+   * In order of revision, each event at most once; the events of one revision are never split over two batches. The
+   * array is shared: do not change it.
+   */
   readonly events: readonly WatchEvent[];
-  /** Everything in range up to here has been handed out with this batch or before. */
+  /** All events in range up to this revision were delivered in this batch or before. */
   readonly revision: number;
 }
 
 export interface WatchOptions {
   /** A key, or a prefix that ends with "/"; "" is everything. */
   readonly prefix: string;
-  /** Only events of later revisions. May lie in the future. */
+  /** Only events of later revisions are delivered. May be a future revision. */
   readonly after: number;
   readonly lane?: Lane;
 }
 
 /**
- * Ends when `close` is called or the loop over it is left. `next` throws StoreError `Compacted`, `SlowWatcher`, `Closed` or,
- * while it still reads history from an etcd that is away, `Unavailable`; it is never silent about a gap.
+ * Ends when `close` is called or its `for await` loop exits. `next` throws StoreError `Compacted`, `SlowWatcher` or
+ * `Closed`, or `Unavailable` while it reads history from an unreachable etcd. A gap is always reported.
  */
 export interface Watch extends AsyncIterableIterator<WatchBatch> {
-  /** Everything in range up to here has been handed out; moves on while nothing happens in range (for bookmarks). */
+  /** All events in range up to this revision were delivered; it advances without events too (for bookmarks). */
   readonly revision: number;
   /**
-   * What waits, for a reader that never waits in `next`: undefined when nothing does, "end" after the end. Throws as `next` does.
-   * Readers that are as far as each other get the same array of events.
+   * Takes the pending batch without waiting in `next`: undefined without one, "end" after the end. Throws like `next`.
+   * Readers at the same position get the same array of events.
    */
   take(): WatchBatch | "end" | undefined;
-  /** Tells the reader that there may be something to take. It is told in the midst of a commit, and shall do no more than note it. */
+  /** Registers a listener for pending batches. It is called during a commit and must only take note. */
   whenReady(listener: () => void): void;
   close(): void;
 }
 
 export interface StoreSpace {
-  /** Live entries and history, by what they cost on the heap. */
+  /** Estimated heap size of live entries and history. */
   readonly usedBytes: number;
-  /** Undefined when there is no quota. */
+  /** Upper bound of `usedBytes`; undefined without a quota. */
   readonly quotaBytes: number | undefined;
-  /** Writes that add data are refused with `NoSpace`, until enough was removed. */
+  /** While true, writes that add data fail with `NoSpace`, until enough is deleted. */
   readonly isFull: boolean;
 }
 
 export interface StoreHealth {
   readonly state: "ready" | "degraded";
-  /** One line for people, when degraded. */
+  /** One line of explanation when degraded. */
   readonly reason?: string;
 }
 
 export interface Store {
-  /** The newest visible state: durable, and known to every watcher that keeps up. */
+  /** The newest visible state: durable, and sent to all watchers that keep up. */
   readonly view: View;
 
-  /** What the next transaction is judged against: `view` plus what was taken and is not yet durable. For writers only. */
+  /**
+   * State against which the next transaction is judged: `view` plus accepted transactions that are not durable yet. For
+   * writers only.
+   */
   readonly accepted: View;
 
-  /** The same at the moment of asking: of what changes with every write no view has to be made, which costs as much as a small write. */
+  /** Reads of `accepted` without creating a view, which costs as much as a small write. */
   readonly acceptedNow: Glance;
 
   /**
-   * While something accepted is not yet visible: when it is, with true, or when some of it was lost, with false, and `accepted` is another
-   * than before. Whoever decides by `accepted` that nothing is to be written says so after that.
+   * Defined while an accepted write is not visible. Resolves with true once all are visible, with false if some were
+   * lost and `accepted` has changed. A writer that finds in `accepted` that nothing is to be written answers after
+   * this.
    */
   settling(): Promise<boolean> | undefined;
 
-  /** Whether a writer should wait before it reads `accepted` of this key, because the outcome of a write under way is not known here. */
+  /** Defined while the outcome of a write to this key is unknown: a writer waits for it before it reads `accepted` of the key. */
   turn(key: string): Promise<void> | undefined;
 
-  /** What `fresh` would give, where it is known without asking anybody: in the store of one process. Throws as `fresh` rejects. */
+  /** The view that `fresh` would return, if known at once: in the store of one process. Throws where `fresh` would reject. */
   readonly freshView: View | undefined;
 
   /** A view at least as new as everything any server acknowledged before the call. */
@@ -187,18 +202,18 @@ export interface Store {
   at(revision: number, prefix: string): Promise<View>;
 
   /**
-   * Settles when the transaction is durable, visible and posted to the watchers. Preconditions are judged in the order of the
-   * calls, without an await. Throws `ConditionFailed` (nothing changed; `accepted` shows why), `NoSpace`, `Overloaded`,
-   * `Unavailable` or `OutcomeUnknown`.
+   * Settles when the transaction is durable, visible and sent to the watchers. Preconditions are judged in the order of
+   * the calls, without an await. Throws `ConditionFailed` (nothing changed; `accepted` shows why), `NoSpace`,
+   * `Overloaded`, `Unavailable` or `OutcomeUnknown`.
    */
   write(transaction: Transaction): Promise<Committed>;
 
-  /** Throws `Compacted` at once when events after `after` are no longer kept. */
+  /** Throws `Compacted` at once when events after `after` are gone. */
   watch(options: WatchOptions): Watch;
 
   /**
-   * Gives up history: reads and watches before `revision` answer `Compacted` from now on. Nothing happens for one that was
-   * given up before; one that is not there yet is `FutureRevision`.
+   * Drops history: reads and watches before `revision` answer `Compacted` from now on. A no-op for a compacted
+   * revision; `FutureRevision` for one that does not exist yet.
    */
   compact(revision: number): Promise<void>;
 
@@ -206,10 +221,10 @@ export interface Store {
 
   readonly space: StoreSpace;
 
-  /** Resolves when the store was closed, rejects when it broke (then the process should end). */
+  /** Resolves when the store was closed; rejects when it failed, and then the process should end. */
   readonly ended: Promise<void>;
 
-  /** Waits for the writes under way, ends the watches, releases what is held. */
+  /** Waits for writes in flight, ends the watches, and releases threads, files and connections. */
   close(): Promise<void>;
 }
 

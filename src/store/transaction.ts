@@ -1,22 +1,22 @@
-/** What a transaction does: judged against a state, without changing anything but that state. */
+/** Judges transactions against a state and applies them to it; changes nothing else. */
 import type { Commit } from "./commit.ts";
 import type { StateEditor } from "./state.ts";
 import { StoreError } from "./store-error.ts";
 import { MAX_CHANGES } from "./store.ts";
 import type { Change, Entry, Transaction, WatchEvent } from "./store.ts";
 
-/** Would be another key once it is written as UTF-8. */
+/** Matches lone surrogates: such a key would become another one when written as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 export interface AdvanceOptions {
   readonly now: number;
-  /** Throws `NoSpace` when there is no room for what the transaction does. */
+  /** Throws `NoSpace` when there is no space for the transaction's changes. */
   readonly admit?: (events: readonly WatchEvent[]) => void;
 }
 
 /**
- * Takes the state to the next revision; undefined when the transaction changes nothing. When it throws `ConditionFailed`,
- * `InvalidTransaction` or `NoSpace`, the state is as it was.
+ * Advances the state to the next revision; undefined when the transaction is a no-op. When it throws `ConditionFailed`,
+ * `InvalidTransaction` or `NoSpace`, the state is unchanged.
  */
 export function advance(
   state: StateEditor,
@@ -33,7 +33,7 @@ export function advance(
   return { revision, time: now, events, liveCount: state.liveCount, liveSum: state.liveSum };
 }
 
-/** Kept for long: without the room that an array which grows has to spare. */
+/** The array lives long, so it is built without the spare capacity of a growing one. */
 function eventsOf(
   state: StateEditor,
   { changes }: Transaction,
@@ -44,7 +44,7 @@ function eventsOf(
     const before = state.get(change.key);
     if (change.type === "delete" && before === undefined) continue;
     const ordinal = events?.length ?? 0;
-    // Where there is such a text already, that one is kept, and the new one need not outlive the call.
+    // Reuses the known string of the key, so that the new one need not outlive the call.
     const key = before?.key ?? change.key;
     const after =
       change.type === "put" ? written(change, before, { key, revision, ordinal, now }) : undefined;
@@ -67,7 +67,7 @@ function checkConditions(state: StateEditor, { compare }: Transaction): void {
   }
 }
 
-/** Throws `InvalidTransaction` for what no engine takes. */
+/** Throws `InvalidTransaction` for a transaction that no engine accepts. */
 export function checkTransaction({ changes, compare }: Transaction): void {
   const conditions = compare?.length ?? 0;
   if (changes.length === 0 || changes.length > MAX_CHANGES || conditions > MAX_CHANGES) {

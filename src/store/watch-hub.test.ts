@@ -5,7 +5,7 @@ import type { Receiver } from "./watch-hub.ts";
 
 const BYTES = 100;
 
-/** Takes nothing. */
+/** A receiver that never reads. */
 class StalledReceiver implements Receiver {
   pendingBytes = 0;
   isEnded = false;

@@ -1,25 +1,28 @@
 /**
- * Hands the events of each visible batch to the watchers that are live. Watchers are found by key and by the "/"-ended
- * prefixes of the key, so that an event costs its receivers only; the events of one prefix are collected once and shared.
+ * Delivers the events of each visible batch to live watchers. Watchers are found by key and by the "/"-ended prefixes
+ * of the key, so an event costs only its receivers. Watchers of one prefix share the array of events.
  */
 import type { Commit } from "./commit.ts";
 import type { WatchEvent } from "./store.ts";
 
 export interface Receiver {
-  /** Events of whole revisions, newer than any offered before. The array is shared: it must not be changed. */
+  /** Delivers events of whole revisions, newer than all before. The array is shared: do not change it. */
   offer(events: readonly WatchEvent[], bytes: number): void;
-  /** Of events that were offered and not taken yet: they stay in memory. */
+  /** Bytes of delivered events that the receiver has not taken yet; they stay in memory. */
   readonly pendingBytes: number;
-  /** Ends it with `SlowWatcher`. */
+  /** Ends the receiver with `SlowWatcher`. */
   fallBehind(): void;
 }
 
-/** What waits for all receivers together. A receiver has a bound of its own, but there may be many, each for another prefix. */
+/**
+ * Upper bound of pending bytes of all receivers together. Each receiver has its own bound, but there may be many
+ * receivers with different prefixes.
+ */
 const PENDING_BYTES_MAX = 256 << 20;
-/** The sum is made anew after so many bytes of events: it may be above its bound by as much. */
+/** The sum is computed again after this many bytes of events, so it may exceed its bound by as much. */
 const SUM_EVERY_BYTES = 16 << 20;
 
-/** Who has more waiting is behind all others. */
+/** A receiver with more pending batches is behind all others, so no other can share its array. */
 const JOINED_MAX = 64;
 const JOINED_KEPT = 8;
 
@@ -40,9 +43,9 @@ export class WatchHub {
   readonly #live = new Map<string, Set<Receiver>>();
   readonly #maxPendingBytes: number;
   readonly #sumEveryBytes: number;
-  /** Since the sum was made. */
+  /** Bytes published since the last sum. */
   #publishedBytes = 0;
-  /** What was joined last, the newest first: others who wait for the same ask next, and those who were slower wait for something else. */
+  /** Recently joined arrays, newest first: receivers with the same pending batches ask soon after each other. */
   #joined: Joined[] = [];
 
   constructor(maxPendingBytes = PENDING_BYTES_MAX) {
@@ -67,7 +70,7 @@ export class WatchHub {
     if (receivers?.delete(receiver) === true && receivers.size === 0) this.#live.delete(prefix);
   }
 
-  /** The events of batches that were offered, as one array for all who have the same batches. */
+  /** Joins the events of batches into one array, shared by all receivers with the same batches. */
   joined(batches: readonly Batch[]): Batch {
     const [only] = batches;
     if (batches.length === 1 && only !== undefined) return only;
@@ -92,7 +95,10 @@ export class WatchHub {
     this.#bound();
   }
 
-  /** Receivers of one prefix share their events: what waits for the slowest is what waits for all of them. */
+  /**
+   * Ends the slowest receivers until the bound holds. Receivers of one prefix share events, so the slowest one's
+   * pending bytes count for all.
+   */
   #bound(): void {
     const slowest = [...this.#live.values()].map((receivers) => {
       let bytes = 0;

@@ -1,7 +1,7 @@
 /**
- * One watch. It catches up by pulling slices of history when its reader asks, joins the hub once it has reached the head
- * (in the same step, so nothing is missed or seen twice), and from then on is offered each batch. Its reader waits for a batch (`next`),
- * or is told that there is one and takes it when it likes. One that does not read is cut off when what waits for it passes a bound.
+ * One watch. It catches up by pulling slices of history as its reader asks. At the head it joins the hub in the same
+ * step, so no event is missed or repeated; from then on the hub delivers batches. The reader waits in `next`, or
+ * registers a listener and calls `take`. A reader that lets more pend than a bound is cut off.
  */
 import type { Lane, Loop } from "../base/loop/loop.ts";
 import { isUnder } from "./key-group.ts";
@@ -9,15 +9,15 @@ import { StoreError } from "./store-error.ts";
 import type { Watch, WatchBatch, WatchEvent, WatchOptions } from "./store.ts";
 import type { Receiver } from "./watch-hub.ts";
 
-/** What a watcher sees of the store. */
+/** Part of the store that a watcher uses. */
 export interface WatchSource {
   readonly loop: Loop;
-  /** The visible revision. */
+  /** Newest visible revision. */
   readonly revision: number;
-  /** The next events under a prefix: at once from memory, later from the archive. Throws `Compacted`. */
+  /** Returns the next events under a prefix: at once from memory, later from the archive. Throws `Compacted`. */
   pull(after: number, prefix: string): Slice | Promise<Slice>;
   join(prefix: string, receiver: Receiver): void;
-  /** One array for all who wait for the same. */
+  /** One array for all watchers with the same batches. */
   joined(batches: readonly (readonly WatchEvent[])[]): readonly WatchEvent[];
   leave(prefix: string, receiver: Receiver): void;
 }
@@ -27,7 +27,10 @@ export interface Slice {
   readonly through: number;
 }
 
-/** A reader this far behind would rather list again; as kube-apiserver, memory for each watcher has a bound. */
+/**
+ * Upper bounds of pending events, as kube-apiserver bounds each watcher. A reader this far behind is better off listing
+ * again.
+ */
 const MAX_PENDING_EVENTS = 10_000;
 const MAX_PENDING_BYTES = 32 << 20;
 
@@ -45,21 +48,21 @@ export class Watcher implements Watch, Receiver {
   readonly #source: WatchSource;
   readonly #prefix: string;
   readonly #lane: Lane;
-  /** Events up to here are not wanted: the watch may begin in the future. */
+  /** Events up to this revision are skipped: the watch may begin in the future. */
   readonly #after: number;
   #phase: Phase;
-  /** Waiting to be read; whole batches, in order. */
+  /** Pending batches, whole and in order. */
   #pending: (readonly WatchEvent[])[] = [];
   #pendingEvents = 0;
   #pendingBytes = 0;
-  /** Everything up to here was handed out; more while nothing waits, see `revision`. */
+  /** Revision up to which all was delivered; `revision` may be higher when nothing is pending. */
   #handedOut: number;
-  /** Waits in `next`. */
+  /** Reader that waits in `next`. */
   #reader: Reader | undefined;
-  /** Of a reader that does not wait. */
-  #tell: () => void = nobody;
+  /** Listener of a reader that uses `take`. */
+  #tell: () => void = ignore;
   #isPosted = false;
-  /** Read from the archive, or on its way from there. */
+  /** Slice from the archive, or "coming" while it is read. */
   #slice: Slice | "coming" | undefined;
 
   constructor(source: WatchSource, { prefix, after, lane }: WatchOptions) {
@@ -120,7 +123,7 @@ export class Watcher implements Watch, Receiver {
     this.end(undefined);
   }
 
-  /** What waits is dropped: a watch that ends says so at once rather than after a long tail. */
+  /** Drops pending events, so that the reader sees the end at once and not after a long tail. */
   end(error: Error | undefined): void {
     if (this.#phase.state === "ended") return;
     this.#handedOut = this.revision;
@@ -161,7 +164,7 @@ export class Watcher implements Watch, Receiver {
     return (events[0]?.revision ?? 0) > this.#after;
   }
 
-  /** In a step of its own, of which at most one is under way, the reader gets what there is or is told to take it. */
+  /** Posts one step at a time in which the reader gets its batch or is notified. */
   #post(): void {
     if (this.#isPosted) return;
     this.#isPosted = true;
@@ -209,7 +212,7 @@ export class Watcher implements Watch, Receiver {
     }
   }
 
-  /** Where none of a slice is wanted, the next one is looked at in a later step. */
+  /** When no event of a slice is wanted, a later step reads the next slice. */
   #accept({ events, through }: Slice): WatchBatch | undefined {
     if (through >= this.#source.revision) {
       this.#phase = { state: "live" };
@@ -237,12 +240,12 @@ export class Watcher implements Watch, Receiver {
   }
 }
 
-/** Before a reader says how to tell it. */
-function nobody(): void {
-  // It will look for itself.
+/** Default listener. */
+function ignore(): void {
+  // The reader waits in `next` or polls with `take`.
 }
 
-/** Only the events under a prefix. */
+/** Returns only the events under a prefix. */
 export function eventsUnder(events: readonly WatchEvent[], prefix: string): WatchEvent[] {
   return events.filter((event) => isUnder(event.key, prefix));
 }

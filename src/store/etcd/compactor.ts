@@ -1,7 +1,7 @@
 /**
- * Ends etcd's history, once per interval for all servers on it together. Same way as kube-apiserver: whoever writes
- * `compact_rev_key` first, comparing its version with the one seen an interval ago, compacts to the revision seen then. So
- * nothing younger than an interval is ever given up.
+ * Compacts etcd's history once per interval, for all servers on it together, by kube-apiserver's protocol. Each server
+ * tries to write `compact_rev_key`, compared with the version of an interval ago. The first one compacts to the
+ * revision of that time, so nothing younger than an interval is dropped.
  */
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -18,14 +18,14 @@ export interface CompactorOptions {
   readonly connection: Connection;
   readonly keyspace: Keyspace;
   readonly intervalMs: number;
-  /** After etcd gave up what is before this revision, by our doing. */
+  /** Called after this process compacted etcd to this revision. */
   readonly onCompacted: (revision: number) => void;
 }
 
 export class Compactor {
   readonly #options: CompactorOptions;
   #key = COMPACT_REV_KEY;
-  /** As of the last look: the version of the key, and etcd's revision (0 before the first). */
+  /** Version of the key and etcd's revision at the last check (0 before the first). */
   #version = 0;
   #revision = 0;
 
@@ -76,7 +76,7 @@ export class Compactor {
   }
 }
 
-/** No error when it was done before. Throws `FutureRevision`. */
+/** Compacting twice is a no-op. Throws `FutureRevision`. */
 export async function compactEtcd(connection: Connection, revision: number): Promise<void> {
   try {
     await connection.call(COMPACT, { revision });

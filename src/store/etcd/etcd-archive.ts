@@ -1,4 +1,4 @@
-/** History that memory has given up or never had, told again by etcd: a watch that begins in the past. */
+/** Reads from etcd the history that memory lacks, through a watch that begins in the past. */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Archive, ArchivePiece } from "../archive.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
@@ -16,19 +16,19 @@ import {
 } from "./wire/protocol.ts";
 import type { WatchStream } from "./wire/watch-stream.ts";
 
-/** A piece ends with the response that passes this. */
+/** A piece ends with the response that exceeds this. */
 const PIECE_EVENTS = 1_000;
 
-/** Of an etcd in which nothing was ever written. */
+/** Revision of an etcd without any write. */
 const FIRST_REVISION = 1;
 
-/** What the feed knows about the past. */
+/** The feed's knowledge of the past. */
 export interface Coverage {
-  /** Whether all of etcd is watched: then every revision has an event. */
+  /** "everything" when all of etcd is watched: then every revision has an event. */
   readonly scope: "everything" | "prefix";
-  /** The revision memory began with. */
+  /** Revision at which memory was loaded. */
   readonly loadedAt: number;
-  /** The newest revision of ours that the feed told of since; `loadedAt` when none. */
+  /** Newest revision of the store's keys that the feed delivered since; `loadedAt` without one. */
   readonly lastEvent: number;
 }
 
@@ -51,17 +51,17 @@ export class EtcdArchive implements Archive {
     return this.#floor;
   }
 
-  /** etcd gave up what is before this revision. */
+  /** Records that etcd compacted its history before this revision. */
   raiseFloor(revision: number): void {
     this.#floor = Math.max(this.#floor, revision);
   }
 
-  /** Throws `Compacted` for what is before it. */
+  /** Throws `Compacted` for an older revision. */
   checkFloor(revision: number): void {
     if (revision < this.#floor) throw compacted(revision, this.#floor);
   }
 
-  /** Learns how far etcd was compacted: only a watch that cannot begin is told so. */
+  /** Finds etcd's compacted revision: etcd reports it only to a watch that cannot begin. */
   async probe(): Promise<void> {
     const key = this.#options.keyspace.absentKey;
     try {
@@ -79,7 +79,7 @@ export class EtcdArchive implements Archive {
   async read(after: number, upTo: number): Promise<ArchivePiece> {
     this.checkFloor(after);
     const { scope, loadedAt, lastEvent } = this.#options.coverage();
-    // A watch of the prefix alone does not say when it has told everything; what the feed told it must tell, too.
+    // A watch of the prefix alone does not report its progress. It must deliver all that the feed has delivered.
     if (scope === "prefix" && after < loadedAt) throw compacted(after, loadedAt);
     const target = scope === "everything" ? upTo : Math.min(upTo, lastEvent);
     if (target <= after) return { commits: [], through: upTo };
@@ -121,7 +121,10 @@ export class EtcdArchive implements Archive {
     }
   }
 
-  /** etcd may leave out deletions at the compacted revision itself (etcd#18089): all is there only if the revision before is. */
+  /**
+   * etcd may omit deletions at the compacted revision itself (etcd#18089). The history is complete only if the previous
+   * revision still exists.
+   */
   async #checkKept(after: number): Promise<void> {
     const { connection, keyspace } = this.#options;
     if (after === 0) return;
@@ -133,7 +136,7 @@ export class EtcdArchive implements Archive {
     use: (stream: WatchStream) => Promise<T>,
   ): Promise<T> {
     const { loop, connection } = this.#options;
-    // Every caller has asked something before, by which an old token was found out.
+    // Callers have sent a request before, which has refreshed an expired token.
     const { stream } = await connection.openWatch({ token: "known" });
     const late = new StoreError("Unavailable", "etcd did not tell its history in time");
     const timer = loop.timer(loop.now() + connection.requestTimeoutMs, "progress", () => stream.close(late));

@@ -1,6 +1,6 @@
 /**
- * The room that the store over etcd has: the quota of this process, which holds everything in memory, and etcd's own quota,
- * of which etcd tells only by refusing.
+ * Quotas of the store over etcd: the one of this process, which holds everything in memory, and etcd's own, which only
+ * shows when etcd refuses a write.
  */
 import type { Mirror } from "../mirror.ts";
 import { growthOf, SpaceQuota } from "../space.ts";
@@ -11,9 +11,9 @@ import type { Entry, StoreSpace, Transaction } from "../store.ts";
 export class EtcdSpace {
   readonly #mirror: Mirror;
   readonly #quota: SpaceQuota;
-  /** What writes under way add: etcd may have taken them, and memory does not show them yet. */
+  /** Growth by writes in flight: etcd may have executed them before memory shows them. */
   #underWayBytes = 0;
-  /** etcd refused the last put: with its alarm raised it takes deletions only. */
+  /** Whether etcd refused the last put: while its alarm is raised it accepts only deletions. */
   #isRefused = false;
 
   constructor(mirror: Mirror, quotaBytes: number | undefined) {
@@ -27,7 +27,7 @@ export class EtcdSpace {
     return { ...space, isFull: space.isFull || this.#isRefused };
   }
 
-  /** Throws `NoSpace` at once when there is no room for the transaction here, and as `write` does when etcd has none. */
+  /** Throws `NoSpace` at once when the quota of this process is reached, and after `write` when etcd's is. */
   async during<T>(transaction: Transaction, write: () => Promise<T>): Promise<T> {
     const growth = this.#growthOf(transaction);
     if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction)) {
@@ -52,7 +52,7 @@ export class EtcdSpace {
     return this.#mirror.usedBytes + this.#underWayBytes;
   }
 
-  /** By what memory shows. */
+  /** Growth estimated from the state in memory. */
   #growthOf({ changes }: Transaction): Growth {
     const before = (key: string): Entry | undefined => this.#mirror.state.get(key);
     return growthOf(

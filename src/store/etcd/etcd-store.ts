@@ -1,6 +1,6 @@
 /**
- * The store over an etcd cluster, for several servers at a time. Reads come from memory, which a watch keeps equal to etcd;
- * writes are etcd transactions, answered once memory has seen them. Keys have their full names in etcd, so a
+ * The store over an etcd cluster, shared by several servers. Reads come from memory, which a watch keeps equal to etcd.
+ * Writes are etcd transactions, answered once memory shows them. Keys have kube-apiserver's names, so that a
  * kube-apiserver can take over.
  */
 import { silentLog, type Log } from "../../base/log/log.ts";
@@ -34,32 +34,32 @@ export interface EtcdStoreOptions {
   readonly loop: Loop;
   readonly log?: Log;
   readonly metrics?: Metrics;
-  /** `http://HOST:PORT` or `https://HOST:PORT`, members of one cluster. */
+  /** `http://HOST:PORT` or `https://HOST:PORT` of members of one cluster. */
   readonly endpoints: readonly string[];
   readonly tls?: EtcdTls;
   readonly credentials?: EtcdCredentials;
-  /** All keys of the store are below; ends with a slash. */
+  /** Prefix of all keys of the store; ends with a slash. */
   readonly prefix?: string;
-  /** How much of etcd's history is kept, at least; 0 leaves compaction to others. */
+  /** Least age up to which etcd's history is kept; 0 leaves compaction to others. */
   readonly compactionIntervalMs?: number;
   readonly history?: HistoryOptions;
-  /** Above it, in memory, writes of this server that add data fail with `NoSpace`; none unless given. */
+  /** Bytes in memory above which this server's writes that add data fail with `NoSpace`; default no limit. */
   readonly quotaBytes?: number | undefined;
-  /** Bound of every request to etcd. */
+  /** Timeout of every request to etcd. */
   readonly requestTimeoutMs?: number;
-  /** How often a silent watch must prove that it is alive. */
+  /** Interval at which a silent watch must prove that it is alive. */
   readonly proveEveryMs?: number;
-  /** How long etcd may be away when the store is opened. */
+  /** Upper bound of the wait for etcd when the store is opened. */
   readonly openTimeoutMs?: number;
-  /** Once aborted, an etcd that is away is no longer waited for when the store is opened. */
+  /** Aborts the wait for etcd when the store is opened. */
   readonly signal?: AbortSignal;
 }
 
 const DEFAULTS = {
-  // As kube-apiserver's.
+  // Kube-apiserver's value.
   prefix: "/registry/",
   compactionIntervalMs: 5 * 60_000,
-  // A dead connection is noticed after this and a request's bound: before a client's patience ends.
+  // A dead connection is noticed after this plus a request's timeout, before a client gives up.
   proveEveryMs: 5_000,
   openTimeoutMs: 15_000,
 };
@@ -71,7 +71,7 @@ type Phase =
   | { readonly state: "broken"; readonly error: StoreError }
   | { readonly state: "closed" };
 
-/** Reads everything, and begins to follow etcd. Fails with `Unavailable` when etcd refuses or stays away. */
+/** Reads all keys and starts to follow etcd. Fails with `Unavailable` when etcd refuses or stays unreachable. */
 export function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   return EtcdStore.open(options);
 }
@@ -155,7 +155,7 @@ export class EtcdStore implements Store {
     return this.#mirror.state;
   }
 
-  /** Only etcd judges, so nothing is known to be accepted before it is visible. */
+  /** Only etcd judges transactions, so no write counts as accepted before it is visible. */
   get accepted(): View {
     return this.#mirror.state;
   }
@@ -172,7 +172,7 @@ export class EtcdStore implements Store {
     return this.#writer.turn(key);
   }
 
-  /** Another server may have acknowledged more. */
+  /** Another server may have acknowledged newer writes. */
   get freshView(): undefined {
     return undefined;
   }
@@ -183,8 +183,9 @@ export class EtcdStore implements Store {
   }
 
   /**
-   * What was before this store was opened is what etcd tells to have happened since, undone; or read from etcd whole, if it does not tell all of it or
-   * has more to tell than there is to read. So is a revision that memory does not get to, though `fresh` may have shown it.
+   * Reads an old revision. Revisions before this store was opened are rebuilt by undoing etcd's later events, if etcd
+   * still has all of them and they are fewer than the keys. Otherwise the keys are read from etcd. So is a revision
+   * that memory never reaches, though `fresh` may have shown it.
    */
   async at(revision: number, prefix: string): Promise<View> {
     this.#checkOpen();
@@ -194,7 +195,7 @@ export class EtcdStore implements Store {
     return readSnapshot(this.#connection, { keyspace: this.#keyspace, prefix, revision });
   }
 
-  /** Whether memory gets back to a revision, and in no more steps than there are objects. */
+  /** Whether memory can rebuild a revision in fewer steps than there are objects. */
   #isUndone(revision: number, prefix: string): boolean {
     const { scope, loadedAt } = this.#feed.coverage;
     if (revision >= loadedAt) return true;
@@ -220,7 +221,7 @@ export class EtcdStore implements Store {
     this.#mirror.compact(revision);
   }
 
-  /** Takes etcd's revision to `target` or beyond, for a restore. Throws `Overloaded`, with a remedy, where that is too far. */
+  /** Raises etcd's revision to `target` or beyond, for a restore. Throws `Overloaded`, with a remedy, if that is too far. */
   async raiseRevision(
     target: number,
     options: Pick<RaiseOptions, "loop" | "onProgress" | "signal">,
@@ -255,7 +256,7 @@ export class EtcdStore implements Store {
       this.#release(new StoreError("Closed", "the store was closed"));
       this.#end.resolve();
     }
-    // How it broke is told by `ended` only: whoever closes has done so either way.
+    // Only `ended` reports a failure; `close` succeeds either way.
     await this.ended.catch(() => undefined);
   }
 
@@ -309,11 +310,11 @@ interface Patience {
   readonly loop: Loop;
   readonly log?: Log;
   readonly signal?: AbortSignal;
-  /** By Loop.now. */
+  /** Deadline by Loop.now. */
   readonly deadline: number;
 }
 
-/** Tries until the deadline while etcd is away; what it refuses it would refuse again. */
+/** Retries until the deadline while etcd is unreachable. Errors that etcd answers are final. */
 async function patiently<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
   const { loop, log = silentLog, signal, deadline } = patience;
   const random = loop.random("open");

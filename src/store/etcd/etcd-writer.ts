@@ -1,4 +1,4 @@
-/** Takes transactions to etcd, and answers once memory shows what they did. */
+/** Sends transactions to etcd, and answers once memory shows their effect. */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Mirror } from "../mirror.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
@@ -24,13 +24,13 @@ export interface EtcdWriterOptions {
 interface Unanswered {
   readonly write: OwnWrite;
   readonly deadline: number;
-  /** What etcd said instead. */
+  /** The error of etcd. */
   readonly error: StoreError;
-  /** What memory showed before it was sent. */
+  /** State in memory when the transaction was sent. */
   readonly before: View;
 }
 
-/** A write that etcd has carried out. */
+/** A write that etcd has executed. */
 interface Done extends Pick<Unanswered, "write" | "deadline" | "before"> {
   readonly revision: number;
 }
@@ -51,7 +51,7 @@ export class EtcdWriter {
     return this.#writes.turn(key);
   }
 
-  /** To be told of each entry before it becomes visible. */
+  /** Called for each entry before it becomes visible. */
   saw(entry: Entry): void {
     this.#writes.saw(entry);
   }
@@ -60,7 +60,7 @@ export class EtcdWriter {
     return this.#writes.drained();
   }
 
-  /** As the contract's `write`; takes no longer than a request may, waiting for earlier writes to the same keys included. */
+  /** Implements the contract's `write`. The request timeout includes the wait for earlier writes to the same keys. */
   async write(transaction: Transaction): Promise<Committed> {
     const { loop, connection } = this.#options;
     checkEtcdTransaction(transaction, this.#options.keyspace);
@@ -101,7 +101,10 @@ export class EtcdWriter {
     }
   }
 
-  /** The caller looks at memory to learn why, and at once tries again on it: it is told so only once memory shows it. */
+  /**
+   * The caller reads memory to learn the reason and retries at once. The error is returned only once memory shows the
+   * conflict.
+   */
   async #conditionFailed(
     transaction: Transaction,
     { header }: TxnResponse,
@@ -129,8 +132,8 @@ export class EtcdWriter {
   }
 
   /**
-   * Waits until memory shows the write, and answers success also when the watch on etcd is late: the client must not take a write that
-   * happened for one that failed. A read of the newest state still waits until memory has caught up.
+   * Waits until memory shows the write. Answers success even if the watch on etcd is late: the client must not take an
+   * executed write for a failed one. A fresh read still waits until memory has caught up.
    */
   async #committed({ changes }: Transaction, done: Done): Promise<Committed> {
     const { mirror, gate } = this.#options;
@@ -149,7 +152,7 @@ export class EtcdWriter {
     return { revision, entries };
   }
 
-  /** A write that was on its way while others used up the room is taken by etcd, and answered as if it was not. */
+  /** etcd may have executed a write although it reports no space; then the write is answered as usual. */
   async #full(transaction: Transaction, { write, deadline, error, before }: Unanswered): Promise<Committed> {
     const { mirror } = this.#options;
     if (!(await this.#isCaughtUp(deadline))) {
@@ -166,7 +169,7 @@ export class EtcdWriter {
     return this.#committed(transaction, { write, revision: taken.modRevision, deadline, before });
   }
 
-  /** Whether memory shows all that etcd has, after waiting for it. */
+  /** Waits, and tells whether memory shows all that etcd has. */
   async #isCaughtUp(deadline: number): Promise<boolean> {
     const { connection, keyspace, mirror, gate } = this.#options;
     try {
@@ -179,8 +182,8 @@ export class EtcdWriter {
   }
 
   /**
-   * For a mirror that started over meanwhile, so that the feed never brought the entry. Undefined when the entry was replaced since and etcd
-   * no longer has it.
+   * Reads the entry from etcd, for a mirror that was reloaded meanwhile and never got its event. Undefined when the
+   * entry was replaced since and etcd no longer has it.
    */
   async #findBack(key: string, revision: number): Promise<Entry | undefined> {
     const { connection, keyspace, mirror } = this.#options;
@@ -196,8 +199,8 @@ export class EtcdWriter {
 }
 
 /**
- * The entry that a put made, from what is known here. `createRevision` and `version` are exact when the transaction compared the key; otherwise
- * they follow from the newest entry in memory.
+ * Builds the entry of a put from local knowledge. `createRevision` and `version` are exact when the transaction
+ * compared the key; otherwise they follow from the newest entry in memory.
  */
 function writtenEntry({ key, value, slot }: Put, ordinal: number, { revision, before }: Done): Entry {
   const previous = before.get(key);
@@ -213,14 +216,14 @@ function writtenEntry({ key, value, slot }: Put, ordinal: number, { revision, be
   };
 }
 
-/** Throws `Damaged` when etcd has gone back behind what was seen before: what it says now is about another past. */
+/** Throws `Damaged` when etcd's revision went back: its answers then describe another past. */
 function checkProgress(response: TxnResponse, seen: number): void {
   const { revision } = response.header;
   const isNew = response.succeeded && hasChanged(response);
   if (revision < seen || (isNew && revision === seen)) throw wentBack(seen, revision);
 }
 
-/** How many keys are written with each time to live. */
+/** Number of written keys by their time to live. */
 function keysByTtl({ changes }: Transaction): Map<number, number> {
   const keys = new Map<number, number>();
   for (const change of changes) {

@@ -1,11 +1,11 @@
-/** What events of an etcd watch do to a state. */
+/** Applies the events of an etcd watch to a state. */
 import type { Commit } from "../commit.ts";
 import type { State } from "../state.ts";
 import type { Entry, WatchEvent } from "../store.ts";
 import { toEntry, type Keyspace } from "./keyspace.ts";
 import { EVENT_DELETE, keyString, type EtcdEvent } from "./wire/protocol.ts";
 
-/** The events do not fit the state: one before them was lost. */
+/** The events do not fit the state: an earlier one is missing. */
 export class GapError extends Error {
   override readonly name = "GapError";
 }
@@ -13,7 +13,7 @@ export class GapError extends Error {
 export interface FeedOptions {
   readonly keyspace: Keyspace;
   readonly now: number;
-  /** Told of every entry before anybody can see it. */
+  /** Called for every entry before it becomes visible. */
   readonly made: (entry: Entry) => void;
 }
 
@@ -23,7 +23,7 @@ interface Step {
   readonly state: State;
 }
 
-/** Events of one revision, in the order of their transaction; only those of the keyspace. */
+/** Events of one revision in transaction order; only those of the keyspace. */
 export function revisionsOf(events: readonly EtcdEvent[], keyspace: Keyspace): Map<number, EtcdEvent[]> {
   const revisions = new Map<number, EtcdEvent[]>();
   for (const event of events) {
@@ -36,8 +36,8 @@ export function revisionsOf(events: readonly EtcdEvent[], keyspace: Keyspace): M
 }
 
 /**
- * One step for each revision that changed something of ours. Revisions that the state has seen are passed over: etcd has
- * had bugs by which a watch told the past again (etcd#15271). Throws GapError when an event was left out (etcd#17529, #18089).
+ * Returns one advance per revision that changed keys of the store. Known revisions are skipped: etcd has had bugs by
+ * which a watch repeated the past (etcd#15271). Throws GapError when an event is missing (etcd#17529, #18089).
  */
 export function advancesOf(state: State, events: readonly EtcdEvent[], options: FeedOptions): Step[] {
   const advances: Step[] = [];

@@ -1,6 +1,6 @@
 /**
- * Views that are at least as new as everything any server acknowledged before they were asked for: etcd's newest revision,
- * learned from one shared question, and then the mirror as soon as it has reached it.
+ * Provides views at least as new as all that any server acknowledged before the request. It learns etcd's newest
+ * revision through one shared request, and waits until the mirror has reached it.
  */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Mirror } from "../mirror.ts";
@@ -23,7 +23,7 @@ export interface FreshViewsOptions {
   readonly gate: Gate;
 }
 
-/** How often progress is asked for while a reader waits: the answer comes only once the events before it were sent. */
+/** Interval of progress requests while a reader waits: etcd answers only after the preceding events. */
 const PROGRESS_EVERY_MS = 100;
 
 export class FreshViews {
@@ -39,7 +39,7 @@ export class FreshViews {
     this.#snapshot = new SharedQuestion(() => readSnapshot(connection, { keyspace }));
   }
 
-  /** etcd's newest revision at some time after the call. Throws `Unavailable`, or `Damaged` when it went back. */
+  /** Returns etcd's newest revision at some time after the call. Throws `Unavailable`, or `Damaged` when it went back. */
   newestRevision(): Promise<number> {
     return this.#revision.answer();
   }
@@ -64,13 +64,13 @@ export class FreshViews {
     const seen = this.#options.mirror.revision;
     const revision = await this.#read();
     if (revision >= seen) return revision;
-    // A member that was paused has been known to answer from the past once (etcd#20418).
+    // A paused member has been seen to answer once with an old revision (etcd#20418).
     const again = await this.#read();
     if (again < seen) throw wentBack(seen, again);
     return again;
   }
 
-  /** Not serializable, so etcd asks its majority. */
+  /** Not serializable, so the answer needs etcd's quorum. */
   async #read(): Promise<number> {
     const { connection, keyspace } = this.#options;
     const { header } = await connection.call(RANGE, { key: keyspace.absentKey, count_only: true });

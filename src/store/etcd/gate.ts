@@ -1,4 +1,4 @@
-/** Where those wait who need memory to show something that etcd already knows. */
+/** Lets callers wait until memory shows a state that etcd already has. */
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 
 interface Waiter {
@@ -15,7 +15,7 @@ export class Gate {
     this.#loop = loop;
   }
 
-  /** True as soon as the condition is met, false when it was not by the deadline (by Loop.now). */
+  /** Resolves with true once the condition holds, with false at the deadline (by Loop.now). */
   async wait(isMet: () => boolean, deadline: number): Promise<boolean> {
     if (isMet()) return true;
     return await new Promise((resolve) => {
@@ -30,12 +30,12 @@ export class Gate {
     });
   }
 
-  /** To be called after every change that a condition may depend on. */
+  /** Evaluates the conditions; called after every change that they may depend on. */
   check(): void {
     for (const waiter of this.#waiters) if (waiter.isMet()) waiter.settle(true);
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waits with false. */
   close(): void {
     for (const waiter of this.#waiters) waiter.settle(waiter.isMet());
   }

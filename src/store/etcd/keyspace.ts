@@ -1,12 +1,12 @@
 /**
- * The part of an etcd that belongs to the store: all keys under a prefix, under their full names, except the key by which
- * servers agree which of them compacts, and the scratch key of a restore.
+ * The keys of an etcd that belong to the store: all under a prefix, by their full names. Excluded are the key by which
+ * servers agree on compaction, and the scratch key of a restore.
  */
 import { isUnder } from "../key-group.ts";
 import type { Entry } from "../store.ts";
 import { keyBytes, keyString, prefixRange, type KeyValue } from "./wire/protocol.ts";
 
-/** The same as kube-apiserver's, so that one of them on the same etcd takes its turn too. */
+/** Kube-apiserver's key, so that kube-apiservers on the same etcd take turns too. */
 export const COMPACT_REV_KEY = "compact_rev_key";
 
 const SCRATCH_KEY = "setpoint_restore";
@@ -14,7 +14,7 @@ const SCRATCH_KEY = "setpoint_restore";
 export class Keyspace {
   readonly prefix: string;
   readonly range: ReturnType<typeof prefixRange>;
-  /** A key that nobody writes: the cheapest thing to ask for when only the revision matters. */
+  /** A key that no server writes: the cheapest read when only the revision matters. */
   readonly absentKey: Uint8Array;
 
   constructor(prefix: string) {
@@ -23,12 +23,12 @@ export class Keyspace {
     this.absentKey = keyBytes(`${prefix}\0`);
   }
 
-  /** For users who may not touch anything outside the prefix. */
+  /** Under the prefix, for etcd users without access outside it. */
   get ownCompactRevKey(): string {
     return `${this.prefix}${COMPACT_REV_KEY}`;
   }
 
-  /** Written only to raise etcd's revision. */
+  /** Scratch key, written only to raise etcd's revision. */
   get scratchKey(): string {
     return `${this.prefix}${SCRATCH_KEY}`;
   }
@@ -39,7 +39,7 @@ export class Keyspace {
     return key !== COMPACT_REV_KEY && rest !== COMPACT_REV_KEY && rest !== SCRATCH_KEY;
   }
 
-  /** What to read for the keys under `prefix` (in the meaning of the contract); undefined when none of them are ours. */
+  /** Range of etcd keys for `prefix` (as in the contract); undefined when the store has no such keys. */
   part(prefix: string): { readonly key: Uint8Array; readonly range_end?: Uint8Array } | undefined {
     if (isUnder(this.prefix, prefix)) return this.range;
     if (!prefix.startsWith(this.prefix)) return undefined;
@@ -47,7 +47,7 @@ export class Keyspace {
   }
 }
 
-/** The value is copied: a slice would keep the whole message alive that it came in. */
+/** Copies the value: a slice would keep the whole message in memory. */
 export function toEntry(kv: KeyValue, ordinal: number): Entry {
   return {
     key: keyString(kv.key),

@@ -1,26 +1,26 @@
 /**
- * Leases for keys that end by themselves. A lease costs etcd more than a key, so keys of about the same end share one, as
- * kube-apiserver's do. A key never ends before its time: a lease is granted for longer than was asked for, and taken again
- * only while enough is left of it.
+ * Leases for keys that expire. A lease costs etcd more than a key, so keys that expire at about the same time share
+ * one, as kube-apiserver's do. A key never expires early: a lease is granted for longer than requested, and reused only
+ * while enough time is left.
  */
 import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import type { Connection } from "./wire/connection.ts";
 import { LEASE_GRANT } from "./wire/protocol.ts";
 
-/** Same numbers as kube-apiserver's: a lease is shared during this share of its time, and no longer than this. */
+/** Kube-apiserver's numbers: a lease is shared during this share of its lifetime, and at most for this time. */
 const SHARED_PART = 0.05;
 const MAX_SHARED_MS = 60_000;
-/** Keys on one lease end in one revision: a bound on its size. */
+/** Upper bound of keys per lease, since they all expire in one revision. */
 const MAX_KEYS = 1_000;
-/** Different times to live for which a lease is remembered; servers use one or two. */
+/** Number of lifetimes for which a lease is remembered; servers use one or two. */
 const MAX_KINDS = 64;
-/** For the way of the write to etcd, so that a key does not end early because its write was slow. */
+/** Margin for the time that the write takes to reach etcd. */
 const MARGIN_MS = 500;
 
 interface Lease {
   readonly id: number;
-  /** By Loop.elapsed; etcd's own end is not before. */
+  /** Expiry by Loop.elapsed; etcd's own is never earlier. */
   readonly endsAt: number;
 }
 
@@ -32,7 +32,7 @@ interface Kind {
 export class Leases {
   readonly #loop: Loop;
   readonly #connection: Connection;
-  /** The newest lease for each time to live. */
+  /** Newest lease per lifetime. */
   readonly #kinds = new Map<number, Kind>();
 
   constructor(loop: Loop, connection: Connection) {
@@ -40,7 +40,7 @@ export class Leases {
     this.#connection = connection;
   }
 
-  /** The lease for so many keys written now. Fails with `Unavailable`. */
+  /** Returns a lease for this many keys written now. Fails with `Unavailable`. */
   async take(ttlMs: number, keys: number): Promise<number> {
     const known = this.#kinds.get(ttlMs);
     if (known !== undefined && known.keys + keys <= MAX_KEYS) {
@@ -48,13 +48,13 @@ export class Leases {
       const lease = await known.lease;
       if (lease.endsAt >= this.#loop.elapsed() + ttlMs + MARGIN_MS) return lease.id;
     }
-    // Another writer may have asked for a new one during the await.
+    // Another writer may have requested a new lease during the await.
     const newer = this.#kinds.get(ttlMs);
     if (newer !== undefined && newer !== known) return this.take(ttlMs, keys);
     return (await this.#grant(ttlMs, keys)).id;
   }
 
-  /** After etcd said that a lease is gone. */
+  /** Drops a lease that etcd no longer knows. */
   forget(ttlMs: number): void {
     this.#kinds.delete(ttlMs);
   }
@@ -84,12 +84,12 @@ export class Leases {
       return { id, endsAt: start + TTL * 1000 };
     } catch (error) {
       if (!isStoreError(error, "OutcomeUnknown")) throw error;
-      // A lease without keys does nothing; of what the caller wanted nothing was sent.
+      // A lease without keys has no effect, and the caller's transaction was not sent.
       throw new StoreError("Unavailable", error.message, { cause: error });
     }
   }
 
-  /** Of our own choice, because etcd's do not fit a JavaScript number. 1 to 2^48: none is taken twice. */
+  /** Ids are chosen here, because etcd's do not fit a JavaScript number. Range 1 to 2^48, without repeats. */
   #newId(): number {
     let id = 0;
     for (const byte of this.#loop.random("leases").bytes(6)) id = id * 256 + byte;

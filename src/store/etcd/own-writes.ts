@@ -1,16 +1,16 @@
 /**
- * The writes of this process that are under way. Writes to one key go to etcd one after the other, in the order of the
- * calls, and each is judged after the one before it is visible. The entries they make are caught as the feed brings them.
+ * This process's writes in flight. Writes to one key go to etcd in call order, each judged after the previous one is
+ * visible. The feed's entries for them are collected here.
  */
 import { StoreError } from "../store-error.ts";
 import type { Change, Entry, Transaction } from "../store.ts";
 
-/** More would only wait longer. */
+/** Upper bound of waiting writes; more would only wait longer. */
 const MAX_WRITES = 4096;
 
-/** A write that is its keys' turn. */
+/** A write that has been sent. */
 export interface OwnWrite {
-  /** What the feed brought for its keys since it was sent: entries of its own and of others. */
+  /** Entries that the feed delivered for its keys since it was sent, including those of other writers. */
   readonly seen: readonly Entry[];
 }
 
@@ -20,18 +20,18 @@ interface Active {
 }
 
 export class OwnWrites {
-  /** The end of the last write in line for a key; never rejects. */
+  /** Settles with the last queued write of each key; never rejects. */
   readonly #last = new Map<string, Promise<void>>();
-  /** The write that was sent for a key: one at a time. */
+  /** The sent write of each key; at most one. */
   readonly #active = new Map<string, Active>();
   readonly #all = new Set<Promise<void>>();
 
-  /** Settles, without an error, when no write of before this call is under way for the key. */
+  /** Settles, without an error, when no write that was queued before this call is in flight for the key. */
   turn(key: string): Promise<void> | undefined {
     return this.#last.get(key);
   }
 
-  /** Calls `send` when it is the transaction's turn. Throws `Overloaded`. */
+  /** Calls `send` when the earlier writes of its keys have ended. Throws `Overloaded`. */
   async run<T>(transaction: Transaction, send: (write: OwnWrite) => Promise<T>): Promise<T> {
     if (this.#all.size >= MAX_WRITES) {
       throw new StoreError("Overloaded", "too many writes wait for etcd: try again later");
@@ -48,7 +48,7 @@ export class OwnWrites {
     return result;
   }
 
-  /** To be told of each entry before it becomes visible. Gives it the writer's slot when it is the writer's value. */
+  /** Called for each entry before it becomes visible. Gives the entry the writer's slot when the value is the writer's. */
   saw(entry: Entry): void {
     const write = this.#active.get(entry.key);
     if (write === undefined) return;
@@ -57,12 +57,15 @@ export class OwnWrites {
     if (put?.slot !== undefined && Buffer.compare(put.value, entry.value) === 0) entry.slot = put.slot;
   }
 
-  /** Settles when none of the writes of before this call is under way. */
+  /** Settles when all writes queued before this call have ended. */
   async drained(): Promise<void> {
     await Promise.all(this.#all);
   }
 
-  /** Whoever compares a key waits for those who write it; only writers of the same key wait for each other. */
+  /**
+   * A transaction that compares a key waits for the writers of the key. Transactions that only compare the key do not
+   * wait for each other.
+   */
   #earlier({ changes, compare = [] }: Transaction): Promise<void>[] {
     const ends = [...changes, ...compare].map(({ key }) => this.#last.get(key));
     return [...new Set(ends)].filter((end) => end !== undefined);

@@ -1,7 +1,7 @@
 import type { Connection } from "./wire/connection.ts";
 import { STATUS } from "./wire/protocol.ts";
 
-/** Whether a progress notification never overtakes events, as it could before these versions (etcd#15220). */
+/** Whether progress notifications never overtake events, which older versions allow (etcd#15220). */
 export async function hasReliableProgress(connection: Connection): Promise<boolean> {
   const { version } = await connection.call(STATUS, {});
   const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);

@@ -1,6 +1,6 @@
 /**
- * Raises etcd's revision by writing one key again and again: each transaction is one revision. A restore needs this, so that no resourceVersion
- * that a client kept from before the restore stands for something else afterwards.
+ * Raises etcd's revision by writing one key repeatedly: each transaction is one revision. A restore needs this so that
+ * no resourceVersion that a client kept from before means another state afterwards.
  */
 import type { Loop } from "../../base/loop/loop.ts";
 import { StoreError } from "../store-error.ts";
@@ -9,11 +9,11 @@ import type { Keyspace } from "./keyspace.ts";
 import type { Connection } from "./wire/connection.ts";
 import { keyBytes, RANGE, TXN, type TxnRequest } from "./wire/protocol.ts";
 
-/** About a quarter of an hour on a small machine. */
+/** Takes about a quarter of an hour on a small machine. */
 const RAISE_MAX = 5_000_000;
-/** Transactions in flight: enough to share etcd's syncs to disk. */
+/** Transactions in flight: enough to share etcd's disk syncs. */
 const PIPELINED = 128;
-/** Superseded values are given up so often, so that they never fill etcd's quota. */
+/** Interval of compactions, in revisions, so that superseded values never fill etcd's quota. */
 const COMPACT_EVERY = 50_000;
 
 export interface RaiseOptions {
@@ -22,11 +22,11 @@ export interface RaiseOptions {
   readonly keyspace: Keyspace;
   /** Called after each part with the revision reached. */
   readonly onProgress: (revision: number) => void;
-  /** Ends the work early. */
+  /** Aborts the work. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Resolves when etcd's revision is at least `target`. Throws `Overloaded` above RAISE_MAX, before anything is written. */
+/** Resolves when etcd's revision is at least `target`. Throws `Overloaded` above RAISE_MAX, before any write. */
 export async function raiseRevision(target: number, options: RaiseOptions): Promise<void> {
   const { connection, keyspace, onProgress, signal } = options;
   const key = keyBytes(keyspace.scratchKey);

@@ -1,7 +1,7 @@
 /**
- * One question to a distant server for all who wait for the answer. An answer is only given to those who asked before the
- * question was sent, since it may describe a moment before a later caller came: who comes while one is under way gets
- * the next.
+ * Shares one request to a remote server among all callers that wait. A response may describe a moment before a later
+ * call, so it only serves callers from before the request was sent. Callers that arrive meanwhile share the next
+ * request.
  */
 export class SharedQuestion<Answer> {
   readonly #ask: () => Promise<Answer>;
@@ -12,7 +12,7 @@ export class SharedQuestion<Answer> {
     this.#ask = ask;
   }
 
-  /** The answer to a question that is sent after this call. */
+  /** Returns the response to a request that is sent after this call. */
   answer(): Promise<Answer> {
     if (this.#current === undefined) return this.#send();
     this.#next ??= this.#current.then(

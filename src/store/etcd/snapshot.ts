@@ -1,24 +1,24 @@
-/** Reads many keys from etcd itself, in pages of one revision. */
+/** Reads many keys from etcd, in pages of one revision. */
 import { State } from "../state.ts";
 import type { Entry } from "../store.ts";
 import { toEntry, type Keyspace } from "./keyspace.ts";
 import type { Connection } from "./wire/connection.ts";
 import { RANGE, type RangeResponse } from "./wire/protocol.ts";
 
-/** What a page should hold, so that neither side blocks on it for long. */
+/** Target size of a page, so that neither side blocks on it for long. */
 const PAGE_BYTES = 4 << 20;
 const FIRST_PAGE_KEYS = 500;
 const MAX_PAGE_KEYS = 10_000;
 
 export interface SnapshotOptions {
   readonly keyspace: Keyspace;
-  /** In the meaning of the contract; everything unless told. */
+  /** Prefix as in the contract; default everything. */
   readonly prefix?: string;
-  /** The newest unless told. */
+  /** Default the newest revision. */
   readonly revision?: number;
 }
 
-/** The keys at one revision. Throws StoreError `Compacted` when that revision is or becomes too old. */
+/** Reads the keys at one revision. Throws StoreError `Compacted` when that revision is or becomes too old. */
 export async function readSnapshot(connection: Connection, options: SnapshotOptions): Promise<State> {
   const { keyspace, prefix = keyspace.prefix } = options;
   const range = keyspace.part(prefix);
@@ -53,7 +53,7 @@ function nextLimit(keys: number, bytes: number): number {
   return Math.max(1, Math.min(wanted, keys * 4, MAX_PAGE_KEYS));
 }
 
-/** The least key that comes after. */
+/** The next key in order. */
 function successor(key: Uint8Array): Uint8Array {
   const next = new Uint8Array(key.byteLength + 1);
   next.set(key);

@@ -1,4 +1,4 @@
-/** A transaction of the contract in etcd's words. */
+/** Translates a transaction of the contract into etcd's protocol. */
 import { StoreError } from "../store-error.ts";
 import type { Change, Transaction, View } from "../store.ts";
 import { checkTransaction } from "../transaction.ts";
@@ -12,7 +12,7 @@ import {
   type TxnResponse,
 } from "./wire/protocol.ts";
 
-/** Throws `InvalidTransaction`, so that nothing reaches etcd which the other engines would refuse. */
+/** Throws `InvalidTransaction` for a transaction that the other engines would refuse; etcd never gets it. */
 export function checkEtcdTransaction(transaction: Transaction, keyspace: Keyspace): void {
   checkTransaction(transaction);
   const foreign = transaction.changes.find(({ key }) => !keyspace.has(key));
@@ -23,7 +23,7 @@ export function checkEtcdTransaction(transaction: Transaction, keyspace: Keyspac
   );
 }
 
-/** Writes of a time to live name their lease in `leases`. */
+/** `leases` gives the lease of each lifetime. */
 export function toTxn(
   { compare = [], changes }: Transaction,
   leases: ReadonlyMap<number, number>,
@@ -46,14 +46,14 @@ function toOp(change: Change, leases: ReadonlyMap<number, number>): RequestOp {
   return { request_put: { key, value: change.value, ...(lease !== undefined && { lease }) } };
 }
 
-/** Deleting what is not there makes no revision. */
+/** Deleting a missing key makes no revision. */
 export function hasChanged({ responses }: TxnResponse): boolean {
   return responses.some(
     (response) => response.response_put !== undefined || (response.response_delete_range?.deleted ?? 0) > 0,
   );
 }
 
-/** The first comparison that fails in this view, in words. */
+/** Describes the first comparison that fails in this view. */
 export function findMismatch({ compare = [] }: Transaction, view: View): string | undefined {
   for (const { key, modRevision } of compare) {
     const found = view.get(key)?.modRevision ?? 0;

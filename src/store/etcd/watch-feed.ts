@@ -1,10 +1,9 @@
 /**
- * Keeps the mirror equal to etcd: one watch from where the mirror is, opened again whenever it breaks. Nothing is applied
- * twice or left out; where etcd no longer has what comes next, everything is read anew and the mirror starts over.
- *
- * All of etcd is watched, not the prefix alone: then every revision is told of, and the mirror's revision follows etcd's
- * without progress notifications, which older versions send too early (etcd#15220). A user who may not do that watches the
- * prefix.
+ * Keeps the mirror equal to etcd through one watch, which is reopened from the mirror's revision whenever it breaks. No
+ * event is applied twice or skipped. If etcd has compacted the next events, all keys are read again and the mirror
+ * starts over. The watch covers all of etcd, not only the prefix: then every revision has an event, and no progress
+ * notifications are needed, which older versions send too early (etcd#15220). A user without that permission watches
+ * the prefix.
  */
 import { errorText } from "../../base/error-text.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -32,17 +31,17 @@ export interface WatchFeedOptions {
   readonly connection: Connection;
   readonly keyspace: Keyspace;
   readonly mirror: Mirror;
-  /** Checked after every response. */
+  /** Evaluated after every response. */
   readonly gate: Gate;
-  /** How often a silent watch must prove that it is alive. */
+  /** Interval at which a silent watch must prove that it is alive. */
   readonly proveEveryMs: number;
-  /** Told of every entry before it becomes visible. */
+  /** Called for every entry before it becomes visible. */
   readonly made: (entry: Entry) => void;
-  /** What was before this revision is not to be had from etcd: another server compacted it, or etcd's past has become another one. */
+  /** Called when etcd lost its history before this revision: another server compacted it, or etcd was restored. */
   readonly onCompacted: (revision: number) => void;
-  /** Before each further attempt. */
+  /** Called before each reconnect. */
   readonly onReconnect: () => void;
-  /** etcd's newest revision, now. */
+  /** Returns etcd's newest revision. */
   readonly newestRevision: () => Promise<number>;
 }
 
@@ -50,26 +49,26 @@ type FeedState =
   | { readonly state: "connecting"; readonly reason: string }
   | { readonly state: "live"; readonly stream: WatchStream };
 
-/** Short at first: a restarted etcd is back within a second. */
+/** Starts short: a restarted etcd is back within a second. */
 const RECONNECT: Backoff = { baseMs: 50, maxMs: 3_000 };
 
-/** About five milliseconds of work. */
+/** Events per slice, about five milliseconds of work. */
 const SLICE_EVENTS = 500;
 
 export class WatchFeed {
   readonly #options: WatchFeedOptions;
   #state: FeedState = { state: "connecting", reason: "not connected to etcd yet" };
-  /** What the next attempt begins with; `forget` is to read everything anew and to count nothing that was before. */
+  /** Start of the next session; `forget` reads all keys again and drops all knowledge of the past. */
   #begin: "resume" | "reload" | "forget" = "resume";
   #scope: Coverage["scope"] = "everything";
   #hasProgress = false;
   #loadedAt: number;
   #lastEvent: number;
-  /** The newest change of ours that memory knows of, by which etcd's past is known again; undefined while there is none. */
+  /** Newest known change of the store's keys, by which etcd's past is recognized; undefined without one. */
   #witness: Witness | undefined;
-  /** Responses so far: any is a sign of life. */
+  /** Number of responses so far: any response is a sign of life. */
   #responses = 0;
-  /** The guard of the last session; may be busy with its last question while the next session begins. */
+  /** Guard of the last session; its last request may still be in flight when the next session begins. */
   #guarding = Promise.resolve();
 
   constructor(options: WatchFeedOptions) {
@@ -83,7 +82,7 @@ export class WatchFeed {
     return { scope: this.#scope, loadedAt: this.#loadedAt, lastEvent: this.#lastEvent };
   }
 
-  /** How the mirror gets to etcd's newest revision: by itself, when asked, or not at all. */
+  /** How the mirror reaches etcd's newest revision: by itself, on request, or never. */
   get catchesUp(): "always" | "on request" | "never" {
     if (this.#scope === "everything") return "always";
     return this.#hasProgress ? "on request" : "never";
@@ -94,12 +93,12 @@ export class WatchFeed {
     return current.state === "live" ? { state: "ready" } : { state: "degraded", reason: current.reason };
   }
 
-  /** For `on request`: soon moves the mirror to the newest revision, unless events are still on their way. */
+  /** For `on request`: advances the mirror to the newest revision soon, unless events are still in flight. */
   requestProgress(): void {
     if (this.#state.state === "live") this.#state.stream.send({ progress_request: {} });
   }
 
-  /** Ends when the signal comes; rejects when the mirror can never be right again. */
+  /** Runs until the signal aborts; rejects when the mirror can never be correct again. */
   async run(signal: AbortSignal): Promise<void> {
     const { loop } = this.#options;
     const random = loop.random("reconnect");
@@ -118,7 +117,7 @@ export class WatchFeed {
     await this.#guarding;
   }
 
-  /** What a failed session says about the next. */
+  /** Derives the start and scope of the next session from the error of the last. */
   #note(error: unknown): void {
     const { log, onReconnect } = this.#options;
     if (this.#state.state === "live") log.warn("lost the watch on etcd", { error: messageOf(error) });
@@ -130,7 +129,7 @@ export class WatchFeed {
     }
     const isOtherPast = error instanceof PastError;
     if (isStoreError(error, "Compacted") || error instanceof GapError || isOtherPast) {
-      log.warn("etcd cannot tell what happened meanwhile: everything is read anew", { error: error.message });
+      log.warn("etcd no longer has the missed events: reading all keys again", { error: error.message });
       this.#begin = isOtherPast ? "forget" : "reload";
     }
   }
@@ -139,12 +138,12 @@ export class WatchFeed {
     const { connection, log } = this.#options;
     if (this.#begin !== "resume") await this.#reload();
     if (this.#scope === "prefix") this.#hasProgress = await hasReliableProgress(connection);
-    // A watch does not tell an old token from a missing permission (etcd 3.4).
+    // A watch reports an expired token and a missing permission alike (etcd 3.4), so it gets a new token.
     const { stream, failed } = await connection.openWatch({ token: "new" });
     const over = new AbortController();
     const close = (): void => stream.close(new Error("the watch was closed"));
     signal.addEventListener("abort", close);
-    // The signal may have come during an await above, when nobody listened.
+    // The signal may have aborted during an await above, before the listener was added.
     if (signal.aborted) close();
     try {
       const first = await this.#create(stream);
@@ -164,7 +163,7 @@ export class WatchFeed {
     }
   }
 
-  /** Begins the watch; gives what came along with etcd's confirmation. */
+  /** Opens the watch; returns the responses that came with etcd's confirmation. */
   async #create(stream: WatchStream): Promise<readonly WatchResponse[]> {
     const { loop, connection, keyspace, mirror } = this.#options;
     const range = this.#scope === "everything" ? ALL_KEYS : keyspace.range;
@@ -181,8 +180,8 @@ export class WatchFeed {
   }
 
   /**
-   * Throws `Damaged` when etcd is not as far as memory: an older state of it was restored, or another one. If it has come further again since, what
-   * it tells next does not follow from what is here, and what it tells of the past is not what was shown.
+   * Throws `Damaged` when etcd's revision is behind memory's: it was restored from an older state, or replaced. Throws
+   * PastError when etcd has caught up since, but its past differs from the one that readers saw.
    */
   async #recognize(): Promise<void> {
     const { connection, mirror, newestRevision } = this.#options;
@@ -194,7 +193,7 @@ export class WatchFeed {
     }
   }
 
-  /** A deletion alone says little: what never was is not there either. */
+  /** A missing key does not prove the same past: a key that never existed is missing too. */
   #witnesses(): readonly Witness[] {
     const last = this.#witness;
     if (last === undefined) return [];
@@ -203,15 +202,15 @@ export class WatchFeed {
     return living === undefined ? [last] : [last, living];
   }
 
-  /** Applies what comes until the stream breaks. */
+  /** Applies responses until the stream breaks. */
   async #follow(stream: WatchStream, first: readonly WatchResponse[]): Promise<never> {
     const { loop, connection, keyspace, mirror } = this.#options;
     const resumedAfter = mirror.revision;
     let isComplete = false;
     for (let responses = first; ; responses = await loop.outside("etcd", stream.next())) {
       if (!isComplete && responses.some(({ events }) => events.length > 0)) {
-        // etcd may leave out deletions at the compacted revision itself (etcd#18089): only if it still has the revision
-        // before the first event is nothing missing.
+        // etcd may omit deletions at the compacted revision itself (etcd#18089). Nothing is missing only if the
+        // revision before the first event still exists.
         await connection.call(RANGE, { key: keyspace.absentKey, count_only: true, revision: resumedAfter });
         isComplete = true;
       }
@@ -239,7 +238,7 @@ export class WatchFeed {
     gate.check();
   }
 
-  /** Everything of ours up to here is in these responses or was before. */
+  /** All changes of the store's keys up to this revision are in these or earlier responses. */
   #toldUpTo(responses: readonly WatchResponse[]): number {
     let revision = 0;
     for (const { events, created, header } of responses) {
@@ -272,7 +271,7 @@ export class WatchFeed {
     gate.check();
   }
 
-  /** A connection can be dead without anybody noticing: a watch that does not follow etcd is closed. */
+  /** Closes a watch that does not follow etcd: a dead connection can go unnoticed. */
   async #guard(stream: WatchStream, over: AbortSignal): Promise<void> {
     const { loop, proveEveryMs } = this.#options;
     while (!over.aborted) {
@@ -321,17 +320,17 @@ function isSame(found: KeyValue | undefined, known: Entry | undefined): boolean 
   );
 }
 
-/** What etcd has is not what it told before. */
+/** etcd's past differs from the one that it reported before. */
 class PastError extends Error {
   override readonly name = "PastError";
 }
 
-/** The user may not watch everything. */
+/** The user lacks the permission to watch everything. */
 class ScopeError extends Error {
   override readonly name = "ScopeError";
 }
 
-/** Usually all of them at once; after a long absence in parts, so that others get their turn. */
+/** Usually one slice; several after a long outage, so that other work can run in between. */
 function slices(responses: readonly WatchResponse[]): (readonly WatchResponse[])[] {
   const result: WatchResponse[][] = [];
   let events = SLICE_EVENTS;

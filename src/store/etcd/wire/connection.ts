@@ -1,6 +1,6 @@
 /**
- * Calls to an etcd cluster: picks an endpoint that can be reached, signs in, and says of each failure whether the request
- * may have been executed. Nothing but reads and what etcd refused is ever sent twice.
+ * Calls an etcd cluster: picks a reachable endpoint, signs in, and tells for each failure whether the request may have
+ * been executed. Only reads and requests that etcd refused are ever sent twice.
  */
 import type { Loop } from "../../../base/loop/loop.ts";
 import { StoreError } from "../../store-error.ts";
@@ -24,11 +24,11 @@ export interface EtcdCredentials {
 
 export interface ConnectionOptions {
   readonly loop: Loop;
-  /** `http://HOST:PORT` or `https://HOST:PORT`, at least one; members of one cluster. */
+  /** `http://HOST:PORT` or `https://HOST:PORT`, at least one; all are members of one cluster. */
   readonly endpoints: readonly string[];
   readonly tls?: EtcdTls | undefined;
   readonly credentials?: EtcdCredentials | undefined;
-  /** Bound of every request, connecting included. */
+  /** Timeout of every request, including the connection. */
   readonly requestTimeoutMs?: number | undefined;
 }
 
@@ -37,9 +37,9 @@ export interface OpenWatch {
   readonly failed: () => void;
 }
 
-/** Far above what a working etcd takes, and short enough for a writer to wait. */
+/** Far above the response time of a healthy etcd, and short enough for a waiting writer. */
 const REQUEST_TIMEOUT_MS = 5_000;
-/** An endpoint that takes longer to connect to is passed over while there are others. */
+/** Connection timeout of one endpoint while there are others. */
 const CONNECT_MS = 2_000;
 
 export class Connection {
@@ -47,9 +47,9 @@ export class Connection {
   readonly #loop: Loop;
   readonly #endpoints: readonly Endpoint[];
   readonly #credentials: EtcdCredentials | undefined;
-  /** Index of the endpoint that is asked first; moves on when it fails. Begins at random, so that servers spread over the members. */
+  /** Index of the endpoint to try first; advances when it fails. Starts at random, so that servers spread over the members. */
   #current: number;
-  /** Of undefined while etcd asks nobody who they are. */
+  /** Token of the signed-in user; resolves with undefined while etcd requires no authentication. */
   #token: Promise<string | undefined> | undefined;
 
   constructor({ loop, endpoints, tls, credentials, requestTimeoutMs }: ConnectionOptions) {
@@ -70,7 +70,10 @@ export class Connection {
     return this.#loop.outside("etcd", this.#call(method, request, this.#loop.now() + timeoutMs));
   }
 
-  /** A stream for watches. Its owner calls `failed` when it breaks or goes silent: the next one goes elsewhere. */
+  /**
+   * Opens a stream for watches. Its owner calls `failed` when it breaks or goes silent: the next stream uses another
+   * endpoint.
+   */
   async openWatch({ token: wanted }: { token: "new" | "known" }): Promise<OpenWatch> {
     if (wanted === "new") this.#token = undefined;
     const deadline = this.#loop.now() + this.requestTimeoutMs;
@@ -109,14 +112,14 @@ export class Connection {
     }
   }
 
-  /** A read leaves time to ask another endpoint when the first stays silent. */
+  /** A read keeps time to try another endpoint when the first stays silent. */
   #share(deadline: number, kind: "read" | "write"): number {
     if (kind === "write" || this.#endpoints.length === 1) return deadline;
     const now = this.#loop.now();
     return now + (deadline - now) / 2;
   }
 
-  /** The same promise for all calls, until it fails or what it gave is refused. */
+  /** One sign-in shared by all calls, until it fails or etcd refuses its token. */
   #signIn(deadline: number): Promise<string | undefined> {
     if (this.#credentials === undefined) return Promise.resolve(undefined);
     if (this.#token !== undefined) return this.#token;
@@ -126,7 +129,10 @@ export class Connection {
     return token;
   }
 
-  /** Unless another call has signed in since: etcd makes a password dear to check, and many calls are refused at once. */
+  /**
+   * Skipped if another call has signed in since: checking a password is expensive for etcd, and many calls are refused
+   * at once.
+   */
   #forget(token: Promise<string | undefined>): void {
     if (this.#token === token) this.#token = undefined;
   }
@@ -144,7 +150,7 @@ export class Connection {
     }
   }
 
-  /** The first endpoint, from the current one on, that has a connection or gets one. Nothing was sent when this fails. */
+  /** Returns the first endpoint, from the current one on, that connects. When this fails, nothing was sent. */
   async #readyEndpoint(deadline: number): Promise<Endpoint> {
     let last = this.#endpoint();
     for (let tried = 0; tried < this.#endpoints.length; tried++) {
@@ -167,13 +173,13 @@ export class Connection {
     if (this.#endpoint() === from) this.#current += 1;
   }
 
-  /** Who does not answer will not bring a watch on either, while others may. */
+  /** An endpoint that does not answer would not serve a watch either; others may. */
   #leave(endpoint: Endpoint): void {
     if (this.#endpoints.length > 1 && this.#endpoint() === endpoint)
       endpoint.endWatches(new Error("etcd did not answer here"));
   }
 
-  /** A channel keeps the reason of its failure to itself until something is sent on it. */
+  /** A channel reveals the reason of its failure only when a request is sent. */
   async #whyNot(endpoint: Endpoint): Promise<StoreError> {
     let reason = "it answers now";
     try {

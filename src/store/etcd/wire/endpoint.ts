@@ -1,4 +1,4 @@
-/** One address of an etcd cluster: a channel, and the calls on it. Knows nothing of retries and users. */
+/** One address of an etcd cluster: a channel and its calls, without retries or users. */
 import { createSecureContext } from "node:tls";
 import { Client, connectivityState, credentials, Metadata, type ChannelCredentials } from "@grpc/grpc-js";
 import { checkServerName } from "../../../base/keys/server-identity.ts";
@@ -6,33 +6,34 @@ import { StoreError } from "../../store-error.ts";
 import { WATCH, type Method } from "./protocol.ts";
 import { WatchStream } from "./watch-stream.ts";
 
-/** In PEM. */
+/** Certificates and keys as PEM. */
 export interface EtcdTls {
-  /** Authorities that may sign the server's certificate; the system's when left out. */
+  /** CAs of the server's certificate; default the system's. */
   readonly ca?: Uint8Array;
   readonly cert?: Uint8Array;
   readonly key?: Uint8Array;
 }
 
 const CHANNEL_OPTIONS = {
-  // etcd itself limits what it takes (1.5 MiB) and sends whatever was asked for.
+  // No limits here: etcd limits requests (1.5 MiB) and sends responses of any requested size.
   "grpc.max_send_message_length": -1,
   "grpc.max_receive_message_length": -1,
-  // A dead peer is noticed after 15 s even if nothing is asked. etcd disconnects clients that ping every 5 s or more often.
+  // A dead peer is noticed after 15 s even without requests. etcd disconnects clients that ping every 5 s or more
+  // often.
   "grpc.keepalive_time_ms": 10_000,
   "grpc.keepalive_timeout_ms": 5_000,
   "grpc.initial_reconnect_backoff_ms": 50,
   "grpc.max_reconnect_backoff_ms": 1_000,
-  // A store is never spoken to through the environment's web proxy.
+  // Connections to the store ignore the environment's web proxy.
   "grpc.enable_http_proxy": 0,
-  // Repeating a request is the connection's decision: a write must not happen twice.
+  // No retries here: the connection decides on them, since a write must not be executed twice.
   "grpc.enable_retries": 0,
-  // So that closing this store's channel closes its sockets.
+  // Separate sockets per store, so that closing its channel closes them.
   "grpc.use_local_subchannel_pool": 1,
 };
 
 export interface CallOptions {
-  /** By Loop.now. */
+  /** Deadline by Loop.now. */
   readonly deadline: number;
   readonly token: string | undefined;
 }
@@ -48,7 +49,7 @@ export class Endpoint {
     this.#client = new Client(target, isSecure ? secure(tls) : credentials.createInsecure(), CHANNEL_OPTIONS);
   }
 
-  /** Whether the channel can be used, after trying to open it; false at once when it was just found to be closed. */
+  /** Whether the channel is usable, after trying to connect; false at once when it has just failed. */
   async isReady(deadline: number): Promise<boolean> {
     const channel = this.#client.getChannel();
     for (;;) {
@@ -114,7 +115,7 @@ function metadata(
 ): Metadata {
   const result = new Metadata();
   if (token !== undefined) result.set("token", token);
-  // A member cut off from its cluster then ends the stream instead of keeping it silent.
+  // Makes a member that is cut off from its cluster end the stream instead of keeping it silent.
   if (requireLeader) result.set("hasleader", "true");
   return result;
 }
@@ -129,7 +130,7 @@ function parseEndpoint(url: string): { target: string; isSecure: boolean } {
 
 function secure({ ca, cert, key }: EtcdTls = {}): ChannelCredentials {
   const bytes = (pem: Uint8Array | undefined): Buffer | undefined => pem && Buffer.from(pem);
-  // As etcd's own clients: every certificate of the bundle is an anchor, and common names do not count.
+  // Like etcd's own clients: every certificate of the bundle is an anchor, and common names do not count.
   const context = createSecureContext({
     ca: bytes(ca),
     cert: bytes(cert),

@@ -1,8 +1,11 @@
-/** What etcd and the connection to it say when something fails, in the store's own codes. */
+/** Translates errors of etcd and of the connection to it into the store's codes. */
 import { status, type ServiceError } from "@grpc/grpc-js";
 import { StoreError, type StoreErrorCode } from "../../store-error.ts";
 
-/** etcd's errors are known by their text; the same in all versions. In each of these cases nothing was written, but for `NoSpace`: there one has to look. */
+/**
+ * etcd's errors are recognized by their text, which is the same in all versions. In all these cases nothing was
+ * written, except for `NoSpace`, where the caller has to check.
+ */
 const BY_TEXT: readonly (readonly [text: string, code: StoreErrorCode])[] = [
   ["required revision has been compacted", "Compacted"],
   ["required revision is a future revision", "FutureRevision"],
@@ -16,7 +19,7 @@ const BY_TEXT: readonly (readonly [text: string, code: StoreErrorCode])[] = [
   ["no leader", "Unavailable"],
 ];
 
-/** Answers of a server that looked at the request and refused it. */
+/** Codes of a server that examined the request and refused it. */
 const REFUSED: ReadonlySet<number> = new Set([
   status.INVALID_ARGUMENT,
   status.NOT_FOUND,
@@ -32,13 +35,13 @@ export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && "code" in error && typeof error.code === "number" && "details" in error;
 }
 
-/** etcd looked at the request and will not do it, now or later. */
+/** etcd refuses the request, now and later. */
 export function isRefused(error: unknown): boolean {
   const cause = causeOf(error);
   return cause !== undefined && REFUSED.has(cause.code);
 }
 
-/** The connection broke, or nobody answered in time: another endpoint may do better. */
+/** The connection broke or the request timed out: another endpoint may work. */
 export function isConnectionFailure(error: ServiceError): boolean {
   return (
     error.code === status.UNAVAILABLE ||
@@ -48,12 +51,12 @@ export function isConnectionFailure(error: ServiceError): boolean {
   );
 }
 
-/** Nobody answered in time. */
+/** The request timed out. */
 export function isSilence(error: ServiceError): boolean {
   return error.code === status.DEADLINE_EXCEEDED;
 }
 
-/** The token is unknown (a restarted etcd forgets them), too old, or of before a change to the users; or there is none, and now one is asked for. */
+/** The token is unknown (a restarted etcd forgets tokens), expired, or older than a change of users; or etcd now requires one. */
 export function isTokenRefused({ details }: ServiceError): boolean {
   return (
     details.includes("invalid auth token") ||
@@ -62,7 +65,7 @@ export function isTokenRefused({ details }: ServiceError): boolean {
   );
 }
 
-/** Nobody can sign in, and nobody has to. */
+/** Authentication is off in etcd, so no sign-in is possible or needed. */
 export function isWithoutUsers({ details }: ServiceError): boolean {
   return details.includes("authentication is not enabled");
 }
@@ -76,8 +79,8 @@ export function isLeaseGone(error: unknown): boolean {
 }
 
 /**
- * For a request that was handed to an open connection: a write that got no answer may have happened
- * (`OutcomeUnknown`), a read is merely `Unavailable`.
+ * Error of a request on an open connection: a write without a response may have been executed (`OutcomeUnknown`); a
+ * read is `Unavailable`.
  */
 export function toStoreError(error: ServiceError, kind: "read" | "write"): StoreError {
   const known = BY_TEXT.find(([text]) => error.details.includes(text));
@@ -92,7 +95,7 @@ export function toStoreError(error: ServiceError, kind: "read" | "write"): Store
   );
 }
 
-/** Never to be healed by waiting: what was shown to readers is no longer so. */
+/** Permanent: data that readers saw is no longer there. */
 export function wentBack(seen: number, found: number): StoreError {
   return new StoreError(
     "Damaged",

@@ -1,4 +1,4 @@
-/** Why there is no connection, for people: gRPC wraps what the system said into words about its own parts. */
+/** Extracts the reason of a failed connection, which gRPC wraps into terms of its own. */
 
 const BEFORE = "Last error: ";
 const AFTER = ". Resolution note: ";

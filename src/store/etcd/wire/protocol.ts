@@ -1,12 +1,12 @@
 /**
- * The messages of etcd's protocol that the store uses, as plain objects, and their binary form. Revisions, versions and
+ * The messages of etcd's protocol that the store uses, as plain objects and in binary form. Revisions, versions and
  * counts are JavaScript numbers: exact up to 2^53, which no etcd reaches.
  */
 import protobuf from "protobufjs/light.js";
 import { descriptors } from "./descriptors.ts";
 
 export interface Header {
-  /** Rounded, since it is larger than a JavaScript number holds: good for comparing only. */
+  /** Rounded, since it exceeds JavaScript's exact numbers: use it for comparisons only. */
   readonly cluster_id: number;
   readonly revision: number;
 }
@@ -35,7 +35,7 @@ export interface RangeResponse {
   readonly count: number;
 }
 
-/** Numbers as in the protocol's enumerations. */
+/** Values of the protocol's enumerations. */
 export const EQUAL = 0;
 export const TARGET_VERSION = 0;
 export const TARGET_MOD = 2;
@@ -112,7 +112,7 @@ export interface EtcdEvent {
 
 export interface Method<Request, Response> {
   readonly path: string;
-  /** Whether a request that may have been executed must not be sent again. */
+  /** Whether sending a possibly executed request again would be wrong. */
   readonly kind: "read" | "write";
   encode(this: void, request: Request): Buffer;
   decode(this: void, bytes: Buffer): Response;
@@ -135,7 +135,7 @@ function method<Request extends object, Response>(options: MethodOptions): Metho
     path: `/etcdserverpb.${path}`,
     kind,
     encode: (request) => Buffer.from(requestType.encode(request).finish()),
-    // The one place where bytes become a type: the descriptors are its proof.
+    // The only cast from bytes to a type; the descriptors guarantee it.
     decode: (bytes) =>
       responseType.toObject(responseType.decode(bytes), { longs: Number, defaults: true }) as Response,
   };
@@ -152,7 +152,7 @@ export const COMPACT = method<{ readonly revision: number }, { readonly header: 
   message: "Compaction",
   kind: "write",
 });
-/** Granting under an id of our own choice: a second try finds it taken, which is no harm. */
+/** Safe to repeat, since the id is chosen here: a second try finds the id taken, which is no error. */
 export const LEASE_GRANT = method<
   { readonly TTL: number; readonly ID: number },
   { readonly header: Header; readonly TTL: number }
@@ -172,7 +172,7 @@ export const WATCH = method<WatchRequest, WatchResponse>({
   kind: "read",
 });
 
-/** Both ends of a range together mean: every key there is. */
+/** Range of all keys. */
 export const ALL_KEYS = { key: new Uint8Array(1), range_end: new Uint8Array(1) };
 
 export function keyBytes(key: string): Uint8Array {
@@ -183,7 +183,7 @@ export function keyString(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** The range of all keys that begin with `prefix`; its last byte must not be 0xff, and in UTF-8 never is. */
+/** Range of all keys that begin with `prefix`; its last byte must not be 0xff, which never occurs in UTF-8. */
 export function prefixRange(prefix: string): { readonly key: Uint8Array; readonly range_end: Uint8Array } {
   if (prefix === "") return ALL_KEYS;
   const key = keyBytes(prefix);

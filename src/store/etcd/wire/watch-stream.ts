@@ -1,8 +1,8 @@
-/** The open watch call: requests go in, responses come out in the order they arrived. */
+/** An open watch call: sends requests, returns responses in order of arrival. */
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import type { WatchRequest, WatchResponse } from "./protocol.ts";
 
-/** Responses held here before the sender is made to wait. */
+/** Buffered responses above which flow control stops the sender. */
 const MAX_BUFFERED = 256;
 
 export class WatchStream {
@@ -12,7 +12,7 @@ export class WatchStream {
   #end: Error | undefined;
   #wake: (() => void) | undefined;
 
-  /** `onEnd` is called once there is nothing more to come; at least once. */
+  /** `onEnd` is called at least once, after the last response. */
   constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>, onEnd: () => void) {
     this.#call = call;
     this.#onEnd = onEnd;
@@ -33,7 +33,7 @@ export class WatchStream {
     if (this.#end === undefined) this.#call.write(request);
   }
 
-  /** All that has arrived since, at least one; fails when the stream has ended and everything was taken. One caller at a time. */
+  /** Returns all new responses, at least one; fails when the stream has ended and all were taken. One caller at a time. */
   async next(): Promise<readonly WatchResponse[]> {
     while (this.#buffer.length === 0) {
       if (this.#end !== undefined) throw this.#end;
@@ -47,7 +47,7 @@ export class WatchStream {
     return taken;
   }
 
-  /** Ends the stream; what has not been taken yet is dropped and `next` fails with the reason. */
+  /** Ends the stream; drops responses that were not taken, and `next` fails with the reason. */
   close(reason: Error): void {
     this.#buffer = [];
     this.#finish(reason);
