@@ -69,7 +69,7 @@ class Told implements Slot {
 }
 
 describe("History", () => {
-  test("tells what was replaced long ago to fold, and neither what was replaced lately nor what is live", () => {
+  test("folds entries replaced long ago, but neither recently replaced nor live ones", () => {
     const recorder = new Recorder();
     const slotted = (key: string): Told => {
       const slot = new Told();
@@ -186,7 +186,7 @@ describe("History", () => {
     expect(seen).toEqual(Array.from({ length: 3000 }, (_, index) => index + 2));
   });
 
-  test("a copy goes its own way", () => {
+  test("a copy is independent", () => {
     const recorder = new Recorder();
     const first = recorder.put(`${PODS}a`, 0);
     const copy = recorder.history.copy();

@@ -40,7 +40,7 @@ test("a kept accepted view stays as it was while more is written", async () => {
   expect(textAt(kept, "/k/a")).toBe("1");
 });
 
-test("what is accepted can be asked for at any moment, and is what a view of it would show", async () => {
+test("acceptedNow always equals a view of the accepted state", async () => {
   const { loop, backend, store } = openWorld();
   const pods = store.acceptedNow.mark("/registry/pods/");
   const nodes = store.acceptedNow.mark("/registry/nodes/");
@@ -82,7 +82,7 @@ test("each batch shows the state at its own end, whatever was accepted since", a
   }
 });
 
-test("a backend whose outcome is not known ends the store, and nothing more is asked of it", async () => {
+test("an unknown outcome of the backend ends the store, which sends no further batch", async () => {
   const { loop, backend, store } = openWorld();
   const watch = store.watch({ prefix: "", after: 1 });
   const [first, second] = [store.write(put("/k/a", "1")), store.write(put("/k/b", "1"))];
@@ -103,7 +103,7 @@ test("a backend whose outcome is not known ends the store, and nothing more is a
   expect(backend.batches).toHaveLength(1);
 });
 
-test("what changes nothing is not refused for want of room that an earlier write has found", async () => {
+test("a no-op behind a refused write is not refused", async () => {
   const { loop, backend, store } = openWorld();
   const written = store.write(put("/k/a", "1"));
   await loop.settle();
@@ -121,7 +121,7 @@ class BackendWithoutRoomToCut extends HeldBackend {
   }
 }
 
-test("a cut of history that finds no room takes nothing from what was accepted", async () => {
+test("a cut of history without space loses no accepted write", async () => {
   const loop = new VirtualLoop({ seed: 1, name: "test" });
   const backend = new BackendWithoutRoomToCut();
   const mirror = new Mirror({ loop }, State.empty());
@@ -153,7 +153,7 @@ test("a cut of history that finds no room takes nothing from what was accepted",
   );
 });
 
-test("history that is over is cut although there is no room to write, and again while that finds none", async () => {
+test("old history is cut although the store is full, and retried while there is no space", async () => {
   const loop = new VirtualLoop({ seed: 1, name: "test" });
   const held = new HeldBackend();
   const cuts: number[] = [];

@@ -44,7 +44,7 @@ function commit(key: string, revision: number): Commit {
 }
 
 describe("WatchHub", () => {
-  test("ends the receivers that are furthest behind when too much waits for all of them", () => {
+  test("ends the slowest receivers when too many bytes are pending in total", () => {
     const hub = new WatchHub(20 * BYTES);
     const stalled = Array.from(
       { length: 10 },
@@ -67,7 +67,7 @@ describe("WatchHub", () => {
     expect(quiet.isEnded).toBe(false);
   });
 
-  test("counts once what receivers of one prefix share", () => {
+  test("counts shared events of one prefix once", () => {
     const hub = new WatchHub(20 * BYTES);
     const stalled = Array.from({ length: 10 }, () => new StalledReceiver(hub, "/registry/pods/"));
 

@@ -62,11 +62,11 @@ describe("advancesOf", () => {
     expect(changed?.commit.events[0]?.before).toBe(state.get("/registry/a"));
   });
 
-  test("other people's keys are no change", () => {
+  test("keys outside the prefix are no change", () => {
     expect(advances(State.empty(), put("/other/a", 5), put("compact_rev_key", 6))).toEqual([]);
   });
 
-  test("the key by which servers agree to compact is never ours", () => {
+  test("the key by which servers agree on compaction is no change", () => {
     const all = new Keyspace("");
 
     const made = advancesOf(State.empty(), [put("compact_rev_key", 5)], {
@@ -78,7 +78,7 @@ describe("advancesOf", () => {
     expect(made).toEqual([]);
   });
 
-  test("what was told before is passed over", () => {
+  test("repeated events are skipped", () => {
     const state = stateAfter(put("/registry/a", 5), put("/registry/a", 6, 2));
 
     expect(advances(state, put("/registry/a", 5), put("/registry/a", 6, 2))).toEqual([]);

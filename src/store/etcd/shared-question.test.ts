@@ -16,7 +16,7 @@ function questions(): { question: SharedQuestion<number>; sent: Sent[] } {
 }
 
 describe("SharedQuestion", () => {
-  test("who asks while a question is under way gets the answer to the next one", async () => {
+  test("a caller during a request in flight gets the response to the next one", async () => {
     const { question, sent } = questions();
     const first = question.answer();
     const second = question.answer();
@@ -31,7 +31,7 @@ describe("SharedQuestion", () => {
     expect(sent).toHaveLength(2);
   });
 
-  test("a failed question fails those who asked it and nobody after", async () => {
+  test("a failed request fails its callers and no later ones", async () => {
     const { question, sent } = questions();
     const first = question.answer();
     const second = question.answer();
@@ -43,7 +43,7 @@ describe("SharedQuestion", () => {
     expect(await second).toBe(2);
   });
 
-  test("a new question is sent once all are answered", async () => {
+  test("a new request is sent once all are answered", async () => {
     const { question, sent } = questions();
     const first = question.answer();
     sent[0]?.resolve(1);

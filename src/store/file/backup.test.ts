@@ -26,7 +26,7 @@ import {
 } from "./fixture.ts";
 import type { LoadedRow } from "./row.ts";
 
-/** A closed store with some history. */
+/** Creates a closed store with some history. */
 async function makeStore(): Promise<{ dir: string; clusterId: string; state: State }> {
   const dir = makeDir();
   const { backend, clusterId } = await open(dir);
@@ -41,7 +41,7 @@ async function makeStore(): Promise<{ dir: string; clusterId: string; state: Sta
 afterAll(removeDirs);
 
 describe("backup", () => {
-  test("of a store that is written to is a state it had", async () => {
+  test("of a store under writes is one of its states", async () => {
     const dir = makeDir();
     const { backend } = await open(dir);
     const writer = new Writer();
@@ -69,7 +69,7 @@ describe("backup", () => {
     await backend.close();
   });
 
-  test("of a killed store has what was acknowledged", async () => {
+  test("of a killed store has all acknowledged writes", async () => {
     const dir = makeDir();
     const { backend } = await open(dir);
     const writer = new Writer();
@@ -110,7 +110,7 @@ describe("backup", () => {
     await expect(backupFile({ dir: makeDir(), file, loop })).rejects.toThrow(/there is no store/);
   });
 
-  test("into a folder that is not there is refused with the name that was given", async () => {
+  test("into a missing folder is refused with the given name", async () => {
     const { dir } = await makeStore();
     const path = join(makeDir(), "nowhere", "backup");
 
@@ -142,7 +142,7 @@ describe("restore", () => {
     await backend.close();
   });
 
-  test("leaves nothing to switch for the first start, who may be killed meanwhile", async () => {
+  test("leaves no mode switch to the first start, which may be killed meanwhile", async () => {
     const { dir } = await makeStore();
     const file = join(makeDir(), "backup");
     await backupFile({ dir, file, loop });

@@ -6,7 +6,7 @@ import { decodeRows, encodeEntries } from "./row.ts";
 import type { LoadedRow } from "./row.ts";
 import { StoreThread } from "./store-thread.ts";
 
-/** What is sent to the worker at a time. */
+/** Bytes per message to the worker. */
 const CHUNK_BYTES = 1 << 20;
 
 interface BackupPlace {
@@ -16,19 +16,19 @@ interface BackupPlace {
 }
 
 /**
- * Writes the state and history of the store in `dir` as of one moment, whether it is open in another process or not.
- * When it resolves, the file is complete, was read back and is on disk. An existing file is never replaced.
+ * Writes state and history of the store in `dir` as of one moment, even if another process has it open. Resolves when
+ * the file is complete, read back and synced. Never replaces an existing file.
  */
 export function backupFile({ dir, file, loop }: BackupPlace): Promise<StoreHead> {
   return onThread(loop, (thread) => thread.request({ type: "backup", dir, file }));
 }
 
-/** Makes a store of a backup. Refuses a directory that has one, and a damaged backup, without leaving anything behind. */
+/** Creates a store from a backup. Refuses a directory with a store, and a damaged backup, without leaving files behind. */
 export function restoreFile({ file, dir, loop }: BackupPlace): Promise<StoreHead> {
   return onThread(loop, (thread) => thread.request({ type: "restore", file, dir }));
 }
 
-/** Gives the rows of a backup in order of id; what `onRow` built is void when this fails. */
+/** Passes the rows of a backup to `onRow` in order of id. On failure, discard what `onRow` built. */
 export function readBackup(options: {
   readonly file: string;
   readonly loop: Loop;
@@ -45,11 +45,11 @@ export function readBackup(options: {
 export interface WriteBackupOptions extends BackupHead {
   readonly file: string;
   readonly loop: Loop;
-  /** All that live at `revision`, in any order. */
+  /** Live entries at `revision`, in any order. */
   readonly entries: Iterable<Entry>;
 }
 
-/** Writes a backup from what another engine holds at one revision. History is not part of it. */
+/** Writes a backup of another engine's entries at one revision, without history. */
 export function writeBackup({ file, loop, clusterId, revision, entries }: WriteBackupOptions): Promise<void> {
   return onThread(loop, async (thread) => {
     await thread.request({ type: "createBackup", file, clusterId, revision });

@@ -1,4 +1,4 @@
-/** What the thread of a store puts off while writers wait for it, and that nothing acknowledged depends on it. */
+/** Work that the store's thread postpones while writers wait, and that no acknowledged write depends on. */
 import { closeSync, openSync, readSync, statfsSync, statSync, truncateSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { contents, contentsOf, copyDir, makeDir, open, put, removeDirs, Writer }
 import { encodeCommits } from "./row.ts";
 
 const MIB = 1 << 20;
-/** More than is otherwise written before the log is copied into the database. */
+/** More bytes than are usually written before a checkpoint. */
 const COMMITS = 100;
 const VALUE = "v".repeat(60_000);
 
@@ -32,7 +32,7 @@ function commit({ store, writer }: Burst, key: string): void {
   store.commit(Buffer.from(encodeCommits([writer.next(put(key, key + VALUE))])));
 }
 
-/** As the thread does while the next commit waits already. */
+/** Commits as the thread does while the next commit already waits. */
 function burst(opened: Burst): void {
   for (let i = 0; i < COMMITS; i += 1) {
     commit(opened, `/k/${String(i)}`);
@@ -71,7 +71,7 @@ describe("a burst", () => {
     },
   );
 
-  test("is all there after a crash, whatever becomes of the room behind the log", async () => {
+  test("survives a crash, whatever the reserved end of the log contains", async () => {
     const opened = openStore();
     burst(opened);
     const [whole, cut, flipped] = [copyDir(opened.dir), copyDir(opened.dir), copyDir(opened.dir)];
@@ -96,7 +96,7 @@ describe("a burst", () => {
     await expect(open(flipped)).rejects.toThrow(/revision \d+, but revision 101 was acknowledged/);
   });
 
-  test("takes no room in advance when there is little", () => {
+  test("reserves no space when the disk has little", () => {
     const opened = openStore(64 * MIB);
 
     burst(opened);
@@ -108,7 +108,7 @@ describe("a burst", () => {
 });
 
 describe("forgetting history", () => {
-  test("goes in short steps where much is moved, and passes over what is superseded on the way", () => {
+  test("moves many values in short steps, and skips values superseded on the way", () => {
     const { store, writer } = openStore();
     const write = (keys: number): void => {
       for (let i = 0; i < 3000; i += 100) {
@@ -143,7 +143,7 @@ describe("the marker", () => {
     opened.store.close();
   });
 
-  test("is up to date before anything else is done", async () => {
+  test("is up to date before any other request is served", async () => {
     const dir = makeDir();
     const { backend } = await open(dir);
     const writer = new Writer();

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What lies between the main thread and the thread of a store: a message port, and beside it a count of the messages that each end
- * has posted. Who waits for the next one without sleeping looks at the count. To look at the port itself would lock it each time, and keep
- * the other end from posting.
+ * The channel between the main thread and a store's thread: a message port and a shared count of each end's messages.
+ * An end that waits without sleeping reads the count: reading the port would lock it each time and keep the other end
+ * from posting.
  */
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 
@@ -10,7 +10,7 @@ import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 /** @typedef {import("node:worker_threads").TransferListItem} Transferable */
 
 /**
- * What one end is made of; goes to its thread.
+ * The parts of one end; passed to its thread.
  * @typedef {object} EndParts
  * @property {MessagePort} port
  * @property {Int32Array} sent messages of this end, in shared memory
@@ -53,7 +53,7 @@ export class ChannelEnd {
   }
 
   /**
-   * Calls `take` with each message, in order, unless `next` was first.
+   * Calls `take` with each message in order, except for those that `next` has returned.
    * @param {(message: Received) => void} take
    */
   onMessage(take) {
@@ -64,7 +64,7 @@ export class ChannelEnd {
   }
 
   /**
-   * The next message, when there is one already.
+   * Returns the next message if it has arrived.
    * @returns {Received | undefined}
    */
   next() {
@@ -75,7 +75,7 @@ export class ChannelEnd {
     return found.message;
   }
 
-  /** As the other end counts: in 32 bits. */
+  /** Wraps at 32 bits, like the other end's count. */
   #count() {
     this.#taken = (this.#taken + 1) | 0;
   }

@@ -14,7 +14,7 @@ function createEnds(): [ChannelEnd<string, string>, ChannelEnd<string, string>] 
   return [new ChannelEnd(one), new ChannelEnd(two)];
 }
 
-test("what one end posts, the other finds at once and in order", () => {
+test("the other end finds messages at once and in order", () => {
   const [one, two] = createEnds();
   expect(two.next()).toBeUndefined();
   one.post("a");
@@ -23,7 +23,7 @@ test("what one end posts, the other finds at once and in order", () => {
   expect(one.next()).toBeUndefined();
 });
 
-test("a message comes once, whether it is looked for or waited for", async () => {
+test("each message is delivered once, by polling or by waiting", async () => {
   const [one, two] = createEnds();
   const taken: (string | undefined)[] = [];
   const last = new Promise<void>((resolve) => {
@@ -43,7 +43,7 @@ test("a message comes once, whether it is looked for or waited for", async () =>
   expect([two.next(), two.next()]).toEqual(["e", undefined]);
 });
 
-test("buffers are handed over", () => {
+test("buffers are transferred", () => {
   const [one, two] = createChannel();
   open.push(one, two);
   const buffer = new ArrayBuffer(8);

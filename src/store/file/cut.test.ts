@@ -1,4 +1,4 @@
-/** Stores whose process was killed while it forgot history. */
+/** Stores whose process was killed while it dropped history. */
 import { join } from "node:path";
 import Database from "libsql";
 import { afterAll, describe, expect, test } from "vitest";
@@ -14,11 +14,14 @@ afterAll(removeDirs);
 interface Interrupted {
   readonly dir: string;
   readonly writer: Writer;
-  /** How far it had come. */
+  /** Revision that the cut had reached. */
   readonly reached: number;
 }
 
-/** Five rounds over all keys, of which every seventh is deleted and made again. The first is forgotten, and a part of the next three. */
+/**
+ * Five rounds over all keys, in which every seventh is deleted and created again. The first round is dropped, and a
+ * part of the next three.
+ */
 function interrupt(steps: number): Interrupted {
   const dir = makeDir();
   const newClusterId = "00000000-0000-4000-8000-000000000000";
@@ -58,7 +61,7 @@ function keptAt(writer: Writer, revision: number): number {
 }
 
 describe.each([1, 2, 4])("a cut that was interrupted after %i steps", (steps) => {
-  test("has lost nothing that counts: what lives, and history from its end on", async () => {
+  test("keeps all live values, and the history after its target", async () => {
     const { dir, writer, reached } = interrupt(steps);
     expect(reached).toBeLessThan(TARGET);
 
@@ -75,7 +78,7 @@ describe.each([1, 2, 4])("a cut that was interrupted after %i steps", (steps) =>
     await backend.close();
   });
 
-  test("is ended by the next, and leaves what lives", async () => {
+  test("is completed by the next one, and keeps all live values", async () => {
     const { dir, writer } = interrupt(steps);
     const first = await open(dir);
     await first.backend.compact(TARGET);

@@ -1,6 +1,6 @@
 /**
- * Damages a store that a killed process left behind, in each of its files. After each, and also after the next start, either
- * the store is refused or every acknowledged write is there unchanged.
+ * Damages each file of a store that a killed process left behind. After that, and after one more start, either the
+ * store is refused or every acknowledged write is unchanged.
  */
 import {
   closeSync,
@@ -35,14 +35,14 @@ import {
 import { decodeRows } from "./row.ts";
 
 const TIMEOUT_MS = 30_000;
-/** As left by a killed process: most of it in store.db, the newest commits in store.db-wal only. */
+/** Files left by a killed process: most data in store.db, the newest commits only in store.db-wal. */
 let killed: string;
-/** The same, closed in order. */
+/** The same store, closed properly. */
 let closed: string;
 let acknowledged: Map<string, string>;
 let revision: number;
 
-/** Rows in the database and in its log, superseded ones, deletions, free pages, a compacted past. */
+/** Covers rows in the database and in its log, superseded rows, deletions, free pages and a compacted past. */
 beforeAll(async () => {
   const dir = makeDir();
   const writer = new Writer();
@@ -61,7 +61,7 @@ beforeAll(async () => {
     const again = `again ${String(i)} `.repeat(500);
     await second.backend.commit([writer.next(put(`/k/${String(i)}`, again), put("/t", String(i)))]);
   }
-  // The marker follows the answer to a commit, and is there before the answer to anything else.
+  // The marker is written after the response to a commit, and before the response to any other request.
   await second.backend.compact(1);
   killed = copyDir(dir);
   await second.backend.close();
@@ -72,7 +72,7 @@ beforeAll(async () => {
 
 type Verdict = "refused" | "intact";
 
-/** Opens, compares, writes one more, and opens again. */
+/** Opens the store, compares it, writes once more, and opens it again. */
 async function verdict(dir: string): Promise<Verdict> {
   for (const round of [0, 1]) {
     const opened = await open(dir).catch((error: unknown) => {
@@ -95,7 +95,7 @@ async function verdict(dir: string): Promise<Verdict> {
   return "intact";
 }
 
-/** The verdict on a copy of the store after `harm` was done to it. */
+/** Result of opening a copy of the store after `harm` was done to it. */
 async function after(harm: (dir: string) => void, source = killed): Promise<Verdict> {
   const dir = copyDir(source);
   harm(dir);
@@ -117,7 +117,10 @@ function spread(size: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => Math.floor((i * size) / count) + (i % 97));
 }
 
-/** As somebody with the sqlite3 tool could. The connection ends with its last statement, so no log is left. */
+/**
+ * Executes SQL on the store, as a user of the sqlite3 tool could. The connection closes after the last statement, so no
+ * log is left.
+ */
 function tamper(dir: string, sql: string): void {
   const db = new Database(join(dir, "store.db"));
   db.exec(sql);
@@ -131,7 +134,7 @@ describe("a store that was not damaged", () => {
     expect(await verdict(copyDir(killed))).toBe("intact");
   });
 
-  test("opens without the files that can be made again", async () => {
+  test("opens without the files that it can rebuild", async () => {
     const harm = (dir: string): void => {
       for (const name of ["store.db-shm", "lock", "pid"]) rmSync(join(dir, name));
     };
@@ -209,7 +212,7 @@ describe("a file that was cut", () => {
 });
 
 describe("a file that is gone", () => {
-  test("any that holds data is missed", async () => {
+  test("is noticed if it holds data", async () => {
     expect(await after((dir) => rmSync(join(dir, "store.db")))).toBe("refused");
     expect(await after((dir) => rmSync(join(dir, "store.db-wal")))).toBe("refused");
     expect(await after((dir) => rmSync(join(dir, "marker")))).toBe("refused");

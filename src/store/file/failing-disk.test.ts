@@ -1,4 +1,7 @@
-/** A disk that fails: the kernel may have dropped what it could not sync, and a page of the log that cannot be read is not to be copied. */
+/**
+ * Failing disks: the kernel may have dropped pages that it could not sync, and an unreadable page of the log must not
+ * be copied.
+ */
 import { spawnSync } from "node:child_process";
 import { afterAll, expect, test } from "vitest";
 import { contents, makeDir, open, openRequest, put, removeDirs, Writer } from "./fixture.ts";
@@ -12,7 +15,7 @@ test("a failed fdatasync ends the store with a clear message and is never tried 
   const writer = new Writer();
   const [first, second] = [commitOf(writer, "/a"), commitOf(writer, "/b")];
 
-  // Opening and the first commit sync once each; the second commit is asked for again.
+  // Opening and the first commit sync once each, so the third sync is the second commit's. That commit is sent twice.
   const { replies, syncsAfterFailure } = askWithFailingSync([openRequest(dir), first, second, second], 3);
 
   expect(replies.map(({ type }) => type)).toEqual(["done", "done", "failed", "failed"]);
@@ -60,12 +63,12 @@ interface Outcome {
   readonly syncsAfterFailure: number;
 }
 
-/** The fdatasync of the worker fails once, with the `failing`th call. */
+/** Makes one fdatasync of the worker fail, the `failing`th call. */
 function askWithFailingSync(requests: readonly Request[], failing: number): Outcome {
   return ask(requests, workerScript(failing));
 }
 
-/** Asks a worker in a process of its own, and then kills it. */
+/** Sends requests to a worker in its own process, and then kills it. */
 function ask(requests: readonly Request[], worker: string): Outcome {
   const messages = requests.map((request) =>
     "records" in request ? { ...request, records: Buffer.from(request.records).toString("base64") } : request,
@@ -79,7 +82,7 @@ function ask(requests: readonly Request[], worker: string): Outcome {
   return JSON.parse(stdout) as Outcome;
 }
 
-/** Frames of the log, which begin behind its header, cannot be read. */
+/** Makes frames of the log unreadable; they begin behind its header. */
 function failingRead(): string {
   return `
     import fs from "node:fs";

@@ -32,7 +32,7 @@ import { encodeCommits } from "./row.ts";
 afterAll(removeDirs);
 
 describe("file backend", () => {
-  test("gives back what was committed", async () => {
+  test("returns all commits", async () => {
     const dir = makeDir();
     const first = await open(dir);
     const writer = new Writer();
@@ -89,7 +89,7 @@ describe("file backend", () => {
     await second.backend.close();
   });
 
-  test("what was acknowledged is there after the process was killed", async () => {
+  test("acknowledged commits survive a kill of the process", async () => {
     const dir = makeDir();
     const first = await open(dir);
     const writer = new Writer();
@@ -129,19 +129,19 @@ describe("file backend", () => {
 });
 
 describe("creation", () => {
-  test("goes on where a crash interrupted it", async () => {
+  test("resumes where a crash interrupted it", async () => {
     const dir = makeDir();
     await (await open(dir)).backend.close();
     const file = (name: string): string => join(dir, name);
 
-    // Before the database had its name: leftovers of a try.
+    // Crash before the database was renamed: leftovers of an attempt.
     const early = makeDir();
     writeFileSync(join(early, "store.db.new"), "half written");
     writeFileSync(join(early, "marker.new"), "half written");
     await (await open(early)).backend.close();
     expect(readdirSync(early).filter((name) => name.includes(".new"))).toEqual([]);
 
-    // Before the marker had its name.
+    // Crash before the marker was renamed.
     renameSync(file("marker"), file("marker.new"));
     const { backend, revision } = await open(dir);
     expect(revision).toBe(1);
@@ -184,7 +184,7 @@ describe("lock", () => {
     const message = `${dir} is in use by process ${String(process.pid)}`;
     expect(askChild([openRequest(dir)])).toMatchObject([{ type: "failed", code: "Locked", message }]);
     await backend.close();
-    // This one is not closed but killed with its process.
+    // Not closed, but killed with its process.
     expect(askChild([openRequest(dir)])).toMatchObject([{ type: "done", result: { revision: 1 } }]);
     await (await open(dir)).backend.close();
   });
@@ -226,7 +226,7 @@ describe("a full disk", () => {
     await again.backend.close();
   });
 
-  test("that is real fails commits, loses nothing, and writes go on when there is room", async () => {
+  test("that is real fails commits, loses nothing, and accepts writes once there is space", async () => {
     const dir = makeDir();
     if (!isMountable(dir)) return;
     try {
@@ -333,7 +333,7 @@ describe("archive", () => {
     await backend.close();
   });
 
-  test("answers Compacted for what is gone", async () => {
+  test("answers Compacted for dropped revisions", async () => {
     const { backend } = await open(makeDir());
     const writer = new Writer();
     for (let i = 0; i < 5; i += 1) writer.next(put("/a", String(i)));
@@ -347,7 +347,7 @@ describe("archive", () => {
   });
 });
 
-/** Commits without what an archive does not keep, with values as text. */
+/** Commits without the fields that an archive does not keep, with values as text. */
 function plain(commits: readonly Pick<Commit, "revision" | "events">[]): unknown {
   const text = (entry: Commit["events"][number]["after"]): unknown =>
     entry && { ...entry, value: Buffer.from(entry.value).toString() };
@@ -456,7 +456,7 @@ describe("compaction", () => {
       await backend.compact(writer.state.revision - 500);
     }
 
-    // 20 MB were written; 600 rows are kept.
+    // 20 MB were written; 600 rows remain.
     const sizes = readdirSync(dir).map((name) => statSync(join(dir, name)).size);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(12 << 20);
     await backend.close();

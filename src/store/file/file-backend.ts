@@ -1,6 +1,6 @@
 /**
- * The backend of the file engine: an SQLite database in a directory, owned by a worker thread. What the files are and how
- * they guard against damage: disk/*.js.
+ * The backend of the file engine: an SQLite database in a directory, owned by a worker thread. The files and their
+ * protection against damage: disk/*.js.
  */
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -14,13 +14,13 @@ import type { LoadedRow } from "./row.ts";
 import { StoreThread } from "./store-thread.ts";
 
 export interface FileBackendOptions {
-  /** Made when it does not exist. Holds nothing but the store. */
+  /** Folder of the store; created when missing. Holds nothing but the store. */
   readonly dir: string;
   readonly loop: Loop;
   readonly log: Log;
-  /** Above this size of the database commits fail with `NoSpace`; compaction makes room. */
+  /** Size of the database above which commits fail with `NoSpace`; compaction frees space. */
   readonly maxBytes?: number;
-  /** Gets every row in order of id while the store is opened. What it built is void when opening fails. */
+  /** Called with every row in order of id while the store is opened. On failure, discard what it built. */
   readonly onRow: (row: LoadedRow) => void;
 }
 
@@ -29,8 +29,8 @@ export interface OpenedFileBackend extends StoreHead {
 }
 
 /**
- * Opens the store in a directory, or creates it when there is none. Throws StoreError `Locked` when another process has it,
- * `Damaged` when anything that was ever acknowledged may be missing; then nothing on disk was changed.
+ * Opens the store in a directory, or creates it if there is none. Throws StoreError `Locked` when another process holds
+ * it, `Damaged` when any acknowledged write may be missing; nothing on disk has changed then.
  */
 export async function openFileBackend(options: FileBackendOptions): Promise<OpenedFileBackend> {
   const { dir, loop, log, maxBytes, onRow } = options;
@@ -79,7 +79,7 @@ class FileBackend implements Backend, Archive {
 
   async compact(revision: number): Promise<void> {
     this.#floor = Math.max(this.#floor, revision);
-    // One piece a request, so that commits come in between.
+    // One piece per request, so that commits can run in between.
     let reached = 0;
     while (reached < revision) {
       reached = await this.#thread.request({ type: "compact", revision, elapsedMs: this.#loop.elapsed() });

@@ -1,4 +1,4 @@
-/** For the tests of this folder: a store in a directory of its own, and a writer that remembers what was acknowledged. */
+/** Fixtures for the tests of this folder: a store in its own directory, and a writer that remembers acknowledged writes. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -93,7 +93,7 @@ export function contentsOf(state: State): Map<string, string> {
   return new Map(entries.map(({ key, value }) => [key, Buffer.from(value).toString()]));
 }
 
-/** The state that loaded rows amount to. */
+/** State built from loaded rows. */
 export function stateOf(rows: readonly LoadedRow[], revision: number): State {
   const live = new Map<string, Entry>();
   for (const row of rows) {
@@ -104,7 +104,10 @@ export function stateOf(rows: readonly LoadedRow[], revision: number): State {
   return State.of(revision, live.values());
 }
 
-/** What a killed process leaves behind; another process copies it, because closing a file here would drop SQLite's locks. */
+/**
+ * Copies the files that a killed process leaves behind. Another process copies them, because closing a file here would
+ * drop SQLite's locks.
+ */
 export function copyDir(dir: string): string {
   const copy = join(makeDir(), "copy");
   execFileSync("cp", ["-r", dir, copy]);
@@ -115,7 +118,7 @@ export function openRequest(dir: string): Request {
   return { type: "open", dir, newClusterId: "00000000-0000-4000-8000-000000000000", maxBytes: undefined };
 }
 
-/** Asks a worker in a process of its own, one request after the other, and then kills it. */
+/** Sends requests in order to a worker in its own process, and then kills it. */
 export function askChild(requests: readonly Request[], limits: { maxFileBlocks?: number } = {}): Reply[] {
   const messages = requests.map((request) =>
     "records" in request ? { ...request, records: Buffer.from(request.records).toString("base64") } : request,

@@ -1,10 +1,10 @@
-/** What the main thread and the worker of the file store say to each other. Buffers hold records (disk/record.js). */
+/** The messages between the main thread and the worker of the file store. Buffers hold records (disk/record.js). */
 import type { StoreErrorCode } from "../store-error.ts";
 
 export interface OpenRequest {
   readonly type: "open";
   readonly dir: string;
-  /** For the store that is created when there is none. */
+  /** Cluster id of a newly created store. */
   readonly newClusterId: string;
   readonly maxBytes: number | undefined;
 }
@@ -27,7 +27,7 @@ export interface BackupHead {
   readonly revision: number;
 }
 
-/** What a store holds, apart from its rows. */
+/** State of a store, apart from its rows. */
 export interface StoreHead {
   readonly clusterId: string;
   readonly compactedRevision: number;
@@ -36,16 +36,16 @@ export interface StoreHead {
 
 export interface Piece {
   readonly rows: Uint8Array;
-  /** Rows that `rows` supersede and that are not among them. */
+  /** Rows superseded by `rows` that are not among them. */
   readonly superseded: Uint8Array;
   readonly through: number;
 }
 
-/** What each request is answered with. */
+/** Response to each type of request. */
 export interface Results {
   readonly open: StoreHead;
   readonly commit: undefined;
-  /** How far it got; ask again until that is the revision asked for. */
+  /** Revision that was reached; the caller repeats the request until it is the target. */
   readonly compact: number;
   readonly read: Piece;
   readonly close: undefined;
@@ -57,7 +57,7 @@ export interface Results {
   readonly finishBackup: undefined;
 }
 
-/** In the order of the requests; `rows` may come any number of times before the answer to `open` or `readBackup`. */
+/** Sent in the order of the requests; any number of `rows` may precede the answer to `open` or `readBackup`. */
 export type Reply =
   | { readonly type: "rows"; readonly slab: Uint8Array }
   | { readonly type: "done"; readonly result: Results[Request["type"]] }
@@ -65,11 +65,11 @@ export type Reply =
       readonly type: "failed";
       readonly code: StoreErrorCode | undefined;
       readonly message: string;
-      /** What the operating system said, when it was that. */
+      /** Error of the operating system, if there was one. */
       readonly system?: SystemPart | undefined;
     };
 
-/** Of an error of the operating system: what people need to know to put it right. */
+/** Fields of an operating system's error that the user needs for a remedy. */
 export interface SystemPart {
   readonly code: string;
   readonly syscall: string;

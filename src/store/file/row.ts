@@ -1,4 +1,4 @@
-/** Rows as the main thread sees them: decoded from records, encoded from commits. */
+/** Rows on the main thread: decodes them from records, encodes them from commits. */
 import type { Commit } from "../commit.ts";
 import { rowId } from "../state.ts";
 import type { Entry, WatchEvent } from "../store.ts";
@@ -6,29 +6,29 @@ import { MAX_CHANGES } from "../store.ts";
 import { layout, readFields, recordBytes, roomFor, writeRecord } from "./disk/record.js";
 import type { RecordFields } from "./disk/record.js";
 
-/** A change on disk. Rows at or below the compacted revision are live there; those above it are the history since. */
+/** A change on disk. Rows up to the compacted revision are the live ones; rows above it are the history since. */
 export interface LoadedRow {
-  /** revision * MAX_CHANGES + ordinal; rows come in this order. */
+  /** Equals revision * MAX_CHANGES + ordinal; rows come in this order. */
   readonly id: number;
   readonly revision: number;
   readonly ordinal: number;
   readonly key: string;
   /**
-   * Undefined for a deletion. A view into a slab of at most 64 KiB (or of its own size when larger) that it shares with its
-   * neighbours on disk and keeps alive: together the slabs are never more than what was loaded.
+   * Undefined for a deletion. A view into a slab of at most 64 KiB (or its own size if larger), shared with its
+   * neighbours on disk and kept in memory by them. All slabs together never exceed the loaded data.
    */
   readonly value: Uint8Array | undefined;
   readonly createRevision: number;
   readonly version: number;
   readonly expiresAt: number | undefined;
-  /** Id of the row of the same key that this one supersedes, 0 when the key did not exist. */
+  /** Id of the superseded row of the same key; 0 when the key did not exist. */
   readonly prevId: number;
-  /** Of the transaction. */
+  /** Loop.now of the transaction, and below its number of changes. */
   readonly time: number;
   readonly changes: number;
 }
 
-/** Gives each row of a slab; a hundred thousand of them are read when a store opens, so nothing is made that is not needed. */
+/** Yields each row of a slab. A store has hundreds of thousands of rows, so decoding allocates as little as possible. */
 export function decodeRows(records: Buffer, onRow: (row: LoadedRow) => void): void {
   for (let start = 0; start < records.length;) {
     const { keyStart, valueStart, end, isDeletion } = layout(records, start);
@@ -65,7 +65,7 @@ export function entryOf(row: LoadedRow): Entry | undefined {
   };
 }
 
-/** Records of a batch, sealed: what the worker is handed and what lies on disk. */
+/** Encodes a batch as sealed records, in the form of the worker and of the disk. */
 export function encodeCommits(batch: readonly Commit[]): ArrayBuffer {
   let bytes = 0;
   for (const { events } of batch)
@@ -78,7 +78,7 @@ export function encodeCommits(batch: readonly Commit[]): ArrayBuffer {
   return room.view.buffer;
 }
 
-/** Records of entries as they are at one revision, without history. */
+/** Encodes entries at one revision as records, without history. */
 export function encodeEntries(entries: readonly Entry[]): ArrayBuffer {
   let bytes = 0;
   for (const { key, value } of entries) bytes += recordBytes(key, value);

@@ -1,6 +1,6 @@
 /**
- * The worker thread of a store as seen from the main thread: requests are answered in order, each wait is announced to the
- * loop. When the thread dies, everything under way and everything later fails with the reason.
+ * The worker thread of a store, as seen from the main thread. Requests are answered in order, and each wait is
+ * announced to the loop. When the thread dies, all pending and later requests fail with the reason.
  */
 import { Worker } from "node:worker_threads";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -10,8 +10,8 @@ import { ChannelEnd, createChannel } from "./channel.js";
 import type { Reply, Request, Results } from "./protocol.ts";
 
 /**
- * A commit that is alone is looked out for when the last one took no longer than this, and for twice as long as that one took. So a
- * single writer on a quick disk saves the time to wake this thread, and a slow disk or a busy store costs nothing.
+ * Upper bound of the last commit's time for polling: the response to a lone commit is polled for up to twice that time.
+ * This saves a single writer on a quick disk the time to wake this thread; a slow disk or a busy store costs nothing.
  */
 const QUICK_COMMIT_MS = 0.5;
 
@@ -27,10 +27,10 @@ export class StoreThread {
   readonly #poller: TurnPoller;
   readonly #exited: Promise<void>;
   readonly #waiting: Waiting[] = [];
-  /** Came before anybody waited for it: slabs of a store that is loaded faster than it is taken in. */
+  /** Messages that arrived early: slabs of a store that loads faster than they are processed. */
   readonly #arrived: Reply[] = [];
   #failure: unknown;
-  /** How long the last commit took. */
+  /** Duration of the last commit. */
   #commitMs = Infinity;
 
   constructor(loop: Loop) {
@@ -57,13 +57,13 @@ export class StoreThread {
     });
   }
 
-  /** `onRows` gets what a loading request sends before its answer. */
+  /** `onRows` gets the rows that a loading request sends before its response. */
   async request<R extends Request>(request: R, onRows?: (slab: Buffer) => void): Promise<Results[R["type"]]> {
     this.#channel.post(request, "records" in request ? [request.records] : []);
     for (;;) {
       const reply = await this.#loop.outside("store-file", this.#next());
       if (reply.type === "failed") throw failure(reply);
-      // The thread answers in the order of the requests, so this is the answer to this one.
+      // Responses come in the order of the requests, so this one belongs to this request.
       if (reply.type === "done") return reply.result as Results[R["type"]];
       onRows?.(Buffer.from(reply.slab.buffer, reply.slab.byteOffset, reply.slab.byteLength));
     }
@@ -77,7 +77,7 @@ export class StoreThread {
     this.#commitMs = this.#loop.elapsed() - startedAt;
   }
 
-  /** Ends the thread, and with it its connections. */
+  /** Ends the thread and its connections. */
   async end(): Promise<void> {
     await this.#worker.terminate();
     await this.#loop.outside("store-file", this.#exited);
@@ -110,7 +110,7 @@ export class StoreThread {
     else waiting.resolve(reply);
   }
 
-  /** What it said before it died counts. */
+  /** Processes the messages that the thread sent before it died. */
   #fail(error: unknown): void {
     this.#takeArrived();
     this.#failure ??= error;

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The thread that owns the files of a store, so that no sync ever blocks the main thread. One request after the other.
+ * The thread that owns the files of a store, so that no sync blocks the main thread. It serves one request at a time.
  * Plain JavaScript, because Node.js 20 cannot run TypeScript and tests run from source.
  */
 import { workerData } from "node:worker_threads";
@@ -19,13 +19,16 @@ import { loadStore } from "./disk/load.js";
 const channel = new ChannelEnd(/** @type {import("./channel.js").EndParts} */ (workerData));
 
 /**
- * How often the thread looks for the next request after a commit before it sleeps, about 100 µs long. To wake it takes
- * 30 to 50 µs, of the one who waits and of the processor: a round trip took 49 µs with the thread asleep, 16 with it awake.
+ * Number of polls for the next request after a commit before the thread sleeps, about 100 µs. Waking takes 30 to 50 µs
+ * of latency and CPU: a round trip took 49 µs with the thread asleep, 16 with it awake.
  */
 const AWAKE_LOOKS = 10_000;
-/** Then the event loop of the thread has its turn: it frees what the database binding no longer needs. */
+/** Then the thread's event loop runs: it frees memory that the database binding no longer needs. */
 const AWAKE_REQUESTS = 256;
-/** Many writers at once make commits of this size. So many of them, about, tell whether they wait for this thread all the time. */
+/**
+ * Size of commits that many concurrent writers produce. About this many of them show whether writers wait for this
+ * thread all the time.
+ */
 const LARGE_COMMIT_BYTES = 16 << 10;
 const HURRY_COMMITS = 16;
 
@@ -33,7 +36,7 @@ const HURRY_COMMITS = 16;
 let store;
 /** @type {BackupWriter | undefined} */
 let backup;
-/** The share of large commits behind which the next request came without a pause, among the latest. */
+/** Share of recent large commits that the next request followed without a pause. */
 let hurry = 0;
 let isLarge = false;
 
@@ -86,11 +89,11 @@ function serve(request) {
       system: systemPart(error),
     });
   }
-  // Now that the answer is on its way.
+  // Runs after the response was sent.
   if (request.type === "commit" || request.type === "compact") store?.tidy(request.elapsedMs, hurry > 1 / 2);
 }
 
-/** Whoever writes without pause finds this thread awake. */
+/** Writers without pauses find this thread awake. */
 function serveWhatFollows() {
   for (let served = 0; served < AWAKE_REQUESTS; served += 1) {
     const request = lookOut();
@@ -103,7 +106,7 @@ function serveWhatFollows() {
   }
 }
 
-/** The next request, when it comes soon. By itself, so that little is compiled for what is called so often. */
+/** Polls for the next request. A separate function, so that little is compiled for a hot path. */
 function lookOut() {
   for (let looks = 0; looks < AWAKE_LOOKS; looks += 1) {
     const request = channel.next();

@@ -112,7 +112,7 @@ export interface EtcdEvent {
 
 export interface Method<Request, Response> {
   readonly path: string;
-  /** Whether sending a possibly executed request again would be wrong. */
+  /** A "write" that may have been executed must not be sent again. */
   readonly kind: "read" | "write";
   encode(this: void, request: Request): Buffer;
   decode(this: void, bytes: Buffer): Response;

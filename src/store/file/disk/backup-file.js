@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A backup is one file of the same format as store.db, complete in itself. It is written under a temporary name, read back
- * with all the checks of a store, synced, and only then gets its name: a file with that name is a good backup.
+ * A backup is one complete file in the format of store.db. It is written under a temporary name, read back with all
+ * checks of a store, synced, and only then renamed: a file with the final name is a good backup.
  */
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -17,7 +17,7 @@ import { addToLiveSum, recordEnd, ROWS_PER_REVISION, seal } from "./record.js";
 /** @typedef {import("../protocol.ts").BackupHead} BackupHead */
 
 /**
- * Copies the store as of one moment, also while another process writes to it.
+ * Copies the store as of one moment, even while another process writes to it.
  * @param {string} dir
  * @param {string} file
  */
@@ -30,7 +30,7 @@ export function copyStore(dir, file) {
   return keepingOnlyComplete(partial, () => {
     reading(source, () => {
       const db = openReadOnly(source);
-      // What keeps it from being read shows here; what has no room after that is the copy.
+      // Read errors of the store show here; a full disk after this concerns the copy.
       pragma(db, "schema_version");
       writingTo(file, () => {
         db.exec(`VACUUM INTO '${partial.replaceAll("'", "''")}'`);
@@ -50,7 +50,7 @@ export function copyStore(dir, file) {
 }
 
 /**
- * Tells of a disk without room under the name that was asked for.
+ * Reports a full disk under the file name that the user gave.
  * @param {string} file
  * @param {() => void} work
  */
@@ -63,7 +63,7 @@ function writingTo(file, work) {
 }
 
 /**
- * Makes a store of a backup, in a directory that has none.
+ * Creates a store from a backup, in a directory without one.
  * @param {string} file
  * @param {string} dir
  */
@@ -90,7 +90,7 @@ export function restoreStore(file, dir) {
   }
 }
 
-/** Writes a backup from entries that live elsewhere. */
+/** Writes a backup from entries of another engine. */
 export class BackupWriter {
   #file;
   #partial;
@@ -158,7 +158,7 @@ export class BackupWriter {
   }
 
   /**
-   * A list from etcd does not tell the place of a key within its transaction: any free one will do.
+   * A list from etcd does not give the index of a key in its transaction, so any free one serves.
    * @param {number} wanted
    */
   #freeId(wanted) {
@@ -172,32 +172,33 @@ export class BackupWriter {
 }
 
 /**
- * The temporary name of a backup that does not exist yet.
+ * Temporary name of a backup that does not exist yet.
  * @param {string} file
  */
 function partialOf(file) {
   refuseExisting(file);
   const partial = `${resolve(file)}.partial`;
   for (const path of [partial, `${partial}-journal`]) rmSync(path, { force: true });
-  // Made beforehand, so that nobody else can read it while it is written: it holds everything, secrets too.
+  // Creates the file first, so that its mode keeps other users from reading it while it is written: it contains
+  // secrets.
   try {
     writeFileSync(partial, "", { mode: 0o600, flag: "wx" });
   } catch (error) {
-    // Nobody asked for that name.
+    // The user does not know the temporary name, so the error shows the final one.
     throw error instanceof Error ? Object.assign(error, { path: file }) : error;
   }
   return partial;
 }
 
 /**
- * Gives the backup its name.
+ * Gives the backup its final name.
  * @param {string} partial
  * @param {string} file
  */
 function publish(partial, file) {
   syncPath(partial);
   try {
-    // Unlike a rename it does not replace a file that somebody made meanwhile.
+    // A link, unlike a rename, does not replace a file that was created meanwhile.
     linkSync(partial, file);
     rmSync(partial);
   } catch (error) {

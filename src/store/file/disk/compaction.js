@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Forgets history, a bounded piece at a time: what lives at the end of the cut moves from the log to the table `live`, and what was
- * superseded there goes. Each piece moves the compacted revision, so a crash between two loses nothing. A row of the log goes with its last
- * revision; until then its first records are passed over.
+ * Drops history in bounded pieces: values that are live at the end of the cut move from the log to the table `live`,
+ * and superseded ones are deleted there. Each piece advances the compacted revision, so a crash between two pieces
+ * loses nothing. A row of the log is deleted with its last revision; until then its first records are skipped.
  */
 import { PAGE_BYTES, writeMeta } from "./database.js";
 import { LiveWriter } from "./live-writer.js";
@@ -15,7 +15,7 @@ import { ROWS_PER_REVISION } from "./record.js";
 /** @typedef {import("./log-index.js").LogIndex} LogIndex */
 /** @typedef {import("./log-reader.js").LogReader} LogReader */
 
-/** Commits come in between, and each may have to wait for one: a few milliseconds. */
+/** Upper bound of a piece: a commit may have to wait for one, for a few milliseconds. */
 const PIECE = { rows: 2 * ROWS_PER_REVISION, bytes: 1 << 20, passed: 16 << 20 };
 
 export class Compactor {
@@ -41,7 +41,7 @@ export class Compactor {
   }
 
   /**
-   * Durable with the next commit's sync, not before: a piece may be lost, and is then done again.
+   * Becomes durable with the next commit's sync: a lost piece is simply repeated.
    * @param {{ meta: Meta, head: Head, target: number }} request
    * @returns {{ meta: Meta, bytes: number }} the new meta, and about how much was written to the write-ahead log
    */
@@ -62,7 +62,7 @@ export class Compactor {
   }
 
   /**
-   * The one that is under way, else the next. One that a crash interrupted goes at least as far as it was meant to.
+   * Returns the cut in progress, or the next one. A cut that a crash interrupted reaches at least its old target.
    * @param {number} target
    * @param {Meta} meta
    */
@@ -73,7 +73,7 @@ export class Compactor {
   }
 
   /**
-   * The id of the first row of which something is left.
+   * Id of the first row that is not completely compacted.
    * @param {number} through
    * @param {number} newest
    */

@@ -3,11 +3,11 @@ import { crc32 } from "node:zlib";
 // @ts-check
 /**
  * The SQLite file: its schema, how it is opened, and the one row of `meta`.
- *
- * `log` holds every change after the compacted revision, in order: a row for what was committed together, appended at the right
- * edge, and no index, because all reads come from memory. `live` holds what lives at the compacted revision, a row for each value, so that
- * one can go without the others; key and value are readable with the sqlite3 tool. While history is being cut, what the log supersedes up to
- * the floor need not be there. Records and `info`: see record.js.
+ * `log` holds every change after the compacted revision in order, one row per batch of commits. It is append-only and
+ * has no index, because all reads come from memory.
+ * `live` holds the values that are live at the compacted revision, one row each, so that each can be deleted alone. The
+ * sqlite3 tool can read its keys and values.
+ * During a cut, rows that the log supersedes up to the floor may be missing. Records and `info`: see record.js.
  */
 import Database from "libsql";
 import { damaged, messageOf, sqliteCode, StoreFault } from "./fault.js";
@@ -15,14 +15,17 @@ import { damaged, messageOf, sqliteCode, StoreFault } from "./fault.js";
 /** @typedef {import("libsql").Database} Connection */
 
 const FORMAT = 3;
-/** Other processes only read (a backup, the sqlite3 tool); they hold locks for moments, when they open and close. */
+/**
+ * Time to wait for locks. Other processes only read (a backup, the sqlite3 tool) and hold locks briefly, when they open
+ * and close.
+ */
 const BUSY_TIMEOUT = "PRAGMA busy_timeout = 5000";
-/** "SETP": tells our files from other SQLite files. */
+/** "SETP": distinguishes the store's files from other SQLite files. */
 const APPLICATION_ID = 0x53455450;
 
 /**
- * Few large pages make batches and checkpoints cheaper (64 rows of 1.5 KiB: 0.59 ms instead of 0.80 with 4 KiB, checkpoints
- * included), and cost a single small row nothing that can be measured beside its sync.
+ * Large pages make batches and checkpoints cheaper: 64 rows of 1.5 KiB take 0.59 ms instead of 0.80 with 4 KiB,
+ * checkpoints included. A single small row costs no measurable time beside its sync.
  */
 export const PAGE_BYTES = 16 << 10;
 
@@ -34,9 +37,10 @@ const SCHEMA = [
 ];
 
 /**
- * State of the store that the rows alone do not tell. `compacted`: superseded values and deletions up to here are gone. `floor`: those up
- * to here are going, and nobody is shown a revision before it; the same as `compacted` unless history is being cut.
- * The rest describes the newest revision at the last compaction, whose own rows may be gone (a compacted deletion).
+ * State of the store beyond its rows. `compacted`: superseded values and deletions up to this revision are gone.
+ * `floor`: those up to this revision are being deleted, and no reader sees an older revision; equal to `compacted`
+ * unless a cut is in progress. The other fields describe the newest revision at the last compaction, whose own rows may
+ * be gone (a compacted deletion).
  * @typedef {object} Meta
  * @property {string} clusterId
  * @property {number} compacted
@@ -53,12 +57,12 @@ function metaColumns({ clusterId, compacted, floor, head, liveCount, liveSum }) 
 }
 
 /**
- * Part of the caller's transaction.
+ * Runs in the caller's transaction.
  * @param {Connection} db
  * @param {Meta} meta
  */
 export function writeMeta(db, meta) {
-  // No bound parameters: libsql keeps a connection open until its prepared statements are collected as garbage.
+  // Uses no bound parameters: libsql keeps a connection open until its prepared statements are garbage-collected.
   const values = metaColumns(meta).map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
   db.exec(`INSERT OR REPLACE INTO meta VALUES (1, ${values.join(", ")})`);
 }
@@ -92,7 +96,7 @@ export function pragma(db, name) {
 }
 
 /**
- * Cannot change the file or its log, not even by the checkpoint that the last connection makes when it closes.
+ * Opens the file so that neither it nor its log can change, not even by the checkpoint when the last connection closes.
  * @param {string} file
  * @returns {Connection}
  */
@@ -103,7 +107,7 @@ export function openReadOnly(file) {
 }
 
 /**
- * Throws unless the file is a store of this format. Looks at nothing but the schema.
+ * Throws unless the file is a store of this format; checks only the schema.
  * @param {Connection} db
  * @param {string} file
  */
@@ -148,7 +152,7 @@ function readHeader(db, file) {
 }
 
 /**
- * A file that nobody looks for yet, with empty tables: the caller fills them, `meta` too, closes and syncs it.
+ * Creates a temporary file with empty tables. The caller fills them, including `meta`, closes and syncs it.
  * @param {string} file
  * @returns {Connection}
  */
@@ -161,8 +165,8 @@ export function createDatabase(file) {
 }
 
 /**
- * Puts a file that nobody looks for yet into the mode in which `openWritable` writes it. SQLite does so with a journal, and who is killed
- * meanwhile leaves a file behind that no reader opens.
+ * Switches a temporary file to the mode in which `openWritable` writes it. SQLite uses a journal for that; a process
+ * killed meanwhile leaves a file that no reader opens.
  * @param {string} file
  */
 export function switchToWal(file) {
@@ -172,9 +176,9 @@ export function switchToWal(file) {
 }
 
 /**
- * The connection that writes. Its owner makes a commit durable with an fdatasync of the write-ahead log: `synchronous = FULL`
- * would do the same with fsync, which here takes a third longer because it also writes the time of modification. `NORMAL`
- * still syncs the log before a checkpoint copies from it, and the database before the log is used again.
+ * Opens the writing connection. Its owner makes a commit durable with an fdatasync of the write-ahead log. The pragma
+ * `synchronous=FULL` would use fsync, which takes a third longer: it also writes the modification time. `NORMAL` still
+ * syncs the log before a checkpoint, and the database before the log is reused.
  * @param {string} file an existing store that was checked
  * @param {number | undefined} maxBytes
  * @returns {Connection}
@@ -184,24 +188,24 @@ export function openWritable(file, maxBytes) {
   db.exec(BUSY_TIMEOUT);
   const mode = pragma(db, "journal_mode = WAL");
   if (mode !== "wal") throw damaged(file, `cannot be written in WAL mode (${String(mode)})`);
-  // Checkpoints are ours to order, so that no commit has to wait for one before it is answered.
+  // No automatic checkpoints, so that no commit waits for one before its response.
   db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
   if (maxBytes !== undefined) {
     const pages = Math.floor(maxBytes / Number(pragma(db, "page_size")));
     pragma(db, `max_page_count = ${String(pages)}`);
   }
-  // Makes sure that the file of the write-ahead log is there.
+  // Creates the file of the write-ahead log.
   pragma(db, "schema_version");
   return db;
 }
 
-/** Not the fault of what is in the file. */
+/** Errors that the file's content does not cause. */
 const UNAVAILABLE = /^SQLITE_(CANTOPEN|BUSY|LOCKED|NOMEM|PERM|AUTH|READONLY|IOERR_SHM)/;
-/** Nor is a disk without room for the index of the write-ahead log, which readers need as well. */
+/** A full disk: readers need space for the index of the write-ahead log. */
 const NO_ROOM = /^SQLITE_(FULL|IOERR_SHMSIZE)/;
 
 /**
- * Errors of SQLite while a store is read, as what they mean to its owner.
+ * Translates SQLite's errors during a read into StoreFaults.
  * @template T
  * @param {string} file
  * @param {() => T} read

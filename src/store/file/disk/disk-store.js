@@ -1,5 +1,5 @@
 // @ts-check
-/** An open store on disk: all that the worker thread does for the file backend. */
+/** An open store on disk: the worker thread's side of the file backend. */
 import { PAGE_BYTES, reading } from "./database.js";
 import { brokenDisk, damaged, StoreFault } from "./fault.js";
 import { createStore, findStore, makeDirectory, storePaths } from "./install.js";
@@ -14,16 +14,16 @@ import { WritableDatabase } from "./writable.js";
 /** @typedef {import("../protocol.ts").OpenRequest} OpenRequest */
 
 /**
- * How much may be written to the write-ahead log before it is copied into the database: bounds its size, and the time of a
- * recovery. The log is then written again from its start, where a sync is cheaper than behind its end.
+ * Size of the write-ahead log that triggers a checkpoint: bounds the log, and the time of a recovery. After it the log
+ * is written from its start again, where a sync is cheaper than at its end.
  */
 const CHECKPOINT_BYTES = 4 << 20;
 /**
- * The same while writers wait for this thread all the time: a burst shall not wait for the copying, nor for blocks, so the log
- * gets all of them at once. The longest wait of a writer that was measured then was 0.1 s.
+ * The same threshold while writers wait all the time: a burst should wait neither for checkpoints nor for disk blocks,
+ * so the log gets all its blocks at once. Longest measured wait of a writer: 0.1 s.
  */
 export const BURST_CHECKPOINT_BYTES = 128 << 20;
-/** The marker is synced this often, so that a loss of power makes it no older. */
+/** Interval of the marker's syncs: upper bound of its age after a power loss. */
 const MARKER_SYNC_MS = 1000;
 
 export class DiskStore {
@@ -35,7 +35,7 @@ export class DiskStore {
   #meta;
   /** @type {Head} */
   #head;
-  /** Of the log, but for what `#unlisted` holds. */
+  /** Index of the log, without the records in `#unlisted`. */
   #index;
   /** @type {Buffer[]} */
   #unlisted = [];
@@ -43,7 +43,7 @@ export class DiskStore {
   #markerSyncedAt = 0;
 
   /**
-   * Takes the lock, creates the store when there is none, checks all of it.
+   * Takes the lock, creates the store if missing, and checks all of it.
    * @param {OpenRequest} request
    * @param {(slab: Buffer) => void} emit gets all rows in order of id
    */
@@ -74,7 +74,7 @@ export class DiskStore {
   }
 
   /**
-   * Durable when it returns. The marker says so after `tidy`.
+   * The commit is durable when this returns; `tidy` updates the marker.
    * @param {Buffer} records
    */
   commit(records) {
@@ -89,7 +89,7 @@ export class DiskStore {
   }
 
   /**
-   * Forgets a bounded piece of history on the way to `revision`; answers how far it got.
+   * Drops a bounded piece of history on the way to `revision`; returns the revision that it reached.
    * @param {number} revision
    */
   compact(revision) {
@@ -115,7 +115,7 @@ export class DiskStore {
   }
 
   /**
-   * What need not delay the answer to a commit. A failure shows in the answer to the next one.
+   * Does the work that need not delay the response to a commit. A failure shows in the next response.
    * @param {number} elapsedMs
    * @param {boolean} isBurst whether writers wait for this thread all the time
    */
@@ -140,7 +140,8 @@ export class DiskStore {
   }
 
   /**
-   * A killed process may have written what it did not sync. From now on it is shown to readers, so it must be durable.
+   * Syncs the data of an earlier process: a killed process may have written data without a sync, and readers see it
+   * from now on.
    * @param {number} marked
    */
   #adopt(marked) {
@@ -176,7 +177,7 @@ export class DiskStore {
   }
 
   /**
-   * The rows of the head are gone when it is a compacted deletion.
+   * The head has no rows when it is a compacted deletion.
    * @param {number} revision
    */
   #isNewest(revision) {
@@ -209,8 +210,8 @@ function check(paths, emit) {
 }
 
 /**
- * About how much a commit writes to the write-ahead log: records, the page at the right edge of the table, and when it needs
- * new pages also the first page of the database and now and then the parent of the edge.
+ * Estimates the bytes that a commit adds to the write-ahead log: records and the page at the right edge of the table. A
+ * commit that needs new pages also writes the first page of the database, and sometimes the parent of the edge.
  * @param {number} recordBytes
  */
 function logBytes(recordBytes) {
@@ -218,7 +219,8 @@ function logBytes(recordBytes) {
 }
 
 /**
- * The head after these records. Throws when they do not follow the one before: that would be a bug, found before it is on disk.
+ * Returns the head after these records. Throws if they do not follow the previous head: a bug, found before it reaches
+ * the disk.
  * @param {Head} head
  * @param {Buffer} records
  * @returns {Head}

@@ -1,5 +1,5 @@
 // @ts-check
-/** What goes wrong in the worker, in the words of StoreError; the main thread makes one of it. */
+/** Errors of the worker, with the codes of StoreError; the main thread turns them into StoreErrors. */
 import { accessSync, constants } from "node:fs";
 
 /** @typedef {import("../../store-error.ts").StoreErrorCode} StoreErrorCode */
@@ -8,7 +8,7 @@ export class StoreFault extends Error {
   /** @type {StoreErrorCode} */
   code;
   /**
-   * What was found in a damaged file, without what to do about it.
+   * Finding about a damaged file, without the remedy.
    * @type {string | undefined}
    */
   found;
@@ -39,14 +39,14 @@ export function damaged(file, what) {
 }
 
 /**
- * Reads a backup: what is wrong with it is told of the file that was named.
+ * Reads a backup; errors name the file that the user gave.
  * @template T
  * @param {string} file
  * @param {() => T} read
  * @returns {T}
  */
 export function ofBackup(file, read) {
-  // SQLite says of a file that it cannot open neither why nor that it is not there.
+  // SQLite's error for a file that it cannot open gives no reason, not even that it is missing.
   accessSync(file, constants.R_OK);
   try {
     return read();
@@ -61,7 +61,7 @@ export function ofBackup(file, read) {
 }
 
 /**
- * SQLite's name for an error, such as SQLITE_FULL; undefined for other errors.
+ * SQLite's error code, such as SQLITE_FULL; undefined for other errors.
  * @param {unknown} error
  */
 export function sqliteCode(error) {
@@ -71,7 +71,7 @@ export function sqliteCode(error) {
 }
 
 /**
- * The operating system's name for an error, such as ENOENT.
+ * The operating system's error code, such as ENOENT.
  * @param {unknown} error
  */
 export function systemCode(error) {
@@ -104,7 +104,8 @@ export function faultCode(error) {
 }
 
 /**
- * What a failed write means. Only a full disk leaves a known state: SQLite rolled back before anything was acknowledged.
+ * Translates a failed write. Only a full disk leaves a known state: SQLite rolled back before anything was
+ * acknowledged.
  * @param {string} file
  * @param {unknown} error
  */
@@ -115,7 +116,8 @@ export function commitFault(file, error) {
 }
 
 /**
- * After a failed sync the kernel may have dropped the pages and report success the next time: never retried.
+ * Error of a failed sync, which is never retried: the kernel may have dropped the pages and report success the next
+ * time.
  * @param {string} file
  * @param {unknown} error
  */

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * Whether the records of a store, seen once in order of id, are all there and fit together. Checksums guard what a record
- * says; this guards against records that are missing:
+ * Checks that no record of a store is missing, reading them once in order of id. Checksums protect the content
+ * of a record; these rules reveal missing records:
  *
  * - above the compacted revision every revision has all of its records, in the log;
- * - at or below it only what lives there counts;
- * - every record names the one it supersedes, and that one is there, or was compacted on the way to the floor;
- * - after each transaction from the floor on the number of live keys and the sum of their ids are what the transaction said.
- *   At the compacted revision itself, `meta` says it.
+ * - at or below it only live records count;
+ * - every record names the superseded one, which is present or was compacted on the way to the floor;
+ * - from the floor on, each transaction states the number of live keys after it and the sum of their ids.
+ *   `meta` states both for the compacted revision.
  */
 import { damaged } from "./fault.js";
 import { addToLiveSum, revisionOf, ROWS_PER_REVISION, takeFromLiveSum } from "./record.js";
@@ -15,11 +15,11 @@ import { addToLiveSum, revisionOf, ROWS_PER_REVISION, takeFromLiveSum } from "./
 /** @typedef {import("./database.js").Meta} Meta */
 /** @typedef {import("./record.js").RecordFields} RecordFields */
 
-/** The empty store, as etcd's; the first transaction gets the next one. */
+/** Revision of the empty store, as in etcd; the first transaction gets the next one. */
 export const FIRST_REVISION = 1;
 
 /**
- * The newest revision and what is live at it.
+ * The newest revision and the live keys at it.
  * @typedef {object} Head
  * @property {number} revision
  * @property {number} liveCount
@@ -31,7 +31,7 @@ export class HistoryCheck {
   #meta;
   #ids = new IdList();
   #revision;
-  /** Records of the transaction at `#revision` that were seen, and that there must be. */
+  /** Number of records seen and expected for the transaction at `#revision`. */
   #seen = 0;
   #changes = 0;
   #liveCount = 0;
@@ -55,7 +55,7 @@ export class HistoryCheck {
   }
 
   /**
-   * A change of the log. Answers whether it counts: what is compacted already has its place among the live values.
+   * Checks a change of the log. Returns whether it counts: a compacted change is already among the live values.
    * @param {RecordFields} fields
    * @param {boolean} isDeletion
    */
@@ -118,7 +118,7 @@ export class HistoryCheck {
   }
 
   /**
-   * Whether a cut that is under way need not have kept it.
+   * Whether a cut in progress may have deleted it already.
    * @param {number} id
    * @param {number} prevId
    */
@@ -142,7 +142,7 @@ export class HistoryCheck {
   }
 }
 
-/** Ids in ascending order; 8 bytes each. */
+/** Ids in ascending order, 8 bytes each. */
 class IdList {
   #ids = new Float64Array(1024);
   #length = 0;

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * How a store comes to exist in a directory, safe against a crash at every step:
+ * Creates a store in a directory, safe against a crash at every step:
  *
  *   1. store.db.new, in the mode in which it will be written,   crash: they are left over, and removed by the next try
  *      and marker.new are written and synced
  *   2. store.db.new becomes store.db                            crash: `finishInstall` does step 3
  *   3. marker.new becomes marker                                the store exists from here on
  *
- * A database without either marker is somebody's store that lost a file: refused.
+ * A database without either marker is a store that lost a file: it is refused.
  */
 import {
   chmodSync,
@@ -41,7 +41,7 @@ export function syncPath(path) {
 }
 
 /**
- * Makes the directory so that it is still there after a loss of power.
+ * Creates the directory so that it survives a power loss.
  * @param {string} dir
  */
 export function makeDirectory(dir) {
@@ -90,7 +90,7 @@ export function createStore(dir, clusterId) {
 }
 
 /**
- * Where the database is to be written before `install`.
+ * Removes leftovers; returns the path at which the caller writes the database before `install`.
  * @param {string} dir
  */
 export function prepareInstall(dir) {
@@ -109,9 +109,9 @@ export function install(dir, mark) {
   const { db, marker } = storePaths(dir);
   createMarker(`${marker}.new`, mark);
   switchToWal(`${db}.new`);
-  // Empty.
+  // These files are empty.
   for (const suffix of ["-wal", "-shm"]) rmSync(`${db}.new${suffix}`, { force: true });
-  // SQLite gives the same permissions to the files it makes beside it.
+  // SQLite gives the same mode to the files beside it.
   chmodSync(`${db}.new`, 0o600);
   syncPath(`${db}.new`);
   syncPath(dir);

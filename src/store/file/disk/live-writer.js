@@ -1,10 +1,10 @@
 // @ts-check
-/** Writes the table `live`: a row for each value that lives at the compacted revision. */
+/** Writes the table `live`: one row per value that is live at the compacted revision. */
 import { INFO_START, layout, RECORD_HEADER_BYTES } from "./record.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
 
-/** Rows of one INSERT: a call costs about 5 µs whatever it binds, so that many rows should share one. */
+/** Rows per INSERT: a call costs about 5 µs whatever it binds, so many rows share one. */
 const ROWS_PER_INSERT = 32;
 const COLUMNS = 4;
 
@@ -21,7 +21,7 @@ export class LiveWriter {
   }
 
   /**
-   * Part of the caller's transaction.
+   * Runs in the caller's transaction.
    * @param {readonly Buffer[]} records sealed, each alone in its buffer; no deletions
    */
   add(records) {
@@ -33,7 +33,7 @@ export class LiveWriter {
   }
 
   /**
-   * Part of the caller's transaction.
+   * Runs in the caller's transaction.
    * @param {readonly number[]} ids
    */
   remove(ids) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Reads a whole store, checks it, and hands the rows on in bounded slabs. Changes nothing on disk. */
+/** Reads and checks a whole store, and passes its rows on in bounded slabs. Changes nothing on disk. */
 import { checkSchema, openReadOnly, readMeta, reading } from "./database.js";
 import { damaged } from "./fault.js";
 import { HistoryCheck } from "./history-check.js";
@@ -15,13 +15,13 @@ import { packRows, recordBytes, ROW_COLUMNS } from "./rows.js";
 /** @typedef {import("./rows.js").Row} Row */
 
 /**
- * Big enough that a slab costs little per row, small enough that one live value does not keep much dead memory alive.
- * A record that is larger gets its own.
+ * Size of a slab: large enough to cost little per row, small enough that one live value keeps little dead memory. A
+ * larger record gets its own slab.
  */
 const SLAB_BYTES = 64 << 10;
 
 /**
- * Throws StoreFault `Damaged` unless everything ever acknowledged and not compacted is there.
+ * Throws StoreFault `Damaged` unless every acknowledged write that was not compacted is present.
  * @param {string} file
  * @param {(slab: Buffer) => void} emit takes the slab over
  * @returns {{ meta: Meta, head: Head, index: LogIndex }} the index is of what the log holds
@@ -30,7 +30,7 @@ export function loadStore(file, emit) {
   return reading(file, () => {
     const db = openReadOnly(file);
     checkSchema(db, file);
-    // Before the rows: a page that is in use and also on the list of free pages would be overwritten one day.
+    // Checked before the rows: a page in use that is also on the free list would be overwritten one day.
     quickCheck(db, file);
     const meta = readMeta(db, file);
     const check = new HistoryCheck(file, meta);
@@ -94,7 +94,7 @@ function* logRecords(db, file) {
   }
 }
 
-/** Records of any number of rows in slabs of their own. */
+/** Collects records into slabs. */
 class Slabs {
   #emit;
   /** @type {Buffer[]} */
@@ -113,7 +113,7 @@ class Slabs {
     this.#bytes += record.length;
   }
 
-  /** Hands on what was added and is not yet. */
+  /** Passes on the records that were added since. */
   end() {
     if (this.#bytes > 0) this.#emit(joinRecords(this.#records));
     this.#records = [];

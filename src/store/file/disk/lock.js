@@ -2,8 +2,8 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 // @ts-check
 /**
- * One process per data directory. The lock is SQLite's own on an empty file, so the operating system releases it however
- * the process ends, and a recycled process id means nothing. The file `pid` is only there to name the holder.
+ * Allows one process per data directory. The lock is SQLite's own on an empty file: the operating system releases it
+ * however the process ends, and a reused pid has no effect. The file `pid` only names the holder.
  */
 import Database from "libsql";
 import { damaged, messageOf, sqliteCode, StoreFault, systemCode } from "./fault.js";
@@ -11,7 +11,7 @@ import { damaged, messageOf, sqliteCode, StoreFault, systemCode } from "./fault.
 const FILE_MODE = 0o600;
 
 /**
- * Throws StoreFault `Locked` when another process, or another store in this one, has it.
+ * Throws StoreFault `Locked` when another process, or another store in this one, holds the lock.
  * @param {string} dir
  * @returns {{ release(): void }}
  */
@@ -20,7 +20,7 @@ export function lockDirectory(dir) {
   let db;
   try {
     db = new Database(file);
-    // Otherwise an empty journal would be left behind by a killed process.
+    // Without this a killed process would leave an empty journal.
     db.exec("PRAGMA journal_mode = MEMORY");
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {

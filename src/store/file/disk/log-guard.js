@@ -1,21 +1,22 @@
 // @ts-check
 /**
- * Reads the write-ahead log before a checkpoint does. libsql copies on when a page of the log cannot be read, and the database is torn then;
- * found out here, nothing was copied yet, and the next start recovers everything from the log.
+ * Reads the write-ahead log before a checkpoint does. libsql continues a checkpoint when a page of the log is
+ * unreadable, which tears the database. Found here, nothing was copied yet, and the next start recovers everything from
+ * the log.
  */
 import { readSync } from "node:fs";
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Of the log's header; each frame that is in use repeats it at FRAME_SALT_AT. */
+/** Offset of the salt in the log's header; each frame in use repeats it at FRAME_SALT_AT. */
 const SALT_AT = 16;
 const FRAME_SALT_AT = 8;
 const SALT_BYTES = 8;
-/** About a megabyte at a time. */
+/** Reads about a megabyte at a time. */
 const FRAMES_PER_READ = 64;
 
 /**
- * Reads all frames that are in use. Throws what the system says of a read that fails.
+ * Reads all frames in use. Throws the system's error when a read fails.
  * @param {number} fd of the log
  * @param {number} pageBytes
  * @returns {number} how many there are

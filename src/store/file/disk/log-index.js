@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * What each record of the log is and what it supersedes, in memory, 20 bytes each: so that history is cut without reading what nobody needs
- * any more. Records come from the writers themselves or were checked when the store was loaded.
+ * Index in memory of the log's records and those that they supersede, 20 bytes each, so that cutting history reads no
+ * superseded values. Records come from the writers or were checked when the store was loaded.
  */
 import { glance, revisionOf, ROWS_PER_REVISION, viewOf } from "./record.js";
 
 /**
- * A cut through history on its way. What was superseded up to its target is not looked at again, however the way there is divided.
+ * A cut of history in progress. Records superseded up to its target are skipped, however the cut is divided into steps.
  * @typedef {object} Cut
  * @property {number} after what was compacted when it began
  * @property {number} target
@@ -14,7 +14,7 @@ import { glance, revisionOf, ROWS_PER_REVISION, viewOf } from "./record.js";
  */
 
 /**
- * The next whole revisions of a cut, and what they mean for the table `live`.
+ * The next whole revisions of a cut, and their effect on the table `live`.
  * @typedef {object} Step
  * @property {number} through the last of them
  * @property {number[]} survivors ids of the records that live at the target
@@ -23,27 +23,27 @@ import { glance, revisionOf, ROWS_PER_REVISION, viewOf } from "./record.js";
  */
 
 /**
- * Where a step ends, at the latest with the revision that goes beyond any of these.
+ * Limits of a step: it ends with the revision that exceeds any of them.
  * @typedef {object} StepLimit
  * @property {number} rows added and removed
  * @property {number} bytes added
  * @property {number} passed bytes of all records
  */
 
-/** Of one cut, so that what it keeps in memory has a bound. */
+/** Upper bound of records per cut, which bounds its memory. */
 const CUT_RECORDS = 1 << 17;
 
 export class LogIndex {
   #ids = new Float64Array(1024);
-  /** Negative for a deletion. */
+  /** Id of the superseded record; negative for a deletion. */
   #prevIds = new Float64Array(1024);
   #bytes = new Uint32Array(1024);
-  /** Records lie between these two. */
+  /** Bounds of the records in the arrays. */
   #start = 0;
   #end = 0;
 
   /**
-   * Whole transactions, behind those that are there.
+   * Appends the records of whole transactions.
    * @param {Buffer} records
    */
   add(records) {
@@ -117,7 +117,7 @@ export class LogIndex {
     return revisionOf(Number(this.#ids[at]));
   }
 
-  /** Where others have left, else in arrays of twice the size. */
+  /** Moves the records to the start of the arrays if half is free, otherwise into arrays of twice the size. */
   #makeRoom() {
     const length = this.#end - this.#start;
     const size = length * 2 <= this.#ids.length ? this.#ids.length : this.#ids.length * 2;

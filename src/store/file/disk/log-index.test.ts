@@ -7,12 +7,12 @@ import { revisionOf, ROWS_PER_REVISION } from "./record.js";
 
 const KEYS = ["/a", "/b", "/c", "/d", "/e"];
 
-/** A key to put, or to delete when it is there. */
+/** Puts a key, or deletes it if it exists. */
 const change = fc.record({ key: fc.constantFrom(...KEYS), isDeletion: fc.boolean() });
 const transaction = fc.uniqueArray(change, { minLength: 1, maxLength: 3, selector: ({ key }) => key });
 type Transaction = { key: string; isDeletion: boolean }[];
 
-/** Ids of what lives after each revision. */
+/** Ids of the live records after each revision. */
 function write(transactions: readonly Transaction[]): { index: LogIndex; live: Map<number, Set<number>> } {
   const index = new LogIndex();
   const writer = new Writer();
@@ -31,7 +31,7 @@ function idOf({ modRevision, ordinal }: { modRevision: number; ordinal: number }
   return modRevision * ROWS_PER_REVISION + ordinal;
 }
 
-/** What the table `live` holds when history is cut in steps of this size. */
+/** Content of the table `live` after cutting history in steps of this size. */
 function cutInSteps(index: LogIndex, rows: Set<number>, range: { after: number; target: number }): void {
   const limit: StepLimit = { rows: 2, bytes: 500, passed: 800 };
   const cut = index.cut(range.after, range.target);
@@ -45,7 +45,7 @@ function cutInSteps(index: LogIndex, rows: Set<number>, range: { after: number; 
   }
 }
 
-test("whatever was written, cuts in small steps leave what lives at their end, and never move anything in vain", () => {
+test("cuts in small steps leave the live records of their end, and never move a record in vain", () => {
   fc.assert(
     fc.property(
       fc.array(transaction, { minLength: 2, maxLength: 60 }),
@@ -65,7 +65,7 @@ test("whatever was written, cuts in small steps leave what lives at their end, a
   );
 });
 
-test("a cut that was interrupted goes on from where it is, without what it has passed over", () => {
+test("an interrupted cut resumes where it stopped, without the records it has skipped", () => {
   fc.assert(
     fc.property(fc.array(transaction, { minLength: 6, maxLength: 60 }), (transactions) => {
       const { index, live } = write(transactions);
@@ -82,7 +82,7 @@ test("a cut that was interrupted goes on from where it is, without what it has p
   );
 });
 
-test("one cut goes only so far, and ends with a whole revision", () => {
+test("a cut is bounded, and ends with a whole revision", () => {
   const index = new LogIndex();
   const writer = new Writer();
   const batch = Array.from({ length: 1100 }, (_, n) =>

@@ -1,5 +1,5 @@
 // @ts-check
-/** Reads rows of the table `log`, each of which holds the records of whole transactions, in order. */
+/** Reads rows of the table `log`; each holds the records of whole transactions, in order. */
 import { damaged } from "./fault.js";
 import {
   isIntact,
@@ -49,7 +49,7 @@ export class LogReader {
   }
 
   /**
-   * Rows from the one that holds the record with this id on: as many as have so many records or bytes, but one at least.
+   * Returns rows from the one with this record on, up to the limit of records or bytes, but at least one.
    * @param {number} id
    * @param {{ records: number, bytes: number }} limit
    * @returns {LogRow[]}
@@ -68,7 +68,7 @@ export class LogReader {
   }
 
   /**
-   * The id of the row that holds the record with this id.
+   * Id of the row that holds the record with this id.
    * @param {number} id
    */
   rowIdOf(id) {
@@ -77,7 +77,7 @@ export class LogReader {
   }
 
   /**
-   * The records with these ids, in order of id. Throws StoreFault `Damaged` when one is missing.
+   * Returns the records with these ids, in order of id. Throws StoreFault `Damaged` when one is missing.
    * @param {readonly number[]} ids
    */
   find(ids) {
@@ -89,7 +89,7 @@ export class LogReader {
       .toSorted((a, b) => a - b)
       .map((id) => {
         if (!places.has(id)) {
-          // Neighbours are likely to lie in one row.
+          // Neighbouring records are probably in the same row.
           const [row] = this.rowsFrom(id, { records: 1, bytes: 0 });
           buffer = row?.[1];
           places = placesIn(buffer);
@@ -101,7 +101,7 @@ export class LogReader {
       });
   }
 
-  /** The newest revision in the log; undefined when it is empty. */
+  /** Newest revision in the log; undefined for an empty log. */
   newestRevision() {
     const [row] = /** @type {LogRow[]} */ (this.#selectNewest.all());
     return row === undefined ? undefined : recordsOf(row, this.#file).at(-1)?.revision;
@@ -109,7 +109,7 @@ export class LogReader {
 }
 
 /**
- * The records of a row. Throws StoreFault `Damaged` unless they are as they were sealed.
+ * Returns the records of a row. Throws StoreFault `Damaged` if one differs from its sealed state.
  * @param {LogRow} row
  * @param {string} file
  * @returns {LogRecord[]}
@@ -130,7 +130,7 @@ export function recordsOf([rowId, buffer], file) {
 }
 
 /**
- * Where records lie, by id, unchecked.
+ * Positions of the records by id, unchecked.
  * @param {Buffer | undefined} buffer
  */
 function placesIn(buffer) {
@@ -147,7 +147,7 @@ function placesIn(buffer) {
 }
 
 /**
- * Where the record ends; undefined when it does not fit the buffer, so that its lengths cannot be right.
+ * End of the record; undefined when it exceeds the buffer, so its lengths must be wrong.
  * @param {Buffer} buffer
  * @param {number} start
  */

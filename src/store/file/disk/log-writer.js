@@ -4,7 +4,7 @@ import { recordEnd, ROWS_PER_REVISION } from "./record.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
 
-/** Large enough for what a few dozen writers write at once, and little to read for one record of it. */
+/** Bytes per row: holds the concurrent writes of a few dozen writers, and is cheap to read for one record. */
 const ROW_BYTES = 64 << 10;
 
 export class LogWriter {
@@ -18,12 +18,13 @@ export class LogWriter {
   }
 
   /**
-   * In as few rows as may be, for binding values costs more than SQLite's work on them. All or nothing.
+   * Appends records in as few rows as possible, since binding values costs more than SQLite's work on them. All or
+   * nothing.
    * @param {Buffer} records sealed
    */
   append(records) {
     if (records.length <= ROW_BYTES) {
-      // A single statement is a transaction of its own, and saves two calls.
+      // A single statement is its own transaction, which saves two calls.
       this.#add(records);
       return;
     }
@@ -39,7 +40,7 @@ export class LogWriter {
 }
 
 /**
- * Whole transactions, as many as fit a row, but one at least.
+ * Splits records into whole transactions, as many as fit a row, but at least one.
  * @param {Buffer} records
  */
 function rowsOf(records) {

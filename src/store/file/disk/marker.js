@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The marker file beside the database: says that a store exists here, whose it is, and a revision known to be durable.
+ * The marker file beside the database: records that a store exists, its id, and a durable revision.
  * SQLite silently drops what follows a damaged frame of its log and takes a missing file for an empty database; the
- * marker is how we notice. Two slots are written in turn, each in its own disk block, so that a torn write leaves the other.
+ * marker reveals both. Two slots are written in turn, each in its own disk block, so that a torn write leaves the other.
  *
  *   setpoint-store 1 5f0c…-…-… revision 0000000000001234 write 0000000000000042 crc 1a2b3c4d
  */
@@ -14,7 +14,7 @@ const MARKER_FORMAT = 1;
 const SLOT_BYTES = 4096;
 const DIGITS = 16;
 const HEX_DIGITS = "0123456789abcdef";
-/** Columns of the line; format and cluster id have a fixed width. */
+/** Columns of the line; format and cluster id have fixed widths. */
 const REVISION_AT = "setpoint-store 1 ".length + 36 + " revision ".length;
 const WRITE_AT = REVISION_AT + DIGITS + " write ".length;
 const CRC_DIGITS = 8;
@@ -37,7 +37,7 @@ function line({ clusterId, revision, write }) {
 }
 
 /**
- * Looks at the line only, not at the padding behind it.
+ * Checks only the line, not the padding behind it.
  * @param {string} file
  * @param {string} slot
  * @returns {Mark | undefined}
@@ -56,7 +56,7 @@ function parse(file, slot) {
 }
 
 /**
- * The newer of the two slots; undefined when there is no such file.
+ * Returns the newer of the two slots; undefined for a missing file.
  * @param {string} file
  * @returns {Mark | undefined}
  */
@@ -75,7 +75,7 @@ export function readMark(file) {
 }
 
 /**
- * Makes the whole file, durable when it returns (its directory entry is up to the caller).
+ * Writes the whole file and syncs it (the caller syncs the directory entry).
  * @param {string} file
  * @param {Omit<Mark, "write">} mark
  */
@@ -95,9 +95,12 @@ export function createMarker(file, mark) {
 export class Marker {
   #fd;
   #write;
-  /** The revision in it. */
+  /** Revision in the marker. */
   revision;
-  /** A line whose numbers are overwritten, which is cheaper than making one for each commit; and what its checksum is of. */
+  /**
+   * Reused line whose numbers are overwritten, which is cheaper than a new one per commit; and the part that its
+   * checksum covers.
+   */
   #line;
   #checked;
   #isSynced = true;
@@ -115,7 +118,8 @@ export class Marker {
   }
 
   /**
-   * Not synced: after a crash of the process it is there, after a loss of power perhaps an older one, which is true as well.
+   * Writes without a sync. The mark survives a crash of the process; a power loss may leave an older one, which is also
+   * true.
    * @param {number} revision
    */
   advance(revision) {
@@ -127,7 +131,7 @@ export class Marker {
     try {
       writeSync(this.#fd, this.#line, 0, this.#line.length, (write % 2) * SLOT_BYTES);
     } catch (error) {
-      // An older mark stays true; the next commit tries again.
+      // Ignored: the older mark stays true, and the next commit tries again.
       if (systemCode(error) === "ENOSPC") return;
       throw error;
     }
@@ -149,7 +153,7 @@ export class Marker {
 }
 
 /**
- * With leading zeros, and without a text in between.
+ * Writes digits with leading zeros, without creating a string.
  * @param {Buffer} text
  * @param {number} number
  * @param {{ at: number, digits: number, base: number }} place

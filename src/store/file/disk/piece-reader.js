@@ -1,5 +1,5 @@
 // @ts-check
-/** Reads commits of the past for the archive, a bounded piece at a time. */
+/** Reads past commits for the archive, in bounded pieces. */
 import { damaged, StoreFault } from "./fault.js";
 import { FIRST_REVISION } from "./history-check.js";
 import { recordsOf } from "./log-reader.js";
@@ -12,7 +12,10 @@ import { packRows, ROW_COLUMNS } from "./rows.js";
 /** @typedef {import("./log-reader.js").LogRecord} LogRecord */
 /** @typedef {import("./rows.js").Row} Row */
 
-/** A piece may be larger by one revision. Each record may need another row of the log, for what it supersedes. */
+/**
+ * Upper bound of a piece, which may exceed it by one revision. Each record may need another row of the log, for the one
+ * that it supersedes.
+ */
 const PIECE = { records: 2 * ROWS_PER_REVISION, bytes: 4 << 20 };
 
 export class PieceReader {
@@ -32,7 +35,7 @@ export class PieceReader {
   }
 
   /**
-   * The records after `after`, and those they supersede unless they are among them.
+   * Returns the records after `after`, and those that they supersede unless the piece has them already.
    * @param {{ after: number, upTo: number, meta: Meta }} request
    * @returns {{ rows: Buffer, superseded: Buffer, through: number }}
    */
@@ -69,7 +72,7 @@ export class PieceReader {
   }
 
   /**
-   * Whole revisions, no more than the piece may hold.
+   * Returns whole revisions within the bound of a piece.
    * @param {number} after
    * @param {number} upTo
    */

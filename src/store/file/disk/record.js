@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A change as bytes: how batches go to the worker and lie in the log, how loaded ones come back, and what the checksum
+ * Binary form of a change: how batches go to the worker and lie in the log, how loaded ones come back, and what the checksum
  * covers. Records lie one behind the other in a buffer; numbers are little-endian.
  *
  *   0  id            double   revision * 128 + ordinal
@@ -22,7 +22,7 @@ export const INFO_START = 16;
 export const INFO_BYTES = RECORD_HEADER_BYTES - INFO_START;
 const CHECKSUM_AT = 76;
 
-/** Same as MAX_CHANGES of the store: so many rows fit one revision. */
+/** Equals MAX_CHANGES of the store: number of row ids per revision. */
 export const ROWS_PER_REVISION = 128;
 /** Keeps sums of row ids exact in a double. */
 const LIVE_SUM_MODULUS = 2 ** 52;
@@ -41,7 +41,7 @@ const LIVE_SUM_MODULUS = 2 ** 52;
  */
 
 /**
- * One record within a buffer.
+ * Place of one record in a buffer.
  * @typedef {object} RecordPlace
  * @property {Buffer} buffer
  * @property {number} start
@@ -70,14 +70,14 @@ export function takeFromLiveSum(sum, id) {
 }
 
 /**
- * Memory to write records into: the same bytes twice, since numbers are quicker to write through a view.
+ * Memory for records: two views of the same bytes, since a DataView writes numbers faster.
  * @typedef {object} RecordRoom
  * @property {Buffer} buffer
  * @property {DataView<ArrayBuffer>} view
  */
 
 /**
- * Not cleared, and the only views of their ArrayBuffer, so that it can be transferred.
+ * Returns uncleared memory. Its views are the only ones of their ArrayBuffer, so that it can be transferred.
  * @param {number} bytes
  * @returns {RecordRoom}
  */
@@ -87,7 +87,7 @@ export function roomFor(bytes) {
 }
 
 /**
- * What the record takes.
+ * Size of the record in bytes.
  * @param {string} key
  * @param {Uint8Array | undefined} value
  */
@@ -96,7 +96,7 @@ export function recordBytes(key, value) {
 }
 
 /**
- * Writes a sealed record; answers where it ends.
+ * Writes a sealed record; returns its end.
  * @param {RecordRoom} room
  * @param {number} start
  * @param {RecordFields & { key: string, value: Uint8Array | undefined }} record
@@ -142,7 +142,7 @@ export function readFields(buffer, start) {
 }
 
 /**
- * Where the parts of the record at `start` lie; `valueStart` equals `end` for a deletion and for an empty value.
+ * Positions of the record's parts; `valueStart` equals `end` for a deletion and for an empty value.
  * @param {Buffer} buffer
  * @param {number} start
  */
@@ -154,7 +154,7 @@ export function layout(buffer, start) {
 }
 
 /**
- * Where the record at `start` ends.
+ * End of the record at `start`.
  * @param {Buffer} buffer
  * @param {number} start
  */
@@ -165,7 +165,7 @@ export function recordEnd(buffer, start) {
 }
 
 /**
- * For a quick look at each of many records: a view is quicker than the buffer's own methods, above all before they are compiled.
+ * View for a fast scan of many records: faster than the buffer's own methods, above all before those are compiled.
  * @param {Buffer} records
  */
 export function viewOf(records) {
@@ -173,7 +173,8 @@ export function viewOf(records) {
 }
 
 /**
- * Of the record at `start`: its id, the id of what it supersedes (0: nothing), whether it is a deletion, and where it ends.
+ * Reads from the record at `start`: its id, the id of the superseded record (0: none), whether it is a deletion, and
+ * its end.
  * @param {DataView} view
  * @param {number} start
  */
@@ -194,7 +195,7 @@ export function seal({ buffer, start, end }) {
 }
 
 /**
- * Whether the record is as it was sealed.
+ * Whether the record is unchanged since it was sealed.
  * @param {RecordPlace} record
  */
 export function isIntact({ buffer, start, end }) {

@@ -1,13 +1,13 @@
 // @ts-check
-/** Rows of the table `live` as SQLite gives them, and as records in a buffer. */
+/** Converts rows of the table `live` from SQLite to records in a buffer. */
 import { damaged } from "./fault.js";
 import { INFO_BYTES, INFO_START, isIntact, RECORD_HEADER_BYTES } from "./record.js";
 
-/** The key as bytes: as text it would end at a NUL. */
+/** The key as bytes: as text it would end at the first NUL. */
 export const ROW_COLUMNS = "id, CAST(key AS BLOB), info, value";
 
 /**
- * In the order of ROW_COLUMNS.
+ * Values in the order of ROW_COLUMNS.
  * @typedef {[id: number, key: Buffer, info: Buffer, value: Buffer]} Row
  */
 
@@ -26,7 +26,7 @@ export function packRows(rows, file) {
 }
 
 /**
- * A damaged row header may give a column another type.
+ * Checks the types of the columns, since a damaged row header may change them.
  * @param {Row} row
  * @param {string} file
  */

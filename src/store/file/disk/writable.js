@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The database as something to write to, and what a failed write makes of it: after a full disk it is opened anew and
- * compared before the next write, after any other failure nothing more is written.
+ * The writable database, and its state after a failed write: after a full disk it is reopened and compared before the
+ * next write; after any other failure all writes are refused.
  */
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { Compactor } from "./compaction.js";
@@ -38,13 +38,13 @@ import { fillFile } from "./room.js";
  * @property {(revision: number) => boolean} isExpected whether the newest row may be of this revision after a failed write
  */
 
-/** Of the room that the disk and `maxBytes` leave, at most this share is taken in advance. */
+/** Largest share of the free space of the disk and of `maxBytes` to reserve in advance. */
 const RESERVED_SHARE = 1 / 8;
 
 export class WritableDatabase {
   #options;
   /**
-   * Whether the write-ahead log has the blocks that were asked for.
+   * Whether the write-ahead log has the requested blocks.
    * @type {boolean | undefined}
    */
   #isLogReserved;
@@ -58,7 +58,7 @@ export class WritableDatabase {
   }
 
   /**
-   * Not durable before `sync`. When it throws StoreFault `NoSpace`, nothing was written.
+   * Runs a transaction, which is durable only after `sync`. When it throws StoreFault `NoSpace`, nothing was written.
    * @template T
    * @param {(connection: OpenConnection) => T} transaction
    * @returns {T}
@@ -77,7 +77,7 @@ export class WritableDatabase {
     }
   }
 
-  /** Makes all that was written durable. */
+  /** Makes all writes durable. */
   sync() {
     try {
       fdatasyncSync(this.ready().walFd);
@@ -87,8 +87,8 @@ export class WritableDatabase {
   }
 
   /**
-   * Gives the write-ahead log its blocks in advance, for a sync takes half as long again when the file has grown. Answers
-   * whether it has them: not when they would take much of what room there is. It is tried once.
+   * Reserves blocks for the write-ahead log: a sync takes half as long again after the file has grown. Returns whether
+   * it has them; not when they would take much of the free space. Tried only once.
    * @param {number} bytes
    */
   reserveLog(bytes) {
@@ -97,8 +97,8 @@ export class WritableDatabase {
   }
 
   /**
-   * Copies the write-ahead log into the database as far as readers allow; then it is written again from its start. Answers
-   * whether it did.
+   * Copies the write-ahead log into the database as far as readers allow; the log then starts from its beginning.
+   * Returns whether it did.
    * @param {"PASSIVE" | "TRUNCATE"} mode
    */
   checkpoint(mode) {
@@ -112,16 +112,16 @@ export class WritableDatabase {
       pragma(this.#connection.db, `wal_checkpoint(${mode})`);
       return true;
     } catch (error) {
-      // With a full disk everything is still in the log.
+      // On a full disk all data is still in the log.
       if (sqliteCode(error) === "SQLITE_FULL") return false;
       throw this.fail(brokenDisk(this.#options.paths.db, error));
     }
   }
 
-  /** The connection itself ends with the thread, because libsql keeps it while there are prepared statements. */
+  /** The connection ends with the thread, because libsql keeps it while prepared statements exist. */
   close() {
     if (this.#connection.state !== "open") return;
-    // A reader, such as a backup, is not waited for: what it holds back stays in the log.
+    // Does not wait for readers such as a backup: pages that they hold stay in the log.
     this.#connection.db.exec("PRAGMA busy_timeout = 0");
     this.checkpoint("TRUNCATE");
     disconnect(this.#connection);
@@ -139,14 +139,14 @@ export class WritableDatabase {
       return connection;
     } catch (error) {
       if (error instanceof StoreFault) throw this.fail(error);
-      // Opening writes nothing of ours. A full disk may leave no room for SQLite's shared memory file.
+      // Opening writes no data. A full disk may leave no space for SQLite's shared memory file.
       const { db } = this.#options.paths;
       throw new StoreFault("NoSpace", `${db}: cannot be opened again yet: ${messageOf(error)}`, error);
     }
   }
 
   /**
-   * From now on everything is refused with this.
+   * Refuses all later requests with this fault.
    * @param {StoreFault} fault
    */
   fail(fault) {
@@ -155,7 +155,7 @@ export class WritableDatabase {
   }
 
   /**
-   * With zeros, which SQLite does not take for a part of its log: there is no page 0.
+   * Fills the log with zeros, which SQLite does not take for frames: there is no page 0.
    * @param {number} bytes
    */
   #fillLog(bytes) {
