@@ -76,8 +76,8 @@ function parserFor(command: Command, io: Io): Parser {
 }
 
 /**
- * An empty path is refused: `--pki-dir "$UNSET"` must not mean the working folder, and `down --data-dir "$UNSET"` no
- * default cluster.
+ * An empty path is refused. Otherwise `--pki-dir "$UNSET"` would mean the working folder, and `down --data-dir
+ * "$UNSET"` would stop the default cluster.
  */
 function parsePath(text: string): string {
   if (text === "") throw new InvalidArgumentError("It must be a path.");

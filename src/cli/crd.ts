@@ -39,7 +39,7 @@ async function load(path: string, signal: AbortSignal): Promise<object> {
 /** Rejects when the signal aborts. An import may never end: a module that runs an operator, for example. */
 function givenUp(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(new Error("it was given up")), { once: true });
+    signal.addEventListener("abort", () => reject(new Error("the import was interrupted")), { once: true });
   });
 }
 

@@ -3,7 +3,7 @@ import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { DiskWindow } from "./disk-window.ts";
 
 describe("DiskWindow", () => {
-  test("what is older than the window may go, once", () => {
+  test("revisions older than the window expire once", () => {
     const window = new DiskWindow({ windowMs: 10_000, maxBytes: 1_000_000 });
     for (let second = 1; second <= 20; second++) window.note(second, second * 1000, 10);
 
@@ -11,7 +11,7 @@ describe("DiskWindow", () => {
     expect(window.takeExpired(20_000)).toBeUndefined();
   });
 
-  test("a little that is too old waits for more, so that it goes together", () => {
+  test("a small expired part waits for more, so that both go together", () => {
     const window = new DiskWindow({ windowMs: 10_000, maxBytes: 1_000_000 });
     for (let second = 1; second <= 12; second++) window.note(second, second * 1000, 10);
 
@@ -19,7 +19,7 @@ describe("DiskWindow", () => {
     expect(window.takeExpired(12_900)).toBe(2);
   });
 
-  test("what does not fit the bytes may go, however young", () => {
+  test("revisions beyond the bytes expire, however young", () => {
     const window = new DiskWindow({ windowMs: 10_000, maxBytes: 6400 });
     for (let revision = 1; revision <= 1000; revision++) window.note(revision, 0, 100);
 
@@ -29,7 +29,7 @@ describe("DiskWindow", () => {
     expect(expired).toBeLessThan(1000);
   });
 
-  test("a past of many moments is let go of at once", () => {
+  test("begin drops a past of many samples at once", () => {
     const window = new DiskWindow({ windowMs: 10_000, maxBytes: 1_000_000 });
     for (let revision = 1; revision <= 200_000; revision++) window.note(revision, revision * 1000, 1);
     const loop = createRealLoop({ name: "test" });
@@ -40,7 +40,7 @@ describe("DiskWindow", () => {
     expect(loop.elapsed() - startedAt).toBeLessThan(500);
   });
 
-  test("a store that was quiet for long keeps nothing of its past", () => {
+  test("a store without writes for long keeps no history", () => {
     const window = new DiskWindow({ windowMs: 10_000, maxBytes: 6400 });
     for (const revision of [1, 2, 3]) window.note(revision, revision, 1);
 

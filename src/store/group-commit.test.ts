@@ -74,7 +74,7 @@ async function drained(real: Loop): Promise<void> {
 }
 
 describe("batches", () => {
-  test("what is pushed in one step goes together, and is answered in order, after the listener knows", async () => {
+  test("commits of one step share a batch, and are answered in order after the listener was called", async () => {
     push(3);
     await turn();
     expect(calls()).toEqual([[2, 3, 4]]);
@@ -85,7 +85,7 @@ describe("batches", () => {
     expect(seen).toEqual(["durable 2,3,4", "answered 2", "answered 3", "answered 4"]);
   });
 
-  test("a large batch is sent before the step ends, so that the backend can begin", async () => {
+  test("a large batch is sent before the step ends", async () => {
     push(MANY);
     expect(calls().map((revisions) => revisions.length)).toEqual([EAGER]);
 
@@ -95,7 +95,7 @@ describe("batches", () => {
     expect(calls().flat()).toEqual(Array.from({ length: MANY }, (_, i) => i + 2));
   });
 
-  test("no more than two are under way; what comes meanwhile is one batch", async () => {
+  test("at most two are in flight; later commits form one batch", async () => {
     await pushAndTurn(1);
     await pushAndTurn(1);
     await pushAndTurn(1);
@@ -107,7 +107,7 @@ describe("batches", () => {
     expect(calls()).toEqual([[2], [3], [4, 5]]);
   });
 
-  test("on a slow disk one is under way, and all that comes meanwhile shares the next sync", async () => {
+  test("on a slow disk one is in flight, and all later commits share the next sync", async () => {
     await pushAndTurn(1);
     await loop.advance(SLOW_MS);
     await succeed(0);
@@ -135,7 +135,7 @@ describe("batches", () => {
 });
 
 describe("on the real loop, a batch", () => {
-  test("has all that is written by steps that waited in the writer's lane", async () => {
+  test("includes the writes of steps that were queued in the writer's lane", async () => {
     const real = useRealLoop();
     for (let i = 0; i < 3; i++) real.post("loop", () => push(1));
     await drained(real);
@@ -143,7 +143,7 @@ describe("on the real loop, a batch", () => {
     expect(calls()).toEqual([[2, 3, 4]]);
   });
 
-  test("of loops is not split, however large: nobody waits for its first part", async () => {
+  test("of loops is not split, however large: no client waits for its first part", async () => {
     const real = useRealLoop();
     real.post("loop", () => push(MANY));
     await drained(real);
@@ -151,7 +151,7 @@ describe("on the real loop, a batch", () => {
     expect(calls().map((revisions) => revisions.length)).toEqual([MANY]);
   });
 
-  test("does not wait for a lane behind that of any of its writers", async () => {
+  test("does not wait for a lane less urgent than any of its writers'", async () => {
     const real = useRealLoop();
     real.post("loop", () => {
       push(1);
@@ -170,7 +170,7 @@ describe("on the real loop, a batch", () => {
 describe("a batch that is refused", () => {
   const noSpace = new StoreError("NoSpace", "no room");
 
-  test("takes everything behind it along, under way and queued", async () => {
+  test("fails everything behind it, in flight and queued", async () => {
     await pushAndTurn(1);
     await pushAndTurn(1);
     await pushAndTurn(1);
@@ -191,7 +191,7 @@ describe("a batch that is refused", () => {
     expect(seen).toEqual(["durable 2", "answered 2", "refused", "lost 3 NoSpace", "lost 4 NoSpace"]);
   });
 
-  test("nothing is sent before all calls behind it have settled, and they count for nothing", async () => {
+  test("sends nothing until all later calls have settled, and ignores their results", async () => {
     await pushAndTurn(1);
     await pushAndTurn(1);
     await fail(0, noSpace);
@@ -207,7 +207,7 @@ describe("a batch that is refused", () => {
   });
 });
 
-test("a batch that fails otherwise breaks the store, with unknown outcome for all that wait", async () => {
+test("any other failed batch breaks the store, with unknown outcome for all waiting writers", async () => {
   await pushAndTurn(1);
   await pushAndTurn(1);
   await pushAndTurn(1);
@@ -223,7 +223,7 @@ test("a batch that fails otherwise breaks the store, with unknown outcome for al
 });
 
 describe("drained", () => {
-  test("waits for what is queued and under way", async () => {
+  test("waits for queued batches and those in flight", async () => {
     await pushAndTurn(1);
     await pushAndTurn(1);
     await pushAndTurn(1);
@@ -251,7 +251,7 @@ describe("drained", () => {
   });
 });
 
-test("newest settles as the last one pushed", async () => {
+test("newest settles like the last pushed commit", async () => {
   await commits.newest;
   await pushAndTurn(1);
   const { newest } = commits;
@@ -262,7 +262,7 @@ test("newest settles as the last one pushed", async () => {
   expect(seen).toEqual(["durable 2", "answered 2", "newest"]);
 });
 
-test("is full when too many bytes wait for the backend", async () => {
+test("the queue is full when too many bytes wait for the backend", async () => {
   await pushAndTurn(1);
   await pushAndTurn(1);
   expect(commits.isFull).toBe(false);

@@ -1,7 +1,7 @@
 /**
  * One watch. It catches up by pulling slices of history as its reader asks. At the head it joins the hub in the same
  * step, so no event is missed or repeated; from then on the hub delivers batches. The reader waits in `next`, or
- * registers a listener and calls `take`. A reader that lets more pend than a bound is cut off.
+ * registers a listener and calls `take`. The watch ends when its pending events exceed a bound.
  */
 import type { Lane, Loop } from "../base/loop/loop.ts";
 import { isUnder } from "./key-group.ts";
@@ -55,7 +55,7 @@ export class Watcher implements Watch, Receiver {
   #pending: (readonly WatchEvent[])[] = [];
   #pendingEvents = 0;
   #pendingBytes = 0;
-  /** Revision up to which all was delivered; `revision` may be higher when nothing is pending. */
+  /** Revision up to which all events were delivered; `revision` is higher while no event is pending. */
   #handedOut: number;
   /** Reader that waits in `next`. */
   #reader: Reader | undefined;
@@ -89,8 +89,7 @@ export class Watcher implements Watch, Receiver {
   }
 
   async next(): Promise<IteratorResult<WatchBatch, undefined>> {
-    if (this.#reader !== undefined)
-      throw new Error("a watch has one reader, who asks for one batch at a time");
+    if (this.#reader !== undefined) throw new Error("a watch allows one pending call of next at a time");
     return new Promise((resolve, reject) => {
       this.#reader = { resolve, reject };
       if (this.#phase.state !== "live" || this.#pending.length > 0) this.#post();
@@ -123,7 +122,7 @@ export class Watcher implements Watch, Receiver {
     this.end(undefined);
   }
 
-  /** Drops pending events, so that the reader sees the end at once and not after a long tail. */
+  /** Drops pending events, so that the reader sees the end at once and not after a backlog. */
   end(error: Error | undefined): void {
     if (this.#phase.state === "ended") return;
     this.#handedOut = this.revision;

@@ -64,7 +64,7 @@ describe("a file for admission", () => {
     const configFile = file("a.yaml", text);
 
     await expect(readAdmission({ configFile }, loop)).rejects.toThrow(
-      `${configFile} does not say how requests are admitted: `,
+      `${configFile} is not a valid AdmissionConfiguration: `,
     );
     await expect(readAdmission({ configFile }, loop)).rejects.toThrow(says);
   });

@@ -44,7 +44,7 @@ export async function readAdmission(flags: AdmissionFlags = {}, loop: Loop): Pro
     // The command line adds a remedy to errors of the operating system.
     if (cause instanceof Error && "syscall" in cause) throw cause;
     const why = errorText(cause);
-    throw new Error(`${configFile} does not say how requests are admitted: ${why}`, { cause });
+    throw new Error(`${configFile} is not a valid AdmissionConfiguration: ${why}`, { cause });
   }
 }
 

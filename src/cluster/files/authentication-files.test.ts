@@ -39,7 +39,9 @@ describe("files of authentication", () => {
 
     read.file?.use(`${ANONYMOUS}jwt: [${issuer}]`);
 
-    expect(() => read.file?.use("kind: Other")).toThrow("config.yaml does not say how people are known");
+    expect(() => read.file?.use("kind: Other")).toThrow(
+      "config.yaml is not a valid AuthenticationConfiguration",
+    );
     expect(read.jwt?.current).toMatchObject([{ issuer: { url: "https://issuer.example" } }]);
     expect(read.file).toMatchObject({ path: configFile, text: ANONYMOUS });
   });
@@ -72,7 +74,7 @@ current-context: w
     await expect(readAuthentication({ tokenFile }, loop)).rejects.toThrow(/tokens\.csv, line 1: must be/);
     await expect(readAuthentication({ tokenFile }, loop)).rejects.not.toThrow("hush");
     await expect(readAuthentication({ configFile }, loop)).rejects.toThrow(
-      /config\.yaml does not say .*kind/s,
+      /config\.yaml is not a valid .*kind/s,
     );
     await expect(readAuthentication({ tokenFile: "/nowhere" }, loop)).rejects.toThrow("/nowhere");
   });

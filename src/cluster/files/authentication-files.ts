@@ -105,7 +105,7 @@ function parsed(
     return readAuthenticationConfiguration(text, issuers);
   } catch (cause) {
     const why = errorText(cause);
-    throw new Error(`${configFile} does not say how people are known: ${why}`, { cause });
+    throw new Error(`${configFile} is not a valid AuthenticationConfiguration: ${why}`, { cause });
   }
 }
 
@@ -121,6 +121,6 @@ function anonymousRule(
 ): AuthenticationOptions["anonymous"] {
   if (isAnonymousAllowed === undefined) return anonymous;
   if (anonymous !== undefined)
-    throw new Error(`--anonymous-auth cannot be given when ${configFile} says who is anonymous`);
+    throw new Error(`--anonymous-auth cannot be given when ${configFile} has an anonymous rule`);
   return { enabled: isAnonymousAllowed, paths: [] };
 }

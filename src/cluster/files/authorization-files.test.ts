@@ -77,7 +77,7 @@ describe("files of authorization", () => {
   test("that are invalid are named in the error, without their content", async () => {
     const configFile = file("bad.yaml", CONFIGURATION.replace("RBAC", "Magic"));
 
-    await expect(read({ configFile })).rejects.toThrow("bad.yaml does not say who decides");
+    await expect(read({ configFile })).rejects.toThrow("bad.yaml is not a valid AuthorizationConfiguration");
     await expect(read({ configFile: join(folder, "none.yaml") })).rejects.toThrow("none.yaml");
   });
 });

@@ -53,7 +53,7 @@ async function readConfiguration(file: string, read: ReadFile): Promise<readonly
     );
   } catch (cause) {
     const why = errorText(cause);
-    throw new Error(`${file} does not say who decides what somebody may do: ${why}`, { cause });
+    throw new Error(`${file} is not a valid AuthorizationConfiguration: ${why}`, { cause });
   }
 }
 

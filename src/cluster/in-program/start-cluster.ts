@@ -43,6 +43,7 @@ export interface StartOptions {
   readonly clock?: "real" | "virtual";
   /** Seed of all random choices of a virtual clock; default 1. */
   readonly seed?: number;
+  /** Log of the server and the loops; default none. */
   readonly log?: Log;
   /** Built-in loops to run: `"all"`, `"none"` or their names; default `"all"`. */
   readonly loops?: LoopChoice;
@@ -52,6 +53,7 @@ export interface StartOptions {
   readonly kinds?: readonly DefinedResource<ApiObject>[];
   /** Controllers of the program, run beside the built-in loops. */
   readonly controllers?: readonly Controller[];
+  /** Long-running tasks of the program, run beside the built-in loops. */
   readonly routines?: readonly Routine[];
   /** Group versions to turn on or off, `{ "api/all": true }`; default: the stable ones. */
   readonly runtimeConfig?: Readonly<Record<string, boolean>>;
@@ -64,7 +66,7 @@ export type Duration = number | string;
 
 /** Default bound of `settle`, in virtual time: covers every back-off and grace period of a healthy cluster. */
 const SETTLE_WITHIN: Duration = "10m";
-/** Default bound of `until`. */
+/** Default bound of `until`, by the cluster's clock. */
 const UNTIL_WITHIN: Duration = "10s";
 
 /** Advertised to clients within the cluster. No socket listens there until `kubeconfig` is called. */
@@ -96,7 +98,9 @@ interface Parts {
 
 /** A running cluster. `await using` stops it at the end of the block. */
 export class Cluster implements AsyncDisposable {
+  /** Client with all rights. */
   readonly client: Client;
+  /** Clock of the cluster: the machine's or a virtual one. */
   readonly clock: ClusterClock;
   readonly #parts: Parts;
   readonly #complaints: Complaints;
@@ -199,7 +203,10 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Waits until the predicate holds; evaluates it after each change. Rejects after `within` (default 10 seconds). */
+  /**
+   * Waits until the predicate holds; evaluates it after each change. Rejects after `within` on the cluster's clock
+   * (default 10 seconds).
+   */
   until(
     predicate: () => boolean,
     { within = UNTIL_WITHIN }: { readonly within?: Duration } = {},
@@ -323,6 +330,7 @@ function onChange(store: Store, listener: () => void): () => void {
   return () => watch.close();
 }
 
+/** Loops started with `Cluster.run`. */
 export interface RunningLoops {
   /** Stops the loops and resolves when all have ended. They can be run again, as after a restart. */
   stop(): Promise<void>;
@@ -330,6 +338,7 @@ export interface RunningLoops {
   kill(): void;
 }
 
+/** Clock of a cluster. */
 export interface ClusterClock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -111,7 +111,7 @@ function chosenNames(choice: LoopChoice, known: readonly string[]): ReadonlySet<
   if (choice === "all") return new Set(known);
   const unknown = choice.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    throw new Error(`there is no built-in loop ${unknown.join(", ")}: there are ${known.join(", ")}`);
+    throw new Error(`no built-in loop is named ${unknown.join(", ")}: choose from ${known.join(", ")}`);
   }
   return new Set(choice);
 }

@@ -136,16 +136,16 @@ export class EtcdArchive implements Archive {
     use: (stream: WatchStream) => Promise<T>,
   ): Promise<T> {
     const { loop, connection } = this.#options;
-    // Callers have sent a request before, which has refreshed an expired token.
+    // Callers have sent a request before, which replaced an expired token.
     const { stream } = await connection.openWatch({ token: "known" });
-    const late = new StoreError("Unavailable", "etcd did not tell its history in time");
+    const late = new StoreError("Unavailable", "etcd did not send its history in time");
     const timer = loop.timer(loop.now() + connection.requestTimeoutMs, "progress", () => stream.close(late));
     try {
       stream.send({ create_request: request });
       return await loop.outside("etcd", use(stream));
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      throw new StoreError("Unavailable", `etcd did not tell its history: ${String(error)}`, {
+      throw new StoreError("Unavailable", `etcd did not send its history: ${String(error)}`, {
         cause: error,
       });
     } finally {

@@ -272,7 +272,7 @@ export class EtcdStore implements Store {
       patiently(patience, probe),
     ]);
     this.#checkOpen();
-    if (!isLive) throw new StoreError("Unavailable", this.#feed.health.reason ?? "etcd stays away");
+    if (!isLive) throw new StoreError("Unavailable", this.#feed.health.reason ?? "etcd does not answer");
   }
 
   async #run(): Promise<void> {

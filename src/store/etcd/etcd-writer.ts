@@ -115,8 +115,7 @@ export class EtcdWriter {
     const isShown = (): boolean => mirror.revision >= header.revision || mismatch() !== undefined;
     if (await gate.wait(isShown, deadline))
       return new StoreError("ConditionFailed", mismatch() ?? "a key was changed by another writer");
-    const message =
-      "etcd refuses the write for what it has since, and the watch on etcd has not brought that";
+    const message = "etcd refused the write over a newer change, which the watch on etcd has not delivered";
     return new StoreError("Unavailable", message);
   }
 
@@ -125,7 +124,8 @@ export class EtcdWriter {
     const isGone = (): boolean => transaction.changes.every(({ key }) => mirror.state.get(key) === undefined);
     const isShown = (): boolean => mirror.revision >= header.revision || isGone();
     if (!(await gate.wait(isShown, deadline))) {
-      const message = "etcd has nothing to delete, and the watch on etcd has not brought that";
+      const message =
+        "etcd has nothing to delete, and the watch on etcd has not delivered the earlier deletion";
       throw new StoreError("Unavailable", message);
     }
     return { revision: mirror.revision, entries: transaction.changes.map(() => undefined) };
@@ -156,7 +156,7 @@ export class EtcdWriter {
   async #full(transaction: Transaction, { write, deadline, error, before }: Unanswered): Promise<Committed> {
     const { mirror } = this.#options;
     if (!(await this.#isCaughtUp(deadline))) {
-      const message = `${error.message}, and it is not known here whether the write was taken all the same`;
+      const message = `${error.message}, and it is unknown whether etcd executed the write`;
       throw new StoreError("OutcomeUnknown", message, { cause: error });
     }
     const put = transaction.changes.find(({ type }) => type === "put");

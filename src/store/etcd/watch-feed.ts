@@ -297,7 +297,7 @@ export class WatchFeed {
       stream.send({ progress_request: {} });
       if (await gate.wait(() => this.#responses > before, deadline)) return;
     }
-    throw new Error("the watch is silent while etcd goes on");
+    throw new Error("the watch is silent while etcd's revision advances");
   }
 }
 
@@ -346,7 +346,7 @@ function slices(responses: readonly WatchResponse[]): (readonly WatchResponse[])
 }
 
 function checkResponse({ canceled, compact_revision, cancel_reason }: WatchResponse): void {
-  if (compact_revision > 0) throw new StoreError("Compacted", "etcd no longer has what comes next");
+  if (compact_revision > 0) throw new StoreError("Compacted", "etcd no longer has the next events");
   if (!canceled) return;
   if (cancel_reason.includes("permission denied")) throw new ScopeError(cancel_reason);
   throw new Error(`etcd ended the watch: ${cancel_reason}`);

@@ -211,7 +211,7 @@ describe("a file that was cut", () => {
   });
 });
 
-describe("a file that is gone", () => {
+describe("a missing file", () => {
   test("is noticed if it holds data", async () => {
     expect(await after((dir) => rmSync(join(dir, "store.db")))).toBe("refused");
     expect(await after((dir) => rmSync(join(dir, "store.db-wal")))).toBe("refused");
@@ -225,7 +225,7 @@ describe("a file that is gone", () => {
 
 const NEWEST = "WHERE id = (SELECT max(id) FROM log)";
 
-describe("rows that are gone or changed", () => {
+describe("missing or changed rows", () => {
   test.each([
     ["a live row of the compacted past", "DELETE FROM live WHERE id = (SELECT min(id) FROM live)"],
     ["a batch with a superseded record", "DELETE FROM log WHERE id = 62 * 128"],
@@ -275,7 +275,7 @@ describe("rows that are gone or changed", () => {
   });
 });
 
-describe("what is not a store", () => {
+describe("a folder that is not a store", () => {
   test("is refused and left as it was", async () => {
     const dir = makeDir();
     writeFileSync(join(dir, "store.db"), "to whom it may concern ".repeat(500));

@@ -81,7 +81,8 @@ export class Endpoint {
         { deadline },
         (error, response) => {
           if (error !== null) reject(error);
-          else if (response === undefined) reject(new Error(`${method.path} gave neither answer nor error`));
+          else if (response === undefined)
+            reject(new Error(`${method.path} returned neither response nor error`));
           else resolve(response);
         },
       );
