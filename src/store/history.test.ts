@@ -113,7 +113,7 @@ describe("History", () => {
     expect(recorder.history.floor(LEASES)).toBeGreaterThan(4000);
   });
 
-  test("above its budget a pool first gives up what is older than 75 seconds, the oldest before the others", () => {
+  test("a pool above its budget first drops records older than 75 seconds, oldest first", () => {
     const recorder = new Recorder({ maxBytes: 400 * 2100 });
     recorder.flood(`${PODS}a`, { from: 0, to: 280 * SECOND, count: 500 });
 
@@ -123,7 +123,7 @@ describe("History", () => {
     expect(kept.events.length).toBeLessThan(450);
   });
 
-  test("records older than the window go", () => {
+  test("records older than the window are dropped", () => {
     const recorder = new Recorder({ windowMs: 60 * SECOND });
     const old = recorder.put(`${PODS}a`, 0);
     const young = recorder.put(`${PODS}a`, 50 * SECOND);

@@ -31,7 +31,7 @@ describe("the memory of an entry", () => {
     expect(perByte(text, 12)).toBe(perByte(text, 12));
   });
 
-  test("cannot be written around by a value that is plain where another revision looks", () => {
+  test("samples other places at another revision, so that no value evades it", () => {
     const dense = '{"a":1},';
     const plain = "x".repeat(dense.length);
     const halves = Array.from({ length: 2000 }, (_, n) => (n % 2 === 0 ? dense : plain)).join("");
@@ -55,7 +55,7 @@ describe("growth", () => {
     { key: "k", value: bytes('{"a":"b"}') },
   ];
 
-  test("is what the new values take beyond the old ones", () => {
+  test("is the memory of the new values minus that of the old ones", () => {
     expect(growthOf([{ before: short, after: long }])).toEqual({
       bytes: entryBytes(long) - entryBytes(short),
       isLonger: true,

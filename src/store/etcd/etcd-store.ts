@@ -314,7 +314,7 @@ interface Patience {
   readonly deadline: number;
 }
 
-/** Retries until the deadline while etcd is unreachable. Errors that etcd answers are final. */
+/** Retries transient errors until the deadline; any other refusal of etcd is final. */
 async function patiently<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
   const { loop, log = silentLog, signal, deadline } = patience;
   const random = loop.random("open");

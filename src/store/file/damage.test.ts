@@ -160,7 +160,7 @@ describe("a flipped bit", () => {
     TIMEOUT_MS,
   );
 
-  test("anywhere in the database changes no row that is accepted", () => {
+  test("anywhere in the database changes no accepted row", () => {
     const good = loadAll(join(closed, "store.db"));
     const copy = join(makeDir(), "store.db");
     let refused = 0;
@@ -189,7 +189,7 @@ function loadAll(file: string): unknown[] | undefined {
   }
 }
 
-describe("a file that was cut", () => {
+describe("a truncated file", () => {
   test.each(["store.db", "store.db-wal"])("%s is noticed", async (name) => {
     const { size } = statSync(join(killed, name));
     for (const length of [0, Math.floor(size / 2)]) {

@@ -292,7 +292,7 @@ describe("a failing disk", () => {
 });
 
 describe("archive", () => {
-  test("gives commits of the past with the values before and after", async () => {
+  test("returns past commits with the values before and after", async () => {
     const dir = makeDir();
     const { backend } = await open(dir);
     const writer = new Writer();
@@ -386,7 +386,7 @@ describe("compaction", () => {
     await third.backend.close();
   });
 
-  test("within what was committed together keeps both sides of it", async () => {
+  test("within a batch keeps both parts of it", async () => {
     const dir = makeDir();
     const first = await open(dir);
     const writer = new Writer();
@@ -430,7 +430,7 @@ describe("compaction", () => {
     await third.backend.close();
   });
 
-  test("goes on between commits", async () => {
+  test("advances between commits", async () => {
     const { backend } = await open(makeDir());
     const writer = new Writer();
     for (let i = 0; i < 3000; i += 1) writer.next(put(`/k/${String(i)}`, "v"));
