@@ -19,10 +19,10 @@ export const etcdOptions: readonly OptionSpec[] = [
 
 export const storeQuotaOption: OptionSpec = {
   flags: "--store-quota-bytes <bytes>",
-  help: "memory limit of the store (0: none; default: 60% of heap)",
+  help: "memory limit of the store (0: none; default: by heap size)",
 };
 
-/** Undefined means the default, 60 % of the heap. */
+/** Undefined means the default: 62 % of the heap limit above 128 MB. */
 export function parseStoreQuota(args: Arguments): number | undefined {
   const text = findText(args, "storeQuotaBytes");
   if (text === undefined) return undefined;

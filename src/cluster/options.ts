@@ -36,7 +36,7 @@ export interface ClusterOptions {
   /** Absolute path of the folder that holds state, certificates and kubeconfig. */
   readonly dataDir: string;
   readonly store: StoreOptions;
-  /** Upper bound of the store's memory, in bytes; 0 for no limit. Default: 60 % of the heap limit. */
+  /** Upper bound of the store's memory, in bytes; 0 for no limit. Default: 62 % of the heap limit above 128 MB. */
   readonly storeQuotaBytes?: number | undefined;
   readonly listen: ListenAddress;
   /** Path of a file written by `backup`, from which a new store starts. */
