@@ -4,8 +4,8 @@ import { constants } from "node:os";
 
 const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
 
-// A terminal sends Ctrl-C to the whole process group, so the child has it already: passing it on would make
-// it two. Without a terminal nobody else tells the child.
+// A terminal sends Ctrl-C to the whole process group, so the child gets SIGINT without our help. Without a terminal,
+// only this process can pass it on.
 const FORWARDED = new Set(onTerminal ? ["SIGTERM", "SIGHUP"] : ["SIGTERM", "SIGHUP", "SIGINT"]);
 
 /** How often to look whether npm is still there. */

@@ -19,8 +19,8 @@ const TYPES = {
   A: "JSONSchemaProps | readonly JSONSchemaProps[]",
   S: "JSONSchemaProps | readonly string[]",
 };
-/** What the server gives every stored object; an object's own metadata has them, a template's may not. */
-const STORED_METADATA = `/** Metadata of an object the server holds: what every such object has is not optional. */
+/** Members that the server sets on every stored object. The metadata of a template may lack them. */
+const STORED_METADATA = `/** Metadata of a stored object: members that every stored object has are not optional. */
 export interface StoredMeta extends ObjectMeta {
   readonly creationTimestamp: string;
   readonly name: string;

@@ -13,7 +13,7 @@ const TARGET = join(ROOT, "src/api/generated");
 const SOURCE = join(ROOT, "facts/kubernetes-1.36");
 const BANNER = "// Made by scripts/generate-facts.mjs. Do not edit.\n";
 
-/** What stands before a package's short name (`core.v1.Pod`) in the published name, by its first part. */
+/** Prefix of a published name before the package's short name (`core.v1.Pod`), by the first part of the short name. */
 const PREFIXES = {
   meta: "io.k8s.apimachinery.pkg.apis.",
   version: "io.k8s.apimachinery.pkg.",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
 /** Folders whose sentences are still to be rewritten. It only gets shorter. */
-const PENDING: readonly string[] = ["src/", "test/", "scripts/", "examples/"];
+const PENDING: readonly string[] = ["test/"];
 /** Prefixes that are checked although they are pending: `PLAIN=src/store/,src/base/ npx vitest …`. */
 const CHECKED = (process.env["PLAIN"] ?? "").split(",").filter((prefix) => prefix !== "");
 

@@ -1,4 +1,4 @@
-/** What somebody asks for: a PostgreSQL cluster, in a few words. */
+/** The custom resource: a PostgreSQL cluster in a few fields. */
 import { defineResource, t } from "setpoint/runtime";
 import type { ObjectOf } from "setpoint/runtime";
 

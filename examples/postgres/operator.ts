@@ -10,7 +10,7 @@ import type { NewCondition, Outcome, ReconcileContext } from "setpoint/runtime";
 import { backupJob, childrenOf, CREDENTIALS_REVISION, nameOf } from "./children.ts";
 import { PostgresCluster } from "./kind.ts";
 
-/** 144 bits: enough for nobody to guess. */
+/** 144 bits: too many to guess. */
 const PASSWORD_BYTES = 18;
 
 export const postgresOperator = defineController<PostgresCluster>({

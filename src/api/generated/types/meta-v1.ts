@@ -192,7 +192,7 @@ export interface WatchEvent {
   readonly type: string;
 }
 
-/** Metadata of an object the server holds: what every such object has is not optional. */
+/** Metadata of a stored object: members that every stored object has are not optional. */
 export interface StoredMeta extends ObjectMeta {
   readonly creationTimestamp: string;
   readonly name: string;
