@@ -64,12 +64,12 @@ export class TestApi implements AsyncDisposable {
 
   private constructor(
     store: Store,
-    { handler, workshop, definitions }: ApiServer,
+    { handler, verbParts, definitions }: ApiServer,
     { leavesDefinitions = false }: TestApiOptions,
   ) {
     this.store = store;
     this.handler = handler;
-    this.journal = workshop.journal;
+    this.journal = verbParts.journal;
     this.#running = leavesDefinitions ? Promise.resolve() : definitions.run(this.#ending.signal);
   }
 

@@ -31,10 +31,10 @@ import type { Fairness } from "./stages/fairness/create-fairness.ts";
 import { measure } from "./stages/request-metrics.ts";
 import { dispatch, findCall, READS, refuseBroken, requireFit } from "./verbs/dispatch.ts";
 import { subresourceVerb } from "./verbs/subresources/subresources.ts";
-import type { Workshop } from "./verbs/verb.ts";
+import type { VerbParts } from "./verbs/verb.ts";
 
 export interface PipelineParts {
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
   readonly metrics: Metrics;
   readonly tools: RepresentationTools;
   readonly sites: readonly Site[];
@@ -46,30 +46,30 @@ export interface PipelineParts {
 }
 
 export function pipeline(parts: PipelineParts): HttpHandler {
-  const { workshop, metrics, tools, sites, fairness, authenticators } = parts;
-  const audited = auditStages(parts.audit, workshop, tools);
+  const { verbParts, metrics, tools, sites, fairness, authenticators } = parts;
+  const audited = auditStages(parts.audit, verbParts, tools);
   const stages: readonly Stage[] = [
-    measure(metrics, workshop),
-    identify(workshop.loop),
-    answerErrors(workshop),
+    measure(metrics, verbParts),
+    identify(verbParts.loop),
+    answerErrors(verbParts),
     refuseMalformed,
-    endInTime(workshop.loop),
+    endInTime(verbParts.loop),
     ...audited.refusals,
     authenticate(authenticators),
     ...audited.requests,
-    impersonate(workshop.authorizer),
+    impersonate(verbParts.authorizer),
     fairness.stage,
-    authorize(workshop.authorizer),
+    authorize(verbParts.authorizer),
     ...parts.relays,
-    answerSites(sites, workshop.registry),
-    catchUp(workshop.registry),
+    answerSites(sites, verbParts.registry),
+    catchUp(verbParts.registry),
   ];
   const resources: Next = ({ request, info, query, user, notes }) => {
     if (info.type === "other" || user === undefined) throw new Error("resource requests are authenticated");
-    const resolved = findCall({ request, info, query, user, notes }, workshop.registry);
+    const resolved = findCall({ request, info, query, user, notes }, verbParts.registry);
     if (resolved === undefined) {
-      refuseBroken(info, workshop.registry);
-      return nothingThere(request, info, workshop.registry);
+      refuseBroken(info, verbParts.registry);
+      return nothingThere(request, info, verbParts.registry);
     }
     requireFit(resolved);
     // For custom kinds, a missing subresource is reported before an unacceptable form.
@@ -78,7 +78,7 @@ export function pipeline(parts: PipelineParts): HttpHandler {
     const form = chooseForm(resolved);
     const call = withoutConversion(resolved, form);
     const asked = { request, info, query, notes, resource: call.resource, form };
-    return whenDone(dispatch(call, workshop), (answer) =>
+    return whenDone(dispatch(call, verbParts), (answer) =>
       whenDone(readyToShow(answer, tools), () => {
         notes.onAnswer?.(answer, call.resource);
         return represent(answer, asked, tools);
@@ -146,7 +146,7 @@ function identified(response: HttpResponse, id: string, flow: FlowMark | undefin
   return { ...response, headers };
 }
 
-function answerErrors({ log }: Workshop): Stage {
+function answerErrors({ log }: VerbParts): Stage {
   const refusal = (error: unknown, { request, info, query, notes }: Exchange): HttpResponse => {
     if (!isApiError(error)) log.error("a request failed", { target: info.rawPath + info.rawQuery, error });
     return errorResponse(error, { request, query }, notes.warnings);

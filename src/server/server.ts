@@ -32,10 +32,10 @@ import type { Conversions } from "./objects/versions.ts";
 import { pipeline } from "./pipeline.ts";
 import type { TokenKeys } from "./pki/pki-folder.ts";
 import { FormCache } from "./representation/form-cache.ts";
-import { Gathering } from "./representation/gathering.ts";
+import { WatchBatcher } from "./representation/watch-batcher.ts";
 import type { HttpHandler } from "./request/http.ts";
 import { UNPACED } from "./request/pace.ts";
-import { RequestTally } from "./request/request-counts.ts";
+import { RequestCounts } from "./request/request-counts.ts";
 import { discoverySite } from "./routes/discovery/discovery.ts";
 import { healthChecks } from "./routes/health/health-checks.ts";
 import type { Vitals } from "./routes/health/health-checks.ts";
@@ -50,7 +50,7 @@ import { CustomDefinitions } from "./upkeep/definitions/definitions.ts";
 import { TokenUses } from "./upkeep/token-use.ts";
 import { MetricsKinds } from "./verbs/metrics-api/metrics-kinds.ts";
 import type { UsageSource } from "./verbs/metrics-api/usage-source.ts";
-import type { Workshop } from "./verbs/verb.ts";
+import type { VerbParts } from "./verbs/verb.ts";
 import { OpenSelectors } from "./verbs/watch/open-selectors.ts";
 import type { PortRange } from "./write/companions/port-ledger.ts";
 import { withQuotas } from "./write/companions/quota.ts";
@@ -91,7 +91,7 @@ export interface ApiServerOptions {
 
 export interface ApiServer {
   readonly handler: HttpHandler;
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
   /** Set when the Node authorizer is enabled. */
   readonly nodeGraph?: NodeGraph;
   /** Establishes definitions of custom resources, and cleans up after deleted ones. */
@@ -112,25 +112,25 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     boot,
     isEnding = () => false,
   } = options;
-  const { workshop, custom, nodeGraph } = createWorkshop(options);
-  const { registry, versions, tokens, bearers } = workshop;
-  const fairness = createFairness(workshop, metrics, options.fairness ?? DEFAULT_FAIRNESS);
-  const aggregation = createAggregation(workshop, { frontProxy, metrics });
-  const definitions = new CustomDefinitions(workshop, custom);
+  const { verbParts, custom, nodeGraph } = createVerbParts(options);
+  const { registry, versions, tokens, bearers } = verbParts;
+  const fairness = createFairness(verbParts, metrics, options.fairness ?? DEFAULT_FAIRNESS);
+  const aggregation = createAggregation(verbParts, { frontProxy, metrics });
+  const definitions = new CustomDefinitions(verbParts, custom);
   const sites = [
     ...fairness.sites,
     healthSite(
-      healthChecks({ store: workshop.store, isEnding, ...startOf({ definitions, aggregation }, boot) }),
+      healthChecks({ store: verbParts.store, isEnding, ...startOf({ definitions, aggregation }, boot) }),
     ),
     discoverySite(registry, aggregation.discovery),
     issuerSite(tokens),
     openApiSite(registry, loop, aggregation.discovery),
-    metricsSite(metrics, workshop),
+    metricsSite(metrics, verbParts),
   ];
   const handler = pipeline({
-    workshop,
+    verbParts,
     metrics,
-    tools: { loop, versions, cache: new FormCache(), gathering: new Gathering(loop) },
+    tools: { loop, versions, cache: new FormCache(), gathering: new WatchBatcher(loop) },
     sites,
     fairness,
     authenticators: createAuthenticators(
@@ -140,7 +140,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     relays: aggregation.stages,
     audit,
   });
-  return { handler, workshop, definitions, aggregation, ...(nodeGraph !== undefined && { nodeGraph }) };
+  return { handler, verbParts, definitions, aggregation, ...(nodeGraph !== undefined && { nodeGraph }) };
 }
 
 /**
@@ -164,12 +164,12 @@ function startOf(
 }
 
 interface Made {
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
   readonly custom: CustomKinds;
   readonly nodeGraph: NodeGraph | undefined;
 }
 
-function createWorkshop(options: ApiServerOptions): Made {
+function createVerbParts(options: ApiServerOptions): Made {
   const { loop, log, metrics, admission, authentication, usage } = options;
   const versions = new Versions(options.conversions);
   const store = createObjectStore(options, versions);
@@ -187,9 +187,9 @@ function createWorkshop(options: ApiServerOptions): Made {
   const authorizer = (): Authorizer => access.authorizer;
   const policies = policyPlugins({ store, registry, versions, authorizer });
   const webhooks = webhookPlugins({ loop, store, registry, versions, egress, metrics, authorizer });
-  const uses = new TokenUses(() => workshop);
+  const uses = new TokenUses(() => verbParts);
   const onSecretUse = (secret: Secret): void => uses.note(secret);
-  const workshop: Workshop = {
+  const verbParts: VerbParts = {
     loop,
     log,
     store,
@@ -207,14 +207,14 @@ function createWorkshop(options: ApiServerOptions): Made {
     tokens,
     bearers: createBearerTokens({ loop, store, registry, tokens, egress, onSecretUse }, authentication),
     journal: new Journal(),
-    tally: new RequestTally(),
+    tally: new RequestCounts(),
     selectors: new OpenSelectors(),
     author: SERVER_AUTHOR,
     writer: "server",
     pace: UNPACED,
     ...(usage !== undefined && { usage }),
   };
-  return { workshop, custom, nodeGraph: access.nodeGraph };
+  return { verbParts, custom, nodeGraph: access.nodeGraph };
 }
 
 function createObjectStore(

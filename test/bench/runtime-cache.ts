@@ -40,7 +40,7 @@ interface CacheFigures {
 export async function cacheDirectChild(): Promise<CacheFigures> {
   const loop = createRealLoop({ name: "bench" });
   const store = openMemoryStore({ loop: loop.child("store") });
-  const { handler, workshop } = createApiServer({
+  const { handler, verbParts } = createApiServer({
     loop: loop.child("server"),
     log: silentLog,
     metrics: createMetrics(),
@@ -52,7 +52,7 @@ export async function cacheDirectChild(): Promise<CacheFigures> {
   });
   const user = { user: "admin", groups: ["system:masters"] };
   const client = loop.child("client");
-  const transport = inProcessTransport({ handler, loop: client, serverLoop: workshop.loop, user });
+  const transport = inProcessTransport({ handler, loop: client, serverLoop: verbParts.loop, user });
   await request(transport, {
     method: "POST",
     path: "/api/v1/namespaces",

@@ -26,7 +26,7 @@ export class WatcherWorld {
   private constructor(seed: number) {
     this.loop = new VirtualLoop({ seed });
     this.store = openMemoryStore({ loop: this.loop.child("store") });
-    const { handler, workshop } = createApiServer({
+    const { handler, verbParts } = createApiServer({
       admission: admissionBeside("none"),
       loop: this.loop.child("server"),
       log: silentLog,
@@ -39,7 +39,7 @@ export class WatcherWorld {
     });
     this.handler = handler;
     const user = { user: "admin", groups: ["system:masters"] };
-    const server = { handler, serverLoop: workshop.loop, user, freezes: true };
+    const server = { handler, serverLoop: verbParts.loop, user, freezes: true };
     this.transport = inProcessTransport({ ...server, loop: this.loop.child("client") });
     this.#own = inProcessTransport({ ...server, loop: this.loop.child("test") });
   }

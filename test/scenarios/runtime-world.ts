@@ -75,7 +75,7 @@ export async function startWorld(seed = 1): Promise<World> {
   const store = openMemoryStore({ loop: loop.child("store") });
   const ending = new AbortController();
   const managers: Promise<void>[] = [];
-  const { handler, workshop } = createApiServer({
+  const { handler, verbParts } = createApiServer({
     admission: admissionBeside("none"),
     loop: loop.child("server"),
     log: silentLog,
@@ -90,7 +90,7 @@ export async function startWorld(seed = 1): Promise<World> {
     const transport = inProcessTransport({
       handler,
       loop: loop.child(name),
-      serverLoop: workshop.loop,
+      serverLoop: verbParts.loop,
       user: { user: name, groups: ["system:masters"] },
       freezes: true,
     });

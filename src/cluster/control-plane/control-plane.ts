@@ -23,7 +23,7 @@ import type { AuditTrail } from "../../server/stages/audit/audit-trail.ts";
 import type { FairnessOptions } from "../../server/stages/fairness/create-fairness.ts";
 import type { BootProgress, BootStep } from "../../server/upkeep/boot-steps.ts";
 import { createUpkeep } from "../../server/upkeep/create-upkeep.ts";
-import type { HouseOptions } from "../../server/upkeep/create-upkeep.ts";
+import type { UpkeepOptions } from "../../server/upkeep/create-upkeep.ts";
 import type { Upkeep } from "../../server/upkeep/upkeep.ts";
 import type { UsageSource } from "../../server/verbs/metrics-api/usage-source.ts";
 import { prefixEnd } from "../../store/store.ts";
@@ -61,7 +61,7 @@ export interface ControlPlaneOptions {
   /** Audit log; undefined turns it off. */
   readonly audit?: AuditTrail | undefined;
   /** CAs and names that aggregated API servers may trust; undefined without sockets. */
-  readonly vouchers?: HouseOptions["vouchers"];
+  readonly vouchers?: UpkeepOptions["vouchers"];
   /** Name of the machine, for the server's own identity Lease; undefined for a server without one. */
   readonly hostname?: string | undefined;
   /** Encryption of stored resources; default none. */
@@ -128,8 +128,8 @@ export class ControlPlane {
   /** Transport for a client in this process. Responses arrive as steps of the client's loop. */
   transport(user: PeerIdentity, loop: Loop): InProcessTransport {
     const { freezes } = this.#options;
-    const { handler, workshop } = this.#server;
-    return inProcessTransport({ handler, loop, serverLoop: workshop.loop, user, freezes });
+    const { handler, verbParts } = this.#server;
+    return inProcessTransport({ handler, loop, serverLoop: verbParts.loop, user, freezes });
   }
 
   /** Runs loops until the signal aborts, with caches of their own, like a separate program. */
@@ -174,7 +174,7 @@ export class ControlPlane {
 
   /** Objects that are stored now, ordered by namespace and name, in the version that the type names. */
   objects({ apiVersion, plural }: ResourceType, namespace: string): readonly ApiObject[] {
-    const { store, registry, versions } = this.#server.workshop;
+    const { store, registry, versions } = this.#server.verbParts;
     const slash = apiVersion.indexOf("/");
     const place = { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
     const resource = registry.find({ ...place, resource: plural });
@@ -199,7 +199,7 @@ export class ControlPlane {
       hostname,
       nodeGraph: this.#server.nodeGraph,
     };
-    this.#upkeep = createUpkeep(this.#server.workshop, house);
+    this.#upkeep = createUpkeep(this.#server.verbParts, house);
     await this.#upkeep.settle();
   }
 

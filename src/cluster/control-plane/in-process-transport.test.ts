@@ -126,7 +126,7 @@ async function start(): Promise<Started> {
   const loop = new VirtualLoop({ seed: 1 });
   const store = openMemoryStore({ loop: loop.child("store") });
   onTestFinished(() => store.close());
-  const { handler, workshop } = createApiServer({
+  const { handler, verbParts } = createApiServer({
     loop: loop.child("server"),
     log: silentLog,
     metrics: createMetrics(),
@@ -139,7 +139,7 @@ async function start(): Promise<Started> {
   const transport = inProcessTransport({
     handler,
     loop: loop.child("client"),
-    serverLoop: workshop.loop,
+    serverLoop: verbParts.loop,
     user: { user: "admin", groups: ["system:masters"] },
   });
   const run = <T>(promise: Promise<T>): Promise<T> => {

@@ -6,7 +6,7 @@ import { X509Certificate } from "node:crypto";
 import type { KeyPair } from "../../server/pki/pki-folder.ts";
 import type { Pki } from "../../server/pki/pki.ts";
 import type { ListenerTls } from "../../server/transport/listener.ts";
-import type { Vouchers } from "../../server/upkeep/bootstrap/extension-authentication.ts";
+import type { RequestHeaderTrust } from "../../server/upkeep/bootstrap/extension-authentication.ts";
 import type { ReloadedFile } from "./file-reload.ts";
 
 const FILES = [
@@ -46,7 +46,7 @@ export class LiveCertificates {
   }
 
   /** Returns the CAs and names to publish for aggregated API servers, current at each call. */
-  vouchers(frontProxyNames: readonly string[]): () => Vouchers {
+  vouchers(frontProxyNames: readonly string[]): () => RequestHeaderTrust {
     return () => {
       const { "ca.crt": clientCa, "front-proxy-ca.crt": frontProxyCa } = this.#texts;
       return { clientCa, frontProxyCa, frontProxyNames };

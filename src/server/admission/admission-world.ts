@@ -10,7 +10,7 @@ import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { alwaysAllow } from "../access/authz/always-allow.ts";
 import type { Authorizer } from "../access/authz/authorizer.ts";
-import { RoleBook } from "../access/authz/rbac/role-book.ts";
+import { RoleIndex } from "../access/authz/rbac/role-index.ts";
 import { isStored, Registry } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { encodeObject } from "../objects/stored-object.ts";
@@ -70,7 +70,7 @@ export class AdmissionWorld {
         store: this.#store,
         registry: this.#registry,
         authorizer,
-        roles: new RoleBook(this.#store),
+        roles: new RoleIndex(this.#store),
       },
       { ...options, disabled },
     );

@@ -10,7 +10,7 @@ import type { Loop, Random } from "../../base/loop/loop.ts";
 import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
-import { ServerMemory } from "../objects/lister.ts";
+import { ObjectLister } from "../objects/lister.ts";
 import type { AdmittedResource } from "../objects/registry.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
 import { withoutRepeatedOwners } from "../write/owner-references.ts";
@@ -45,14 +45,14 @@ export class Admission {
   readonly #plugins: readonly AdmissionPlugin[];
   readonly #listened: readonly AdmissionPlugin[];
   readonly #chains = new WeakMap<object, Map<string, Chain | undefined>>();
-  readonly #memory: ServerMemory;
+  readonly #memory: ObjectLister;
   readonly #loop: Loop;
   readonly #random: Random;
 
   constructor(plugins: readonly AdmissionPlugin[], { store, loop }: { store: Store; loop: Loop }) {
     this.#plugins = plugins;
     this.#listened = plugins.filter((plugin) => plugin.hasListeners !== undefined);
-    this.#memory = new ServerMemory(store);
+    this.#memory = new ObjectLister(store);
     this.#loop = loop;
     this.#random = loop.random("admission");
   }

@@ -7,7 +7,7 @@ import type { Operation } from "./plugin.ts";
 
 interface Writing {
   readonly call: Call<AdmittedResource>;
-  readonly workshop: { readonly admission: Pick<Admission, "pass"> };
+  readonly verbParts: { readonly admission: Pick<Admission, "pass"> };
 }
 
 /**
@@ -15,13 +15,13 @@ interface Writing {
  * create.
  */
 export function callPass(
-  { call, workshop }: Writing,
+  { call, verbParts }: Writing,
   operation: Operation,
   name = call.info.name,
 ): AdmissionPass | undefined {
   const { resource, info, user, query, notes } = call;
   const { verb, namespace, subresource } = info;
-  return workshop.admission.pass({
+  return verbParts.admission.pass({
     operation,
     verb,
     resource,

@@ -7,7 +7,7 @@
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Random } from "../../base/loop/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
-import type { ServerMemory } from "../objects/lister.ts";
+import type { ObjectLister } from "../objects/lister.ts";
 import type { AdmittedResource } from "../objects/registry.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
 
@@ -32,7 +32,7 @@ export interface AdmissionRequest {
   readonly options?: (() => JsonObject) | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly memory: ServerMemory;
+  readonly memory: ObjectLister;
   readonly random: Random;
   /** A webhook or a policy changed the object since this plugin saw it. */
   readonly isReinvocation: boolean;

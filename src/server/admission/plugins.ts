@@ -2,7 +2,7 @@
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
 import type { Authorizer } from "../access/authz/authorizer.ts";
-import type { RoleBook } from "../access/authz/rbac/role-book.ts";
+import type { RoleIndex } from "../access/authz/rbac/role-index.ts";
 import type { Registry } from "../objects/registry.ts";
 import { Admission } from "./admission.ts";
 import { isEnabled } from "./plugin-names.ts";
@@ -57,7 +57,7 @@ interface AdmissionParts {
   readonly policies?: readonly AdmissionPlugin[];
   /** Webhooks; they run last. */
   readonly webhooks?: readonly AdmissionPlugin[];
-  readonly roles: RoleBook;
+  readonly roles: RoleIndex;
 }
 
 export function builtInAdmission(parts: AdmissionParts, options: AdmissionOptions = {}): Admission {

@@ -2,7 +2,7 @@
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { ClientPair } from "../egress/egress.ts";
 import type { Stage } from "../request/exchange.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 import { aggregate } from "./aggregation.ts";
 import { availabilityMetrics, type AvailabilityObserver } from "./availability-metrics.ts";
 import { proxyObjects } from "./relay/object-proxy.ts";
@@ -32,16 +32,16 @@ function watched({ metrics }: AggregationOptions): { readonly onLook?: Availabil
   return metrics === undefined ? {} : { onLook: availabilityMetrics(metrics) };
 }
 
-export function createAggregation(workshop: Workshop, options: AggregationOptions = {}): Aggregation {
-  const { store, registry, egress, loop } = workshop;
+export function createAggregation(verbParts: VerbParts, options: AggregationOptions = {}): Aggregation {
+  const { store, registry, egress, loop } = verbParts;
   const { frontProxy = () => undefined } = options;
   const apis = new RemoteApis(store, registry.builtInVersions);
   const discovery = new RemoteDiscovery(apis);
-  const upkeep = new RemoteApiUpkeep({ workshop, apis, discovery, egress, frontProxy, ...watched(options) });
+  const upkeep = new RemoteApiUpkeep({ verbParts, apis, discovery, egress, frontProxy, ...watched(options) });
   const relay = new Relay({ egress, loop });
   const onUnreached = ({ name }: RemoteApi): void => upkeep.suspect(name);
   return {
-    stages: [aggregate({ apis, egress, relay, frontProxy, onUnreached }), proxyObjects(workshop, relay)],
+    stages: [aggregate({ apis, egress, relay, frontProxy, onUnreached }), proxyObjects(verbParts, relay)],
     discovery,
     get isFollowing() {
       return upkeep.isFollowing;

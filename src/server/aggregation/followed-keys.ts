@@ -4,11 +4,11 @@ import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Watch } from "../../store/store.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 
 const BACKOFF = { baseMs: 100, maxMs: 30_000 };
 
-type Parts = Pick<Workshop, "loop" | "store">;
+type Parts = Pick<VerbParts, "loop" | "store">;
 
 export interface Followed {
   readonly prefix: string;

@@ -9,9 +9,9 @@ import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { requireStored } from "../objects/registry.ts";
-import { HouseWriter } from "../upkeep/server-writer.ts";
+import { ServerWriter } from "../upkeep/server-writer.ts";
 import type { Place } from "../upkeep/server-writer.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 import { timeText } from "../write/system-metadata.ts";
 import type { AvailabilityObserver } from "./availability-metrics.ts";
 import { findObstacle, LOCAL, plannedConditions, withCut } from "./availability.ts";
@@ -24,7 +24,7 @@ import type { CheckParts } from "./remote-check.ts";
 import type { RemoteDiscovery } from "./remote-discovery.ts";
 
 export interface RemoteUpkeepParts extends CheckParts {
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
   readonly apis: RemoteApis;
   readonly discovery: RemoteDiscovery;
   readonly onLook?: AvailabilityObserver;
@@ -44,7 +44,7 @@ interface Kept {
 
 export class RemoteApiUpkeep {
   readonly #parts: RemoteUpkeepParts;
-  readonly #writer: HouseWriter;
+  readonly #writer: ServerWriter;
   /** Keyed by the name of the APIService. */
   readonly #kept = new Map<string, Kept>();
   /** Functions that end the wait of an API's loop. */
@@ -53,7 +53,7 @@ export class RemoteApiUpkeep {
 
   constructor(parts: RemoteUpkeepParts) {
     this.#parts = parts;
-    this.#writer = new HouseWriter(parts.workshop);
+    this.#writer = new ServerWriter(parts.verbParts);
   }
 
   /** Whether all existing APIServices have been read and changes are watched. */
@@ -62,10 +62,10 @@ export class RemoteApiUpkeep {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { workshop, apis } = this.#parts;
+    const { verbParts, apis } = this.#parts;
     try {
       apis.follow();
-      const following = followKeys(workshop, { prefix: API_SERVICES, signal }, (key) =>
+      const following = followKeys(verbParts, { prefix: API_SERVICES, signal }, (key) =>
         this.#note(key.slice(API_SERVICES.length)),
       );
       // The first reads happen synchronously when following begins.
@@ -84,7 +84,7 @@ export class RemoteApiUpkeep {
   }
 
   #note(name: string): void {
-    const { apis, discovery, workshop } = this.#parts;
+    const { apis, discovery, verbParts } = this.#parts;
     const api = apis.note(name);
     const kept = this.#kept.get(name);
     if (kept !== undefined && kept.edition === api?.edition) return;
@@ -94,7 +94,7 @@ export class RemoteApiUpkeep {
       if (kept === undefined) return;
       discovery.forget(name);
       // An existing APIService without a server is local.
-      workshop.loop.post("background", () => this.#tell(name, LOCAL));
+      verbParts.loop.post("background", () => this.#tell(name, LOCAL));
       return;
     }
     const ending = new AbortController();
@@ -103,7 +103,7 @@ export class RemoteApiUpkeep {
   }
 
   async #keep(api: RemoteApi, signal: AbortSignal): Promise<void> {
-    const { loop, store, log } = this.#parts.workshop;
+    const { loop, store, log } = this.#parts.verbParts;
     const random = loop.random("remote-apis");
     for (let failures = 0; !signal.aborted;) {
       const after = store.view.revision;
@@ -122,8 +122,8 @@ export class RemoteApiUpkeep {
   }
 
   async #look(api: RemoteApi, signal: AbortSignal): Promise<boolean> {
-    const { workshop, discovery } = this.#parts;
-    const obstacle = findObstacle(api, workshop.egress.services);
+    const { verbParts, discovery } = this.#parts;
+    const obstacle = findObstacle(api, verbParts.egress.services);
     if (obstacle !== undefined) {
       await this.#tell(api.name, obstacle);
       return false;
@@ -135,7 +135,7 @@ export class RemoteApiUpkeep {
     const { cut } = heard === undefined ? {} : discovery.hear(api.name, heard);
     await this.#tell(api.name, cut === undefined ? availability : withCut(availability, cut));
     if (cut !== undefined && cut !== before?.cut)
-      workshop.log.warn("discovery of an aggregated API is truncated", { name: api.name, cut });
+      verbParts.log.warn("discovery of an aggregated API is truncated", { name: api.name, cut });
     return availability.isAvailable;
   }
 
@@ -159,8 +159,8 @@ export class RemoteApiUpkeep {
     { ms, facts, after }: { readonly ms: number; readonly facts: string; readonly after: number },
     signal: AbortSignal,
   ): Promise<void> {
-    const { workshop } = this.#parts;
-    const { loop, store } = workshop;
+    const { verbParts } = this.#parts;
+    const { loop, store } = verbParts;
     const { namespace, name } = api.target;
     const prefixes = [
       `/registry/services/specs/${namespace}/${name}`,
@@ -170,14 +170,14 @@ export class RemoteApiUpkeep {
     for (let from = after; !signal.aborted && this.#facts(api) === facts; from = store.view.revision) {
       const left = until - loop.elapsed();
       if (left <= 0) return;
-      await waitForChange(workshop, { prefixes, after: from, ms: left }, signal);
+      await waitForChange(verbParts, { prefixes, after: from, ms: left }, signal);
       await pause(loop, { ms: DEBOUNCE_MS, kind: "periodic" }, signal);
     }
   }
 
   /** Everything that determines the endpoints of the Service. */
   #facts(api: RemoteApi): string {
-    const { services } = this.#parts.workshop.egress;
+    const { services } = this.#parts.verbParts.egress;
     const slices = services.slices(api.target);
     return JSON.stringify([
       services.findService(api.target)?.spec,
@@ -186,7 +186,7 @@ export class RemoteApiUpkeep {
   }
 
   async #tell(name: string, availability: Availability): Promise<void> {
-    const { registry, loop } = this.#parts.workshop;
+    const { registry, loop } = this.#parts.verbParts;
     const resource = requireStored(registry, "apiregistration.k8s.io", "apiservices");
     const place: Place = { resource, namespace: "", name };
     const live = this.#writer.find(place) as APIService | undefined;

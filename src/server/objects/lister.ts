@@ -28,7 +28,7 @@ interface Listed {
   objects: readonly ApiObject[] | undefined;
 }
 
-export class ServerMemory {
+export class ObjectLister {
   readonly #store: Store;
   readonly #lists = new Map<string, Listed>();
   readonly #found = new Map<string, { readonly mark: Mark; readonly objects: Map<string, ApiObject> }>();

@@ -27,8 +27,8 @@ import { RequestNotes } from "../request/request-notes.ts";
 import { fedPieces, Happening } from "./fixture.ts";
 import { FormCache } from "./form-cache.ts";
 import type { Asked } from "./form.ts";
-import { Gathering } from "./gathering.ts";
 import { errorResponse, represent } from "./represent.ts";
+import { WatchBatcher } from "./watch-batcher.ts";
 
 const podRules = defineKind<Pod>("v1", "Pod", {
   cells: (pod, now) => [pod.metadata.name ?? "", "1/1", "Running", "0", String(now), "", "", "", ""],
@@ -99,7 +99,7 @@ const tools = {
   loop,
   versions: new Versions(new Map()),
   cache: new FormCache(),
-  gathering: new Gathering(loop),
+  gathering: new WatchBatcher(loop),
 };
 
 async function bytesOf({ body, feed }: HttpResponse): Promise<Buffer> {

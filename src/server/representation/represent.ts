@@ -21,7 +21,6 @@ import { directResponse } from "./direct.ts";
 import type { FormCache } from "./form-cache.ts";
 import { chooseForm, findStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
 import type { Asked, Form, Media } from "./form.ts";
-import type { Gathering } from "./gathering.ts";
 import { jsonList, protobufList, yamlList } from "./list-body.ts";
 import { metadataView, wholeView } from "./object-view.ts";
 import type { ObjectView } from "./object-view.ts";
@@ -29,6 +28,7 @@ import { SCALE_TABLE } from "./scale-table.ts";
 import { asksForSocket, SocketFrames, socketHeaders, socketResponse } from "./socket/watch-socket.ts";
 import { Table } from "./table.ts";
 import { warningHeader } from "./warnings.ts";
+import type { WatchBatcher } from "./watch-batcher.ts";
 import { WatchFeed } from "./watch-feed.ts";
 import { encodeStatus, JsonFrames, ProtobufFrames, TableFrames } from "./watch-frames.ts";
 
@@ -36,7 +36,7 @@ export interface RepresentationTools {
   readonly loop: Loop;
   readonly versions: Versions;
   readonly cache: FormCache;
-  readonly gathering: Gathering;
+  readonly gathering: WatchBatcher;
 }
 
 /** Throws where `chooseForm` does, unless `asked.form` is set. */

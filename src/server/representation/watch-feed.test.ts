@@ -3,7 +3,7 @@ import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { WatchEventAnswer } from "../request/answer.ts";
 import type { Outlet } from "../request/http.ts";
 import { Happening } from "./fixture.ts";
-import { Gathering } from "./gathering.ts";
+import { WatchBatcher } from "./watch-batcher.ts";
 import { WatchFeed } from "./watch-feed.ts";
 import type { FrameWriter } from "./watch-frames.ts";
 
@@ -53,7 +53,7 @@ class Client implements Outlet {
 
 class World {
   readonly loop = new VirtualLoop({ seed: 1, startAt: 1000 });
-  readonly gathering = new Gathering(this.loop);
+  readonly gathering = new WatchBatcher(this.loop);
 
   watch(writer: FrameWriter = new Lines()): { events: Happening; feed: WatchFeed; client: Client } {
     const events = new Happening();

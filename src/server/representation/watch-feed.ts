@@ -2,7 +2,7 @@
 import type { WatchEventAnswer, WatchEvents } from "../request/answer.ts";
 import type { Feed, Outlet } from "../request/http.ts";
 import { joined } from "./bytes/pieces.ts";
-import type { Gathering, Listener } from "./gathering.ts";
+import type { WatchBatcher, Listener } from "./watch-batcher.ts";
 import type { FrameWriter } from "./watch-frames.ts";
 
 /**
@@ -15,13 +15,13 @@ const SHARED_BYTES_MAX = 1 << 20;
 
 export interface WatchFeedTools {
   readonly writer: FrameWriter;
-  readonly gathering: Gathering;
+  readonly gathering: WatchBatcher;
 }
 
 export class WatchFeed implements Feed, Listener {
   readonly #events: WatchEvents;
   readonly #writer: FrameWriter;
-  readonly #gathering: Gathering;
+  readonly #gathering: WatchBatcher;
   #outlet: Outlet | undefined;
   #hasRoom = true;
   /** Whether events may be waiting: the feed is enlisted, or waits for room. */

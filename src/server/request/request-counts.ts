@@ -52,7 +52,7 @@ type WriteOutcome = "ok" | StoreErrorCode | "broken";
 
 type WriteObserver = (outcome: WriteOutcome, ms: number, labels: WriteLabels) => void;
 
-export class RequestTally {
+export class RequestCounts {
   #observeWrite: WriteObserver | undefined;
   readonly #inFlight: Record<RequestKind, number> = { mutating: 0, readOnly: 0 };
   readonly #longRunning = new Map<string, LongRunning>();

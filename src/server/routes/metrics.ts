@@ -6,10 +6,10 @@ import type { Registry } from "../objects/registry.ts";
 import { prefixOf } from "../objects/versions.ts";
 import type { Site } from "../request/exchange.ts";
 import type { WriteLabels } from "../request/request-counts.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 import { versionInfo } from "./discovery/version.ts";
 
-type Parts = Pick<Workshop, "store" | "unreadable" | "registry" | "tally">;
+type Parts = Pick<VerbParts, "store" | "unreadable" | "registry" | "tally">;
 type Reading = () => void;
 
 export function metricsSite(metrics: Metrics, parts: Parts): Site {

@@ -11,7 +11,7 @@ import type { Registry } from "../objects/registry.ts";
 import { changedReply } from "../request/exchange.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
 import { isWhole, type HttpResponse } from "../request/http.ts";
-import type { RequestKind, RequestTally } from "../request/request-counts.ts";
+import type { RequestKind, RequestCounts } from "../request/request-counts.ts";
 import { scopeOf } from "../request/request-info.ts";
 import type { AskedVerb, RequestInfo } from "../request/request-info.ts";
 
@@ -71,7 +71,7 @@ interface Measured {
 interface MeasuredParts {
   readonly loop: Loop;
   readonly registry: Registry;
-  readonly tally: Pick<RequestTally, "begin" | "end">;
+  readonly tally: Pick<RequestCounts, "begin" | "end">;
 }
 
 export function measure(metrics: Metrics, { loop, registry, tally }: MeasuredParts): Stage {

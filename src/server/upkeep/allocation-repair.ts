@@ -5,13 +5,13 @@
 import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Transaction } from "../../store/store.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 import { AddressClaims, SERVICES } from "../write/companions/address-claim.ts";
 import { inspectAddresses } from "../write/companions/address-repair.ts";
 import type { AddressFault } from "../write/companions/address-repair.ts";
 import { PortLedger, portsInUse } from "../write/companions/port-ledger.ts";
 import type { PortRange } from "../write/companions/port-ledger.ts";
-import type { Routine } from "./periodic-task.ts";
+import type { PeriodicTask } from "./periodic-task.ts";
 
 /** Same as kube-apiserver's. */
 const EVERY_MS = 3 * 60_000;
@@ -22,28 +22,28 @@ const REPAIRS_MAX = 1000;
 /** Upper bound of the faults listed in a log line. */
 const SHOWN_MAX = 10;
 
-export function allocationRepair(workshop: Workshop, nodePorts: PortRange): readonly Routine[] {
-  const claims = new AddressClaims(workshop);
+export function allocationRepair(verbParts: VerbParts, nodePorts: PortRange): readonly PeriodicTask[] {
+  const claims = new AddressClaims(verbParts);
   return [
     {
       name: "repair of service addresses",
       boot: ["poststarthook/start-service-ip-repair-controllers"],
       firstAfterMs: 0,
       everyMs: EVERY_MS,
-      perform: () => repairAddresses(workshop, claims),
+      perform: () => repairAddresses(verbParts, claims),
     },
     {
       name: "repair of node ports",
       boot: ["poststarthook/start-service-ip-repair-controllers"],
       firstAfterMs: 0,
       everyMs: EVERY_MS,
-      perform: () => repairPorts(workshop, nodePorts),
+      perform: () => repairPorts(verbParts, nodePorts),
     },
   ];
 }
 
-async function repairAddresses(workshop: Workshop, claims: AddressClaims): Promise<void> {
-  const { loop, log, store, registry } = workshop;
+async function repairAddresses(verbParts: VerbParts, claims: AddressClaims): Promise<void> {
+  const { loop, log, store, registry } = verbParts;
   const repaired: AddressFault[] = [];
   const left: AddressFault[] = [];
   const findings = inspectAddresses({ view: store.view, claims, registry, now: loop.now() });
@@ -51,7 +51,7 @@ async function repairAddresses(workshop: Workshop, claims: AddressClaims): Promi
     if (finding === undefined) continue;
     const { fault, repair } = finding;
     if (repair === undefined) left.push(fault);
-    else if (await isWritten(repair, workshop)) repaired.push(fault);
+    else if (await isWritten(repair, verbParts)) repaired.push(fault);
     if (repaired.length === REPAIRS_MAX) break;
   }
   if (repaired.length > 0) log.warn("addresses of Services were repaired", shown(repaired));
@@ -63,17 +63,17 @@ function shown(faults: readonly AddressFault[]): { count: number; first: readonl
   return { count: faults.length, first: faults.slice(0, SHOWN_MAX) };
 }
 
-async function repairPorts(workshop: Workshop, range: PortRange): Promise<void> {
-  const { log, loop, store } = workshop;
+async function repairPorts(verbParts: VerbParts, range: PortRange): Promise<void> {
+  const { log, loop, store } = verbParts;
   const { view } = store;
   const used = new Set<number>();
   for await (const ports of withBreaks(portsInUse(view), loop)) for (const port of ports) used.add(port);
   // The ports of an unreadable Service would look unused.
-  if (workshop.unreadable(SERVICES).length > 0) return;
+  if (verbParts.unreadable(SERVICES).length > 0) return;
   const found = PortLedger.compare(view, range, used);
   if (found === undefined || found.changes.length === 0) return;
   const { leaked, missing, compare, changes } = found;
-  if (!(await isWritten({ compare, changes }, workshop))) return;
+  if (!(await isWritten({ compare, changes }, verbParts))) return;
   log.warn("the ledger of node ports was repaired", {
     leaked: leaked.length,
     missing: missing.length,
@@ -94,7 +94,7 @@ async function* withBreaks<T>(items: Iterable<T>, loop: Loop): AsyncGenerator<T>
 /** False on a conflict with another writer. The repair may then be obsolete, and the next round checks again. */
 async function isWritten(
   transaction: Transaction,
-  { store, journal, author, loop }: Workshop,
+  { store, journal, author, loop }: VerbParts,
 ): Promise<boolean> {
   try {
     const { revision } = await store.write({ ...transaction, purpose: "upkeep" });

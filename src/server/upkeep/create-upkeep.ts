@@ -1,14 +1,14 @@
 /** Creates everything that the server maintains, in the order in which it is put in place. */
 import { findCidr } from "../../api/values/ip-address.ts";
 import type { NodeGraph } from "../access/authz/node/node-graph.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 import type { PortRange } from "../write/companions/port-ledger.ts";
 import { allocationRepair } from "./allocation-repair.ts";
 import { advertisedAddress } from "./bootstrap/advertised-address.ts";
 import { apiServices } from "./bootstrap/api-services.ts";
 import { defaultRoleChore } from "./bootstrap/default-roles.ts";
 import { extensionAuthentication } from "./bootstrap/extension-authentication.ts";
-import type { Vouchers } from "./bootstrap/extension-authentication.ts";
+import type { RequestHeaderTrust } from "./bootstrap/extension-authentication.ts";
 import { flowControl } from "./bootstrap/flow-control.ts";
 import { kubernetesService } from "./bootstrap/kubernetes-service.ts";
 import { policyTypes } from "./bootstrap/policy-types.ts";
@@ -18,11 +18,11 @@ import { systemNamespaces } from "./bootstrap/system-namespaces.ts";
 import { tokenTracking } from "./bootstrap/token-tracking.ts";
 import { identityLease } from "./leases/identity-lease.ts";
 import { SERVER_LEASES, ServerLease } from "./leases/server-lease.ts";
-import type { Routine } from "./periodic-task.ts";
-import type { Chore } from "./required-objects.ts";
+import type { PeriodicTask } from "./periodic-task.ts";
+import type { RequiredObjects } from "./required-objects.ts";
 import { Upkeep } from "./upkeep.ts";
 
-export interface HouseOptions {
+export interface UpkeepOptions {
   /** One range for each address family, the default first. */
   readonly serviceCidrs: readonly string[];
   readonly nodePorts: PortRange;
@@ -34,7 +34,7 @@ export interface HouseOptions {
   /** Whether other servers may use the same store. Only then does the server write its lease every few seconds. */
   readonly isStoreShared: boolean;
   /** Authorities that extension servers may trust. Absent without sockets. */
-  readonly vouchers?: (() => Vouchers) | undefined;
+  readonly vouchers?: (() => RequestHeaderTrust) | undefined;
   /** Name of the machine, for a standalone server. It publishes an identity Lease and the start of token use tracking. */
   readonly hostname?: string | undefined;
   /** Set when the Node authorizer is enabled. */
@@ -44,8 +44,8 @@ export interface HouseOptions {
 /** Interval at which the Node authorizer reads changes. */
 const NODE_GRAPH_MS = 5000;
 
-export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep {
-  const { registry, loop, store } = workshop;
+export function createUpkeep(verbParts: VerbParts, options: UpkeepOptions): Upkeep {
+  const { registry, loop, store } = verbParts;
   const { serviceCidrs, host, port, machineAddresses, hostname } = options;
   const [cidr = ""] = serviceCidrs;
   const family = findCidr(cidr)?.address.family ?? "IPv4";
@@ -62,27 +62,27 @@ export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep 
     ...flowControl({ registry, store, loop }),
     policyTypes({ registry, store }),
     ...kubernetesService({ registry, cidr, addresses, source, port }),
-    ...trustOfExtensions(workshop, options),
+    ...trustOfExtensions(verbParts, options),
     ...(hostname === undefined ? [] : [tokenTracking(registry, loop)]),
   ];
   const routines = [
     ...(lease === undefined ? [] : [lease.routine()]),
-    ...(hostname === undefined ? [] : identityLease(workshop, { hostname, vouchers: options.vouchers })),
-    ...allocationRepair(workshop, options.nodePorts),
+    ...(hostname === undefined ? [] : identityLease(verbParts, { hostname, vouchers: options.vouchers })),
+    ...allocationRepair(verbParts, options.nodePorts),
     ...keptUp(options.nodeGraph),
   ];
-  return new Upkeep(workshop, { chores, routines });
+  return new Upkeep(verbParts, { chores, routines });
 }
 
-function keptUp(graph: NodeGraph | undefined): readonly Routine[] {
+function keptUp(graph: NodeGraph | undefined): readonly PeriodicTask[] {
   if (graph === undefined) return [];
   const perform = async (): Promise<void> => graph.keepUp();
   return [{ name: "pods-of-nodes", firstAfterMs: NODE_GRAPH_MS, everyMs: NODE_GRAPH_MS, perform }];
 }
 
 function trustOfExtensions(
-  { registry }: Workshop,
-  { vouchers, isStoreShared }: HouseOptions,
-): readonly Chore[] {
+  { registry }: VerbParts,
+  { vouchers, isStoreShared }: UpkeepOptions,
+): readonly RequiredObjects[] {
   return vouchers === undefined ? [] : [extensionAuthentication({ registry, vouchers, isStoreShared })];
 }

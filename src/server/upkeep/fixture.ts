@@ -15,7 +15,7 @@ import type { Store } from "../../store/store.ts";
 import { createBearerTokens } from "../access/authn/create-authentication.ts";
 import { tokenIssuer } from "../access/authn/token-issuer.ts";
 import { alwaysAllow } from "../access/authz/always-allow.ts";
-import { RoleBook } from "../access/authz/rbac/role-book.ts";
+import { RoleIndex } from "../access/authz/rbac/role-index.ts";
 import { builtInAdmission } from "../admission/plugins.ts";
 import { createEgress } from "../egress/create-egress.ts";
 import { Registry } from "../objects/registry.ts";
@@ -27,14 +27,14 @@ import { makeTokenKeys } from "../pki/token-keys.ts";
 import type { Answer } from "../request/answer.ts";
 import { UNPACED } from "../request/pace.ts";
 import { parseRequest } from "../request/parse-request.ts";
-import { RequestTally } from "../request/request-counts.ts";
+import { RequestCounts } from "../request/request-counts.ts";
 import { RequestNotes } from "../request/request-notes.ts";
 import { dispatch, resolve } from "../verbs/dispatch.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 import { OpenSelectors } from "../verbs/watch/open-selectors.ts";
 import { allocationCompanions } from "../write/companions/service-companion.ts";
 import { Journal, SERVER_AUTHOR } from "../write/journal.ts";
-import type { Vouchers } from "./bootstrap/extension-authentication.ts";
+import type { RequestHeaderTrust } from "./bootstrap/extension-authentication.ts";
 import { createUpkeep } from "./create-upkeep.ts";
 import type { Upkeep } from "./upkeep.ts";
 
@@ -71,15 +71,15 @@ export interface FixtureOptions {
   readonly loop?: Loop;
   /** Defaults to new keys. */
   readonly tokenKeys?: TokenKeys;
-  readonly vouchers?: () => Vouchers;
+  readonly vouchers?: () => RequestHeaderTrust;
 }
 
 export class ServerFixture {
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
   readonly upkeep: Upkeep;
 
-  private constructor(workshop: Workshop, upkeep: Upkeep) {
-    this.workshop = workshop;
+  private constructor(verbParts: VerbParts, upkeep: Upkeep) {
+    this.verbParts = verbParts;
     this.upkeep = upkeep;
   }
 
@@ -103,11 +103,11 @@ export class ServerFixture {
     // The fixture runs no controllers, so plugins that rely on them are disabled.
     const authorizer = alwaysAllow;
     const admission = builtInAdmission(
-      { ...parts, authorizer, roles: new RoleBook(store) },
+      { ...parts, authorizer, roles: new RoleIndex(store) },
       { disabled: ["ServiceAccount", "TaintNodesByCondition"] },
     );
-    const tally = new RequestTally();
-    const workshop: Workshop = {
+    const tally = new RequestCounts();
+    const verbParts: VerbParts = {
       ...parts,
       unreadable: (prefix) => store.unreadable(prefix),
       readyToList: (prefix) =>
@@ -135,7 +135,7 @@ export class ServerFixture {
       hostname: options.hostname,
       vouchers: options.vouchers,
     };
-    const fixture = new ServerFixture(workshop, createUpkeep(workshop, place));
+    const fixture = new ServerFixture(verbParts, createUpkeep(verbParts, place));
     await fixture.upkeep.settle();
     return fixture;
   }
@@ -175,13 +175,13 @@ export class ServerFixture {
     };
     const user = { name: "alice", uid: "u1", groups: ["system:authenticated"], extra: {} };
     return dispatch(
-      resolve({ request, info, query, user, notes: new RequestNotes() }, this.workshop.registry),
-      this.workshop,
+      resolve({ request, info, query, user, notes: new RequestNotes() }, this.verbParts.registry),
+      this.verbParts,
     );
   }
 
   #shown(answer: Answer): Reply {
-    const { versions } = this.workshop;
+    const { versions } = this.verbParts;
     switch (answer.type) {
       case "stored":
         return { code: answer.code, body: seen(versions.served(answer.stored, answer.resource)) };

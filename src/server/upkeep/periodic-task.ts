@@ -1,7 +1,7 @@
 import type { BootStep } from "./boot-steps.ts";
 
 /** Work that the server repeats at a fixed interval, independent of changes. */
-export interface Routine {
+export interface PeriodicTask {
   readonly name: string;
   /** Boot steps in the health checks that wait for its first run. */
   readonly boot?: readonly BootStep[];

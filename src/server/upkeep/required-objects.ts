@@ -5,11 +5,11 @@ import type { StoredResource } from "../objects/registry.ts";
 import type { BootStep } from "./boot-steps.ts";
 import type { Mould } from "./object-template.ts";
 
-export interface Chore {
+export interface RequiredObjects {
   readonly name: string;
   /** Boot steps in the health checks that wait for its first run. */
   readonly boot?: readonly BootStep[];
-  readonly objects: readonly KeptObject[];
+  readonly objects: readonly RequiredObject[];
   /** Objects of a resource that are obsolete and get deleted. */
   readonly strays?: Strays;
   /** Prefix of other keys that determine the objects. A change of one of them runs the chore again. */
@@ -18,7 +18,7 @@ export interface Chore {
   readonly watched?: readonly string[];
 }
 
-export interface KeptObject {
+export interface RequiredObject {
   readonly resource: StoredResource;
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;

@@ -2,16 +2,20 @@
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import type { Workshop } from "../verbs/verb.ts";
-import type { Routine } from "./periodic-task.ts";
+import type { VerbParts } from "../verbs/verb.ts";
+import type { PeriodicTask } from "./periodic-task.ts";
 
 const BACKOFF_BASE_MS = 200;
 /** Upper bound of the wait for `end`, so that an unresponsive store does not block the exit. */
 const END_MS = 1000;
 
-type Parts = Pick<Workshop, "loop" | "log">;
+type Parts = Pick<VerbParts, "loop" | "log">;
 
-export async function runRoutine(routine: Routine, parts: Parts, signal: AbortSignal): Promise<void> {
+export async function runPeriodicTask(
+  routine: PeriodicTask,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<void> {
   const { loop, log } = parts;
   const { name, firstAfterMs, everyMs } = routine;
   const random = loop.random("routines");
@@ -32,7 +36,7 @@ export async function runRoutine(routine: Routine, parts: Parts, signal: AbortSi
   }
 }
 
-async function end(routine: Routine, { loop, log }: Parts): Promise<void> {
+async function end(routine: PeriodicTask, { loop, log }: Parts): Promise<void> {
   const ended = new AbortController();
   const finish = async (): Promise<void> => {
     try {

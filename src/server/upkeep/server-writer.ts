@@ -15,7 +15,7 @@ import { SERVER_USER } from "../request/server-user.ts";
 import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 import { timeText } from "../write/system-metadata.ts";
 import type { Mould } from "./object-template.ts";
 
@@ -28,30 +28,30 @@ export interface Place {
   readonly name: string;
 }
 
-export class HouseWriter {
-  readonly #workshop: Workshop;
+export class ServerWriter {
+  readonly #verbParts: VerbParts;
 
-  constructor(workshop: Workshop) {
-    this.#workshop = workshop;
+  constructor(verbParts: VerbParts) {
+    this.#verbParts = verbParts;
   }
 
   find({ resource, namespace, name }: Place): ApiObject | undefined {
-    const { store, versions } = this.#workshop;
+    const { store, versions } = this.#verbParts;
     const entry = store.accepted.get(keyOf(resource, namespace, name));
     return entry === undefined ? undefined : versions.entry(entry, resource);
   }
 
   async create(place: Place, manifest: JsonObject): Promise<void> {
-    await create(callFor({ ...place, verb: "create", body: manifest }), this.#workshop);
+    await create(callFor({ ...place, verb: "create", body: manifest }), this.#verbParts);
   }
 
   exists({ resource, namespace, name }: Place): boolean {
-    return this.#workshop.store.accepted.get(keyOf(resource, namespace, name)) !== undefined;
+    return this.#verbParts.store.accepted.get(keyOf(resource, namespace, name)) !== undefined;
   }
 
   /** Creates all objects in as few transactions as possible. Rejects with `AlreadyExists` if another server has created one. */
   async createAll(places: readonly Bearer[]): Promise<void> {
-    const { store, loop, journal, author } = this.#workshop;
+    const { store, loop, journal, author } = this.#verbParts;
     const random = loop.random("uids");
     const time = timeText(loop.now());
     const changes = places.map(({ resource, namespace, name, born }): Change => {
@@ -70,11 +70,11 @@ export class HouseWriter {
   }
 
   async update(place: Place, object: JsonObject, subresource: "" | "status"): Promise<void> {
-    await update(callFor({ ...place, verb: "update", subresource, body: object }), this.#workshop);
+    await update(callFor({ ...place, verb: "update", subresource, body: object }), this.#verbParts);
   }
 
   async remove(place: Place): Promise<void> {
-    await remove(callFor({ ...place, verb: "delete" }), this.#workshop);
+    await remove(callFor({ ...place, verb: "delete" }), this.#verbParts);
   }
 }
 

@@ -5,17 +5,17 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { dayText, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { requireStored } from "../objects/registry.ts";
-import type { Workshop } from "../verbs/verb.ts";
-import { HouseWriter } from "./server-writer.ts";
+import type { VerbParts } from "../verbs/verb.ts";
+import { ServerWriter } from "./server-writer.ts";
 
 export class TokenUses {
-  readonly #workshop: () => Workshop;
+  readonly #verbParts: () => VerbParts;
   /** Uids of Secrets with a write in flight. Concurrent requests need only one write. */
   readonly #writing = new Set<string>();
 
-  /** The workshop is read at the first use, because it contains the token authenticator itself. */
-  constructor(workshop: () => Workshop) {
-    this.#workshop = workshop;
+  /** The verbParts is read at the first use, because it contains the token authenticator itself. */
+  constructor(verbParts: () => VerbParts) {
+    this.#verbParts = verbParts;
   }
 
   /** Returns at once: the request with the token does not wait for the write. */
@@ -23,7 +23,7 @@ export class TokenUses {
     const { uid } = secret.metadata;
     if (this.#writing.has(uid)) return;
     this.#writing.add(uid);
-    const { loop, log } = this.#workshop();
+    const { loop, log } = this.#verbParts();
     loop.post("background", () => {
       this.#write(secret)
         .catch((error: unknown) => {
@@ -37,12 +37,12 @@ export class TokenUses {
   }
 
   async #write({ metadata: { uid, namespace = "", name } }: Secret): Promise<void> {
-    const workshop = this.#workshop();
-    const writer = new HouseWriter(workshop);
-    const place = { resource: requireStored(workshop.registry, "", "secrets"), namespace, name };
+    const verbParts = this.#verbParts();
+    const writer = new ServerWriter(verbParts);
+    const place = { resource: requireStored(verbParts.registry, "", "secrets"), namespace, name };
     const live = writer.find(place) as Secret | undefined;
     if (live === undefined || live.metadata.uid !== uid) return;
-    const labels = { ...live.metadata.labels, [LAST_USED]: dayText(workshop.loop.now()) };
+    const labels = { ...live.metadata.labels, [LAST_USED]: dayText(verbParts.loop.now()) };
     const wanted = { ...live, metadata: { ...live.metadata, labels } };
     await writer.update(place, wanted as unknown as JsonObject, "");
   }

@@ -45,7 +45,7 @@ describe("Upkeep", () => {
 
   test("a second start writes nothing", async () => {
     const server = await ServerFixture.start();
-    const { store, loop } = server.workshop;
+    const { store, loop } = server.verbParts;
     const { revision } = store.view;
 
     await ServerFixture.start({ store, loop });

@@ -14,12 +14,12 @@ import type { Watch } from "../../store/store.ts";
 import { StoredObject } from "../objects/stored-object.ts";
 import { UnreadableValue } from "../objects/unreadable.ts";
 import { keyOf, prefixOf } from "../objects/versions.ts";
-import type { Workshop } from "../verbs/verb.ts";
+import type { VerbParts } from "../verbs/verb.ts";
 import type { BootStep } from "./boot-steps.ts";
-import type { Routine } from "./periodic-task.ts";
-import type { Chore, KeptObject, Strays } from "./required-objects.ts";
-import { runRoutine } from "./run-periodic-task.ts";
-import { HouseWriter } from "./server-writer.ts";
+import type { PeriodicTask } from "./periodic-task.ts";
+import type { RequiredObjects, RequiredObject, Strays } from "./required-objects.ts";
+import { runPeriodicTask } from "./run-periodic-task.ts";
+import { ServerWriter } from "./server-writer.ts";
 
 /** Changes come in groups. One check covers a whole group. */
 const DEBOUNCE = { ms: 100, kind: "progress" } as const;
@@ -36,25 +36,25 @@ type Subresource = "" | "status";
 
 export interface Duties {
   /** In the order of the start: later chores rely on earlier ones. */
-  readonly chores: readonly Chore[];
-  readonly routines: readonly Routine[];
+  readonly chores: readonly RequiredObjects[];
+  readonly routines: readonly PeriodicTask[];
 }
 
 export class Upkeep {
-  readonly #workshop: Workshop;
+  readonly #verbParts: VerbParts;
   readonly #duties: Duties;
-  readonly #writer: HouseWriter;
+  readonly #writer: ServerWriter;
   /** Revision at which a chore's objects were last in place. */
-  readonly #inPlaceAt = new Map<Chore, number>();
+  readonly #inPlaceAt = new Map<RequiredObjects, number>();
   /** Unreadable objects that the log already mentions. */
-  readonly #unreadable = new WeakSet<KeptObject>();
+  readonly #unreadable = new WeakSet<RequiredObject>();
   /** Duties that completed at least once. */
-  readonly #done = new Set<Chore | Routine>();
+  readonly #done = new Set<RequiredObjects | PeriodicTask>();
 
-  constructor(workshop: Workshop, duties: Duties) {
-    this.#workshop = workshop;
+  constructor(verbParts: VerbParts, duties: Duties) {
+    this.#verbParts = verbParts;
     this.#duties = duties;
-    this.#writer = new HouseWriter(workshop);
+    this.#writer = new ServerWriter(verbParts);
   }
 
   /** Whether every duty of the step completed once since the start. A step without duties is never done. */
@@ -86,7 +86,7 @@ export class Upkeep {
     };
     const running = [
       ...chores.map((chore) => this.#keep(chore, own())),
-      ...routines.map((routine) => this.#runRoutine(routine, own())),
+      ...routines.map((routine) => this.#runPeriodicTask(routine, own())),
     ];
     const end = (): void => {
       for (const ending of endings) ending.abort();
@@ -96,15 +96,15 @@ export class Upkeep {
     await Promise.all(running);
   }
 
-  #runRoutine(routine: Routine, signal: AbortSignal): Promise<void> {
+  #runPeriodicTask(routine: PeriodicTask, signal: AbortSignal): Promise<void> {
     const perform = async (): Promise<void> => {
       await routine.perform();
       this.#done.add(routine);
     };
-    return runRoutine({ ...routine, perform }, this.#workshop, signal);
+    return runPeriodicTask({ ...routine, perform }, this.#verbParts, signal);
   }
 
-  async #settleFirst(chore: Chore): Promise<void> {
+  async #settleFirst(chore: RequiredObjects): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#look(chore, "start");
@@ -112,13 +112,13 @@ export class Upkeep {
       } catch (error) {
         // Another server may be creating the same objects.
         if (attempt === FIRST_TRIES || !isApiError(error)) throw error;
-        await pause(this.#workshop.loop, DEBOUNCE);
+        await pause(this.#verbParts.loop, DEBOUNCE);
       }
     }
   }
 
-  async #keep(chore: Chore, signal: AbortSignal): Promise<void> {
-    const { loop, log } = this.#workshop;
+  async #keep(chore: RequiredObjects, signal: AbortSignal): Promise<void> {
+    const { loop, log } = this.#verbParts;
     const random = loop.random("upkeep");
     for (let failures = 0; !signal.aborted;) {
       try {
@@ -137,14 +137,14 @@ export class Upkeep {
   }
 
   /** Returns the revision at which everything is in place. It is read before the check, so that the watch covers changes during it. */
-  async #look(chore: Chore, phase: Phase): Promise<number> {
-    const { revision } = this.#workshop.store.view;
+  async #look(chore: RequiredObjects, phase: Phase): Promise<number> {
+    const { revision } = this.#verbParts.store.view;
     await this.#tidy(chore, phase);
     this.#inPlaceAt.set(chore, revision);
     return revision;
   }
 
-  async #tidy({ objects, strays }: Chore, phase: Phase): Promise<void> {
+  async #tidy({ objects, strays }: RequiredObjects, phase: Phase): Promise<void> {
     const astray = objects.filter((object) => !this.#isInPlace(object, phase));
     const born = await this.#bear(astray);
     const others = astray.filter((object) => !born.has(object));
@@ -153,7 +153,7 @@ export class Upkeep {
   }
 
   /** Skips the write path: almost all objects are almost always in place. */
-  #isInPlace(kept: KeptObject, phase: Phase): boolean {
+  #isInPlace(kept: RequiredObject, phase: Phase): boolean {
     const live = this.#findLive(kept);
     if (live === "unreadable") return true;
     if (live === undefined) return kept.isGuest === true;
@@ -163,13 +163,13 @@ export class Upkeep {
   }
 
   /** Leaves an unreadable object as it is: a newer or older server may be able to read it. */
-  #findLive(kept: KeptObject): ApiObject | "unreadable" | undefined {
+  #findLive(kept: RequiredObject): ApiObject | "unreadable" | undefined {
     try {
       return this.#writer.find(kept);
     } catch (error) {
       if (!(error instanceof UnreadableValue)) throw error;
       if (!this.#unreadable.has(kept))
-        this.#workshop.log.warn("the server cannot read one of its required objects", {
+        this.#verbParts.log.warn("the server cannot read one of its required objects", {
           error: error.message,
         });
       this.#unreadable.add(kept);
@@ -178,14 +178,14 @@ export class Upkeep {
   }
 
   /** Creates many missing objects in as few transactions as possible. Returns the created ones. */
-  async #bear(objects: readonly KeptObject[]): Promise<ReadonlySet<KeptObject>> {
+  async #bear(objects: readonly RequiredObject[]): Promise<ReadonlySet<RequiredObject>> {
     const missing = objects.filter((kept) => kept.born !== undefined && !this.#writer.exists(kept));
     if (missing.length < BORN_MIN) return new Set();
     await this.#writer.createAll(missing);
     return new Set(missing);
   }
 
-  async #put(kept: KeptObject, phase: Phase): Promise<void> {
+  async #put(kept: RequiredObject, phase: Phase): Promise<void> {
     const live = this.#writer.find(kept);
     if (live === undefined && kept.isGuest === true) return;
     if (live === undefined) await this.#create(kept);
@@ -198,7 +198,7 @@ export class Upkeep {
     await this.#correct(kept, "status");
   }
 
-  async #create(kept: KeptObject): Promise<void> {
+  async #create(kept: RequiredObject): Promise<void> {
     const { resource, namespace, name } = kept;
     const manifest = kept.manifest();
     const metadata = { name, ...(namespace !== "" && { namespace }), ...(manifest.metadata as JsonObject) };
@@ -206,7 +206,7 @@ export class Upkeep {
     await this.#writer.create(kept, { apiVersion, kind: facts.kind, ...manifest, metadata });
   }
 
-  async #correct(kept: KeptObject, subresource: Subresource): Promise<void> {
+  async #correct(kept: RequiredObject, subresource: Subresource): Promise<void> {
     const live = this.#writer.find(kept);
     const wanted = live === undefined ? undefined : correctionOf(kept, live, subresource);
     if (wanted !== undefined) await this.#writer.update(kept, wanted, subresource);
@@ -215,7 +215,7 @@ export class Upkeep {
   async #clear(strays: Strays): Promise<void> {
     const { resource } = strays;
     const prefix = prefixOf(resource, "");
-    for (const entry of this.#workshop.store.accepted.range(prefix, prefixEnd(prefix))) {
+    for (const entry of this.#verbParts.store.accepted.range(prefix, prefixEnd(prefix))) {
       const { object } = StoredObject.of(entry);
       if (strays.isStray(object))
         await this.#writer.remove({ resource, namespace: "", name: object.metadata.name ?? "" });
@@ -223,9 +223,9 @@ export class Upkeep {
   }
 
   /** Resolves when one of the chore's keys changes after the revision, or when the signal is aborted. */
-  async #change(chore: Chore, after: number, signal: AbortSignal): Promise<void> {
+  async #change(chore: RequiredObjects, after: number, signal: AbortSignal): Promise<void> {
     const watches = watchedKeys(chore).map((prefix) =>
-      this.#workshop.store.watch({ prefix, after, lane: "background" }),
+      this.#verbParts.store.watch({ prefix, after, lane: "background" }),
     );
     const close = (): void => {
       for (const watch of watches) watch.close();
@@ -242,13 +242,17 @@ export class Upkeep {
 }
 
 /** The required form of the object; `undefined` if the object already has it. A terminating object is recreated once it is gone. */
-function correctionOf(kept: KeptObject, live: ApiObject, subresource: Subresource): JsonObject | undefined {
+function correctionOf(
+  kept: RequiredObject,
+  live: ApiObject,
+  subresource: Subresource,
+): JsonObject | undefined {
   if (live.metadata.deletionTimestamp !== undefined) return undefined;
   const wanted = subresource === "" ? kept.corrected?.(live) : kept.correctedStatus?.(live);
   return wanted === undefined || jsonEqual(wanted, live) ? undefined : wanted;
 }
 
-function watchedKeys({ objects, strays, source, watched }: Chore): readonly string[] {
+function watchedKeys({ objects, strays, source, watched }: RequiredObjects): readonly string[] {
   const sources = source === undefined ? [] : [source];
   if (watched !== undefined) return [...watched, ...sources];
   if (strays !== undefined) return [prefixOf(strays.resource, ""), ...sources];

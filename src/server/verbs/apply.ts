@@ -34,16 +34,16 @@ import { writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { noteWarnings, shown, withSentVersion } from "./create.ts";
 import { checkPlace, checkPreconditions, endpointOf, put } from "./update.ts";
-import type { Workshop } from "./verb.ts";
+import type { VerbParts } from "./verb.ts";
 
-export async function apply(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+export async function apply(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, request, query, notes } = call;
   const { isDryRun } = writeOptionsOf(call);
   const body = await readBodyAs(request, YAML_TYPE, {
     kind: resource.facts.kind,
     schemaOf: () => undefined,
   });
-  const { pace } = workshop;
+  const { pace } = verbParts;
   pace.weighBytes(body.bytes ?? 0);
   const resting = pace.rest();
   if (resting !== undefined) await resting;
@@ -51,7 +51,7 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
   const validation = fieldValidationOf(query);
   const isStrict = validation === "Strict";
   // A configuration that is not of its kind is refused with apply's errors, whatever the field validation.
-  const refuse = (): void => checkConfig(config, inputOf(config, { call, workshop }, undefined).writer);
+  const refuse = (): void => checkConfig(config, inputOf(config, { call, verbParts }, undefined).writer);
   const read = (): Incoming => {
     const sent = { ...body, value: config };
     const incoming = toObject(sent, expectedKind(resource), isStrict ? "Warn" : validation);
@@ -66,7 +66,7 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
   }
   notes.warnAll(warnings);
   checkPlace(object, call);
-  const { result, code } = await save({ config, object, isDryRun }, call, workshop);
+  const { result, code } = await save({ config, object, isDryRun }, call, verbParts);
   return shown(result, resource, code);
 }
 
@@ -90,18 +90,18 @@ interface Applied {
   readonly code: number;
 }
 
-async function save(intent: Intent, call: Call<StoredResource>, workshop: Workshop): Promise<Applied> {
+async function save(intent: Intent, call: Call<StoredResource>, verbParts: VerbParts): Promise<Applied> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
   const { isDryRun } = intent;
   const { uid, resourceVersion } = intent.object.metadata;
-  const writer = new ObjectWriter(workshop);
-  const permission = createPermission(call, workshop.authorizer);
+  const writer = new ObjectWriter(verbParts);
+  const permission = createPermission(call, verbParts.authorizer);
   for (;;) {
     try {
       const result = await writer.update(place, { isDryRun, onConflict: "retry" }, (previous) => {
         checkPreconditions({ uid: undefined, resourceVersion }, previous, resource);
-        return whenDone(applied(intent.config, previous, { call, workshop }), (next) => {
+        return whenDone(applied(intent.config, previous, { call, verbParts }), (next) => {
           // As for other writes, the resulting object may cause warnings.
           noteWarnings(next.outcome === "put" ? next.object : previous, call, previous);
           return next;
@@ -115,10 +115,10 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
       const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
       throw conflict(groupResource(resource), info.name, why);
     }
-    const admission = callPass({ call, workshop }, "CREATE");
+    const admission = callPass({ call, verbParts }, "CREATE");
     await admission?.ready(intent.object);
     try {
-      const made = await created(intent.config, { call, workshop }, { admission, permission });
+      const made = await created(intent.config, { call, verbParts }, { admission, permission });
       noteWarnings(made, call);
       const result = await writer.create(place, made, { isDryRun });
       return { result: withSentVersion(result, resourceVersion), code: 201 };
@@ -130,11 +130,11 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
 
 interface Writing {
   readonly call: Call<StoredResource>;
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
 }
 
 function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soon<Next> {
-  const { pace } = writing.workshop;
+  const { pace } = writing.verbParts;
   const live = previous as unknown as JsonObject;
   const begun = paced(pace, inputOf(config, writing, live), (input) => inStages(pace, beginApply(input)));
   return paced(pace, begun, (merging) => saved(merging, previous, writing));
@@ -143,22 +143,22 @@ function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soo
 function saved(
   { merged, checkConflicts, conclude }: BegunApply,
   previous: ApiObject,
-  { call, workshop }: Writing,
+  { call, verbParts }: Writing,
 ): Soon<Next> {
   const { resource } = call;
-  const { pace } = workshop;
+  const { pace } = verbParts;
   const live = previous as unknown as JsonObject;
   const finish = (outcome: ApiObject | undefined): Next => {
     const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
     return isChanged ? put(object as unknown as ApiObject) : { outcome: "unchanged" };
   };
   // An apply without changes is shown only to listeners that see every write.
-  if (merged === undefined && !workshop.admission.hasListeners) return paced(pace, undefined, finish);
+  if (merged === undefined && !verbParts.admission.hasListeners) return paced(pace, undefined, finish);
   const object = settled(merged ?? withManagedFields(live, undefined), resource, live);
   const { user } = writeOptionsOf(call);
-  const admission = callPass({ call, workshop }, "UPDATE");
+  const admission = callPass({ call, verbParts }, "UPDATE");
   admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
-  const context = { now: workshop.loop.now(), user, admission, pace };
+  const context = { now: verbParts.loop.now(), user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   checkConflicts(() => settled(revisedDraft(revision, resource), resource, live) as unknown as JsonObject);
   return paced(pace, admittedRevision(revision, resource, context), finish);
@@ -175,10 +175,10 @@ async function created(
   writing: Writing,
   { admission, permission }: Consent,
 ): Promise<ApiObject> {
-  const { call, workshop } = writing;
+  const { call, verbParts } = writing;
   const { resource } = call;
   const { user } = writeOptionsOf(call);
-  const { pace } = workshop;
+  const { pace } = verbParts;
   const { merged, conclude } = await inStages(pace, beginApply(inputOf(config, writing, undefined)));
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
@@ -186,8 +186,8 @@ async function created(
   admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
   const draft = await admittedDraft(asked, resource, { admission, pace });
   checkPlace(draft, call);
-  const uid = workshop.loop.random("uids").uuid();
-  const context = { now: workshop.loop.now(), user, notes: call.notes, uid, admission, permission, pace };
+  const uid = verbParts.loop.random("uids").uuid();
+  const context = { now: verbParts.loop.now(), user, notes: call.notes, uid, admission, permission, pace };
   const object = await admittedObject(draft, resource, context);
   return paced(
     pace,
@@ -201,16 +201,16 @@ function settled(merged: object, { schema }: StoredResource, known?: JsonObject)
   return normal(schema, merged, known).value as unknown as ApiObject;
 }
 
-function inputOf(config: JsonObject, { call, workshop }: Writing, live: JsonObject | undefined): ApplyInput {
+function inputOf(config: JsonObject, { call, verbParts }: Writing, live: JsonObject | undefined): ApplyInput {
   const { resource, info, query } = call;
   const manager = query.get("fieldManager") ?? "";
   const { writes } = call.endpoint ?? {};
-  const authorship = { manager, subresource: info.subresource, now: workshop.loop.now(), writes };
+  const authorship = { manager, subresource: info.subresource, now: verbParts.loop.now(), writes };
   const isForced = isTrue(query.get("force"));
   return {
     live,
     config,
-    writer: writerOf(resource, workshop.versions, authorship),
+    writer: writerOf(resource, verbParts.versions, authorship),
     onConflict: isForced ? "force" : "fail",
   };
 }

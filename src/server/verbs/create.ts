@@ -16,36 +16,36 @@ import { admittedDraft, admittedObject, isTakenAsSent } from "../write/revise.ts
 import { track, writerOf } from "../write/tracking.ts";
 import type { WriteOptions } from "../write/write-options.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
-import type { Workshop } from "./verb.ts";
+import type { VerbParts } from "./verb.ts";
 
 /** Same number as upstream's. */
 const NAME_TRIES = 8;
 
-export async function create(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+export async function create(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource } = call;
   const { apiVersion, facts, schema, specs } = resource;
   const expected = { apiVersion, kind: facts.kind, schema, specs };
   const options = writeOptionsOf(call);
-  const { object, sentManagedFields, shared, mistake } = await readObject(call, expected, workshop.pace);
+  const { object, sentManagedFields, shared, mistake } = await readObject(call, expected, verbParts.pace);
   if (mistake !== undefined) throw mistake;
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);
   forgetSystemFields(draft.metadata);
-  const admission = callPass({ call, workshop }, "CREATE", nameOf(draft));
-  admission?.showOwners(ownersShown({ admission, sentManagedFields, options }, call, workshop));
+  const admission = callPass({ call, verbParts }, "CREATE", nameOf(draft));
+  admission?.showOwners(ownersShown({ admission, sentManagedFields, options }, call, verbParts));
   const waiting = admission?.ready(draft);
   if (waiting !== undefined) await waiting;
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
   const sentVersion = draft.metadata.resourceVersion;
   const fresh = { draft, options, sentManagedFields, admission, shared, known, sentVersion };
-  return shown(await createNamed(fresh, call, workshop), resource, 201);
+  return shown(await createNamed(fresh, call, verbParts), resource, 201);
 }
 
 /** Computes managed fields during admission, because webhooks see the field owners. */
 function ownersShown(
   { admission, sentManagedFields, options }: Pick<New, "sentManagedFields" | "options" | "admission">,
   { resource }: Call<StoredResource>,
-  { loop, versions }: Workshop,
+  { loop, versions }: VerbParts,
 ): (object: ApiObject) => ApiObject {
   const { manager } = options;
   return (next) => {
@@ -108,23 +108,23 @@ interface New {
   readonly sentVersion: string | undefined;
 }
 
-async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Workshop): Promise<Saved> {
+async function createNamed(fresh: New, call: Call<StoredResource>, verbParts: VerbParts): Promise<Saved> {
   const { draft, admission, shared } = fresh;
   const { resource } = call;
-  const { pace } = workshop;
-  const random = workshop.loop.random("names");
+  const { pace } = verbParts;
+  const random = verbParts.loop.random("names");
   const admitted = await admittedDraft(draft, resource, { admission, shared, pace });
   // Admission may have set a name, and must not move the object to another namespace.
   placeInNamespace(admitted, call);
   const { name = "", generateName: base = "" } = admitted.metadata;
   // This frame keeps no reference during the write: the garbage collector would copy the object at each collection.
-  if (base === "") return createOnce({ ...fresh, draft: admitted }, call, workshop);
+  if (base === "") return createOnce({ ...fresh, draft: admitted }, call, verbParts);
   // A request with both name and generateName gets one try and the same error.
   const tries = name === "" ? NAME_TRIES : 1;
   for (let attempt = 1; ; attempt++) {
     if (tries > 1) admitted.metadata.name = generateName(base, random);
     try {
-      return await createOnce({ ...fresh, draft: admitted }, call, workshop);
+      return await createOnce({ ...fresh, draft: admitted }, call, verbParts);
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
       if (attempt === tries) throw generateNameConflict(error);
@@ -135,27 +135,27 @@ async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Wor
 async function createOnce(
   { draft, options, sentManagedFields, admission, shared, known, sentVersion }: New,
   call: Call<StoredResource>,
-  workshop: Workshop,
+  verbParts: VerbParts,
 ): Promise<Saved> {
   const { resource, info } = call;
   const { isDryRun, user, manager } = options;
-  const now = workshop.loop.now();
-  const uid = workshop.loop.random("uids").uuid();
+  const now = verbParts.loop.now();
+  const uid = verbParts.loop.random("uids").uuid();
   const { notes } = call;
-  const { pace } = workshop;
+  const { pace } = verbParts;
   const context = { now, user, notes, uid, admission, shared, known, pace };
   const made = await admittedObject(draft, resource, context);
   noteWarnings(made, call);
   const checking = pace.rest();
   if (checking !== undefined) await checking;
-  const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
+  const writer = writerOf(resource, verbParts.versions, { manager, subresource: "", now });
   const object = track({ live: undefined, next: made, asked: admission?.asked, writer, sentManagedFields });
   const resting = pace.rest();
   if (resting !== undefined) await resting;
   const place = { resource, namespace: info.namespace, name: object.metadata.name ?? "" };
   // Upstream's store refuses this version. A dry run never reaches the store.
   if (!isDryRun && isVersion(sentVersion)) throw versionOnCreate();
-  return withSentVersion(await new ObjectWriter(workshop).create(place, object, { isDryRun }), sentVersion);
+  return withSentVersion(await new ObjectWriter(verbParts).create(place, object, { isDryRun }), sentVersion);
 }
 
 /** A dry run shows the resourceVersion as sent: nothing is stored, so there is no new one. */

@@ -13,7 +13,7 @@ import { keyOf } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
-import type { Workshop } from "./verb.ts";
+import type { VerbParts } from "./verb.ts";
 
 const OPTION = "ignoreStoreReadErrorWithClusterBreakingPotential";
 const VERB = "unsafe-delete-ignore-read-errors";
@@ -33,11 +33,11 @@ export function checkIgnoring(options: DeleteOptions, errors: FieldErrors): void
   if (options.preconditions !== undefined) refuse("preconditions");
 }
 
-export async function removeUnreadable(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+export async function removeUnreadable(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, info } = call;
   const { namespace, name } = info;
-  await requirePermission(call, workshop);
-  const view = await workshop.store.fresh();
+  await requirePermission(call, verbParts);
+  const view = await verbParts.store.fresh();
   const entry = view.get(keyOf(resource, namespace, name));
   if (entry === undefined || !isUnreadable(() => StoredObject.of(entry))) {
     const errors = new FieldErrors();
@@ -46,7 +46,7 @@ export async function removeUnreadable(call: Call<StoredResource>, workshop: Wor
     const { group, resource: kind } = groupResource(resource);
     throw invalid({ group, kind }, name, errors.found);
   }
-  await new ObjectWriter(workshop).removeEntry(entry, resource);
+  await new ObjectWriter(verbParts).removeEntry(entry, resource);
   const { group, name: kind } = resource.facts;
   const details = { name, ...(group !== "" && { group }), kind };
   return {
@@ -57,7 +57,7 @@ export async function removeUnreadable(call: Call<StoredResource>, workshop: Wor
 
 async function requirePermission(
   { user, info }: Call<StoredResource>,
-  { authorizer }: Workshop,
+  { authorizer }: VerbParts,
 ): Promise<void> {
   const { group, version, resource, namespace, name } = info;
   const asked = { ...NOTHING_ASKED, user, verb: VERB, group, version, resource, namespace, name };

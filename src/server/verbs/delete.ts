@@ -26,15 +26,15 @@ import type { Place, Saved } from "../write/object-writer.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
 import { checkIgnoring, ignoresReadErrors, removeUnreadable } from "./delete-unreadable.ts";
 import type { Preconditions } from "./update.ts";
-import type { Workshop } from "./verb.ts";
+import type { VerbParts } from "./verb.ts";
 
-export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+export async function remove(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, info } = call;
   const options = await readDeleteOptions(call);
-  if (ignoresReadErrors(options)) return removeUnreadable(call, workshop);
+  if (ignoresReadErrors(options)) return removeUnreadable(call, verbParts);
   warnOfDependents(call, options);
   const place = { resource, namespace: info.namespace, name: info.name, user: call.user, notes: call.notes };
-  const saved = await removeOne(place, options, workshop);
+  const saved = await removeOne(place, options, verbParts);
   if (saved.outcome === "removed" && !resource.storage.showsDeleted)
     return { type: "status", status: removedStatus(saved.object, resource) };
   const code = options.orphanDependents === false && saved.outcome !== "removed" ? 202 : 200;
@@ -53,11 +53,11 @@ export interface Target extends Place {
 }
 
 /** Deletes one object, for all deletions: by name, of a collection or by the server. */
-export async function removeOne(place: Target, options: DeleteOptions, workshop: Workshop): Promise<Saved> {
+export async function removeOne(place: Target, options: DeleteOptions, verbParts: VerbParts): Promise<Saved> {
   const request = {
     graceSeconds: graceOf(options),
     propagation: propagationOf(options),
-    now: workshop.loop.now(),
+    now: verbParts.loop.now(),
   };
   const { uid, resourceVersion } = options.preconditions ?? {};
   const save = { isDryRun: isDryRun(options.dryRun ?? []), onConflict: "retry" } as const;
@@ -72,8 +72,8 @@ export async function removeOne(place: Target, options: DeleteOptions, workshop:
   } as const;
   const isAsked = place.consent !== "unasked";
   const deletion = { ...subject, isDryRun: save.isDryRun, options: () => deletionOptions(options) };
-  const admission = isAsked ? workshop.admission.pass(deletion) : undefined;
-  const writer = new ObjectWriter(workshop);
+  const admission = isAsked ? verbParts.admission.pass(deletion) : undefined;
+  const writer = new ObjectWriter(verbParts);
   let isToGo = false;
   const saved = await writer.update(place, save, (previous) => {
     checkDeletable({ uid, resourceVersion }, previous, place.resource);

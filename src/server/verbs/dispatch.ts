@@ -29,7 +29,7 @@ import { get } from "./read/get.ts";
 import { list } from "./read/list.ts";
 import { subresourceVerb } from "./subresources/subresources.ts";
 import { update } from "./update.ts";
-import type { Verb, Workshop } from "./verb.ts";
+import type { Verb, VerbParts } from "./verb.ts";
 import { virtualVerb } from "./virtual/virtual-resources.ts";
 import { watch } from "./watch/watch.ts";
 
@@ -93,25 +93,25 @@ function isAcross({ name, verb }: ResourceRequest, resource: Resource): boolean 
 }
 
 /** Throws or rejects with an ApiError for a mistake of the client. Any other error is a fault of the server. */
-export function dispatch(call: Call, workshop: Workshop): Answer | Promise<Answer> {
+export function dispatch(call: Call, verbParts: VerbParts): Answer | Promise<Answer> {
   const deprecation = findDeprecation(call.resource);
   // Every request for a deprecated API gets the warning, whatever its outcome.
   if (deprecation !== undefined) {
     call.notes.warn(deprecation);
-    workshop.tally.askedForDeprecated(call.info);
+    verbParts.tally.askedForDeprecated(call.info);
   }
   try {
     const isRead = READS.has(call.info.verb);
-    const answer = run(call, isRead ? workshop : writing(call, workshop));
+    const answer = run(call, isRead ? verbParts : writing(call, verbParts));
     return answer instanceof Promise ? answer.catch((error: unknown) => refuse(error, call)) : answer;
   } catch (error) {
     return refuse(error, call);
   }
 }
 
-function writing(call: Call, workshop: Workshop): Workshop {
+function writing(call: Call, verbParts: VerbParts): VerbParts {
   const author = authorOf(call);
-  return { ...workshop, author, writer: writerOf(call.user), pace: new RequestPace(workshop.loop) };
+  return { ...verbParts, author, writer: writerOf(call.user), pace: new RequestPace(verbParts.loop) };
 }
 
 function refuse(error: unknown, { info }: Call): never {
@@ -127,17 +127,17 @@ function requireSegment({ name, verb }: ResourceRequest): void {
   throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${why}`);
 }
 
-function run(call: Call, workshop: Workshop): Answer | Promise<Answer> {
+function run(call: Call, verbParts: VerbParts): Answer | Promise<Answer> {
   const { info, resource } = call;
   requireSegment(info);
-  if (info.subresource !== "") return subresourceVerb(call)(call, workshop);
+  if (info.subresource !== "") return subresourceVerb(call)(call, verbParts);
   const isServed = resource.facts.verbs.some((served) => served === info.verb);
   if (!isStored(resource)) {
     if (!isServed) throw methodNotAllowed();
-    return virtualVerb(resource)(call, workshop);
+    return virtualVerb(resource)(call, verbParts);
   }
   const verb = VERBS[info.verb];
   if (!isServed || verb === undefined)
     throw methodNotSupported({ group: info.group, resource: info.resource }, info.verb);
-  return verb(call as Call<StoredResource>, workshop);
+  return verb(call as Call<StoredResource>, verbParts);
 }

@@ -31,28 +31,28 @@ import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
 import { noteWarnings, shown } from "./create.ts";
 import { checkPlace, checkPreconditions, put, requireVersion, successor } from "./update.ts";
-import type { Workshop } from "./verb.ts";
+import type { VerbParts } from "./verb.ts";
 
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
 const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 const ACCEPTED = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML];
 
-export function patch(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
-  return patchTypeOf(call) === APPLY_YAML ? apply(call, workshop) : patchAsTold(call, workshop);
+export function patch(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+  return patchTypeOf(call) === APPLY_YAML ? apply(call, verbParts) : patchAsTold(call, verbParts);
 }
 
-async function patchAsTold(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+async function patchAsTold(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
   const change = await readPatch(call);
   const place = { resource, namespace: info.namespace, name: info.name };
-  const saved = await new ObjectWriter(workshop).update(
+  const saved = await new ObjectWriter(verbParts).update(
     place,
     { isDryRun, onConflict: "retry" },
     (previous) => {
       const incoming = patched(previous, change, call);
-      return whenDone(successor(incoming, previous, { call, workshop }), (next) => {
+      return whenDone(successor(incoming, previous, { call, verbParts }), (next) => {
         noteWarnings(incoming.object, call, previous);
         return put(next);
       });

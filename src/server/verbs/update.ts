@@ -18,26 +18,26 @@ import type { Endpoint } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { noteWarnings, shown, withSentVersion } from "./create.ts";
-import type { Workshop } from "./verb.ts";
+import type { VerbParts } from "./verb.ts";
 
-export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+export async function update(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
-  const incoming = await readObject(call, expectedKind(resource, info.subresource), workshop.pace);
+  const incoming = await readObject(call, expectedKind(resource, info.subresource), verbParts.pace);
   const { object } = incoming;
   checkPlace(object, call);
   const asked = versionAsked(object);
   const place = { resource, namespace: info.namespace, name: info.name };
   try {
     const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
-    const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
+    const saved = await new ObjectWriter(verbParts).update(place, options, (previous) => {
       const { uid } = object.metadata;
       checkPreconditions({ uid, resourceVersion: undefined }, previous, resource);
       // Required only for an object that exists: an update that creates has no version to name.
       requireVersion(object, resource);
       checkPreconditions({ uid, resourceVersion: asked }, previous, resource);
       refuseMistake(incoming);
-      return whenDone(successor(incoming, previous, { call, workshop }), (next) => {
+      return whenDone(successor(incoming, previous, { call, verbParts }), (next) => {
         noteWarnings(object, call, previous);
         return put(next);
       });
@@ -48,7 +48,7 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
     if (!mayCreate || !isApiError(error, "NotFound")) throw error;
     const nobody = { metadata: { name: info.name } } as ApiObject;
     checkPreconditions({ uid: object.metadata.uid, resourceVersion: undefined }, nobody, resource);
-    return createInstead(incoming, call, workshop);
+    return createInstead(incoming, call, verbParts);
   }
 }
 
@@ -59,7 +59,7 @@ export function put(object: ApiObject): Next {
 /** A request and the parts of the server that answer it. */
 export interface Writing {
   readonly call: Call<StoredResource>;
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
 }
 
 export function endpointOf({ info, endpoint }: Call): Endpoint {
@@ -70,17 +70,17 @@ export function endpointOf({ info, endpoint }: Call): Endpoint {
 export function successor(
   { object, sentManagedFields, units }: Pick<Incoming, "object" | "sentManagedFields" | "units">,
   previous: ApiObject,
-  { call, workshop }: Writing,
+  { call, verbParts }: Writing,
 ): Soon<ApiObject> {
   const { resource, info } = call;
   const { user, manager } = writeOptionsOf(call);
-  const now = workshop.loop.now();
-  const admission = callPass({ call, workshop }, "UPDATE");
-  const { pace } = workshop;
+  const now = verbParts.loop.now();
+  const admission = callPass({ call, verbParts }, "UPDATE");
+  const { pace } = verbParts;
   pace.weigh(units);
   const context = { now, user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
-  const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });
+  const writer = writerOf(resource, verbParts.versions, { manager, subresource: info.subresource, now });
   admission?.showWriter(writer, sentManagedFields);
   const tracked = paced(pace, admittedRevision(revision, resource, context), (next) =>
     track({ live: previous, next, asked: admission?.asked, writer, sentManagedFields }),
@@ -91,29 +91,29 @@ export function successor(
 async function createInstead(
   { object, sentManagedFields }: Incoming,
   call: Call<StoredResource>,
-  workshop: Workshop,
+  verbParts: VerbParts,
 ): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun, user, manager } = writeOptionsOf(call);
-  const now = workshop.loop.now();
-  const uid = workshop.loop.random("uids").uuid();
-  const admission = callPass({ call, workshop }, "CREATE");
+  const now = verbParts.loop.now();
+  const uid = verbParts.loop.random("uids").uuid();
+  const admission = callPass({ call, verbParts }, "CREATE");
   await admission?.ready(object);
   const asked = object as Draft<ApiObject>;
   if (resource.facts.namespaced) asked.metadata.namespace ??= info.namespace;
   else delete asked.metadata.namespace;
-  const { pace } = workshop;
+  const { pace } = verbParts;
   const sentVersion = asked.metadata.resourceVersion;
   const draft = await admittedDraft(asked, resource, { admission, pace });
   checkPlace(draft, call);
-  const permission = createPermission(call, workshop.authorizer);
+  const permission = createPermission(call, verbParts.authorizer);
   const context = { now, user, notes: call.notes, uid, admission, permission, pace };
   const next = await admittedObject(draft, resource, context);
   noteWarnings(next, call);
-  const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
+  const writer = writerOf(resource, verbParts.versions, { manager, subresource: "", now });
   const made = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
   const place = { resource, namespace: info.namespace, name: info.name };
-  const saved = await new ObjectWriter(workshop).create(place, made, { isDryRun });
+  const saved = await new ObjectWriter(verbParts).create(place, made, { isDryRun });
   return shown(withSentVersion(saved, sentVersion), resource, 201);
 }
 

@@ -12,7 +12,7 @@ import type { Versions } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { Pace } from "../request/pace.ts";
-import type { RequestTally } from "../request/request-counts.ts";
+import type { RequestCounts } from "../request/request-counts.ts";
 import type { Companions } from "../write/companions/companion.ts";
 import type { Author, Journal } from "../write/journal.ts";
 import type { Writer } from "../write/write-purpose.ts";
@@ -20,7 +20,7 @@ import type { UsageSource } from "./metrics-api/usage-source.ts";
 import type { OpenSelectors } from "./watch/open-selectors.ts";
 
 /** Parts of the server that verbs work with. */
-export interface Workshop {
+export interface VerbParts {
   readonly loop: Loop;
   readonly log: Log;
   readonly store: Store;
@@ -46,7 +46,7 @@ export interface Workshop {
   readonly usage?: UsageSource;
   readonly journal: Journal;
   /** Counts the requests in flight. */
-  readonly tally: RequestTally;
+  readonly tally: RequestCounts;
   /** Long selectors of the open watches. */
   readonly selectors: OpenSelectors;
   /** User that a write is recorded under: the user of the request, otherwise the server. */
@@ -60,5 +60,5 @@ export interface Workshop {
 /** Answers synchronously when there is nothing to wait for. */
 export type Verb<R extends Resource = StoredResource> = (
   call: Call<R>,
-  workshop: Workshop,
+  verbParts: VerbParts,
 ) => Answer | Promise<Answer>;

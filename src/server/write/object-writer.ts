@@ -17,7 +17,7 @@ import type { Encoded } from "../objects/stored-object.ts";
 import { keyOf } from "../objects/versions.ts";
 import type { Versions } from "../objects/versions.ts";
 import type { Pace } from "../request/pace.ts";
-import type { RequestTally, WriteLabels } from "../request/request-counts.ts";
+import type { RequestCounts, WriteLabels } from "../request/request-counts.ts";
 import type { CompanionPlan, Companions, ObjectChange } from "./companions/companion.ts";
 import { isFinished } from "./deletion.ts";
 import type { Author, Journal } from "./journal.ts";
@@ -48,7 +48,7 @@ export interface WriterParts {
   readonly writer: Writer;
   /** Splits a long write into several steps. */
   readonly pace: Pace;
-  readonly tally: Pick<RequestTally, "wrote">;
+  readonly tally: Pick<RequestCounts, "wrote">;
 }
 
 export interface Place {

@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
 
 async function withOldValue({ path, key, spec, good, old }: Case): Promise<ServerFixture> {
   const server = await ServerFixture.start();
-  const { store } = server.workshop;
+  const { store } = server.verbParts;
   expect((await server.send("POST", path, { metadata: { name: "it" }, spec })).code).toBe(201);
   const text = Buffer.from(store.view.get(key)?.value ?? []).toString();
   expect(text).toContain(good);

@@ -11,7 +11,7 @@ import { nodeAuthorizer } from "./node/node-authorizer.ts";
 import { NodeGraph } from "./node/node-graph.ts";
 import { nodeRules } from "./rbac/default-roles.ts";
 import { RbacAuthorizer } from "./rbac/rbac-authorizer.ts";
-import { RoleBook } from "./rbac/role-book.ts";
+import { RoleIndex } from "./rbac/role-index.ts";
 import { WebhookAuthorizer } from "./webhook/webhook-authorizer.ts";
 
 interface Parts {
@@ -23,13 +23,13 @@ interface Parts {
 interface Authorization {
   readonly authorizer: Authorizer;
   /** The stored roles and bindings. */
-  readonly roles: RoleBook;
+  readonly roles: RoleIndex;
   /** Set if the Node authorizer is configured. */
   readonly nodeGraph?: NodeGraph;
 }
 
 interface Sources {
-  readonly roles: RoleBook;
+  readonly roles: RoleIndex;
   readonly nodeGraph: NodeGraph | undefined;
 }
 
@@ -37,7 +37,7 @@ export function createAuthorization(
   parts: Parts,
   options: readonly AuthorizerOptions[] = DEFAULT_AUTHORIZERS,
 ): Authorization {
-  const roles = new RoleBook(parts.store);
+  const roles = new RoleIndex(parts.store);
   const hasNodes = options.some(({ type }) => type === "Node");
   const nodeGraph = hasNodes ? new NodeGraph(parts.store, parts.loop) : undefined;
   const members = options.map((each) => memberOf(each, { roles, nodeGraph }, parts));

@@ -16,43 +16,43 @@ import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 import { resolve } from "../../verbs/dispatch.ts";
 import { admitConnection } from "../../verbs/subresources/unavailable.ts";
-import type { Workshop } from "../../verbs/verb.ts";
+import type { VerbParts } from "../../verbs/verb.ts";
 import { findConnectionName } from "./connection-name.ts";
 import type { ConnectionName } from "./connection-name.ts";
 import type { Relay, RelayPlace } from "./relay.ts";
 
-export function proxyObjects(workshop: Workshop, relay: Relay): Stage {
+export function proxyObjects(verbParts: VerbParts, relay: Relay): Stage {
   return (exchange, next) => {
     const { info } = exchange;
     if (info.type === "other" || info.subresource !== "proxy" || info.group !== "") return next(exchange);
     if (info.resource !== "pods" && info.resource !== "services") return next(exchange);
     // Upstream has no watch form of this path.
     if (info.verb === "watch") return next(exchange);
-    return proxy(exchange, info, { workshop, relay });
+    return proxy(exchange, info, { verbParts, relay });
   };
 }
 
 interface Parts {
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
   readonly relay: Relay;
 }
 
 async function proxy(
   exchange: Exchange,
   info: ResourceRequest,
-  { workshop, relay }: Parts,
+  { verbParts, relay }: Parts,
 ): Promise<HttpResponse> {
   const { request, query, notes, user } = exchange;
   if (user === undefined) throw new Error("a request must be authenticated before it is proxied");
-  const call = resolve({ request, info, query, user, notes }, workshop.registry);
+  const call = resolve({ request, info, query, user, notes }, verbParts.registry);
   if (!isStored(call.resource)) throw new Error("pods and services are stored");
-  await admitConnection({ ...call, resource: call.resource }, workshop);
+  await admitConnection({ ...call, resource: call.resource }, verbParts);
   const name = findConnectionName(info.name);
   const kind = info.resource === "pods" ? "pod" : "service";
   if (name === undefined) throw badRequest(`invalid ${kind} request ${JSON.stringify(info.name)}`);
-  const view = await workshop.store.fresh();
+  const view = await verbParts.store.fresh();
   const end =
-    kind === "pod" ? podEnd(name, info, { workshop, view }) : serviceEnd(name, info, { workshop, view });
+    kind === "pod" ? podEnd(name, info, { verbParts, view }) : serviceEnd(name, info, { verbParts, view });
   if (!isDialable(end.host, "reported")) throw badRequest("address not allowed");
   const base = baseOf(info);
   if (info.rest === "" && asksForPage(request, info)) return redirect(base, info);
@@ -119,14 +119,14 @@ const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
 interface Surroundings {
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
   readonly view: View;
 }
 
 function podEnd(
   { name, port, isTls }: ConnectionName,
   { namespace }: ResourceRequest,
-  { workshop, view }: Surroundings,
+  { verbParts, view }: Surroundings,
 ): ServiceEnd {
   const pod = findPod(view, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
@@ -134,7 +134,7 @@ function podEnd(
   const number = port === "" ? (first ?? (isTls ? HTTPS_PORT : HTTP_PORT)) : Number(port);
   if (!Number.isInteger(number) || number < 1 || number > 65_535)
     throw badRequest(`invalid pod request ${JSON.stringify(`${name}:${port}`)}`);
-  if (workshop.egress.services.isSimulated(pod.spec.nodeName))
+  if (verbParts.egress.services.isSimulated(pod.spec.nodeName))
     throw serviceUnavailable(`pod ${JSON.stringify(name)} is simulated, and no process answers for it`);
   return { host: pod.status.podIP ?? "", port: number };
 }
@@ -148,9 +148,9 @@ function findPod(view: View, namespace: string, name: string): Pod | undefined {
 function serviceEnd(
   { name, port }: ConnectionName,
   { namespace }: ResourceRequest,
-  { workshop, view }: Surroundings,
+  { verbParts, view }: Surroundings,
 ): ServiceEnd {
-  const { services } = workshop.egress;
+  const { services } = verbParts.egress;
   const service = services.findService({ namespace, name });
   if (service === undefined) throw notFound({ group: "", resource: "services" }, name);
   const isNumber = /^\d+$/.test(port);
@@ -163,7 +163,7 @@ function serviceEnd(
   }));
   const ready = servicePort === undefined ? [] : readyEnds(slices, servicePort);
   const ends = ready.filter(({ nodeName }) => !services.isSimulated(nodeName));
-  const end = ends[workshop.loop.random("proxy").below(Math.max(ends.length, 1))];
+  const end = ends[verbParts.loop.random("proxy").below(Math.max(ends.length, 1))];
   if (end === undefined)
     throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
   return end;

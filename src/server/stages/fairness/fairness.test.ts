@@ -51,7 +51,7 @@ class Desk {
     desk.#server = await desk.done(ServerFixture.start({ store, loop: desk.loop.child("server") }));
     const options =
       typeof seats === "number" ? { isOn: true, maxReadsInFlight: seats, maxWritesInFlight: 0 } : seats;
-    desk.#fairness = createFairness(desk.#server.workshop, desk.metrics, options);
+    desk.#fairness = createFairness(desk.#server.verbParts, desk.metrics, options);
     return desk;
   }
 
@@ -264,7 +264,7 @@ describe("a request", () => {
 
   test("is served although a FlowSchema is unreadable", async () => {
     const desk = await Desk.open();
-    const { store } = desk.server.workshop;
+    const { store } = desk.server.verbParts;
     const value = Buffer.from("{");
     await desk.done(store.write({ changes: [{ type: "put", key: "/registry/flowschemas/bad", value }] }));
 

@@ -9,7 +9,7 @@ import { SERVER_AUTHOR } from "../../write/journal.ts";
 import { timeText } from "../../write/system-metadata.ts";
 import { Mould } from "../object-template.ts";
 import type { Birth } from "../object-template.ts";
-import type { Chore, KeptObject } from "../required-objects.ts";
+import type { RequiredObjects, RequiredObject } from "../required-objects.ts";
 
 const API_VERSION = "apiregistration.k8s.io/v1";
 /** Keys in the order in which they are stored. */
@@ -24,7 +24,7 @@ const ON_START = "onstart";
 const LABELS = { [LABEL]: ON_START };
 
 /** One APIService for each group version that this server serves. Those of versions no longer served are deleted. */
-export function apiServices(registry: Registry, loop: Loop): Chore {
+export function apiServices(registry: Registry, loop: Loop): RequiredObjects {
   const resource = requireStored(registry, "apiregistration.k8s.io", "apiservices");
   const builtIn = new Set(registry.builtInVersions);
   const objects = registry.localVersions.flatMap((groupVersion) =>
@@ -49,7 +49,10 @@ interface Parts {
 }
 
 /** The aggregator's own group has no priority, and no APIService. */
-function kept(groupVersion: GroupVersionFacts, { resource, loop, isBuiltIn }: Parts): readonly KeptObject[] {
+function kept(
+  groupVersion: GroupVersionFacts,
+  { resource, loop, isBuiltIn }: Parts,
+): readonly RequiredObject[] {
   const { group, version, order } = groupVersion;
   if (order === undefined) return [];
   const [groupPriorityMinimum, versionPriority] = order;

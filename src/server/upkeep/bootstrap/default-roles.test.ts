@@ -3,16 +3,16 @@ import type { JsonObject } from "../../../api/json/json-object.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
 import { listAt, ServerFixture, textAt } from "../fixture.ts";
-import type { KeptObject } from "../required-objects.ts";
-import { HouseWriter } from "../server-writer.ts";
+import type { RequiredObject } from "../required-objects.ts";
+import { ServerWriter } from "../server-writer.ts";
 import { defaultRoleChore } from "./default-roles.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 
 /** The stored text without uids and times. */
-function storedText({ workshop }: ServerFixture, { resource, namespace, name }: KeptObject): string {
-  const entry = workshop.store.view.get(keyOf(resource, namespace, name));
+function storedText({ verbParts }: ServerFixture, { resource, namespace, name }: RequiredObject): string {
+  const entry = verbParts.store.view.get(keyOf(resource, namespace, name));
   return Buffer.from(entry?.value ?? [])
     .toString()
     .replace(/"uid":"[^"]*"/, '"uid":""')
@@ -22,8 +22,8 @@ function storedText({ workshop }: ServerFixture, { resource, namespace, name }: 
 describe("default roles and bindings", () => {
   test("default roles and bindings are stored as if each had been created by itself", async () => {
     const fixture = await ServerFixture.start();
-    const writer = new HouseWriter(fixture.workshop);
-    const { objects } = defaultRoleChore(fixture.workshop.registry);
+    const writer = new ServerWriter(fixture.verbParts);
+    const { objects } = defaultRoleChore(fixture.verbParts.registry);
     const born = objects.map((kept) => storedText(fixture, kept));
 
     for (const kept of objects) {
@@ -54,15 +54,15 @@ describe("default roles and bindings", () => {
     });
 
     async function restarted(): Promise<void> {
-      await ServerFixture.start({ store: fixture.workshop.store });
+      await ServerFixture.start({ store: fixture.verbParts.store });
     }
 
     test("a start that finds the roles in place writes nothing", async () => {
-      const { revision } = fixture.workshop.store.view;
+      const { revision } = fixture.verbParts.store.view;
 
       await restarted();
 
-      expect(fixture.workshop.store.view.revision).toBe(revision);
+      expect(fixture.verbParts.store.view.revision).toBe(revision);
     });
 
     test("a start restores removed rules and keeps added ones", async () => {
@@ -90,13 +90,13 @@ describe("default roles and bindings", () => {
 
     test("a start recreates a binding to another role and adds the missing subjects", async () => {
       const resource = requireStored(
-        fixture.workshop.registry,
+        fixture.verbParts.registry,
         "rbac.authorization.k8s.io",
         "clusterrolebindings",
       );
       const place = { resource, namespace: "", name: "system:monitoring" };
       await fixture.send("DELETE", `${BINDINGS}/${place.name}`);
-      await new HouseWriter(fixture.workshop).create(place, {
+      await new ServerWriter(fixture.verbParts).create(place, {
         metadata: { name: place.name },
         roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
       });

@@ -24,7 +24,7 @@ import { prefixOf } from "../../objects/versions.ts";
 import { SERVER_AUTHOR } from "../../write/journal.ts";
 import { Mould } from "../object-template.ts";
 import type { Birth } from "../object-template.ts";
-import type { Chore, KeptObject } from "../required-objects.ts";
+import type { RequiredObjects, RequiredObject } from "../required-objects.ts";
 
 const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
 const PLURALS = {
@@ -34,7 +34,7 @@ const PLURALS = {
   ClusterRoleBinding: "clusterrolebindings",
 } as const;
 
-export function defaultRoleChore(registry: Registry): Chore {
+export function defaultRoleChore(registry: Registry): RequiredObjects {
   const resources = new Map<string, StoredResource>(
     Object.entries(PLURALS).map(([kind, plural]) => [
       kind,
@@ -53,7 +53,7 @@ export function defaultRoleChore(registry: Registry): Chore {
   };
 }
 
-function kept(wanted: DefaultRole, resource: StoredResource): KeptObject {
+function kept(wanted: DefaultRole, resource: StoredResource): RequiredObject {
   const { name, namespace = "" } = wanted.metadata;
   // Objects are immutable, so one check for each is enough.
   const inOrder = new WeakSet<ApiObject>();

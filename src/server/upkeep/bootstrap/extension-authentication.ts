@@ -6,9 +6,9 @@ import type { ConfigMap } from "../../../api/generated/types/core-v1.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { FRONT_PROXY_HEADERS } from "../../request/front-proxy-headers.ts";
-import type { Chore } from "../required-objects.ts";
+import type { RequiredObjects } from "../required-objects.ts";
 
-export interface Vouchers {
+export interface RequestHeaderTrust {
   /** CA certificates in PEM. */
   readonly clientCa: string;
   readonly frontProxyCa: string;
@@ -19,7 +19,7 @@ export interface Vouchers {
 export interface ExtensionAuthenticationParts {
   readonly registry: Registry;
   /** Read at each check of the object. */
-  readonly vouchers: () => Vouchers;
+  readonly vouchers: () => RequestHeaderTrust;
   /** Another server may have a newer certificate of the same authority. Its version then stays. */
   readonly isStoreShared: boolean;
 }
@@ -31,7 +31,7 @@ export function extensionAuthentication({
   registry,
   vouchers,
   isStoreShared,
-}: ExtensionAuthenticationParts): Chore {
+}: ExtensionAuthenticationParts): RequiredObjects {
   const wanted = (): Data => dataOf(vouchers());
   return {
     name: "authentication for extension servers",
@@ -51,7 +51,7 @@ export function extensionAuthentication({
 
 type Data = Readonly<Record<string, string>>;
 
-function dataOf({ clientCa, frontProxyCa, frontProxyNames }: Vouchers): Data {
+function dataOf({ clientCa, frontProxyCa, frontProxyNames }: RequestHeaderTrust): Data {
   const { user, uid, group, extraPrefix } = FRONT_PROXY_HEADERS;
   return {
     "client-ca-file": clientCa,

@@ -54,7 +54,7 @@ describe("the flow control of a new server", () => {
 
   test("flow control objects are stored as if each had been created and updated by itself", async () => {
     const server = await ServerFixture.start();
-    const { store, registry, loop } = server.workshop;
+    const { store, registry, loop } = server.verbParts;
     const [chore] = flowControl({ registry, store, loop });
     const birth = { uid: "10000000-0000-0000-0000-000000000000", time: "2026-01-01T00:00:00Z" };
     const born = chore?.objects.map((kept) => kept.born?.cast(birth).object as FlowSchema | undefined) ?? [];
@@ -105,7 +105,7 @@ describe("the flow control of a new server", () => {
     const spec = { type: "Limited", limited: { ...body["spec"]?.["limited"], nominalConcurrencyShares: 9 } };
     const { bytes } = encodeObject({ ...body, spec } as unknown as ApiObject);
     const key = "/registry/prioritylevelconfigurations/catch-all";
-    await server.workshop.store.write({ changes: [{ type: "put", key, value: bytes }] });
+    await server.verbParts.store.write({ changes: [{ type: "put", key, value: bytes }] });
 
     await server.upkeep.settle();
 

@@ -24,7 +24,7 @@ import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-f
 import type { DefaultFlowObject } from "../../stages/fairness/default-flows.ts";
 import { timeText } from "../../write/system-metadata.ts";
 import { Mould } from "../object-template.ts";
-import type { Chore, KeptObject, Strays } from "../required-objects.ts";
+import type { RequiredObjects, RequiredObject, Strays } from "../required-objects.ts";
 import { bornFlow } from "./initial-flow.ts";
 import type { BornFlow } from "./initial-flow.ts";
 
@@ -40,7 +40,7 @@ interface Parts {
   readonly loop: Loop;
 }
 
-export function flowControl(parts: Parts): readonly Chore[] {
+export function flowControl(parts: Parts): readonly RequiredObjects[] {
   const levels = requireStored(parts.registry, GROUP, "prioritylevelconfigurations");
   const schemas = requireStored(parts.registry, GROUP, "flowschemas");
   return [
@@ -60,10 +60,10 @@ interface FlowParts extends Parts {
 }
 
 /** One chore for both kinds: the first start writes them together. */
-function keepingChore(parts: FlowParts): Chore {
+function keepingChore(parts: FlowParts): RequiredObjects {
   const { store, levels, schemas } = parts;
   const correctedStatus = (live: ApiObject): JsonObject => withCondition(live, parts);
-  const defaults: readonly KeptObject[] = [
+  const defaults: readonly RequiredObject[] = [
     ...DEFAULT_LEVELS.map((wanted) => kept(wanted, levels, [])),
     ...DEFAULT_SCHEMAS.map((wanted) => {
       const condition = danglingCondition(wanted.spec.priorityLevelConfiguration.name, true);
@@ -76,8 +76,8 @@ function keepingChore(parts: FlowParts): Chore {
     name: "flow control",
     boot: ["poststarthook/priority-and-fairness-config-producer"],
     /** Includes existing schemas of users, for which only the status is maintained. */
-    get objects(): readonly KeptObject[] {
-      const others: KeptObject[] = [];
+    get objects(): readonly RequiredObject[] {
+      const others: RequiredObject[] = [];
       for (const entry of store.accepted.range(prefix, prefixEnd(prefix))) {
         const name = entry.key.slice(prefix.length);
         if (names.has(name)) continue;
@@ -95,7 +95,7 @@ function kept(
   wanted: DefaultFlowObject<FlowSpec>,
   resource: StoredResource,
   conditions: readonly JsonObject[],
-): KeptObject {
+): RequiredObject {
   const kind = resource.facts.kind as BornFlow["kind"];
   const annotations = { [AUTO_UPDATE]: "true" };
   const { name, isMandatory } = wanted;

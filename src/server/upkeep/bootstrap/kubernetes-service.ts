@@ -7,7 +7,7 @@ import { findCidr, findIpAddress, ipAddressText } from "../../../api/values/ip-a
 import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { AddressRange } from "../../write/companions/address-range.ts";
-import type { Chore, KeptObject } from "../required-objects.ts";
+import type { RequiredObjects, RequiredObject } from "../required-objects.ts";
 
 const NAME = "kubernetes";
 const NAMESPACE = "default";
@@ -25,7 +25,7 @@ export interface KubernetesServiceParts {
   readonly port: number;
 }
 
-export function kubernetesService(parts: KubernetesServiceParts): readonly Chore[] {
+export function kubernetesService(parts: KubernetesServiceParts): readonly RequiredObjects[] {
   return [
     {
       name: "service of the API server",
@@ -41,7 +41,7 @@ export function kubernetesService(parts: KubernetesServiceParts): readonly Chore
   ];
 }
 
-function service({ registry, cidr, port }: KubernetesServiceParts): KeptObject {
+function service({ registry, cidr, port }: KubernetesServiceParts): RequiredObject {
   const ports = [{ name: PORT_NAME, protocol: "TCP", port: PORT, targetPort: port }];
   return {
     resource: requireStored(registry, "", "services"),
@@ -62,7 +62,7 @@ function service({ registry, cidr, port }: KubernetesServiceParts): KeptObject {
   };
 }
 
-function endpoints({ registry, addresses, port }: KubernetesServiceParts): KeptObject {
+function endpoints({ registry, addresses, port }: KubernetesServiceParts): RequiredObject {
   const ports = [{ name: PORT_NAME, port, protocol: "TCP" }];
   const subsets = (): readonly JsonObject[] => [{ addresses: addresses().map((ip) => ({ ip })), ports }];
   return {
@@ -83,7 +83,7 @@ function endpoints({ registry, addresses, port }: KubernetesServiceParts): KeptO
   };
 }
 
-function endpointSlice({ registry, addresses, port }: KubernetesServiceParts): KeptObject {
+function endpointSlice({ registry, addresses, port }: KubernetesServiceParts): RequiredObject {
   const parts = (): JsonObject => ({
     endpoints: addresses().map((address) => ({ addresses: [address], conditions: { ready: true } })),
     ports: [{ name: PORT_NAME, port, protocol: "TCP" }],

@@ -8,7 +8,7 @@ import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import type { Chore, KeptObject } from "../required-objects.ts";
+import type { RequiredObjects, RequiredObject } from "../required-objects.ts";
 
 /** Bytes of policies checked in one run. The status writes cause the next run, so that many policies do not delay other work. */
 const BYTES_PER_LOOK = 20_000;
@@ -19,10 +19,10 @@ export function policyTypes({
 }: {
   readonly registry: Registry;
   readonly store: Store;
-}): Chore {
+}): RequiredObjects {
   const resource = requireStored(registry, "admissionregistration.k8s.io", "validatingadmissionpolicies");
   const prefix = prefixOf(resource, "");
-  const kept = (name: string): KeptObject => ({
+  const kept = (name: string): RequiredObject => ({
     resource,
     namespace: "",
     name,
@@ -34,7 +34,7 @@ export function policyTypes({
     name: "policy types",
     watched: [prefix],
     get objects() {
-      const unchecked: KeptObject[] = [];
+      const unchecked: RequiredObject[] = [];
       let bytes = 0;
       for (const entry of store.accepted.range(prefix, prefixEnd(prefix))) {
         const object = StoredObject.of(entry).object as ValidatingAdmissionPolicy;

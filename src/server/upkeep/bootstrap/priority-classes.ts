@@ -1,6 +1,6 @@
 import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
-import type { Chore } from "../required-objects.ts";
+import type { RequiredObjects } from "../required-objects.ts";
 
 /** The values lie above those of users, which end at a billion. */
 const CLASSES = [
@@ -17,7 +17,7 @@ const CLASSES = [
 ];
 
 /** The two priority classes of system pods. */
-export function systemPriorityClasses(registry: Registry): Chore {
+export function systemPriorityClasses(registry: Registry): RequiredObjects {
   const resource = requireStored(registry, "scheduling.k8s.io", "priorityclasses");
   return {
     name: "system priority classes",

@@ -6,7 +6,7 @@ import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { DEFAULT_SERVICE_CIDR } from "../../write/companions/service-cidrs.ts";
 import { timeText } from "../../write/system-metadata.ts";
-import type { Chore } from "../required-objects.ts";
+import type { RequiredObjects } from "../required-objects.ts";
 
 export interface ServiceCidrParts {
   readonly registry: Registry;
@@ -16,7 +16,7 @@ export interface ServiceCidrParts {
 }
 
 /** The ServiceCIDR object with the ranges of the cluster's Services. */
-export function defaultServiceCidr({ registry, loop, cidrs }: ServiceCidrParts): Chore {
+export function defaultServiceCidr({ registry, loop, cidrs }: ServiceCidrParts): RequiredObjects {
   return {
     name: "default service range",
     boot: ["poststarthook/start-kubernetes-service-cidr-controller"],

@@ -4,11 +4,11 @@ import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import { loadIssuer, makePrivateKey } from "../../pki/issuer.ts";
 import { makeTokenKeys } from "../../pki/token-keys.ts";
 import { SharedStoreFixture } from "../shared-store-fixture.ts";
-import type { Vouchers } from "./extension-authentication.ts";
+import type { RequestHeaderTrust } from "./extension-authentication.ts";
 
 const issuer = loadIssuer(createRealLoop({ name: "test" }));
 
-function vouching(clientCa: string): () => Vouchers {
+function vouching(clientCa: string): () => RequestHeaderTrust {
   return () => ({ clientCa, frontProxyCa: clientCa, frontProxyNames: [] });
 }
 

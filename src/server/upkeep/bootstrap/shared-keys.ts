@@ -9,8 +9,8 @@ import { prefixEnd } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { findReadable } from "../../objects/stored-object.ts";
 import { keyOf, prefixOf } from "../../objects/versions.ts";
-import type { Workshop } from "../../verbs/verb.ts";
-import type { Vouchers } from "./extension-authentication.ts";
+import type { VerbParts } from "../../verbs/verb.ts";
+import type { RequestHeaderTrust } from "./extension-authentication.ts";
 
 const NAMESPACE = "kube-system";
 const TRUST = "extension-apiserver-authentication";
@@ -20,19 +20,22 @@ const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/
 /** Annotation of a server's Lease: ids of the keys whose tokens it accepts, the signing key first. */
 export const TOKEN_KEYS = "apiserver.setpoint.dev/token-keys";
 
-export function tokenKeyIds({ tokens }: Workshop): readonly string[] {
+export function tokenKeyIds({ tokens }: VerbParts): readonly string[] {
   return tokens.publicKeys.map(({ id }) => id);
 }
 
 /** Must run before the server writes its own keys into the cluster. */
-export function warnOfOtherKeys(workshop: Workshop, vouchers: (() => Vouchers) | undefined): void {
-  const { log } = workshop;
-  if (vouchers !== undefined && isOtherAuthority(workshop, vouchers()))
+export function warnOfOtherKeys(
+  verbParts: VerbParts,
+  vouchers: (() => RequestHeaderTrust) | undefined,
+): void {
+  const { log } = verbParts;
+  if (vouchers !== undefined && isOtherAuthority(verbParts, vouchers()))
     log.warn(`this cluster has another certificate authority than this server: ${REMEDY}`, {
       authority: `ConfigMap ${NAMESPACE}/${TRUST}`,
     });
-  const own = tokenKeyIds(workshop);
-  for (const { server, key } of tokenKeysOfServers(workshop)) {
+  const own = tokenKeyIds(verbParts);
+  for (const { server, key } of tokenKeysOfServers(verbParts)) {
     if (own.includes(key)) continue;
     log.warn(`tokens of service accounts that another server signs are refused by this one: ${REMEDY}`, {
       server,
@@ -42,7 +45,7 @@ export function warnOfOtherKeys(workshop: Workshop, vouchers: (() => Vouchers) |
 }
 
 /** Compares public keys, because a renewed certificate has the same authority. */
-function isOtherAuthority({ store, registry }: Workshop, { clientCa }: Vouchers): boolean {
+function isOtherAuthority({ store, registry }: VerbParts, { clientCa }: RequestHeaderTrust): boolean {
   const entry = store.view.get(keyOf(requireStored(registry, "", "configmaps"), NAMESPACE, TRUST));
   const map = entry === undefined ? undefined : (findReadable(entry) as ConfigMap | undefined);
   const known = publicKeysIn(map?.data?.["client-ca-file"] ?? "");
@@ -65,7 +68,7 @@ function publicKeysIn(pem: string): readonly string[] {
 function tokenKeysOfServers({
   store,
   registry,
-}: Workshop): readonly { readonly server: string; readonly key: string }[] {
+}: VerbParts): readonly { readonly server: string; readonly key: string }[] {
   const prefix = prefixOf(requireStored(registry, "coordination.k8s.io", "leases"), NAMESPACE);
   return [...store.view.range(prefix, prefixEnd(prefix))].flatMap((entry) => {
     const lease = findReadable(entry) as Lease | undefined;

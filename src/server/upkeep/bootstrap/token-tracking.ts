@@ -4,9 +4,9 @@ import type { Loop } from "../../../base/loop/loop.ts";
 import { dayText, findDay, TRACKED_SINCE, TRACKING } from "../../../resources/core/legacy-token.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
-import type { Chore } from "../required-objects.ts";
+import type { RequiredObjects } from "../required-objects.ts";
 
-export function tokenTracking(registry: Registry, loop: Loop): Chore {
+export function tokenTracking(registry: Registry, loop: Loop): RequiredObjects {
   const since = (): Record<string, string> => ({ [TRACKED_SINCE]: dayText(loop.now()) });
   return {
     name: "tracking of tokens in Secrets",

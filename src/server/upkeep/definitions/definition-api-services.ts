@@ -10,24 +10,24 @@ import { requireStored } from "../../objects/registry.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import type { Workshop } from "../../verbs/verb.ts";
-import { HouseWriter } from "../server-writer.ts";
+import type { VerbParts } from "../../verbs/verb.ts";
+import { ServerWriter } from "../server-writer.ts";
 
 const LABEL = "kube-aggregator.kubernetes.io/automanaged";
 
 export class CustomApiServices {
   /** Prefix of all APIServices in the store. */
   readonly prefix: string;
-  readonly #workshop: Workshop;
+  readonly #verbParts: VerbParts;
   readonly #resource: StoredResource;
-  readonly #writer: HouseWriter;
+  readonly #writer: ServerWriter;
   readonly #builtIn: ReadonlySet<string>;
 
-  constructor(workshop: Workshop) {
-    this.#workshop = workshop;
-    this.#resource = requireStored(workshop.registry, "apiregistration.k8s.io", "apiservices");
-    this.#writer = new HouseWriter(workshop);
-    this.#builtIn = new Set(workshop.registry.localVersions.map(apiVersionOf));
+  constructor(verbParts: VerbParts) {
+    this.#verbParts = verbParts;
+    this.#resource = requireStored(verbParts.registry, "apiregistration.k8s.io", "apiservices");
+    this.#writer = new ServerWriter(verbParts);
+    this.#builtIn = new Set(verbParts.registry.localVersions.map(apiVersionOf));
     this.prefix = prefixOf(this.#resource, "");
   }
 
@@ -43,7 +43,7 @@ export class CustomApiServices {
   async keep(group: string): Promise<void> {
     const versions = this.#servedVersions(group);
     for (const version of versions) await this.#put(version, group);
-    const { accepted } = this.#workshop.store;
+    const { accepted } = this.#verbParts.store;
     for (const entry of accepted.range(this.prefix, prefixEnd(this.prefix))) {
       if (!entry.key.endsWith(`.${group}`)) continue;
       const { metadata, spec } = StoredObject.of(entry).object as APIService;
@@ -54,7 +54,7 @@ export class CustomApiServices {
 
   #servedVersions(group: string): ReadonlySet<string> {
     const versions = new Set<string>();
-    for (const entry of this.#workshop.store.accepted.range(DEFINITIONS, prefixEnd(DEFINITIONS))) {
+    for (const entry of this.#verbParts.store.accepted.range(DEFINITIONS, prefixEnd(DEFINITIONS))) {
       if (!entry.key.endsWith(`.${group}`)) continue;
       const outline = findOutline(entry);
       if (outline?.group !== group || !outline.isEstablished) continue;

@@ -22,9 +22,9 @@ import { findOutline } from "../../custom/custom-outline.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { UnreadableValue } from "../../objects/unreadable.ts";
-import type { Workshop } from "../../verbs/verb.ts";
+import type { VerbParts } from "../../verbs/verb.ts";
 import { timeText } from "../../write/system-metadata.ts";
-import { HouseWriter } from "../server-writer.ts";
+import { ServerWriter } from "../server-writer.ts";
 import { CustomApiServices } from "./definition-api-services.ts";
 import { InstanceRemoval } from "./instance-removal.ts";
 import { plannedStatus, takenNames } from "./name-plan.ts";
@@ -49,9 +49,9 @@ interface Wait {
 type Work = `definition ${string}` | `group ${string}`;
 
 export class CustomDefinitions {
-  readonly #workshop: Workshop;
+  readonly #verbParts: VerbParts;
   readonly #kinds: CustomKinds;
-  readonly #writer: HouseWriter;
+  readonly #writer: ServerWriter;
   readonly #resource: StoredResource;
   readonly #services: CustomApiServices;
   readonly #removal: InstanceRemoval;
@@ -60,13 +60,13 @@ export class CustomDefinitions {
   readonly #waits = new Map<string, Wait>();
   #isFollowing = false;
 
-  constructor(workshop: Workshop, kinds: CustomKinds) {
-    this.#workshop = workshop;
+  constructor(verbParts: VerbParts, kinds: CustomKinds) {
+    this.#verbParts = verbParts;
     this.#kinds = kinds;
-    this.#writer = new HouseWriter(workshop);
-    this.#resource = requireStored(workshop.registry, "apiextensions.k8s.io", "customresourcedefinitions");
-    this.#services = new CustomApiServices(workshop);
-    this.#removal = new InstanceRemoval(workshop);
+    this.#writer = new ServerWriter(verbParts);
+    this.#resource = requireStored(verbParts.registry, "apiextensions.k8s.io", "customresourcedefinitions");
+    this.#services = new CustomApiServices(verbParts);
+    this.#removal = new InstanceRemoval(verbParts);
   }
 
   /** Whether all existing definitions have been read and changes are watched. */
@@ -99,7 +99,7 @@ export class CustomDefinitions {
 
   /** Calls `note` for every key under the prefix, then for each change. Ends with the signal or the store. */
   async #follow(prefix: string, signal: AbortSignal, note: (key: string) => void): Promise<void> {
-    const { store, loop } = this.#workshop;
+    const { store, loop } = this.#verbParts;
     const random = loop.random("custom-definitions");
     for (let failures = 0; !signal.aborted; failures++) {
       const { view } = store;
@@ -119,7 +119,7 @@ export class CustomDefinitions {
     signal: AbortSignal,
     note: (key: string) => void,
   ): Promise<void> {
-    const watch = this.#workshop.store.watch({ ...range, lane: "loop" });
+    const watch = this.#verbParts.store.watch({ ...range, lane: "loop" });
     const close = (): void => watch.close();
     signal.addEventListener("abort", close, { once: true });
     try {
@@ -143,7 +143,7 @@ export class CustomDefinitions {
   }
 
   async #settleAll(signal: AbortSignal): Promise<void> {
-    const { loop, log } = this.#workshop;
+    const { loop, log } = this.#verbParts;
     const random = loop.random("custom-definitions");
     const failures = new Map<Work, number>();
     let count = 0;
@@ -180,7 +180,7 @@ export class CustomDefinitions {
   async #settleDefinition(name: string): Promise<void> {
     const group = name.slice(name.indexOf(".") + 1);
     this.#work.add(`group ${group}`);
-    const entry = this.#workshop.store.accepted.get(DEFINITIONS + name);
+    const entry = this.#verbParts.store.accepted.get(DEFINITIONS + name);
     const outline = entry === undefined ? undefined : findOutline(entry);
     // At every start most definitions are settled. These need no decoding.
     if (outline?.isSettled === true && !outline.isDeleted) return;
@@ -199,7 +199,7 @@ export class CustomDefinitions {
   }
 
   async #establish(name: string, definition: CustomResourceDefinition): Promise<void> {
-    const { loop } = this.#workshop;
+    const { loop } = this.#verbParts;
     const status = plannedStatus(definition, this.#taken(name, definition), timeText(loop.now()));
     if (status === definition.status) return;
     const place = { resource: this.#resource, namespace: "", name };
@@ -209,7 +209,7 @@ export class CustomDefinitions {
 
   /** Names of the other definitions in the group, and those of the published API, even if it is not served. */
   #taken(name: string, { spec }: CustomResourceDefinition): TakenNames {
-    const { accepted } = this.#workshop.store;
+    const { accepted } = this.#verbParts.store;
     const names = groupVersions()
       .filter(({ group }) => group === spec.group)
       .flatMap(({ resources }) => resources.map(builtInNames));
@@ -223,7 +223,7 @@ export class CustomDefinitions {
 
   /** Definitions with refused names may get them now. */
   #noteGroup(group: string): void {
-    const { accepted } = this.#workshop.store;
+    const { accepted } = this.#verbParts.store;
     for (const entry of accepted.range(DEFINITIONS, prefixEnd(DEFINITIONS))) {
       const isRefused = entry.key.endsWith(`.${group}`) && findOutline(entry)?.hasAllNames === false;
       if (isRefused) this.#work.add(`definition ${entry.key.slice(DEFINITIONS.length)}`);
@@ -243,7 +243,7 @@ export class CustomDefinitions {
   /** Checks the definition again when the remaining objects change. */
   #wait(name: string, { spec }: CustomResourceDefinition): void {
     if (this.#waits.has(name)) return;
-    const { store } = this.#workshop;
+    const { store } = this.#verbParts;
     const prefix = `/registry/${spec.group}/${spec.names.plural}/`;
     const watch = store.watch({ prefix, after: store.view.revision, lane: "background" });
     this.#waits.set(name, { watch, ended: this.#noteChanges(name, watch) });

@@ -11,7 +11,7 @@ import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import { removeOne } from "../../verbs/delete.ts";
-import type { Workshop } from "../../verbs/verb.ts";
+import type { VerbParts } from "../../verbs/verb.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import type { Place } from "../../write/object-writer.ts";
 import { timeText } from "../../write/system-metadata.ts";
@@ -38,10 +38,10 @@ export interface Target {
 export type Outcome = "done" | "more" | "waiting";
 
 export class InstanceRemoval {
-  readonly #workshop: Workshop;
+  readonly #verbParts: VerbParts;
 
-  constructor(workshop: Workshop) {
-    this.#workshop = workshop;
+  constructor(verbParts: VerbParts) {
+    this.#verbParts = verbParts;
   }
 
   async remove(definition: CustomResourceDefinition, { place, instances }: Target): Promise<Outcome> {
@@ -59,7 +59,7 @@ export class InstanceRemoval {
     const prefix = prefixOf(resource, "");
     let held = 0;
     let asked = 0;
-    for (const entry of this.#workshop.store.accepted.range(prefix, prefixEnd(prefix))) {
+    for (const entry of this.#verbParts.store.accepted.range(prefix, prefixEnd(prefix))) {
       const { metadata } = StoredObject.of(entry).object;
       if (metadata.deletionTimestamp !== undefined) {
         held += 1;
@@ -77,7 +77,7 @@ export class InstanceRemoval {
   async #removeOne(place: Place): Promise<void> {
     const target = { ...place, consent: "unasked" } as const;
     try {
-      await removeOne(target, { apiVersion: "v1", kind: "DeleteOptions" }, this.#workshop);
+      await removeOne(target, { apiVersion: "v1", kind: "DeleteOptions" }, this.#verbParts);
     } catch (error) {
       if (!isApiError(error, "NotFound")) throw error;
     }
@@ -87,7 +87,7 @@ export class InstanceRemoval {
   async #change(place: Place, change: (object: Definition) => ApiObject): Promise<void> {
     const options = { isDryRun: false, onConflict: "retry" } as const;
     try {
-      await new ObjectWriter(this.#workshop).update(place, options, (previous) => ({
+      await new ObjectWriter(this.#verbParts).update(place, options, (previous) => ({
         outcome: "put",
         object: change(previous as Definition),
       }));
@@ -98,7 +98,7 @@ export class InstanceRemoval {
 
   #marked(object: Definition): ApiObject {
     const { status } = object;
-    const now = timeText(this.#workshop.loop.now());
+    const now = timeText(this.#verbParts.loop.now());
     const conditions: readonly CustomResourceDefinitionCondition[] = withConditions(
       status.conditions,
       [IN_PROGRESS],

@@ -11,11 +11,11 @@ import { prefixEnd } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import type { Workshop } from "../../verbs/verb.ts";
-import type { Vouchers } from "../bootstrap/extension-authentication.ts";
+import type { VerbParts } from "../../verbs/verb.ts";
+import type { RequestHeaderTrust } from "../bootstrap/extension-authentication.ts";
 import { TOKEN_KEYS, tokenKeyIds, warnOfOtherKeys } from "../bootstrap/shared-keys.ts";
-import type { Routine } from "../periodic-task.ts";
-import { HouseWriter } from "../server-writer.ts";
+import type { PeriodicTask } from "../periodic-task.ts";
+import { ServerWriter } from "../server-writer.ts";
 import type { Place } from "../server-writer.ts";
 
 const NAMESPACE = "kube-system";
@@ -56,13 +56,16 @@ function isExpired({ spec }: Lease, now: number): boolean {
 
 interface ServerSelf {
   readonly hostname: string;
-  readonly vouchers: (() => Vouchers) | undefined;
+  readonly vouchers: (() => RequestHeaderTrust) | undefined;
 }
 
-export function identityLease(workshop: Workshop, { hostname, vouchers }: ServerSelf): readonly Routine[] {
-  const { loop, store, registry } = workshop;
+export function identityLease(
+  verbParts: VerbParts,
+  { hostname, vouchers }: ServerSelf,
+): readonly PeriodicTask[] {
+  const { loop, store, registry } = verbParts;
   const resource = requireStored(registry, "coordination.k8s.io", "leases");
-  const writer = new HouseWriter(workshop);
+  const writer = new ServerWriter(verbParts);
   const own: Place = { resource, namespace: NAMESPACE, name: serverIdentity(hostname) };
   const holderIdentity = `${own.name}_${loop.random("identity").uuid()}`;
   const labels = { [IDENTITY_LABEL]: IDENTITY, "kubernetes.io/hostname": hostname };
@@ -75,7 +78,7 @@ export function identityLease(workshop: Workshop, { hostname, vouchers }: Server
     const live = writer.find(own) as Lease | undefined;
     const renewTime = formatMicroTime(BigInt(Math.floor(loop.now())) * 1000n);
     const term = { leaseDurationSeconds: DURATION_S, renewTime };
-    const annotations = { [TOKEN_KEYS]: tokenKeyIds(workshop).join(",") };
+    const annotations = { [TOKEN_KEYS]: tokenKeyIds(verbParts).join(",") };
     if (live !== undefined) return writer.update(own, renewed(live, { labels, annotations, term }), "");
     const { apiVersion, facts } = resource;
     const metadata = { name: own.name, namespace: NAMESPACE, labels, annotations };
@@ -104,7 +107,7 @@ export function identityLease(workshop: Workshop, { hostname, vouchers }: Server
       boot: ["poststarthook/start-kube-apiserver-identity-lease-controller"],
       firstAfterMs: 0,
       everyMs: RENEWAL_MS,
-      begin: async () => warnOfOtherKeys(workshop, vouchers),
+      begin: async () => warnOfOtherKeys(verbParts, vouchers),
       perform: renew,
       end: () => release(writer, own),
     },
@@ -134,7 +137,7 @@ function renewed(live: Lease, { labels, annotations, term }: Renewal): JsonObjec
 }
 
 /** Another server may have removed it first. */
-async function release(writer: HouseWriter, place: Place): Promise<void> {
+async function release(writer: ServerWriter, place: Place): Promise<void> {
   if (!writer.exists(place)) return;
   try {
     await writer.remove(place);

@@ -6,7 +6,7 @@ import { findIpAddress } from "../../../api/values/ip-address.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store } from "../../../store/store.ts";
-import type { Routine } from "../periodic-task.ts";
+import type { PeriodicTask } from "../periodic-task.ts";
 
 export const SERVER_LEASES = "/registry/masterleases/";
 /** Same as kube-apiserver's. Clients may still be sent to a dead server for this long. */
@@ -41,7 +41,7 @@ export class ServerLease {
     return [...found].toSorted();
   }
 
-  routine(): Routine {
+  routine(): PeriodicTask {
     return {
       name: "server lease",
       firstAfterMs: RENEWAL_MS,

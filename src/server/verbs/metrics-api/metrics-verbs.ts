@@ -13,14 +13,14 @@ import { keyOf, prefixOf } from "../../objects/versions.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { listOptionsOf } from "../read/list-options.ts";
-import type { Verb, Workshop } from "../verb.ts";
+import type { Verb, VerbParts } from "../verb.ts";
 import { nodeMetrics, podMetrics } from "./metrics-objects.ts";
 import type { Measurement } from "./metrics-objects.ts";
 import type { UsageSource } from "./usage-source.ts";
 
-export const showPodMetrics: Verb<Resource> = async (call, workshop) => {
-  const asked = askedOf(call, workshop, "pods");
-  const view = await workshop.store.fresh();
+export const showPodMetrics: Verb<Resource> = async (call, verbParts) => {
+  const asked = askedOf(call, verbParts, "pods");
+  const view = await verbParts.store.fresh();
   const objectOf = (pod: Pod): ApiObject | undefined => {
     const usage = asked.source.findPod(pod);
     return usage === undefined ? undefined : podMetrics(pod, usage, asked.measurement);
@@ -28,10 +28,10 @@ export const showPodMetrics: Verb<Resource> = async (call, workshop) => {
   return call.info.name === "" ? listed<Pod>(view, asked, objectOf) : found<Pod>(view, asked, objectOf);
 };
 
-export const showNodeMetrics: Verb<Resource> = async (call, workshop) => {
-  const asked = askedOf(call, workshop, "nodes");
-  const view = await workshop.store.fresh();
-  const pods = podsByNode(view, requireStored(workshop.registry, "", "pods"));
+export const showNodeMetrics: Verb<Resource> = async (call, verbParts) => {
+  const asked = askedOf(call, verbParts, "nodes");
+  const view = await verbParts.store.fresh();
+  const pods = podsByNode(view, requireStored(verbParts.registry, "", "pods"));
   const objectOf = (node: Node): ApiObject | undefined => {
     const usage = asked.source.findNode(node, pods.get(node.metadata.name) ?? []);
     return usage === undefined ? undefined : nodeMetrics(node, usage, asked.measurement);
@@ -47,7 +47,7 @@ interface Asked {
   readonly measured: StoredResource;
 }
 
-function askedOf(call: Call, { usage, registry, loop }: Workshop, measured: string): Asked {
+function askedOf(call: Call, { usage, registry, loop }: VerbParts, measured: string): Asked {
   if (usage === undefined) throw unknownResource();
   const measurement = { now: loop.now(), windowMs: usage.windowMs };
   return { call, source: usage, measurement, measured: requireStored(registry, "", measured) };

@@ -7,14 +7,14 @@ import { keyOf } from "../../objects/versions.ts";
 import type { Answer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { groupResource } from "../../write/object-writer.ts";
-import type { Workshop } from "../verb.ts";
+import type { VerbParts } from "../verb.ts";
 import { resourceVersionOf } from "./list-options.ts";
 import { reachRevision } from "./revision-wait.ts";
 
 /** Reads the newest state without a resourceVersion. With one, reads a state at least as new, or with `Exact` that revision. */
-export function get(call: Call<StoredResource>, workshop: Workshop): Answer | Promise<Answer> {
-  const { freshView } = workshop.store;
-  if (freshView === undefined || call.query.size > 0) return getAsAsked(call, workshop);
+export function get(call: Call<StoredResource>, verbParts: VerbParts): Answer | Promise<Answer> {
+  const { freshView } = verbParts.store;
+  if (freshView === undefined || call.query.size > 0) return getAsAsked(call, verbParts);
   return found(freshView, call);
 }
 
@@ -24,7 +24,7 @@ function found(view: View, { resource, info }: Call<StoredResource>): Answer {
   return { type: "stored", code: 200, stored: StoredObject.of(entry), resource };
 }
 
-async function getAsAsked(call: Call<StoredResource>, { store, loop }: Workshop): Promise<Answer> {
+async function getAsAsked(call: Call<StoredResource>, { store, loop }: VerbParts): Promise<Answer> {
   const { resource, info, query } = call;
   const key = keyOf(resource, info.namespace, info.name);
   const asked = resourceVersionOf(query);

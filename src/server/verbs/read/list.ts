@@ -8,7 +8,7 @@ import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import type { ListAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
-import type { Workshop } from "../verb.ts";
+import type { VerbParts } from "../verb.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import type { ContinueToken } from "./continue-token.ts";
 import { listOptionsOf } from "./list-options.ts";
@@ -24,7 +24,7 @@ import { reachRevision } from "./revision-wait.ts";
 const CONSISTENT_MS = 5 * 60_000;
 
 /** Lists objects. All pages of a list show one revision, whatever is written in the meantime. */
-export async function list(call: Call<StoredResource>, workshop: Workshop): Promise<ListAnswer> {
+export async function list(call: Call<StoredResource>, verbParts: VerbParts): Promise<ListAnswer> {
   const { resource, info, query } = call;
   const options = withUsedLimit(listOptionsOf(query, resource.facts, "list"), resource);
   // A watch on an object's own path lists that object: `GET …/pods/a?watch` has no other form of list.
@@ -32,15 +32,15 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   const prefix = prefixOf(resource, info.namespace);
   const token = options.continueToken === "" ? undefined : decodeContinue(options.continueToken);
   const isOne = name !== undefined && (info.namespace !== "" || !resource.facts.namespaced);
-  const view = await viewFor({ token, options, prefix, isOne }, workshop);
-  const reading = isOne ? undefined : workshop.readyToList(prefixOf(resource, ""));
+  const view = await viewFor({ token, options, prefix, isOne }, verbParts);
+  const reading = isOne ? undefined : verbParts.readyToList(prefixOf(resource, ""));
   if (reading !== undefined) await reading;
-  const filter = filterOf(options, resource, workshop.versions);
-  const since = token === undefined || token.revision < 0 ? workshop.loop.now() : token.since;
+  const filter = filterOf(options, resource, verbParts.versions);
+  const since = token === undefined || token.revision < 0 ? verbParts.loop.now() : token.since;
   const collection = { view, prefix, token, since, options, name, resource, isOne };
-  if (filter !== undefined) await readyToFilter(collection, workshop);
+  if (filter !== undefined) await readyToFilter(collection, verbParts);
   const answer = collect(collection, filter);
-  warnOfUnreadable(call, workshop.unreadable(prefix));
+  warnOfUnreadable(call, verbParts.unreadable(prefix));
   return answer;
 }
 
@@ -63,7 +63,7 @@ function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListO
 }
 
 /** Converts the objects before filtering: selectors apply to the requested version. */
-async function readyToFilter(collection: Collection, { versions }: Workshop): Promise<void> {
+async function readyToFilter(collection: Collection, { versions }: VerbParts): Promise<void> {
   const { view, prefix, resource } = collection;
   if (resource.custom?.webhook === undefined) return;
   const entries = isOnePlace(collection)
@@ -83,7 +83,7 @@ interface ViewRequest {
   readonly isOne: boolean;
 }
 
-async function viewFor(request: ViewRequest, { store, loop }: Workshop): Promise<View> {
+async function viewFor(request: ViewRequest, { store, loop }: VerbParts): Promise<View> {
   const { token, options, prefix } = request;
   if (token !== undefined) {
     if ((options.resourceVersion ?? 0) > 0)
@@ -113,7 +113,7 @@ function isExact({ options: { resourceVersion = 0, match, limit }, isOne }: View
 async function stateAt(
   revision: number,
   prefix: string,
-  { store, loop }: Pick<Workshop, "store" | "loop">,
+  { store, loop }: Pick<VerbParts, "store" | "loop">,
 ): Promise<View> {
   try {
     return await store.at(revision, prefix);

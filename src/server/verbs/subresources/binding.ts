@@ -22,20 +22,20 @@ import { normal } from "../../write/incoming.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import { writeOptionsOf } from "../../write/write-options.ts";
 import { checkPreconditions } from "../update.ts";
-import type { Verb, Workshop } from "../verb.ts";
+import type { Verb, VerbParts } from "../verb.ts";
 import { created } from "./success.ts";
 
-export const bindPod: Verb = async (call, workshop) => {
+export const bindPod: Verb = async (call, verbParts) => {
   const binding = await readBinding(call);
   const { name } = call.info;
   if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
-  return bind(binding, call, workshop);
+  return bind(binding, call, verbParts);
 };
 
 /** Binds the pod that has the binding's name. */
-export const createBinding: Verb<Resource> = async (call, workshop) => {
+export const createBinding: Verb<Resource> = async (call, verbParts) => {
   const binding = await readBinding(call);
-  return bind(binding, { ...call, info: { ...call.info, name: binding.metadata.name } }, workshop);
+  return bind(binding, { ...call, info: { ...call.info, name: binding.metadata.name } }, verbParts);
 };
 
 async function readBinding(call: Call): Promise<Binding> {
@@ -56,10 +56,10 @@ function draftOf(pod: Pod): Draft<Pod> {
   return { ...pod, metadata: { ...metadata }, spec: { ...spec }, status: cloneJson(status) } as Draft<Pod>;
 }
 
-async function bind(sent: Binding, call: Call, workshop: Workshop): Promise<Answer> {
-  const resource = requireStored(workshop.registry, "", "pods");
+async function bind(sent: Binding, call: Call, verbParts: VerbParts): Promise<Answer> {
+  const resource = requireStored(verbParts.registry, "", "pods");
   // Admission sees `pods/binding` or `bindings`, as the request was sent.
-  const pass = callPass({ call, workshop }, "CREATE");
+  const pass = callPass({ call, verbParts }, "CREATE");
   const binding = pass === undefined ? sent : await pass.admit(sent);
   const errors = new FieldErrors();
   checkBinding(binding, errors);
@@ -67,8 +67,8 @@ async function bind(sent: Binding, call: Call, workshop: Workshop): Promise<Answ
   if (!errors.isEmpty) throw invalid({ group: "", kind: "Binding" }, name, errors.found);
   const { isDryRun, user } = writeOptionsOf(call);
   const place = { resource, namespace: call.info.namespace, name };
-  const context = { now: workshop.loop.now(), user };
-  await new ObjectWriter(workshop).update(place, { isDryRun, onConflict: "retry" }, (previous) => {
+  const context = { now: verbParts.loop.now(), user };
+  await new ObjectWriter(verbParts).update(place, { isDryRun, onConflict: "retry" }, (previous) => {
     const { uid, resourceVersion } = binding.metadata;
     checkPreconditions({ uid, resourceVersion }, previous, resource);
     const why = bindingConflict(previous as Pod);

@@ -13,7 +13,7 @@ import { prefixOf } from "../../objects/versions.ts";
 import { normal } from "../../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
 import { timeText } from "../../write/system-metadata.ts";
-import type { Workshop } from "../verb.ts";
+import type { VerbParts } from "../verb.ts";
 
 /** Same as upstream's. More unconfirmed evictions mean that the controller is down. */
 const UNCONFIRMED_MAX = 2000;
@@ -22,7 +22,10 @@ const RETRY_SECONDS = 10;
 const REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 /** Finds the budget that covers the pod. */
-export function budgetOf(pod: Pod, { store, registry, versions }: Workshop): PodDisruptionBudget | undefined {
+export function budgetOf(
+  pod: Pod,
+  { store, registry, versions }: VerbParts,
+): PodDisruptionBudget | undefined {
   const resource = budgetResource(registry);
   const prefix = prefixOf(resource, pod.metadata.namespace ?? "");
   const found: PodDisruptionBudget[] = [];
@@ -65,13 +68,13 @@ interface Disruption {
 export async function spendDisruption(
   budget: PodDisruptionBudget,
   { pod, isDryRun }: Disruption,
-  workshop: Workshop,
+  verbParts: VerbParts,
 ): Promise<void> {
-  const resource = budgetResource(workshop.registry);
+  const resource = budgetResource(verbParts.registry);
   const { name, namespace = "" } = budget.metadata;
-  const now = timeText(workshop.loop.now());
+  const now = timeText(verbParts.loop.now());
   const options = { isDryRun, onConflict: "retry" } as const;
-  await new ObjectWriter(workshop).update({ resource, namespace, name }, options, (previous) => {
+  await new ObjectWriter(verbParts).update({ resource, namespace, name }, options, (previous) => {
     refuseWhenSpent(previous as PodDisruptionBudget, resource);
     const draft = cloneJson(previous) as Draft<PodDisruptionBudget>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
@@ -132,6 +135,6 @@ function noteExhausted(draft: Draft<PodDisruptionBudget>, now: string): void {
   draft.status.conditions = [...conditions.filter((each) => each !== known), condition];
 }
 
-function budgetResource(registry: Workshop["registry"]): StoredResource {
+function budgetResource(registry: VerbParts["registry"]): StoredResource {
   return requireStored(registry, "policy", "poddisruptionbudgets");
 }

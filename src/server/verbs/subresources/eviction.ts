@@ -21,17 +21,17 @@ import { removeOne } from "../delete.ts";
 import type { Target } from "../delete.ts";
 import { checkPreconditions } from "../update.ts";
 import type { Preconditions } from "../update.ts";
-import type { Verb, Workshop } from "../verb.ts";
+import type { Verb, VerbParts } from "../verb.ts";
 import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
 import { created } from "./success.ts";
 
 /** Same as upstream's. */
 const TRIES_MAX = 20;
 
-export const evictPod: Verb = async (call, workshop) => {
+export const evictPod: Verb = async (call, verbParts) => {
   const { info, resource } = call;
   const sent = await readEviction(call);
-  const pass = callPass({ call, workshop }, "CREATE");
+  const pass = callPass({ call, verbParts }, "CREATE");
   const eviction = pass === undefined ? sent : await pass.admit(sent);
   const isTrial = writeOptionsOf(call).isDryRun || isDryRun(eviction.deleteOptions?.dryRun ?? []);
   const place = { resource, namespace: info.namespace, name: info.name };
@@ -42,7 +42,7 @@ export const evictPod: Verb = async (call, workshop) => {
     ...eviction.deleteOptions,
     ...(isTrial && { dryRun: ["All"] }),
   };
-  for (let tries = 1; (await attempt(target, options, workshop)) === "overtaken"; tries++) {
+  for (let tries = 1; (await attempt(target, options, verbParts)) === "overtaken"; tries++) {
     if (tries === TRIES_MAX) throw conflict(groupResource(resource), info.name);
   }
   return created();
@@ -51,17 +51,17 @@ export const evictPod: Verb = async (call, workshop) => {
 async function attempt(
   target: Target,
   options: DeleteOptions,
-  workshop: Workshop,
+  verbParts: VerbParts,
 ): Promise<"done" | "overtaken"> {
-  const pod = await readPod(target, workshop);
-  const { whenOvertaken } = await judge(pod, isDryRun(options.dryRun ?? []), workshop);
+  const pod = await readPod(target, verbParts);
+  const { whenOvertaken } = await judge(pod, isDryRun(options.dryRun ?? []), verbParts);
   if (whenOvertaken === undefined || options.preconditions?.resourceVersion !== undefined) {
-    await evict(target, options, workshop);
+    await evict(target, options, verbParts);
     return "done";
   }
   checkPreconditions({ uid: options.preconditions?.uid, resourceVersion: undefined }, pod, target.resource);
   try {
-    await evict(target, inVersionOf(pod, options), workshop);
+    await evict(target, inVersionOf(pod, options), verbParts);
     return "done";
   } catch (error) {
     if (!isApiError(error, "Conflict")) throw error;
@@ -76,13 +76,13 @@ interface Judgement {
 }
 
 /** A budget protects running pods. A pod that has ended, has not started or is being deleted needs no budget. */
-async function judge(pod: Pod, isTrial: boolean, workshop: Workshop): Promise<Judgement> {
+async function judge(pod: Pod, isTrial: boolean, verbParts: VerbParts): Promise<Judgement> {
   if (isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return { whenOvertaken: undefined };
   if (pod.status.phase === "Pending") return { whenOvertaken: "judge again" };
-  const budget = budgetOf(pod, workshop);
+  const budget = budgetOf(pod, verbParts);
   if (budget === undefined) return { whenOvertaken: undefined };
   if (ignoresUnready(budget, pod)) return { whenOvertaken: stillProcessed(budget) };
-  await spendDisruption(budget, { pod, isDryRun: isTrial }, workshop);
+  await spendDisruption(budget, { pod, isDryRun: isTrial }, verbParts);
   return { whenOvertaken: undefined };
 }
 
@@ -91,17 +91,17 @@ function inVersionOf({ metadata }: Pod, options: DeleteOptions): DeleteOptions {
   return { ...options, preconditions: { ...options.preconditions, resourceVersion } };
 }
 
-async function evict(target: Target, options: DeleteOptions, workshop: Workshop): Promise<void> {
+async function evict(target: Target, options: DeleteOptions, verbParts: VerbParts): Promise<void> {
   if (isDryRun(options.dryRun ?? [])) {
-    await removeOne(target, options, workshop);
+    await removeOne(target, options, verbParts);
     return;
   }
   const { preconditions } = options;
-  const resourceVersion = await noteDisruption(target, preconditions, workshop);
+  const resourceVersion = await noteDisruption(target, preconditions, verbParts);
   // The note changes the resourceVersion, so the precondition moves on to the new one.
   const isNamed = preconditions?.resourceVersion !== undefined;
   const next = isNamed ? { ...options, preconditions: { ...preconditions, resourceVersion } } : options;
-  await removeOne(target, next, workshop);
+  await removeOne(target, next, verbParts);
 }
 
 async function readEviction(call: Call): Promise<Eviction> {
@@ -115,7 +115,7 @@ async function readEviction(call: Call): Promise<Eviction> {
   return object as Eviction;
 }
 
-async function readPod({ resource, namespace, name }: Place, { store, versions }: Workshop): Promise<Pod> {
+async function readPod({ resource, namespace, name }: Place, { store, versions }: VerbParts): Promise<Pod> {
   const entry = (await store.fresh()).get(keyOf(resource, namespace, name));
   if (entry === undefined) throw notFound(groupResource(resource), name);
   return versions.entry(entry, resource) as Pod;
@@ -125,11 +125,11 @@ async function readPod({ resource, namespace, name }: Place, { store, versions }
 async function noteDisruption(
   place: Place,
   { uid, resourceVersion }: Partial<Preconditions> = {},
-  workshop: Workshop,
+  verbParts: VerbParts,
 ): Promise<string> {
-  const now = timeText(workshop.loop.now());
+  const now = timeText(verbParts.loop.now());
   const options = { isDryRun: false, onConflict: "retry" } as const;
-  const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
+  const saved = await new ObjectWriter(verbParts).update(place, options, (previous) => {
     checkPreconditions({ uid, resourceVersion }, previous, place.resource);
     const draft = cloneJson(previous) as Draft<Pod>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
@@ -149,7 +149,7 @@ async function noteDisruption(
     return { outcome: "put", object: settled(draft, place.resource) };
   });
   const pod =
-    saved.outcome === "stored" ? workshop.versions.served(saved.stored, place.resource) : saved.object;
+    saved.outcome === "stored" ? verbParts.versions.served(saved.stored, place.resource) : saved.object;
   return pod.metadata.resourceVersion ?? "";
 }
 

@@ -10,4 +10,4 @@ const RULES: EndpointRules<Namespace> = {
   validate: (next, _previous, errors) => validateNamespaceFinalize(next, errors),
 };
 
-export const finalizeNamespace: Verb = (call, workshop) => update({ ...call, endpoint: RULES }, workshop);
+export const finalizeNamespace: Verb = (call, verbParts) => update({ ...call, endpoint: RULES }, verbParts);

@@ -8,7 +8,7 @@ import type { Verb } from "../verb.ts";
 export function partOf(endpoint: EndpointRules): Readonly<Record<"get" | "update" | "patch", Verb>> {
   return {
     get,
-    update: (call, workshop) => update({ ...call, endpoint }, workshop),
-    patch: (call, workshop) => patch({ ...call, endpoint }, workshop),
+    update: (call, verbParts) => update({ ...call, endpoint }, verbParts),
+    patch: (call, verbParts) => patch({ ...call, endpoint }, verbParts),
   };
 }

@@ -35,7 +35,7 @@ import { track, writerOf } from "../../write/tracking.ts";
 import { APPLY_YAML, writeOptionsOf } from "../../write/write-options.ts";
 import { patchTypeOf, readPatch, resultOf } from "../patch.ts";
 import { checkPreconditions, nameless } from "../update.ts";
-import type { Verb, Workshop } from "../verb.ts";
+import type { Verb, VerbParts } from "../verb.ts";
 
 const API_VERSION = "autoscaling/v1";
 const KIND = "Scale";
@@ -56,51 +56,51 @@ export const showScale: Verb = async ({ resource, info }, { store, versions }) =
   return { type: "object", code: 200, object: scaleOf(object, resource) };
 };
 
-export const updateScale: Verb = async (call, workshop) => {
+export const updateScale: Verb = async (call, verbParts) => {
   const { resource } = call;
   const { isDryRun } = writeOptionsOf(call);
   const { object } = await readObject(call, expected());
   const scale = checked(object as Scale, call);
   const onConflict = versionAsked(object) === "" ? "retry" : "fail";
-  const saved = await save({ call, workshop }, { isDryRun, onConflict }, (previous) => {
+  const saved = await save({ call, verbParts }, { isDryRun, onConflict }, (previous) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
-    return rescaled(previous, scale, { call, workshop });
+    return rescaled(previous, scale, { call, verbParts });
   });
-  return answerOf(saved, call, workshop);
+  return answerOf(saved, call, verbParts);
 };
 
-export const patchScale: Verb = async (call, workshop) => {
+export const patchScale: Verb = async (call, verbParts) => {
   const { resource, query, notes } = call;
   const type = patchTypeOf(call);
   const { isDryRun } = writeOptionsOf(call);
   const options = { isDryRun, onConflict: "retry" } as const;
-  if (type === APPLY_YAML) return applyScale(call, workshop, options);
+  if (type === APPLY_YAML) return applyScale(call, verbParts, options);
   const change = await readPatch(call);
-  const saved = await save({ call, workshop }, options, (previous) => {
+  const saved = await save({ call, verbParts }, options, (previous) => {
     const before = scaleOf(previous, resource, UNSAID) as unknown as JsonObject;
     const reading = { expected: expected(), validation: fieldValidationOf(query) };
     const { object, warnings } = resultOf(change, before, reading);
     notes.warnAll(warnings);
     const scale = checked(object as Scale, call);
     checkPreconditions(preconditionsOf(scale), previous, resource);
-    return rescaled(previous, scale, { call, workshop });
+    return rescaled(previous, scale, { call, verbParts });
   });
-  return answerOf(saved, call, workshop);
+  return answerOf(saved, call, verbParts);
 };
 
 interface Writing {
   readonly call: Call<StoredResource>;
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
 }
 
 function save(
-  { call, workshop }: Writing,
+  { call, verbParts }: Writing,
   options: SaveOptions,
   change: (previous: ApiObject) => Soon<Next>,
 ): Promise<Saved> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
-  return new ObjectWriter(workshop).update(place, options, change);
+  return new ObjectWriter(verbParts).update(place, options, change);
 }
 
 /** Returns the workload with the scale's replica count and all other fields unchanged. */
@@ -109,8 +109,8 @@ function rescaled(previous: ApiObject, scale: Scale, writing: Writing): Soon<Nex
 }
 
 /** Passes the scale through admission. Plugins see the scale, not the workload. */
-function admitted(scale: Scale, previous: ApiObject, { call, workshop }: Writing): Soon<Scale> {
-  const pass = callPass({ call, workshop }, "UPDATE");
+function admitted(scale: Scale, previous: ApiObject, { call, verbParts }: Writing): Soon<Scale> {
+  const pass = callPass({ call, verbParts }, "UPDATE");
   if (pass === undefined) return scale;
   const before = scaleOf(previous, call.resource) as Scale;
   const next = { ...before, metadata: { ...before.metadata, ...scale.metadata }, spec: scale.spec };
@@ -118,17 +118,17 @@ function admitted(scale: Scale, previous: ApiObject, { call, workshop }: Writing
 }
 
 function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): Next {
-  const { call, workshop } = writing;
+  const { call, verbParts } = writing;
   const { resource } = call;
   const { user, manager } = writeOptionsOf(call);
-  const now = workshop.loop.now();
+  const now = verbParts.loop.now();
   const draft = cloneJson(previous) as Draft<ApiObject>;
   rulesOf(resource).setReplicas(draft, spec.replicas ?? 0);
   const revision = { object: draft, previous, endpoint: "main", defaults: "as they are" } as const;
   const next = revisedObject(revision, resource, { now, user });
   // As upstream, a replica count without an owner stays without one.
   if (!isOwned(previous, replicasNames(resource))) return { outcome: "put", object: next };
-  const writer = writerOf(resource, workshop.versions, { manager, subresource: "scale", now });
+  const writer = writerOf(resource, verbParts.versions, { manager, subresource: "scale", now });
   return { outcome: "put", object: track({ live: previous, next, writer, sentManagedFields: undefined }) };
 }
 
@@ -150,7 +150,7 @@ function isOwned({ metadata: { managedFields = [] } }: ApiObject, names: readonl
 /** Applies a scale. Its manager becomes the owner of the workload's replica count. */
 async function applyScale(
   call: Call<StoredResource>,
-  workshop: Workshop,
+  verbParts: VerbParts,
   options: SaveOptions,
 ): Promise<Answer> {
   const { resource, request, query, info, notes } = call;
@@ -166,20 +166,20 @@ async function applyScale(
     isJsonObject(body.value["spec"]) && "replicas" in body.value["spec"]
       ? { replicas: scale.spec.replicas ?? 0 }
       : { replicas: undefined };
-  const saved = await save({ call, workshop }, options, (previous) => {
+  const saved = await save({ call, verbParts }, options, (previous) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
-    if (spec.replicas === undefined) return applied(spec, previous, { call, workshop });
-    return whenDone(admitted(scale, previous, { call, workshop }), (next) =>
-      applied({ replicas: next.spec.replicas ?? 0 }, previous, { call, workshop }),
+    if (spec.replicas === undefined) return applied(spec, previous, { call, verbParts });
+    return whenDone(admitted(scale, previous, { call, verbParts }), (next) =>
+      applied({ replicas: next.spec.replicas ?? 0 }, previous, { call, verbParts }),
     );
   });
-  return answerOf(saved, call, workshop);
+  return answerOf(saved, call, verbParts);
 }
 
-function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writing): Next {
+function applied(spec: JsonObject, previous: ApiObject, { call, verbParts }: Writing): Next {
   const { resource, info, query } = call;
   const { user } = writeOptionsOf(call);
-  const now = workshop.loop.now();
+  const now = verbParts.loop.now();
   const { resourceVersion: _, ...metadata } = previous.metadata;
   const authorship = { manager: query.get("fieldManager") ?? "", subresource: "scale", now };
   const { object, isChanged } = applyPatch({
@@ -190,7 +190,7 @@ function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writ
       kind: resource.facts.kind,
       metadata: { name: info.name, namespace: info.namespace },
     },
-    writer: writerOf(resource, workshop.versions, authorship),
+    writer: writerOf(resource, verbParts.versions, authorship),
     onConflict: isTrue(query.get("force")) ? "force" : "fail",
     finish: (merged) => {
       const draft = cloneJson(merged) as unknown as Draft<ApiObject>;
@@ -243,7 +243,7 @@ function preconditionsOf(scale: ApiObject): {
 async function answerOf(
   saved: Saved,
   { resource }: Call<StoredResource>,
-  { versions }: Workshop,
+  { versions }: VerbParts,
 ): Promise<Answer & { type: "object" }> {
   if (saved.outcome === "stored") await versions.readyToShow([saved.stored], resource);
   const object = saved.outcome === "stored" ? versions.served(saved.stored, resource) : saved.object;

@@ -63,8 +63,8 @@ export function subresourceVerb({ info, resource }: Call): Verb<Resource> {
   const isServed = facts.verbs.some((served) => served === info.verb);
   if (verb === undefined || !isServed)
     throw isCustom(resource) ? methodNotSupported(info, info.verb) : methodNotAllowed();
-  return (call, workshop) => {
+  return (call, verbParts) => {
     if (!isStored(call.resource)) throw unknownResource();
-    return verb({ ...call, resource: call.resource }, workshop);
+    return verb({ ...call, resource: call.resource }, verbParts);
   };
 }

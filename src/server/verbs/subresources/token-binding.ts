@@ -7,7 +7,7 @@ import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
 import { groupResource } from "../../write/object-writer.ts";
-import type { Workshop } from "../verb.ts";
+import type { VerbParts } from "../verb.ts";
 
 const RESOURCES: ReadonlyMap<string, string> = new Map([
   ["Pod", "pods"],
@@ -17,18 +17,18 @@ const RESOURCES: ReadonlyMap<string, string> = new Map([
 
 interface Bearer {
   readonly account: ApiObject;
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
 }
 
 /** Claims that name the bound object. Empty for a token that is valid until it expires. */
 export function boundTo(
   reference: BoundObjectReference | undefined,
-  { account, workshop }: Bearer,
+  { account, verbParts }: Bearer,
 ): JsonObject {
   const { kind = "", name = "", uid = "" } = reference ?? {};
   if (reference === undefined || (kind === "" && name === "")) return {};
   const namespace = account.metadata.namespace ?? "";
-  const found = findObject(resourceOf(reference), { namespace, name }, workshop);
+  const found = findObject(resourceOf(reference), { namespace, name }, verbParts);
   if (uid !== "" && uid !== found.metadata.uid) {
     const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
     throw conflict({ group: "", resource: kind }, name, why);
@@ -36,16 +36,16 @@ export function boundTo(
   const claim = { [kind.toLowerCase()]: { name, uid: found.metadata.uid } };
   if (kind !== "Pod") return claim;
   checkPod(found as Pod, account);
-  return { ...nodeClaim(found as Pod, workshop), ...claim };
+  return { ...nodeClaim(found as Pod, verbParts), ...claim };
 }
 
 /** Tells whether the token is bound to a Secret of the service account token type. */
 export function isForTokenSecret(
   { apiVersion = "", kind = "", name = "" }: BoundObjectReference = {},
-  { namespace, workshop }: { readonly namespace: string; readonly workshop: Workshop },
+  { namespace, verbParts }: { readonly namespace: string; readonly verbParts: VerbParts },
 ): boolean {
   if (apiVersion !== "v1" || kind !== "Secret") return false;
-  const secret = findObject("secrets", { namespace, name }, workshop) as Secret;
+  const secret = findObject("secrets", { namespace, name }, verbParts) as Secret;
   return secret.type === "kubernetes.io/service-account-token";
 }
 
@@ -59,7 +59,7 @@ function resourceOf({ apiVersion = "", kind = "" }: BoundObjectReference): strin
 function findObject(
   resource: string,
   place: { readonly namespace: string; readonly name: string },
-  { store, registry, versions }: Workshop,
+  { store, registry, versions }: VerbParts,
 ): ApiObject {
   const stored = requireStored(registry, "", resource);
   const entry = store.view.get(keyOf(stored, place.namespace, place.name));
@@ -75,7 +75,7 @@ function checkPod({ spec }: Pod, { metadata }: ApiObject): void {
 }
 
 /** Claims about the pod's node, for servers that verify the token. The node may no longer exist. */
-function nodeClaim({ spec }: Pod, { store, registry, versions }: Workshop): JsonObject {
+function nodeClaim({ spec }: Pod, { store, registry, versions }: VerbParts): JsonObject {
   const { nodeName = "" } = spec;
   if (nodeName === "") return {};
   const nodes = requireStored(registry, "", "nodes");

@@ -15,7 +15,7 @@ import type { Call } from "../../request/call.ts";
 import { readObject } from "../../write/incoming.ts";
 import { groupResource } from "../../write/object-writer.ts";
 import { timeText } from "../../write/system-metadata.ts";
-import type { Verb, Workshop } from "../verb.ts";
+import type { Verb, VerbParts } from "../verb.ts";
 import { boundTo, isForTokenSecret } from "./token-binding.ts";
 
 const API_VERSION = "authentication.k8s.io/v1";
@@ -25,27 +25,27 @@ const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 
-export const createToken: Verb = async (call, workshop) => {
+export const createToken: Verb = async (call, verbParts) => {
   const { info, resource } = call;
   const schema = requestSchema();
   const { object } = await readObject(call, { apiVersion: API_VERSION, kind: KIND, schema });
   checkPlace(object, call);
-  const pass = callPass({ call, workshop }, "CREATE");
+  const pass = callPass({ call, verbParts }, "CREATE");
   const draft = (pass === undefined ? object : await pass.admit(object)) as Draft<TokenRequest>;
-  const account = await readAccount(resource, call, workshop);
-  const now = workshop.loop.now();
-  fillIn(draft, { info, now, audiences: workshop.tokens.audiences });
+  const account = await readAccount(resource, call, verbParts);
+  const now = verbParts.loop.now();
+  fillIn(draft, { info, now, audiences: verbParts.tokens.audiences });
   checkSpec(draft);
-  shorten(draft, call, workshop);
-  const bound = boundTo(draft.spec.boundObjectRef, { account, workshop });
-  const life = lifeOf(draft, bound, workshop);
+  shorten(draft, call, verbParts);
+  const bound = boundTo(draft.spec.boundObjectRef, { account, verbParts });
+  const life = lifeOf(draft, bound, verbParts);
   const claims = {
     ...claimsOf(draft, account, { now, seconds: life.seconds }),
-    ...identity({ account, bound, workshop, warnAfter: secondsOf(now) + life.warnAfterSeconds }),
+    ...identity({ account, bound, verbParts, warnAfter: secondsOf(now) + life.warnAfterSeconds }),
   };
   call.notes.annotate("authentication.kubernetes.io/issued-credential-id", `JTI=${textClaim(claims, "jti")}`);
   draft.status = {
-    token: workshop.tokens.sign(claims),
+    token: verbParts.tokens.sign(claims),
     expirationTimestamp: timeText(now + draft.spec.expirationSeconds * 1000),
   };
   return { type: "object", code: 201, object: settled(draft, schema) };
@@ -76,7 +76,7 @@ function checkPlace({ metadata }: ApiObject, { info }: Call): void {
 async function readAccount(
   resource: StoredResource,
   { info }: Call,
-  { store, versions }: Workshop,
+  { store, versions }: VerbParts,
 ): Promise<ApiObject> {
   const entry = (await store.fresh()).get(keyOf(resource, info.namespace, info.name));
   if (entry === undefined) throw notFound(groupResource(resource), info.name);
@@ -122,10 +122,10 @@ function checkSpec({ spec }: TokenRequest): void {
  * Shortens the lifetime to the configured maximum and warns the client. A token bound to a token Secret keeps its lifetime: no
  * component would renew it.
  */
-function shorten({ spec }: Draft<TokenRequest>, { info, notes }: Call, workshop: Workshop): void {
-  const { maxSeconds } = workshop.tokens;
+function shorten({ spec }: Draft<TokenRequest>, { info, notes }: Call, verbParts: VerbParts): void {
+  const { maxSeconds } = verbParts.tokens;
   if (maxSeconds === undefined || spec.expirationSeconds <= maxSeconds) return;
-  if (isForTokenSecret(spec.boundObjectRef, { namespace: info.namespace, workshop })) return;
+  if (isForTokenSecret(spec.boundObjectRef, { namespace: info.namespace, verbParts })) return;
   notes.warn(
     `requested expiration of ${String(spec.expirationSeconds)} seconds shortened to ${String(maxSeconds)} seconds`,
   );
@@ -143,7 +143,7 @@ interface TokenLife {
 }
 
 /** Extends the token of a pod, as upstream: programs that read it once must not fail after an hour. It still ends with the pod. */
-function lifeOf({ spec }: TokenRequest, bound: JsonObject, { tokens }: Workshop): TokenLife {
+function lifeOf({ spec }: TokenRequest, bound: JsonObject, { tokens }: VerbParts): TokenLife {
   const { expirationSeconds: seconds, audiences } = spec;
   const isProjected = seconds === PROJECTED_SECONDS && bound["pod"] !== undefined;
   const isForServer = audiences.every((audience) => tokens.audiences.includes(audience));
@@ -178,15 +178,15 @@ interface Identity {
   readonly account: ApiObject;
   /** Objects that the token is bound to. */
   readonly bound: JsonObject;
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
   readonly warnAfter: number;
 }
 
-function identity({ account, bound, workshop, warnAfter }: Identity): JsonObject {
+function identity({ account, bound, verbParts, warnAfter }: Identity): JsonObject {
   const { namespace, name, uid } = account.metadata;
   return {
-    iss: workshop.tokens.issuer,
-    jti: workshop.loop.random("token-ids").uuid(),
+    iss: verbParts.tokens.issuer,
+    jti: verbParts.loop.random("token-ids").uuid(),
     "kubernetes.io": {
       namespace,
       ...bound,

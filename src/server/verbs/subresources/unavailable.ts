@@ -8,14 +8,14 @@ import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf } from "../../objects/versions.ts";
 import type { Call } from "../../request/call.ts";
 import { groupResource } from "../../write/object-writer.ts";
-import type { Verb, Workshop } from "../verb.ts";
+import type { Verb, VerbParts } from "../verb.ts";
 import { checkConnection, checkLogOptions } from "./pod-connection.ts";
 
-export const unavailable: Verb = async (call, workshop) => {
+export const unavailable: Verb = async (call, verbParts) => {
   const { resource, info } = call;
-  const { store } = workshop;
-  await admitConnection(call, workshop);
-  const pod = isOfPod(call) ? await readyPod(call, workshop) : undefined;
+  const { store } = verbParts;
+  await admitConnection(call, verbParts);
+  const pod = isOfPod(call) ? await readyPod(call, verbParts) : undefined;
   // As upstream, the log of a pod without a node is empty.
   if (info.subresource === "log" && pod?.spec.nodeName === undefined) return { type: "nothing" };
   // A proxied service may be named as `https:web:443`.
@@ -39,7 +39,7 @@ function isOfPod({ info, resource }: Call<StoredResource>): boolean {
   return resource.facts.name === "pods" && resource.facts.group === "" && OF_PODS.has(info.subresource);
 }
 
-async function readyPod({ info, query, resource }: Call<StoredResource>, { store }: Workshop): Promise<Pod> {
+async function readyPod({ info, query, resource }: Call<StoredResource>, { store }: VerbParts): Promise<Pod> {
   const { name, namespace, subresource } = info;
   if (subresource === "log") checkLogOptions(name, query);
   const entry = (await store.fresh()).get(keyOf(resource, namespace, name));
@@ -50,8 +50,8 @@ async function readyPod({ info, query, resource }: Call<StoredResource>, { store
 }
 
 /** Asks the admission plugins for connections first. As upstream, they run before the server checks that the target exists. */
-export async function admitConnection(call: Call<StoredResource>, workshop: Workshop): Promise<void> {
+export async function admitConnection(call: Call<StoredResource>, verbParts: VerbParts): Promise<void> {
   const object = connectObject(call);
   if (object === undefined) return;
-  await callPass({ call, workshop }, "CONNECT")?.admit(object);
+  await callPass({ call, verbParts }, "CONNECT")?.admit(object);
 }

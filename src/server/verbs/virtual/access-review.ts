@@ -13,35 +13,35 @@ import type { AccessDecision, HeldRules } from "../../access/authz/authorizer.ts
 import type { Resource } from "../../objects/registry.ts";
 import type { Call } from "../../request/call.ts";
 import type { User } from "../../request/user.ts";
-import type { Verb, Workshop } from "../verb.ts";
+import type { Verb, VerbParts } from "../verb.ts";
 import { accessQuestion, checkQuestion } from "./access-question.ts";
 import type { AskedAccess } from "./access-question.ts";
 import { answered, readQuestion } from "./review.ts";
 import { shownRules } from "./shown-rules.ts";
 
-export const reviewOwnAccess: Verb<Resource> = async (call, workshop) => {
-  const question = await readQuestion(call, workshop);
+export const reviewOwnAccess: Verb<Resource> = async (call, verbParts) => {
+  const question = await readQuestion(call, verbParts);
   const { metadata, spec } = question.object as SelfSubjectAccessReview;
   const errors = new FieldErrors();
   checkQuestion(spec, errors);
   checkBare(metadata, "must be empty", errors);
   refuse(errors, call);
-  return answered(question, await judge(spec, call.user, workshop), call);
+  return answered(question, await judge(spec, call.user, verbParts), call);
 };
 
-export const reviewAccess: Verb<Resource> = async (call, workshop) => {
-  const question = await readQuestion(call, workshop);
+export const reviewAccess: Verb<Resource> = async (call, verbParts) => {
+  const question = await readQuestion(call, verbParts);
   const { metadata, spec } = question.object as SubjectAccessReview;
   const errors = new FieldErrors();
   checkQuestion(spec, errors);
   checkSubject(spec, errors);
   checkBare(metadata, "must be empty", errors);
   refuse(errors, call);
-  return answered(question, await judge(spec, subjectOf(spec), workshop), call);
+  return answered(question, await judge(spec, subjectOf(spec), verbParts), call);
 };
 
-export const reviewLocalAccess: Verb<Resource> = async (call, workshop) => {
-  const question = await readQuestion(call, workshop);
+export const reviewLocalAccess: Verb<Resource> = async (call, verbParts) => {
+  const question = await readQuestion(call, verbParts);
   const { metadata, spec } = question.object as LocalSubjectAccessReview;
   const { namespace } = call.info;
   if ((metadata.namespace ?? namespace) !== namespace) {
@@ -62,15 +62,15 @@ export const reviewLocalAccess: Verb<Resource> = async (call, workshop) => {
   }
   refuse(errors, call);
   const object = { ...question.object, metadata: { ...metadata, namespace } };
-  return answered({ ...question, object }, await judge(spec, subjectOf(spec), workshop), call);
+  return answered({ ...question, object }, await judge(spec, subjectOf(spec), verbParts), call);
 };
 
-export const reviewOwnRules: Verb<Resource> = async (call, workshop) => {
-  const question = await readQuestion(call, workshop);
+export const reviewOwnRules: Verb<Resource> = async (call, verbParts) => {
+  const question = await readQuestion(call, verbParts);
   const { spec } = question.object as SelfSubjectRulesReview;
   const { namespace = "" } = spec;
   if (namespace === "") throw badRequest("no namespace on request");
-  const held = workshop.authorizer.rulesFor?.(call.user, namespace) ?? UNKNOWN;
+  const held = verbParts.authorizer.rulesFor?.(call.user, namespace) ?? UNKNOWN;
   return answered(question, rulesStatus(shownRules(held)), call);
 };
 
@@ -95,7 +95,7 @@ function subjectOf({ user = "", uid = "", groups = [], extra = {} }: SubjectAcce
 async function judge(
   asked: AskedAccess,
   user: User,
-  { authorizer }: Workshop,
+  { authorizer }: VerbParts,
 ): Promise<SubjectAccessReviewStatus> {
   const { attributes, error } = accessQuestion(asked, user);
   return statusOf(await authorizer.decide(attributes), error);

@@ -10,7 +10,7 @@ import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Resource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
-import type { Verb, Workshop } from "../verb.ts";
+import type { Verb, VerbParts } from "../verb.ts";
 
 const STORE = "etcd-0";
 const LEASES = "/registry/leases/kube-system/";
@@ -19,8 +19,8 @@ const LEASED = [
   { name: "controller-manager", lease: "kube-controller-manager" },
 ] as const;
 
-export const componentStatuses: Verb<Resource> = ({ info }, workshop) => {
-  const items = [storeStatus(workshop), ...LEASED.flatMap((part) => leasedStatus(part, workshop))];
+export const componentStatuses: Verb<Resource> = ({ info }, verbParts) => {
+  const items = [storeStatus(verbParts), ...LEASED.flatMap((part) => leasedStatus(part, verbParts))];
   if (info.name === "") {
     const list = { apiVersion: "v1", kind: "ComponentStatusList", metadata: {}, items };
     return Promise.resolve(shown("ComponentStatusList", list));
@@ -36,7 +36,7 @@ interface Component {
 
 function leasedStatus(
   { name, lease }: (typeof LEASED)[number],
-  { store, loop }: Workshop,
+  { store, loop }: VerbParts,
 ): readonly Component[] {
   const entry = store.view.get(LEASES + lease);
   if (entry === undefined) return [];
@@ -46,7 +46,7 @@ function leasedStatus(
   return [component(name, isHeld ? undefined : `no instance holds the lease kube-system/${lease}`)];
 }
 
-function storeStatus({ store }: Workshop): Component {
+function storeStatus({ store }: VerbParts): Component {
   const { state, reason } = store.health();
   return component(STORE, state === "ready" ? undefined : (reason ?? ""));
 }

@@ -6,17 +6,17 @@ import type { Resource } from "../../objects/registry.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { expectedKind, readObject } from "../../write/incoming.ts";
-import type { Workshop } from "../verb.ts";
+import type { VerbParts } from "../verb.ts";
 
 export interface Question {
   readonly object: ApiObject;
 }
 
-export async function readQuestion(call: Call<Resource>, workshop: Workshop): Promise<Question> {
-  const { object } = await readObject(call, expectedKind(call.resource), workshop.pace);
-  const resting = workshop.pace.rest();
+export async function readQuestion(call: Call<Resource>, verbParts: VerbParts): Promise<Question> {
+  const { object } = await readObject(call, expectedKind(call.resource), verbParts.pace);
+  const resting = verbParts.pace.rest();
   if (resting !== undefined) await resting;
-  const pass = callPass({ call, workshop }, "CREATE");
+  const pass = callPass({ call, verbParts }, "CREATE");
   return { object: pass === undefined ? object : await pass.admit(object) };
 }
 

@@ -7,17 +7,17 @@ import { timeText } from "../../write/system-metadata.ts";
 import type { Verb } from "../verb.ts";
 import { answered, readQuestion } from "./review.ts";
 
-export const reviewSelf: Verb<Resource> = async (call, workshop) => {
-  const question = await readQuestion(call, workshop);
+export const reviewSelf: Verb<Resource> = async (call, verbParts) => {
+  const question = await readQuestion(call, verbParts);
   const { name, uid, groups, extra } = call.user;
-  const metadata = { ...question.object.metadata, creationTimestamp: timeText(workshop.loop.now()) };
+  const metadata = { ...question.object.metadata, creationTimestamp: timeText(verbParts.loop.now()) };
   const status = { userInfo: { username: name, uid, groups, extra } };
   return answered({ ...question, object: { ...question.object, metadata } }, status, call);
 };
 
-export const reviewToken: Verb<Resource> = async (call, workshop) => {
-  const { bearers } = workshop;
-  const question = await readQuestion(call, workshop);
+export const reviewToken: Verb<Resource> = async (call, verbParts) => {
+  const { bearers } = verbParts;
+  const question = await readQuestion(call, verbParts);
   const { token = "", audiences = [] } = (question.object as TokenReview).spec;
   if (token === "") throw badRequest("token is required for TokenReview in authentication");
   const wanted = audiences.length === 0 ? bearers.audiences : audiences;

@@ -126,7 +126,7 @@ describe("component status", () => {
   test("component status shows whether the leader election leases are held", async () => {
     const server = await ServerFixture.start();
     const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
-    const renewTime = new Date(server.workshop.loop.now()).toISOString().replace("Z", "000Z");
+    const renewTime = new Date(server.verbParts.loop.now()).toISOString().replace("Z", "000Z");
     const held = { holderIdentity: "a", leaseDurationSeconds: 15, renewTime };
     await server.send("POST", "/api/v1/namespaces", { metadata: { name: "kube-system" } });
     await server.send("POST", leases, { metadata: { name: "kube-scheduler" }, spec: held });
@@ -151,7 +151,7 @@ describe("component status", () => {
 
   test("component status supports the metadata view, also in a list", async () => {
     const server = await ServerFixture.start();
-    const tools = { versions: server.workshop.versions, cache: new FormCache() };
+    const tools = { versions: server.verbParts.versions, cache: new FormCache() };
     const { body } = await server.send("GET", "/api/v1/componentstatuses");
 
     const shown = metadataView("v1", tools, undefined).shown(body as unknown as ApiObject);
@@ -165,7 +165,7 @@ describe("component status", () => {
 
   test("component status is a table with one row per component", async () => {
     const server = await ServerFixture.start();
-    const { registry } = server.workshop;
+    const { registry } = server.verbParts;
     const resource = registry.find({ group: "", version: "v1", resource: "componentstatuses" });
     if (resource === undefined) throw new Error("component statuses are served");
     const servedOf = (stored: StoredObject): ApiObject => stored.object;

@@ -21,7 +21,7 @@ import type { ListOptions } from "../read/list-options.ts";
 import { filterOf } from "../read/object-filter.ts";
 import type { ObjectFilter } from "../read/object-filter.ts";
 import { reachRevision } from "../read/revision-wait.ts";
-import type { Workshop } from "../verb.ts";
+import type { VerbParts } from "../verb.ts";
 import { INITIAL_PIECE, type InitialPiece, initialPieces } from "./initial-pieces.ts";
 import type { Selectors } from "./open-selectors.ts";
 import { OpenWatch } from "./open-watch.ts";
@@ -33,18 +33,18 @@ const BOOKMARK_EVERY_MS = 60_000;
 /** Time between the last bookmark and the end, same as kube-apiserver's. The client continues from that bookmark. */
 const LAST_BOOKMARK_MS = 2_000;
 
-export async function watch(call: Call<StoredResource>, workshop: Workshop): Promise<WatchAnswer> {
+export async function watch(call: Call<StoredResource>, verbParts: VerbParts): Promise<WatchAnswer> {
   const { resource, query } = call;
   const options = listOptionsOf(query, resource.facts, "watch");
   requireOwnName(call.info.name, options);
-  const { initial, ...start } = await beginning(options, workshop);
+  const { initial, ...start } = await beginning(options, verbParts);
   const prefix = watchedPrefix(call, options);
   const { labels, fields, ...manner } = options;
-  workshop.selectors.requireRoom(options);
+  verbParts.selectors.requireRoom(options);
   return {
     type: "watch",
     resource,
-    events: new WatchRun({ ...start, manner, prefix, call, workshop }, { initial, labels, fields }),
+    events: new WatchRun({ ...start, manner, prefix, call, verbParts }, { initial, labels, fields }),
   };
 }
 
@@ -70,7 +70,7 @@ interface Beginning {
   readonly failure?: ApiError | undefined;
 }
 
-async function beginning(options: ListOptions, { store, loop }: Workshop): Promise<Beginning> {
+async function beginning(options: ListOptions, { store, loop }: VerbParts): Promise<Beginning> {
   const { resourceVersion, sendInitialEvents } = options;
   if (sendInitialEvents === true) {
     if (resourceVersion === undefined) return from(await store.fresh());
@@ -111,7 +111,7 @@ interface RunOptions extends Omit<Beginning, "initial"> {
   readonly manner: Omit<ListOptions, keyof Selectors>;
   readonly prefix: string;
   readonly call: Call<StoredResource>;
-  readonly workshop: Workshop;
+  readonly verbParts: VerbParts;
 }
 
 /** Result of `WatchEvents.take`. */
@@ -143,7 +143,7 @@ class WatchRun implements WatchEvents {
     this.#options = options;
     this.#initialView = initial;
     this.#selectors = { labels, fields };
-    this.#loop = options.workshop.loop;
+    this.#loop = options.verbParts.loop;
     const now = this.#loop.now();
     const { timeoutSeconds } = options.manner;
     const random = this.#loop.random("watch-duration");
@@ -201,17 +201,17 @@ class WatchRun implements WatchEvents {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#notify = noListener;
-    const { call, workshop } = this.#options;
+    const { call, verbParts } = this.#options;
     call.notes.begun();
     this.#alarm?.cancel();
     this.#open?.close();
-    workshop.selectors.release(this.#selectors);
+    verbParts.selectors.release(this.#selectors);
   }
 
   #begin(): OpenWatch {
-    const { call, workshop, prefix, after, failure } = this.#options;
+    const { call, verbParts, prefix, after, failure } = this.#options;
     if (failure !== undefined) throw failure;
-    const { store, tally, selectors, versions } = workshop;
+    const { store, tally, selectors, versions } = verbParts;
     this.#selectors = selectors.hold(this.#selectors);
     this.#filter = filterOf(this.#selectors, call.resource, versions);
     const watching = store.watch({ prefix, after });
@@ -296,9 +296,9 @@ class WatchRun implements WatchEvents {
    */
   #ask(entries: readonly Entry[]): boolean {
     if (!this.#isConverted) return false;
-    const { call, workshop } = this.#options;
+    const { call, verbParts } = this.#options;
     const found = entries.map((entry) => StoredObject.of(entry));
-    const asked = workshop.versions.readyToShow(found, call.resource);
+    const asked = verbParts.versions.readyToShow(found, call.resource);
     if (asked === undefined) return false;
     this.#asking = {};
     const answered = (asking: { readonly error?: unknown } | undefined): void => {

@@ -13,7 +13,7 @@ import { isMeasured, type UsageFacts } from "../../../resources/quota/usage.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { MAX_CHANGES } from "../../../store/store.ts";
 import type { Change, Compare, Entry, Store } from "../../../store/store.ts";
-import { ServerMemory, shelf } from "../../objects/lister.ts";
+import { ObjectLister, shelf } from "../../objects/lister.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { encodeObject, StoredObject } from "../../objects/stored-object.ts";
 import type { Companion, CompanionPlan, Companions, ObjectChange } from "./companion.ts";
@@ -29,14 +29,14 @@ interface Parts {
 }
 
 interface Office {
-  readonly memory: ServerMemory;
+  readonly memory: ObjectLister;
   readonly loop: Loop;
 }
 
 /** Adds the quotas of the namespace to the plans of the other companions. */
 export function withQuotas(others: Companions, parts: Parts): Companions {
   const { store, loop } = parts;
-  const office: Office = { loop, memory: new ServerMemory(store) };
+  const office: Office = { loop, memory: new ObjectLister(store) };
   return {
     get: (prefix) => {
       const other = others.get(prefix);

@@ -77,7 +77,7 @@ describe("the addresses of a Service", () => {
 
   test("a dry run returns an address and allocates none", async () => {
     const server = await ServerFixture.start();
-    const { revision } = server.workshop.store.view;
+    const { revision } = server.verbParts.store.view;
 
     const { code, body } = await server.send(
       "POST",
@@ -88,7 +88,7 @@ describe("the addresses of a Service", () => {
     expect(code).toBe(201);
     expect(textAt(body, "spec", "clusterIP")).toMatch(/^10\./);
     expect(nodePort(body)).toBeGreaterThan(0);
-    expect(server.workshop.store.view.revision).toBe(revision);
+    expect(server.verbParts.store.view.revision).toBe(revision);
   });
 
   test("a headless Service gets no address", async () => {
@@ -289,7 +289,7 @@ describe("the node ports of a Service", () => {
   test("a lost ledger is counted anew from the Services", async () => {
     const server = await ServerFixture.start();
     const made = await server.send("POST", SERVICES, service("web", { type: "NodePort" }));
-    await server.workshop.store.write({
+    await server.verbParts.store.write({
       changes: [{ type: "delete", key: "/registry/ranges/servicenodeports" }],
     });
 
@@ -303,10 +303,10 @@ describe("the node ports of a Service", () => {
   test("a refused Service leaves no address and no port allocated", async () => {
     const server = await ServerFixture.start();
     const spec = { type: "NodePort", clusterIP: "10.96.0.1" };
-    const { revision } = server.workshop.store.view;
+    const { revision } = server.verbParts.store.view;
 
     expect((await server.send("POST", SERVICES, service("web", spec))).code).toBe(422);
 
-    expect(server.workshop.store.view.revision).toBe(revision);
+    expect(server.verbParts.store.view.revision).toBe(revision);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { AccessWorld } from "../fixture.ts";
 import { asked, openAccessWorld, user } from "../fixture.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
-import { RoleBook } from "./role-book.ts";
+import { RoleIndex } from "./role-index.ts";
 
 const READ_PODS = { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] };
 const BOB = user("bob", "dev", "system:authenticated");
@@ -27,7 +27,7 @@ function everywhere(role: string, ...subjects: readonly string[]): object {
 
 function open(): { readonly world: AccessWorld; readonly rbac: RbacAuthorizer } {
   const world = openAccessWorld();
-  return { world, rbac: new RbacAuthorizer(new RoleBook(world.store)) };
+  return { world, rbac: new RbacAuthorizer(new RoleIndex(world.store)) };
 }
 
 describe("roles allow", () => {

@@ -5,7 +5,7 @@
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
 import type { User } from "../../../request/user.ts";
 import type { AccessAttributes, AccessDecision, Authorizer, HeldRules } from "../authorizer.ts";
-import type { RoleBook } from "./role-book.ts";
+import type { RoleIndex } from "./role-index.ts";
 import { ruleConcerns } from "./rule-match.ts";
 
 /** Bounds of the cached users, and of the questions per user: enough for a busy server between two role changes. */
@@ -38,14 +38,14 @@ type Verdicts = Map<string, Verdict>;
 const NO_OPINION: AccessDecision = { outcome: "no opinion", reason: "" };
 
 export class RbacAuthorizer implements Authorizer {
-  readonly #book: RoleBook;
+  readonly #book: RoleIndex;
   #edition = -1;
   readonly #byUser = new Map<string, Verdicts>();
   /** Lookup by identity: all requests of a connection share one User object. */
   #known = new WeakMap<User, Verdicts>();
   #keptChars = 0;
 
-  constructor(book: RoleBook) {
+  constructor(book: RoleIndex) {
     this.#book = book;
   }
 

@@ -19,7 +19,7 @@ import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
 import { isPrivileged } from "../../../access/authz/authorizer-chain.ts";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
 import { RbacAuthorizer } from "../../../access/authz/rbac/rbac-authorizer.ts";
-import type { RoleBook } from "../../../access/authz/rbac/role-book.ts";
+import type { RoleIndex } from "../../../access/authz/rbac/role-index.ts";
 import { compactRules, findShortfall, listText, ruleText } from "../../../access/authz/rbac/rule-cover.ts";
 import { definePlugin } from "../../plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../plugin.ts";
@@ -35,7 +35,7 @@ type Guarded = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 interface Guard {
   readonly loop: Loop;
   readonly authorizer: Authorizer;
-  readonly book: RoleBook;
+  readonly book: RoleIndex;
   /** Authorizer with RBAC only: permissions from other authorizers do not count as held. */
   readonly holdings: RbacAuthorizer;
 }
@@ -43,7 +43,7 @@ interface Guard {
 export function roleEscalation(parts: {
   readonly loop: Loop;
   readonly authorizer: Authorizer;
-  readonly book: RoleBook;
+  readonly book: RoleIndex;
 }): AdmissionPlugin {
   const guard = { ...parts, holdings: new RbacAuthorizer(parts.book) };
   return definePlugin<Guarded>({
@@ -103,7 +103,7 @@ function hasAggregation(object: Guarded | undefined): boolean {
   return object !== undefined && "aggregationRule" in object && object.aggregationRule !== undefined;
 }
 
-function rulesOf(binding: RoleBinding | ClusterRoleBinding, book: RoleBook): readonly PolicyRule[] {
+function rulesOf(binding: RoleBinding | ClusterRoleBinding, book: RoleIndex): readonly PolicyRule[] {
   const { roleRef, metadata } = binding;
   const rules = book.findRules(roleRef, metadata.namespace ?? "");
   if (rules !== undefined) return rules;

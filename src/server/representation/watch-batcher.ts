@@ -24,7 +24,7 @@ export interface Listener {
 
 type Clock = Pick<Loop, "elapsed" | "now" | "post" | "timer">;
 
-export class Gathering {
+export class WatchBatcher {
   readonly #loop: Clock;
   /** Served in the next posted step. */
   readonly #due = new Set<Listener>();

@@ -32,7 +32,7 @@ type GrantedRules =
   | { readonly source: string; readonly rules: readonly PolicyRule[] }
   | { readonly missing: string };
 
-export class RoleBook {
+export class RoleIndex {
   readonly #store: Store;
   readonly #cluster = new Map<string, Set<Grant>>();
   /** Keyed by namespace, then by subject. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
-import { Gathering } from "./gathering.ts";
+import { WatchBatcher } from "./watch-batcher.ts";
 
 /** Takes one of `pieces` pieces each time it is served, and enlists again until none is left. */
 class Reader {
@@ -30,7 +30,7 @@ const START = 1000;
 
 class World {
   readonly loop = new VirtualLoop({ seed: 1, startAt: START });
-  readonly gathering = new Gathering(this.loop);
+  readonly gathering = new WatchBatcher(this.loop);
 }
 
 test("a quiet listener is served at once, and waits a moment for later events", async () => {
@@ -95,7 +95,7 @@ test("a moment is longer after very many listeners, up to a bound", async () => 
 test("other steps run while very many listeners are served", async () => {
   const { loop } = new World();
   let passedMs = 0;
-  const gathering = new Gathering({
+  const gathering = new WatchBatcher({
     elapsed: () => loop.elapsed() + passedMs,
     now: () => loop.now(),
     post: (lane, step) => loop.post(lane, step),
