@@ -152,9 +152,11 @@ describe("an HTTP/2 session", () => {
       limits: { headersTimeoutMs: 40, idleTimeoutMs: 40 },
     });
     const [silent, used] = [openSession(server), openSession(server)];
+    const closed = Promise.all([once(silent, "close"), once(used, "close")]);
+
     await readAll((await sendHttp2(used)).body);
 
-    await Promise.all([once(silent, "close"), once(used, "close")]);
+    await closed;
   });
 
   test("stays open while it carries a silent watch", async () => {
