@@ -10,7 +10,6 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyAsGo, stringifyJson } from "../../api/json/json-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry, Slot } from "../../store/store.ts";
-import { briefBuffer } from "./caches/buffer-pool.ts";
 import { keepObject } from "./caches/recent-objects.ts";
 import type { Kept } from "./caches/recent-objects.ts";
 import { findSpec, keepSpec } from "./caches/stored-specs.ts";
@@ -152,7 +151,7 @@ export class StoredObject implements Slot {
   get briefJson(): Buffer | string {
     if (this.#json !== undefined) return this.#json;
     const [text, at] = [this.#text, this.#spliceAt];
-    if (text === undefined || at === undefined) return this.#splice(briefBuffer);
+    if (text === undefined || at === undefined) return this.#splice(pooledBuffer);
     this.#letGo();
     return text.slice(0, at) + this.#versionMember + text.slice(at);
   }
@@ -214,6 +213,11 @@ export class StoredObject implements Slot {
 /** Not a slice: a cached slice would keep its whole shared buffer in memory. */
 function ownBuffer(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(bytes);
+}
+
+/** A part of Node's pool: cheap, and gone as soon as the answer is sent. */
+function pooledBuffer(bytes: number): Buffer {
+  return Buffer.allocUnsafe(bytes);
 }
 
 function exactBuffer(text: string): Buffer {
