@@ -113,7 +113,7 @@ const SHAPES: readonly (readonly [string, Shape])[] = [
       { name: "c", image: "web", env: repeated(16_000, (at) => ({ name: `E${String(at)}`, value: "v" })) },
     ]),
   ],
-  ["180,000 arguments", pod("f", [{ name: "c", image: "web", args: repeated(180_000, () => "a") }])],
+  ["150,000 arguments", pod("f", [{ name: "c", image: "web", args: repeated(150_000, () => "a") }])],
 ];
 
 describe("an object as large as may be", () => {
@@ -163,7 +163,7 @@ describe("an object as large as may be", () => {
 });
 
 describe("a body that is not stored", () => {
-  const texts = repeated(190_000, (at) => `t${String(at)}`);
+  const texts = repeated(150_000, (at) => `t${String(at)}`);
   const resourceAttributes = { verb: "list", resource: "pods" };
   const requirements = repeated(14_000, (at) => ({ key: `k${String(at)}`, operator: "In", values: ["a"] }));
 
@@ -210,7 +210,7 @@ describe("an object of a custom kind", () => {
     ["texts of a long enumeration", { enumerated: repeated(100_000, () => "e1999") }, 201],
     ["items with many alternatives", { branched: repeated(40_000, () => ({ a7: 1 })) }, 413],
     ["items with large defaults", { defaulted: repeated(60_000, () => ({})) }, 413],
-    ["items of a set", { set: repeated(48_000, (at) => `a${String(at)}`) }, 201],
+    ["items of a set", { set: repeated(38_000, (at) => `a${String(at)}`) }, 201],
     ["fields that no schema names", { free: entries(48_000, "") }, 201],
   ])("with many %s is taken or refused without a long step", async (_what, spec, code) => {
     await using api = await TestApi.start();
