@@ -1,6 +1,6 @@
 /**
- * What roles cost: the same requests as somebody who may do everything, and as a user with a role in one of many namespaces. Straight to the
- * handler of a server with the memory engine, in CPU time, the two in turn, so that both meet the same machine.
+ * Cost of roles: the same requests as a user with all rights and as a user with a role in one of many namespaces. They go straight to the
+ * handler of a server with the memory engine, in alternation, so that both meet the same machine; the figure is CPU time.
  */
 import { TestApi, wholeBody } from "../api-harness.ts";
 import { podText } from "./api-cluster.ts";
@@ -47,7 +47,7 @@ async function read(api: TestApi, target: string, peer: typeof BOB): Promise<voi
     signal: NEVER,
     readBody: () => Promise.resolve(new Uint8Array(0)),
   });
-  // A request holds its share of the server until it was read.
+  // A request holds its share of the server until its response is read.
   await wholeBody(response);
   const { status } = response;
   if (status !== 200) throw new Error(`GET ${target} answered ${String(status)}`);

@@ -1,4 +1,4 @@
-/** What the rows of the API have in common: the objects, the load, and a bare server as the yardstick. */
+/** Objects, load and yardstick (a bare server) that the API rows share. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { performance } from "node:perf_hooks";
@@ -10,7 +10,7 @@ import type { LoadArgument, LoadFigures } from "./http-load.ts";
 import { verdict } from "./row.ts";
 import type { BenchContext, Row } from "./row.ts";
 
-/** kube-apiserver with etcd on two cores, 64 clients: a second, or milliseconds, or MB where it says so. */
+/** Figures of kube-apiserver with etcd on two cores with 64 clients: requests per second unless the name says milliseconds or MB. */
 export const UPSTREAM = {
   gets: 3000,
   creates: 1100,
@@ -83,10 +83,10 @@ export async function send(cluster: ClusterProcess, request: Load): Promise<Buff
 
 export const JSON_BODY = { "content-type": "application/json" };
 
-/** Pods are taken only where there is an account for them. */
+/** The server accepts pods only if their service account exists. */
 const ACCOUNT = JSON.stringify({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } });
 
-/** Puts so many pods in place. */
+/** Creates this many pods. */
 export async function prepare(cluster: ClusterProcess, count: number): Promise<void> {
   const socket = await dial(cluster.port, cluster.credentials);
   const answers = new Answers(socket);
@@ -107,7 +107,7 @@ export interface Bare {
   readonly momentMs?: number;
 }
 
-/** A bare server that answers the same bytes, for the time that `use` takes. */
+/** Runs `use` beside a bare server that answers the same bytes. */
 export async function besideBare<T>(
   { dataDir, body, momentMs = 0 }: Bare,
   use: (port: number) => Promise<T>,
@@ -128,7 +128,7 @@ export function bound({ clientShare, serverShare }: Measured, isMet: boolean): R
   return clientShare > serverShare ? "client-bound" : verdict(isMet);
 }
 
-/** The same against what upstream does on such a machine. */
+/** The same figure compared with upstream on a comparable machine. */
 export function upstreamRow(what: string, [value, ratio]: readonly [string, number], aim: number): Row {
   return {
     what: `${what}, against upstream`,

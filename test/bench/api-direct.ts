@@ -1,6 +1,6 @@
 /**
- * Writes of loops that run in the server's own process, straight to its handler, with the memory engine: what the server itself
- * costs, without sockets and disks. The figure is CPU time, all threads, because rates say more about the machine.
+ * Writes of controllers in the server's own process, straight to its handler with the memory engine: the server's cost without sockets and
+ * disks. The figure is CPU time of all threads, because rates depend on the machine.
  */
 import { performance } from "node:perf_hooks";
 import type { HttpResponse } from "../../src/server/request/http.ts";
@@ -22,7 +22,7 @@ interface Request {
   readonly target: string;
   readonly type?: string;
   readonly body: unknown;
-  /** Told what came back. */
+  /** Receives the response object. */
   readonly seen?: (object: Kept) => void;
 }
 
@@ -52,11 +52,11 @@ async function call(api: TestApi, { method, target, type, body }: Request): Prom
 
 interface Cost {
   readonly rate: number;
-  /** The median of the rounds. */
+  /** Median of the rounds. */
   readonly cpuUs: number;
 }
 
-/** Rounds, so that a neighbour on the machine spoils some and not the median. */
+/** Rounds keep a busy neighbour from shifting the median. */
 async function costOf(api: TestApi, request: (n: number) => Request): Promise<Cost> {
   const costs: number[] = [];
   let next = 0;
@@ -110,7 +110,7 @@ function newEvent(n: number): Request {
   return { method: "POST", target: "/api/v1/namespaces/default/events", body };
 }
 
-/** Of each lease, as last seen. */
+/** Last seen resourceVersion of each lease. */
 const versions: string[] = [];
 
 function lease(at: number, renewTime: string): Pick<Request, "body" | "seen"> {

@@ -1,6 +1,6 @@
 /**
- * The API server under load over HTTPS: GET, LIST, durable create, merge patch, apply, start and idle. Load comes from a
- * process of its own; a run in which the client's core is busier than the server's says so.
+ * The API server under load over HTTPS: GET, LIST, durable create, merge patch, apply, start and idle. A separate process makes the load; a
+ * run says so when the client's core is busier than the server's.
  */
 import {
   besideBare,
@@ -23,7 +23,7 @@ import type { Protocol } from "./http-load.ts";
 import { verdict, whole } from "./row.ts";
 import type { Bench, BenchContext, Row } from "./row.ts";
 
-/** A running cluster, and where it keeps its state. */
+/** A running cluster and its data dir. */
 interface Served {
   readonly context: BenchContext;
   readonly cluster: ClusterProcess;
@@ -71,7 +71,7 @@ async function listRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
   return [row, upstreamRow(`LIST ${whole(PODS)} pods, by size`, [value, faster], 15)];
 }
 
-/** A few readers of single objects while one reads the whole list again and again. */
+/** Reads of single objects beside one client that lists everything again and again. */
 async function besideListRow({ context, cluster }: Served): Promise<Row> {
   const [gets] = await Promise.all([
     load(context, cluster, { method: "GET", path: `${PATH}/pod-1`, connections: 4 }),
@@ -88,7 +88,7 @@ async function besideListRow({ context, cluster }: Served): Promise<Row> {
   };
 }
 
-/** The same on HTTP/2, whose yardstick is HTTP/1.1: what the client chooses should not matter much. */
+/** The same over HTTP/2, with HTTP/1.1 as the yardstick: the choice of protocol should not matter much. */
 async function http2Rows({ context, cluster }: Served): Promise<Row[]> {
   const each = async (what: string, requests: (protocol: Protocol) => Load): Promise<Row> => {
     const first = await load(context, cluster, requests("http/1.1"));
@@ -171,10 +171,10 @@ async function memoryCreateRate(context: BenchContext): Promise<number> {
   }
 }
 
-/** By then what begins with a cluster is over, V8's tidying after it included, which comes up to 16 seconds later. */
+/** Start-up work is over by then, including V8's garbage collection up to 16 seconds later. */
 const SETTLE_MS = 20_000;
 const IDLE_MS = 10_000;
-/** As `setpoint up` has them unless told otherwise. */
+/** Default of `setpoint up`. */
 const NODES = 3;
 
 async function startRows(context: BenchContext): Promise<Row[]> {
@@ -183,7 +183,7 @@ async function startRows(context: BenchContext): Promise<Row[]> {
   const first = await startClusterProcess(dataDir, options);
   await first.stop();
   const again = await startClusterProcess(dataDir, options);
-  // What kube-apiserver and etcd are together: nodes and loops are other programs there.
+  // The counterpart of kube-apiserver with etcd: a server without nodes and controllers.
   const aloneDir = context.folder();
   await (await startClusterProcess(aloneDir, { store: "file" })).stop();
   const alone = await startClusterProcess(aloneDir, { store: "file" });

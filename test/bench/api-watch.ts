@@ -1,6 +1,6 @@
 /**
- * Changes of pods to many watchers over HTTPS, each watcher on a connection of its own. With the memory engine too: a disk that does not answer for half a second,
- * as a shared one does now and then, delays one change in ten of these few seconds. Beside each a bare server, which only passes as many bytes on.
+ * Pod changes to many watchers over HTTPS, each on its own connection. The memory engine is measured too: one stall of half a second on a
+ * shared disk would delay a tenth of the changes. The yardstick is a bare server that passes the same bytes on.
  */
 import { performance } from "node:perf_hooks";
 import { besideBare, PATH, prepare, send, UPSTREAM, upstreamRow } from "./api-cluster.ts";
@@ -11,12 +11,12 @@ import type { WatchLoadArgument, WatchLoadFigures } from "./watch-load.ts";
 
 const COUNTS = [200, 500] as const;
 const DELIVERIES_AIM = 100_000;
-/** Just above the aim: a server that keeps up then shows it. */
+/** Slightly above the target, so that a server that keeps up shows it. */
 const OFFERED = 1.05 * DELIVERIES_AIM;
 const P99_AIM_MS = 20;
 const SECONDS = 5;
 const OBJECTS = 1000;
-/** As the server does it for so many. */
+/** Batching delay of the server for this many watchers. */
 const MOMENT_MS: Readonly<Record<Watchers, number>> = { 200: 8, 500: 10 };
 
 type Engine = "file" | "memory";
@@ -25,7 +25,7 @@ type Watchers = (typeof COUNTS)[number];
 interface FanOut extends WatchLoadFigures {
   readonly serverShare: number;
   readonly bare: WatchLoadFigures;
-  /** At the rate that upstream's server was measured at. */
+  /** Figures at the rate at which upstream's server was measured. */
   readonly calm: WatchLoadFigures;
 }
 

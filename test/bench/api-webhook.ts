@@ -1,4 +1,4 @@
-/** What it costs to be asked: durable creates by somebody who has only the roles he was given, with a webhook that has a say in each. */
+/** Cost of an admission webhook: durable creates by a user with roles, while a webhook reviews each of them. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -53,7 +53,7 @@ function configuration(port: number, ca: string): object {
   };
 }
 
-/** Allows everything. Runs until its parent ends it. */
+/** Allows every request. Runs until its parent process ends it. */
 export async function webhookChild({ dataDir }: { readonly dataDir: string }): Promise<never> {
   const read = (name: string): string => readFileSync(join(dataDir, "pki", name), "utf8");
   const server = createServer(
@@ -81,7 +81,7 @@ export async function webhookChild({ dataDir }: { readonly dataDir: string }): P
   return new Promise(() => undefined);
 }
 
-/** Somebody whom the cluster's authority vouches for, and who is in no group. */
+/** Client certificate from the cluster's CA for a user in no group. */
 async function credentialsOf(cluster: ClusterProcess, dataDir: string): Promise<Credentials> {
   const { ca } = cluster.credentials;
   const key = makePrivateKey();

@@ -1,6 +1,6 @@
 /**
- * A bare HTTPS server as the yardstick. It answers every request with the same bytes, and passes each change on to all who watch, as one line of these bytes: what
- * Node.js takes for as much without any of a server's own work.
+ * A bare HTTPS server as the yardstick. It answers every request with the same bytes and passes each change to all watchers as one line of
+ * these bytes: Node.js's share of the cost.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -9,15 +9,15 @@ import { createServer } from "node:https";
 import { join } from "node:path";
 
 export interface BareServerArgument {
-  /** Whose certificates it uses. */
+  /** Data dir of the cluster whose certificates it uses. */
   readonly dataDir: string;
-  /** In base64. */
+  /** Response body in base64. */
   readonly body: string;
-  /** For how long changes are gathered before watchers get them. */
+  /** Time during which changes are batched before watchers get them. */
   readonly momentMs: number;
 }
 
-/** Runs until its parent ends it. */
+/** Runs until its parent process ends it. */
 export async function bareServerChild({ dataDir, body, momentMs }: BareServerArgument): Promise<never> {
   const read = (name: string): string => readFileSync(join(dataDir, "pki", name), "utf8");
   const bytes = Buffer.from(body, "base64");
@@ -44,7 +44,7 @@ export async function bareServerChild({ dataDir, body, momentMs }: BareServerArg
   return new Promise(() => undefined);
 }
 
-/** Those who watch, and what happened since they were last told. */
+/** Watchers, and the changes since the last batch. */
 class Audience {
   readonly #tail: Buffer;
   readonly #momentMs: number;
@@ -63,7 +63,7 @@ class Audience {
     this.#watchers.add(response);
   }
 
-  /** The line begins with the patch, by which a watcher knows the change. */
+  /** The line begins with the patch, which identifies the change for a watcher. */
   tellAll(request: IncomingMessage): void {
     request.on("data", (patch: Buffer) => {
       if (this.#pieces.length === 0) setTimeout(() => this.#tell(), this.#momentMs);

@@ -11,22 +11,22 @@ import type { Credentials } from "./http-load.ts";
 export interface ClusterProcess {
   readonly port: number;
   readonly credentials: Credentials;
-  /** From the start of the process to its word that it is ready. */
+  /** Time from the start of the process until it reports that it is ready. */
   readonly readyMs: number;
   /** Resident memory of the process in MB. */
   memoryMb(): number;
-  /** CPU time it has used so far. */
+  /** CPU time that the process has used so far. */
   cpuMs(): number;
   stop(): Promise<void>;
 }
 
 const CLI = new URL("../../dist/cli.js", import.meta.url);
-/** Of /proc: clock ticks a second. */
+/** Clock ticks per second in /proc. */
 const TICKS = 100;
 
 export interface ProcessOptions {
   readonly store: "file" | "memory";
-  /** With so many simulated nodes and all loops; without, the server alone. */
+  /** Number of simulated nodes, with all controllers; without it, the server alone. */
   readonly nodes?: number;
 }
 

@@ -1,4 +1,4 @@
-/** A cluster in a program: how soon it is there, how soon a fork answers, how soon a controller sees a write, what it costs to wait. */
+/** A cluster in a program: time to start, time until a fork answers, delay of a controller, cost when idle. */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startCluster } from "setpoint";
@@ -17,11 +17,11 @@ const FORK_MS = 5;
 const UPDATES = 2000;
 const SEEN_MS = 2;
 const IDLE_MS = 10_000;
-/** Less than what a clock can tell from nothing. */
+/** Below the resolution of the clock. */
 const IDLE_PERCENT = 0.5;
 
 export interface ClusterFigures {
-  /** One for each start, in order. */
+  /** Durations of the starts, in order. */
   readonly startMs: readonly number[];
   readonly forkMs: readonly number[];
   readonly seenMs: readonly number[];
@@ -57,7 +57,7 @@ async function within<T>(options: StartOptions, use: (cluster: Cluster) => Promi
   }
 }
 
-/** To the first answered read, with all loops beginning anew. */
+/** Time until the first read of a fork is answered, while all its controllers start. */
 async function forks(cluster: Cluster): Promise<readonly number[]> {
   for (let n = 0; n < OBJECTS; n++) await create(cluster, `x-${String(n)}`);
   await cluster.settle();
@@ -76,7 +76,7 @@ async function create(cluster: Cluster, name: string): Promise<void> {
   await cluster.client(ConfigMap).create({ metadata: { name }, data: { text: "x".repeat(200) } });
 }
 
-/** From the answer to a write until `reconcile` is called with what was written. */
+/** Time from the response to a write until `reconcile` gets the written object. */
 async function updates(): Promise<readonly number[]> {
   let seen: (n: string) => void = () => undefined;
   const eye = defineController<ConfigMap>({
@@ -104,7 +104,7 @@ async function updates(): Promise<readonly number[]> {
 
 async function idle(cluster: Cluster): Promise<number> {
   await create(cluster, "x");
-  // What begins with the cluster is over by then.
+  // Start-up work is over by then.
   await sleep(2000);
   const before = process.cpuUsage();
   await sleep(IDLE_MS);

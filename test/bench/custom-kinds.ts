@@ -1,4 +1,4 @@
-/** What thousands of custom kinds cost a server: until it is ready again with them, and in memory while nobody uses them. */
+/** Cost of thousands of custom kinds: time until the server is ready again, and memory while no client uses them. */
 import { request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startClusterProcess } from "./cluster-process.ts";
@@ -9,20 +9,20 @@ import type { Bench, BenchContext, Row } from "./row.ts";
 const KINDS = 2000;
 const AT_ONCE = 16;
 const STARTS = 3;
-/** Of a start with them, against one without. */
+/** Start time with the kinds, divided by the time without them. */
 const START_RATIO = 2;
-/** What a kind costs that nobody uses. */
+/** Memory of a kind without clients. */
 const KIND_KB = 50;
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** About as large as those of operators are: a hundred fields, some of them with rules. */
+/** About as large as definitions of real operators: a hundred fields, some with rules. */
 function definition(n: number): object {
   const plural = `kind${n}s`;
   const group = `group${n % 100}.example.com`;
   const field = (at: number): object => ({
     type: "object",
-    description: `What is wanted of part ${at}, in so many words as authors use for it.`,
+    description: `Desired state of part ${at}, about as long as the descriptions of real operators.`,
     properties: {
       name: { type: "string", maxLength: 63, pattern: "^[a-z0-9-]+$" },
       replicas: { type: "integer", minimum: 0, default: 1 },
@@ -80,7 +80,7 @@ async function fill(server: ClusterProcess): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, run));
-  // They are established about in the order in which they came.
+  // Definitions are established about in the order of their creation.
   for (let n = KINDS - 4 * AT_ONCE; n < KINDS; n++) await established(server, n);
 }
 
@@ -98,7 +98,7 @@ async function established(server: ClusterProcess, n: number): Promise<void> {
 interface Start {
   readonly readyMs: number;
   readonly memoryMb: number;
-  /** From the first question about a kind to its answer. */
+  /** Time from the first request for a kind to its response. */
   readonly firstUseMs: number;
 }
 
@@ -109,7 +109,7 @@ async function start(dataDir: string, path: string): Promise<Start> {
     const { status } = await send(server, "GET", path);
     if (status !== 200) throw new Error(`${path} was answered with ${status}`);
     const firstUseMs = performance.now() - askedAt;
-    // By then every definition was read.
+    // The server has read every definition by then.
     await send(server, "GET", "/apis");
     return { readyMs: server.readyMs, memoryMb: server.memoryMb(), firstUseMs };
   } finally {

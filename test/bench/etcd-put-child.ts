@@ -1,4 +1,4 @@
-/** Loads etcd with puts over one HTTP/2 connection, from prepared bytes: the cheapest client that Node.js can be. */
+/** Loads etcd with puts over one HTTP/2 connection from prepared bytes: the cheapest client possible in Node.js. */
 import { connect } from "node:http2";
 import type { ClientHttp2Session } from "node:http2";
 import { performance } from "node:perf_hooks";
@@ -13,7 +13,7 @@ export interface EtcdPutArgument {
   readonly bytes: number;
 }
 
-/** A PutRequest (field 1 key, field 2 value) with the five bytes that gRPC puts before a message. */
+/** A PutRequest (field 1 key, field 2 value) behind the five-byte prefix of a gRPC message. */
 function putFrame(key: string, bytes: number): Buffer {
   const name = Buffer.from(key);
   const message = Buffer.concat([field(1, name), field(2, Buffer.alloc(bytes, 97))]);

@@ -1,4 +1,4 @@
-/** The cheapest client: raw keep-alive TLS sockets and prepared bytes; on HTTP/1.1 one request under way on each. */
+/** The cheapest client: raw keep-alive TLS sockets and prepared bytes; over HTTP/1.1 one request in flight on each. */
 import type { OnReadOpts } from "node:net";
 import { performance } from "node:perf_hooks";
 import { connect } from "node:tls";
@@ -20,11 +20,11 @@ export interface LoadArgument extends Credentials {
   readonly method: string;
   /** `%n` in path and body is replaced by the number of the request. */
   readonly path: string;
-  /** Of the objects that are there; the number in the path begins anew after them. Without it each request is for another object. */
+  /** Number of existing objects; the number in the path wraps around after them. By default each request names another object. */
   readonly objects?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** HTTP/1.1 unless given. */
+  /** HTTP/1.1 by default. */
   readonly protocol?: Protocol;
 }
 
@@ -34,15 +34,15 @@ export interface LoadFigures {
   readonly rate: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of one core. */
+  /** Share of one core that the client uses. */
   readonly clientShare: number;
   readonly answered: number;
 }
 
-/** Until the code of the server is compiled; the yardstick has the same. */
+/** Time until V8 has compiled the server's code; the yardstick gets the same. */
 const WARM_UP_MS = 2000;
 
-/** With `onread` all that arrives lies in one buffer for a moment, instead of 16 KB of new memory for each record. */
+/** With `onread` received bytes share one buffer, instead of 16 KB of new memory per record. */
 export function dial(
   port: number,
   { ca, cert, key }: Credentials,
@@ -73,13 +73,13 @@ function pathOf({ path, objects }: Pick<LoadArgument, "path" | "objects">, n: nu
   return path.replaceAll("%n", String(objects === undefined ? n : n % objects));
 }
 
-/** Reads answers with a content-length or chunks, one at a time, without copying them together. */
+/** Parses responses with a content-length or chunks, one at a time, without concatenating them. */
 export class Answers {
   readonly #socket: TLSSocket;
   #waiting: ((code: number) => void) | undefined;
   #head = "";
   #code = 0;
-  /** Bytes of the body still to come; undefined while the head is read, Infinity for chunks. */
+  /** Bytes of the body still to come; undefined while the head is parsed, Infinity for chunks. */
   #left: number | undefined;
   #tail = "";
 
@@ -121,10 +121,10 @@ export class Answers {
   }
 }
 
-/** One client: sends a request, waits for its answer. */
+/** A client that sends a request and waits for its response. */
 type Client = (n: number) => Promise<number>;
 
-/** As one Go client has it: many requests on one connection. */
+/** A Go client sends many requests over one connection, too. */
 const STREAMS_PER_CONNECTION = 16;
 
 interface Clients {

@@ -1,4 +1,4 @@
-/** The cheapest HTTP/2 client: prepared frames on raw TLS sockets, headers without compression, several requests under way on each. */
+/** The cheapest HTTP/2 client: prepared frames on raw TLS sockets, headers without compression, several requests in flight on each. */
 import type { TLSSocket } from "node:tls";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -6,7 +6,7 @@ const [DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE] = [0, 1
 const [END_STREAM, ACK, END_HEADERS] = [1, 1, 4] as const;
 const HEADER_BYTES = 9;
 const WINDOW_MAX = 2 ** 31 - 1;
-/** What a connection may receive is topped up after this much. */
+/** The flow-control window of a connection is topped up after this many bytes. */
 const TOP_UP_BYTES = 64 << 20;
 
 export interface Http2Request {
@@ -31,7 +31,7 @@ export class Http2Answers {
   constructor(socket: TLSSocket) {
     this.#socket = socket;
     socket.on("data", (piece: Buffer) => this.#take(piece));
-    // No table for compression, and as much as there is room for.
+    // No header table, and the largest window.
     const settings = Buffer.alloc(12);
     settings.writeUInt16BE(1, 0);
     settings.writeUInt16BE(4, 6);
@@ -40,7 +40,7 @@ export class Http2Answers {
     socket.write(Buffer.concat([Buffer.from(PREFACE), frame(SETTINGS, 0, settings), window]));
   }
 
-  /** Resolves with the status code; 0 when the server took the stream back. */
+  /** Resolves with the status code; 0 when the server resets the stream. */
   send({ method, path, headers = {}, body }: Http2Request): Promise<number> {
     const stream = this.#nextStream;
     this.#nextStream += 2;
@@ -94,7 +94,7 @@ export class Http2Answers {
     if (isEnd || type === RST_STREAM) this.#answer(stream);
   }
 
-  /** Frames of the connection itself. */
+  /** Handles frames of the connection itself. */
   #takeControl(type: number, flags: number, payload: Buffer): void {
     if (type === GOAWAY) throw new Error("the server ends the connection");
     if ((flags & ACK) !== 0) return;
@@ -127,14 +127,14 @@ function frame(type: number, flags: number, payload: Buffer, stream = 0): Buffer
   return Buffer.concat([header, payload]);
 }
 
-/** Of the whole connection. */
+/** WINDOW_UPDATE of the whole connection. */
 function windowUpdate(bytes: number): Buffer {
   const increment = Buffer.alloc(4);
   increment.writeUInt32BE(bytes);
   return frame(WINDOW_UPDATE, 0, increment);
 }
 
-/** A header that neither uses nor fills the table. */
+/** A header that neither uses nor fills the header table. */
 function literal(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
 }
@@ -147,14 +147,14 @@ function text(value: string): Buffer {
   return Buffer.concat([Buffer.from([127, rest]), bytes]);
 }
 
-/** Those with an entry of their own in the static table, from 8 on. */
+/** Status codes with their own entry in the static table, from index 8 on. */
 const STATIC_CODES = [200, 204, 206, 304, 400, 404, 500];
 /** Huffman codes of the digits. */
 const SHORT_DIGIT_BITS = 5;
 const LONG_DIGIT_BITS = 6;
 const FIRST_LONG_DIGIT = 0b011001;
 
-/** The status is the first header; before it the table may be told to stay empty. */
+/** The status is the first header; a table size update may precede it. */
 function statusOf(block: Buffer): number {
   let at = 0;
   while (((block[at] ?? 0) & 0xe0) === 0x20) at += 1;

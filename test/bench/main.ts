@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --only NAME] [--json]`. Every figure is measured beside its yardstick in one run; read the ratios, not
- * the absolutes.
+ * `npm run bench [-- --only NAME] [--json]`. Every figure is measured beside its yardstick in the same run; compare ratios, not absolute
+ * figures.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -67,7 +67,7 @@ const { values } = parseArgs({
     json: { type: "boolean" },
     child: { type: "string" },
     argument: { type: "string" },
-    /** For arguments that are too long for a command line. */
+    /** Passes arguments that are too long for a command line. */
     "argument-stdin": { type: "boolean" },
   },
 });

@@ -3,7 +3,7 @@ export interface Row {
   readonly what: string;
   readonly value: string;
   readonly yardstick: string;
-  /** The figure that is held against the aim; ratios are from one run on one machine. */
+  /** Figure that is compared with the target; ratios come from one run on one machine. */
   readonly figure: string;
   readonly aim: string;
   readonly verdict: "met" | "missed" | "client-bound" | "skipped";
@@ -17,7 +17,7 @@ export interface Bench {
 export interface BenchContext {
   /** A new empty folder on the disk under test. */
   folder(): string;
-  /** Runs one of this program's children in a process of its own and gives what it printed as JSON. */
+  /** Runs one of this program's children in its own process and returns its JSON output. */
   child(name: string, argument: unknown): Promise<unknown>;
   progress(text: string): void;
 }

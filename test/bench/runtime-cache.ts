@@ -1,6 +1,6 @@
 /**
- * A cache of 10,000 pods of 4 KB with managedFields and status: what it costs beside a server in the same process, whose objects it
- * holds, and over HTTP; and how soon it shows what was written.
+ * A cache of 10,000 pods of 4 KB with managedFields and status: its memory in the server's process, whose objects it shares, and over HTTP;
+ * and its delay behind writes.
  */
 import { performance } from "node:perf_hooks";
 import { startCluster } from "setpoint";
@@ -31,12 +31,12 @@ const SEEN_MS = 2;
 
 interface CacheFigures {
   readonly mb: number;
-  /** Of one pod as JSON. */
+  /** Size of one pod as JSON. */
   readonly podBytes: number;
   readonly seenMs: readonly number[];
 }
 
-/** Beside a server in this process. */
+/** Measures the cache in the server's process. */
 export async function cacheDirectChild(): Promise<CacheFigures> {
   const loop = createRealLoop({ name: "bench" });
   const store = openMemoryStore({ loop: loop.child("store") });
@@ -58,21 +58,21 @@ export async function cacheDirectChild(): Promise<CacheFigures> {
     path: "/api/v1/namespaces",
     body: { metadata: { name: "default" } },
   });
-  // Pods need one, and no loop makes it here.
+  // Pods need a service account, and no controller creates it here.
   await request(transport, {
     method: "POST",
     path: "/api/v1/namespaces/default/serviceaccounts",
     body: { metadata: { name: "default" } },
   });
   await fill(transport);
-  // The server decodes objects when first asked for: that is its own memory, not the cache's.
+  // The server decodes objects on the first read; that memory belongs to the server, not to the cache.
   await request(transport, { method: "GET", path: PATH });
   const figures = await measure(transport, loop);
   await store.close();
   return figures;
 }
 
-/** Over HTTP, with the server in another process. */
+/** Measures the cache over HTTP, with the server in another process. */
 export async function cacheHttpChild({ kubeconfig }: HttpArgument): Promise<CacheFigures> {
   const loop = createRealLoop({ name: "bench" });
   const { transport } = await connect({ file: kubeconfig, loop: loop.child("client") });
@@ -107,7 +107,7 @@ async function measure(transport: Transport, loop: Loop): Promise<CacheFigures> 
   return { mb, podBytes, seenMs };
 }
 
-/** How long after the answer of a write the cache tells of it; 0 when it was sooner. */
+/** Delay from the response to a write until the cache reports it; 0 when the cache was sooner. */
 async function seenAfter(transport: Transport, cache: Cache<Pod>): Promise<readonly number[]> {
   const seenMs: number[] = [];
   for (let n = 0; n < UPDATES; n++) {
@@ -209,7 +209,7 @@ export const runtimeCache: Bench = {
     context.progress(`runtime-cache: ${whole(PODS)} pods in process`);
     const direct = (await context.child("runtime-cache-direct", {})) as CacheFigures;
     context.progress(`runtime-cache: ${whole(PODS)} pods over HTTP`);
-    // Without loops: nobody else touches the pods.
+    // Without controllers, only this benchmark writes pods.
     const cluster = await startCluster({ loops: "none" });
     try {
       const kubeconfig = await cluster.kubeconfig();

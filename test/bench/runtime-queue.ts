@@ -1,4 +1,4 @@
-/** The work queue of the runtime: keys in and out, beside a plain Map that does no more than remove duplicates. */
+/** The runtime's work queue, compared with a plain Map that only removes duplicates. */
 import { performance } from "node:perf_hooks";
 import { WorkQueue } from "setpoint/runtime";
 import type { Cause } from "setpoint/runtime";
@@ -16,7 +16,7 @@ function cause(name: string, resourceVersion: string): Cause {
   return { type: "object", kind: "Pod", namespace: "default", name, resourceVersion };
 }
 
-/** Each key is added, taken and done once a round. */
+/** Each round adds, takes and finishes every key. */
 function queueRate(): number {
   const queue = new WorkQueue({ loop: createRealLoop({ name: "bench" }) });
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-/** A scheduler on caches that are plain maps, with a client that answers bindings at once: what is left is the scheduler's own work. */
+/** A scheduler on plain maps as caches, with a client that answers bindings at once: only the scheduler's own work remains. */
 import type { ApiObject, ObjectKey, ResourceType } from "../../src/api/api-object.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import { silentLog } from "../../src/base/log/log.ts";
@@ -15,7 +15,7 @@ type Listener = (change: ObjectChange<ApiObject>) => void;
 class PlainCache {
   readonly objects = new Map<string, ApiObject>();
   readonly listeners = new Set<Listener>();
-  /** By namespace, made when first asked for. */
+  /** Index by namespace, built on first use. */
   #byNamespace: Map<string, ApiObject[]> | undefined;
 
   put(object: ApiObject): void {
@@ -58,7 +58,7 @@ function keyOf({ namespace = "", name = "" }: Partial<ObjectKey>): string {
 export class PlainCluster {
   readonly parts: RoutineParts;
   readonly #caches = new Map<string, PlainCache>();
-  /** Called for each pod that has got a node. */
+  /** Called for each pod that is bound. */
   onBound: () => void = () => undefined;
 
   constructor(loop: Loop) {
@@ -94,7 +94,7 @@ export class PlainCluster {
     return found;
   }
 
-  /** Knows bindings, and writes nothing else. */
+  /** A client that accepts bindings only. */
   #client(): Client {
     const create = (key: ObjectKey, body: unknown): Promise<unknown> => {
       const { target } = body as { readonly target: { readonly name: string } };

@@ -1,4 +1,4 @@
-/** How many pods a second the scheduler decides about on 1,000 nodes, with bindings that are answered at once. */
+/** Pods per second that the scheduler places on 1,000 nodes when bindings are answered at once. */
 import { performance } from "node:perf_hooks";
 import type { ApiObject } from "../../src/api/api-object.ts";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
@@ -19,10 +19,10 @@ const CONSTRAINED_AIM = 300;
 
 type Spec = (labels: Readonly<Record<string, string>>) => object;
 
-/** As a Deployment makes them: spread by preference over hosts and zones. */
+/** Pods as a Deployment creates them: spread over hosts and zones by preference. */
 const plain: Spec = () => ({});
 
-/** At most one of an app on a host, and zones within one of each other. */
+/** At most one pod of an app on a host; zones differ by at most one. */
 const constrained: Spec = (labels) => {
   const labelSelector = { matchLabels: labels };
   return {

@@ -1,4 +1,4 @@
-/** 100,000 objects of 4 KB, undecoded: how long the file store takes to open and how much memory the process then holds. */
+/** 100,000 objects of 4 KB, not decoded: time until the file store is open, and memory of the process afterwards. */
 import { performance } from "node:perf_hooks";
 import { createRealLoop, openFileStore } from "setpoint/store";
 import { verdict, whole } from "./row.ts";

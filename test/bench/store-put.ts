@@ -1,7 +1,6 @@
 /**
- * Durable puts: 64 writers and one writer, against a bare append-and-fdatasync loop on the same disk and against etcd. The
- * bare loop has the same shape as ours (writers that wait for their answer, what collects meanwhile is written next) and
- * nothing else: no keys, no checksum, no index, no watchers.
+ * Durable puts by 64 writers and by one, compared with a bare append-and-fdatasync loop on the same disk and with etcd. The bare loop
+ * batches as the store does and does nothing else: no keys, checksums, index or watchers.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync, write, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +18,7 @@ const ROUNDS = 7;
 const PUTS = 40_000;
 const SINGLE_PUTS = 1500;
 
-/** Keeps `writers` calls under way until `count` have been answered; gives milliseconds. */
+/** Keeps `writers` calls in flight until `count` have been answered; returns milliseconds. */
 async function closedLoop(
   writers: number,
   count: number,
@@ -105,7 +104,7 @@ async function ownPuts(folder: string): Promise<OwnFigures> {
     times.push(performance.now() - start);
   }
   await store.close();
-  // The histogram's own timer of 1 ms is in each of its values.
+  // The histogram's own 1 ms timer is part of each value.
   return { rate: perSecond(PUTS, ms), p50: percentile(times, 0.5), delayP99: delay.percentile(99) / 1e6 - 1 };
 }
 
@@ -163,7 +162,7 @@ export const storePut: Bench = {
     context.progress("store-put, until its code is compiled");
     await bareAppend(context.folder());
     await ownPuts(context.folder());
-    // Alternating, so that a slow minute of the disk hits both; the medians of the rounds are compared.
+    // Rounds alternate, so that a slow minute of the disk hits both; medians are compared.
     for (let round = 0; round < ROUNDS; round++) {
       context.progress(`store-put round ${String(round + 1)} of ${String(ROUNDS)}`);
       bare.push(await bareAppend(context.folder()));

@@ -1,4 +1,4 @@
-/** 500,000 updates of 100 keys: history is cut while it is written, so the files stay bounded. */
+/** 500,000 updates of 100 keys: compaction runs during the writes, so the files stay bounded. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createRealLoop, openFileStore } from "setpoint/store";
@@ -8,7 +8,7 @@ import type { Bench } from "./row.ts";
 const UPDATES = 500_000;
 const KEYS = 100;
 const VALUE_BYTES = 1024;
-/** The window of 256 MiB, what SQLite adds to it, and a write-ahead log. */
+/** The window of 256 MiB, SQLite's overhead and a write-ahead log. */
 const BOUND_MB = 500;
 
 export const storeSize: Bench = {

@@ -1,4 +1,4 @@
-/** One writer to many watchers: nothing is lost, and a watcher costs the same whether there are ten of them or a thousand. */
+/** One writer to many watchers: no event is lost, and a watcher costs the same among ten as among a thousand. */
 import { performance } from "node:perf_hooks";
 import { createRealLoop, openMemoryStore } from "setpoint/store";
 import type { Watch } from "setpoint/store";

@@ -1,6 +1,6 @@
 /**
- * Many watchers and a few writers in one process, which therefore knows when each change was due and when each watcher saw it.
- * Changes come at a steady pace, whether the server keeps up or not: what waits for it counts as late.
+ * Many watchers and a few writers in one process, which knows when each change was due and when each watcher saw it. Changes come at a
+ * fixed rate even if the server falls behind; waiting time counts as delay.
  */
 import { performance } from "node:perf_hooks";
 import type { TLSSocket } from "node:tls";
@@ -13,7 +13,7 @@ export interface WatchLoadArgument extends Credentials {
   readonly watchers: number;
   readonly changesPerSecond: number;
   readonly seconds: number;
-  /** Of the objects `pod-0` to `pod-N` that are changed in turn. */
+  /** Number of objects `pod-0` to `pod-N`, which are changed in turn. */
   readonly objects: number;
 }
 
@@ -22,29 +22,29 @@ export interface WatchLoadFigures {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly lost: number;
-  /** Of one core. */
+  /** Share of one core that the client uses. */
   readonly clientShare: number;
 }
 
 const WRITERS = 32;
-/** Until the server's code is compiled; what waited meanwhile is delivered before the measurement begins. */
+/** Time until V8 has compiled the server's code; pending changes are delivered before the measurement begins. */
 const WARM_UP_MS = 3000;
-/** How long the last changes may take. */
+/** Upper bound of the wait for the last changes. */
 const PATIENCE_MS = 10_000;
 const MARKER = Buffer.from('"change":"');
 const LINE_END = 0x0a;
-/** The marker and the longest number behind it. */
+/** Length of the marker and the longest number behind it. */
 const EDGE_BYTES = MARKER.length + 12;
-/** Of a TLS record. */
+/** Size of a TLS record. */
 const READ_BYTES = 16 << 10;
-/** Tenths of a millisecond; what takes longer counts as the last. */
+/** In tenths of a millisecond; longer delays count in the last bucket. */
 const BUCKETS = 100_000;
 
-/** Finds the numbers of the changes in what a watcher receives, wherever the bytes are cut. Keeps nothing of the bytes but their end. */
+/** Finds the numbers of changes in a watcher's bytes, wherever the chunks are cut. Keeps only the end of the bytes. */
 class Seen {
   readonly #onChange: (n: number) => void;
   readonly #edge = Buffer.alloc(2 * EDGE_BYTES);
-  /** Of the edge: what was received last. */
+  /** Bytes kept in the edge buffer: the end of the previous chunk. */
   #kept = 0;
 
   constructor(onChange: (n: number) => void) {
@@ -62,8 +62,8 @@ class Seen {
   }
 
   /**
-   * Only markers that begin before `end`: the others are found again with what follows. The rest of an event behind its marker is passed over to the end of the line,
-   * which takes an eighth of the time of a search through it.
+   * Reports markers that begin before `end`; the next chunk finds the others. The rest of the event is skipped to the end of the line,
+   * which takes an eighth of the time of a full search.
    */
   #scan(bytes: Buffer, end: number): void {
     for (let at = bytes.indexOf(MARKER); at >= 0 && at < end;) {
@@ -82,7 +82,7 @@ class Tally {
   deliveries = 0;
   measured = 0;
 
-  /** What was due before is not measured. */
+  /** Changes that were due before are not measured. */
   measureFromNow(): void {
     this.#measuredFrom = this.dueAt.length;
   }
@@ -128,7 +128,7 @@ async function openWatches(argument: WatchLoadArgument, tally: Tally): Promise<T
   return Promise.all(Array.from({ length: watchers }, openOne));
 }
 
-/** Hands each change to a free writer when it is due, for so long. */
+/** Hands each change to a free writer when it is due, for this long. */
 async function write(argument: WatchLoadArgument, tally: Tally, forMs: number): Promise<void> {
   const request = {
     ...argument,
@@ -157,7 +157,7 @@ async function write(argument: WatchLoadArgument, tally: Tally, forMs: number): 
   await Promise.all(sockets.map(run));
 }
 
-/** Until every watcher has seen every change, if that takes no longer than one has patience. */
+/** Resolves once every watcher has seen every change, or after the upper bound. */
 async function delivered({ watchers }: WatchLoadArgument, tally: Tally): Promise<void> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   while (tally.deliveries < tally.dueAt.length * watchers && performance.now() < giveUpAt) await pause(10);

@@ -1,4 +1,4 @@
-/** Workloads on simulated nodes: how soon a large Deployment runs, how soon a lost pod is replaced, what it costs to do nothing. */
+/** Workloads on simulated nodes: time until a large Deployment runs, time until a lost pod is replaced, cost when idle. */
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,13 +10,13 @@ import type { ClusterProcess } from "./cluster-process.ts";
 import { verdict, whole } from "./row.ts";
 import type { Bench, BenchContext, Row } from "./row.ts";
 
-/** As many as fit on twenty nodes with room to spare. */
+/** As many pods as fit on twenty nodes with room to spare. */
 const SMALL = { nodes: 20, pods: 1000, withinMs: 2000 };
 const LARGE = { nodes: 1000, pods: 10_000, withinMs: 30_000, memoryMb: 600 };
 const REPLACED_MS = 100;
 /**
- * By then what the start has left is over: Events are written for a while, V8 collects several times, and after five and a half minutes the store
- * cuts the history of it all.
+ * Start-up work is over by then: controllers write Events for a while, V8 collects garbage several times, and the store compacts after five
+ * and a half minutes.
  */
 const STEADY_AFTER_MS = 360_000;
 const STEADY_MS = 60_000;
@@ -91,7 +91,7 @@ function isReady({ status }: Node): boolean {
   );
 }
 
-/** From the request until the Deployment says that all of its pods are available. */
+/** Time from the request until the Deployment reports all pods available. */
 async function runDeployment(client: Client, replicas: number): Promise<number> {
   const labels = { app: "bench" };
   const resources = { requests: { cpu: "1m", memory: "1Mi" } };
@@ -141,7 +141,7 @@ async function steadyPercent(cluster: ClusterProcess): Promise<number> {
   return ((cluster.cpuMs() - before) / STEADY_MS) * 100;
 }
 
-/** Watches a kind until the objects, by name, are as they should be. */
+/** Watches a kind until its objects, by name, meet the condition. */
 async function until<T extends Node | Deployment>(
   client: Client,
   type: {
