@@ -1,4 +1,4 @@
-/** Policies as people meet them: what the real kubectl prints, and the ways in which Kubernetes' own conformance tests use them. */
+/** Policies with the real kubectl: its output, and the usage in Kubernetes' own conformance tests. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describePeer } from "../peers.ts";
 import type { Kubectl } from "./kubectl/kubectl.ts";
@@ -33,7 +33,7 @@ describePeer("kubectl", "kubectl and policies", (path) => {
   });
   afterAll(() => session[Symbol.asyncDispose]());
 
-  /** A policy for the namespace of one test, which is its name too. */
+  /** Registers a policy for the namespace of one test; the namespace is its name. */
   async function register(
     kubectl: Kubectl,
     type: "Mutating" | "Validating",

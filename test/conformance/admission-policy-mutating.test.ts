@@ -1,4 +1,4 @@
-/** What mutating policies make of objects, through the API. */
+/** Mutating policies through the API: the objects they produce. */
 import { describe, expect, test } from "vitest";
 import { hasCondition, TestApi, until } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";

@@ -1,4 +1,4 @@
-/** What tests of policies have in common. */
+/** Objects and requests that tests of policies share. */
 import { type TestApi, text } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
 
@@ -23,7 +23,7 @@ export async function put(api: TestApi, path: string, object: object): Promise<v
   if (reply.code !== 201) throw new Error(JSON.stringify(reply.body));
 }
 
-/** A policy that is bound to everything it is about. */
+/** Creates a policy and binds it to everything it matches. */
 export async function bind(
   api: TestApi,
   kind: "Validating" | "Mutating",
@@ -49,7 +49,7 @@ export function validate(api: TestApi, { binding, ...parts }: PolicyParts): Prom
   return bind(api, "Validating", { ...parts, binding: { validationActions: ["Deny"], ...binding } });
 }
 
-/** The mutations are the expressions of apply configurations. */
+/** The mutations are expressions of apply configurations. */
 export function mutate(api: TestApi, expressions: readonly string[], parts: PolicyParts = {}): Promise<void> {
   const mutations = expressions.map((expression) => ({
     patchType: "ApplyConfiguration",

@@ -1,4 +1,4 @@
-/** What validating policies do to requests, through the API. */
+/** Validating policies through the API: the requests they refuse, warn about or annotate. */
 import { describe, expect, test } from "vitest";
 import { TestApi } from "../api-harness.ts";
 import {
@@ -296,7 +296,7 @@ describe("a validating policy", () => {
     expect(messageOf(await api.send("POST", path, scaler(40)))).toBe("");
   });
 
-  test("never keeps anybody from repairing policies", async () => {
+  test("never refuses the repair of a policy", async () => {
     await using api = await TestApi.start();
     const rule = { apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"] };
     await validate(api, {
@@ -308,7 +308,7 @@ describe("a validating policy", () => {
     expect((await api.send("POST", MAPS, map("a"))).code).toBe(201);
   });
 
-  test("is never asked about reviews: nobody could ask what they may do", async () => {
+  test("never applies to access reviews, which must always be answered", async () => {
     await using api = await TestApi.start();
     const everything = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"] }];
     const spec = {

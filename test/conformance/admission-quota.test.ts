@@ -1,4 +1,4 @@
-/** Quotas at admission, through the API. The status that begins a quota is written by the tests: no loop runs here. */
+/** Quota admission through the API. Tests write the status of quotas themselves, because no controller runs here. */
 import { describe, expect, test } from "vitest";
 import { TestApi, text } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";

@@ -1,4 +1,4 @@
-/** What the built-in admission plugins do to requests, through the API. */
+/** Built-in admission plugins through the API. */
 import { describe, expect, test } from "vitest";
 import { TestApi, text } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
@@ -248,7 +248,7 @@ describe("ServiceAccount", () => {
     });
   });
 
-  test("adds nothing that anybody owns", async () => {
+  test("adds no field that has an owner", async () => {
     await using api = await startWithAccount();
 
     const { metadata } = await make(api, PODS, pod("a"));
@@ -491,7 +491,7 @@ describe("RuntimeClass", () => {
     expect(made["spec"]?.["tolerations"]).toContainEqual({ key: "boxes", operator: "Exists" });
   });
 
-  test("takes very many tolerations as they are, and holds up nobody", async () => {
+  test("accepts very many tolerations unchanged, and delays no other request", async () => {
     await using api = await TestApi.start();
     await make(api, CLASSES, {
       ...boxed,

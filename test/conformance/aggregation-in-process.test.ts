@@ -1,4 +1,4 @@
-/** APIs of other servers, and what pods serve, for programs that have a whole cluster within their process. */
+/** API aggregation and the service proxy for programs that hold a whole cluster in their process. */
 import type { RequestListener } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { ResourceType, ApiObject } from "../../src/api/api-object.ts";
@@ -26,7 +26,7 @@ function resourceList(groupVersion: string): string {
   return JSON.stringify({ kind: "APIResourceList", apiVersion: "v1", groupVersion, resources });
 }
 
-/** Registers a server of this process for a version of a group. */
+/** Registers an extension server of this process for a group version. */
 async function register(cluster: Cluster, name: string, listener: RequestListener): Promise<void> {
   const authority = await makeAuthority("extension");
   const { port } = await serve(await authority.leaf(["api.default.svc"]), listener);
@@ -63,7 +63,7 @@ function availabilityOf(cluster: Cluster, name: string): string | undefined {
   return condition === undefined ? undefined : `${condition.status} ${condition.reason ?? ""}`;
 }
 
-/** Of a server that nobody has started. */
+/** APIService of an extension server that does not run. */
 const UNREACHED = {
   metadata: { name: "v1alpha1.wardle.example.com" },
   spec: {

@@ -25,7 +25,7 @@ export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
-  /** Of the client certificate, when its authority is the one that may speak for users. */
+  /** Common name of the client certificate, if the front-proxy CA signed it. */
   readonly proxy: string | undefined;
 }
 
@@ -38,7 +38,7 @@ interface Flunder {
 /** Serves one namespaced resource from memory. */
 export class ExtensionServer {
   readonly seen: SeenRequest[] = [];
-  /** Bytes that came after the head of requests to upgrade. */
+  /** Bytes behind the head of upgrade requests. */
   readonly upgradeBytes: Buffer[] = [];
   readonly #server: Server;
   readonly #flunders = new Map<string, Flunder>();
@@ -129,7 +129,7 @@ export class ExtensionServer {
     json(res, 200, { apiVersion: `${GROUP}/${VERSION}`, kind: "FlunderList", metadata, items });
   }
 
-  /** `…/echo` agrees and repeats what it hears; everything else is refused, and what is said after that is heard nevertheless. */
+  /** `…/echo` accepts the upgrade and repeats its input; other paths refuse it but record the bytes behind the refusal. */
   #upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#note(req);
     this.#upgraded.add(socket);
@@ -230,7 +230,7 @@ export class AggregationWorld implements AsyncDisposable {
     return this.#started.extensionPort;
   }
 
-  /** A Service that leads to this machine, and who serves the group. */
+  /** The Service that leads to this machine, and the APIService. */
   manifest(changes: { readonly port?: number } = {}): string {
     const { extensionPort, extensionCa } = this.#started;
     const port = changes.port ?? extensionPort;
@@ -262,7 +262,7 @@ export class AggregationWorld implements AsyncDisposable {
     });
   }
 
-  /** A connection to the server as the user of a certificate in its folder, or as nobody. */
+  /** A connection to the server with a client certificate from its folder, or without one. */
   async socket(user: "admin" | "scheduler" | "nobody"): Promise<TLSSocket> {
     const { server, pkiDir } = this.#started;
     const read = (name: string): string => readFileSync(join(pkiDir, name), "utf8");

@@ -1,4 +1,4 @@
-/** APIs that other servers serve under this one's address, with the real kubectl. */
+/** API aggregation with the real kubectl. */
 import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -224,7 +224,7 @@ describePeer("kubectl", "an API of another server", (path) => {
       await world.extension.close();
     });
 
-    test("is unavailable, with the reason, soon after somebody was told so", async () => {
+    test("becomes unavailable, with the reason, soon after a request failed", async () => {
       const { kubectl } = world;
       const said = await kubectl.refused("get", "flunders");
 

@@ -1,4 +1,4 @@
-/** What every client may rely on, whatever the kind. */
+/** Guarantees of the API that hold for every kind. */
 import { describe, expect, test } from "vitest";
 import { TestApi, text, watchEvents } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";

@@ -1,6 +1,6 @@
 /**
- * Writing an object again with the same content makes no revision: for the manifests that well-known projects are installed with. They are not
- * part of this repository: without `../shared/manifests` the test says so and is skipped.
+ * Applying the same content again makes no revision. Checked with manifests of well-known projects, which are not part of this repository:
+ * without `../shared/manifests` the test is skipped and says so.
  */
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
@@ -51,12 +51,12 @@ class Installation {
     return settled;
   }
 
-  /** Time goes on, and definitions get established. */
+  /** Advances the clock, and lets definitions be established. */
   pause(): Promise<void> {
     return this.#loop.advance(PAUSE_MS);
   }
 
-  /** Undefined for a kind that is not served. */
+  /** Path of an object; undefined for a kind that is not served. */
   async findPath({ apiVersion, kind, metadata }: Manifest): Promise<string | undefined> {
     const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
     const served = (await this.#resources(root)).find((each) => each.kind === kind);
@@ -82,7 +82,7 @@ class Installation {
   }
 }
 
-/** Definitions first, as `kubectl apply` users have them in files of their own. */
+/** Definitions first, because users of `kubectl apply` have them in a separate file. */
 function manifestsIn(file: string): readonly Manifest[] {
   const manifests = sharedLines<Manifest>(`manifests/${file}`);
   const order = ["Namespace", "CustomResourceDefinition"];
@@ -124,12 +124,12 @@ describeShared("manifests", "a manifest of another project", () => {
 });
 
 interface Installed {
-  /** By path. */
+  /** Stored objects by path. */
   readonly stored: ReadonlyMap<string, Manifest>;
   readonly refused: readonly string[];
 }
 
-/** Objects of kinds that another project defines are left out. */
+/** Skips objects of kinds that another project defines. */
 async function installed(manifests: readonly Manifest[], installation: Installation): Promise<Installed> {
   const stored = new Map<string, Manifest>();
   const refused: string[] = [];
@@ -145,7 +145,7 @@ async function installed(manifests: readonly Manifest[], installation: Installat
   return { stored, refused };
 }
 
-/** A merge patch of the main endpoint does not write it. */
+/** A merge patch of the main endpoint does not write the status. */
 function withoutStatus(manifest: Manifest): object {
   const { status: _, ...others } = manifest;
   return others;

@@ -1,4 +1,4 @@
-/** Who asked for what, and what became of it: the audit log of a server, as its policy has it. */
+/** The audit log of a server: records each request as its policy says. */
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -103,7 +103,7 @@ describe("a request", () => {
     expect(events[2]).toMatchObject({ responseStatus: { code: 200 }, sourceIPs: ["127.0.0.1"] });
   });
 
-  test("of somebody unknown is written down too, without what they showed", async () => {
+  test("of an unknown user is recorded too, without its credentials", async () => {
     const cluster = await start("{level: RequestResponse}");
     const token = "not-a-token-of-anybody";
     const { code } = await cluster.ask("GET", MAPS, {
@@ -173,7 +173,7 @@ describe("a request", () => {
 });
 
 describe("the loops of the cluster's own process", () => {
-  test("are written down as everybody else", async () => {
+  test("are recorded like other clients", async () => {
     const policyFile = policy(
       "{level: Metadata, verbs: [create], resources: [{resources: [serviceaccounts]}]}",
     );
@@ -278,11 +278,11 @@ describePeer("kubectl", "kubectl", (path) => {
       userAgent: expect.stringMatching(/^kubectl\//) as unknown,
       annotations: { "authorization.k8s.io/decision": "allow" },
     });
-    // Masters are only made by the old verb.
+    // Only the old verb reaches system:masters.
     expect(event).not.toHaveProperty("authenticationMetadata");
   });
 
-  test("shows by which constrained verb somebody acts as others", async () => {
+  test("shows the constrained verb that allowed an impersonation", async () => {
     const cluster = await start("{level: Metadata, verbs: [list], omitStages: [RequestReceived]}");
     const kubectl = new Kubectl({ path, kubeconfig: cluster.kubeconfig, home: folder.path });
     await kubectl.refused("get", "cm", "--as=somebody");
@@ -301,7 +301,7 @@ function policy(rules: string): string {
   return policyFile;
 }
 
-/** Without loops, so that only the test asks for anything. */
+/** Without controllers, so that only the test sends requests. */
 async function start(rules: string): Promise<RunningCluster> {
   const log = { path: join(folder.path, "audit.log"), limits: LIMITS };
   const audit = { policyFile: policy(rules), log };

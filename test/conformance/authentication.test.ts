@@ -1,4 +1,4 @@
-/** Who is who over real connections: kubectl and the client of TypeScript programs, with certificates, tokens and as others. */
+/** Authentication over real connections: kubectl and the TypeScript client, with certificates, tokens and impersonation. */
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:http2";
@@ -71,7 +71,7 @@ class World {
     });
   }
 
-  /** A kubeconfig of somebody else. */
+  /** A kubeconfig of another user. */
   configOf(name: string, user: object): string {
     const file = join(this.folder, `${name}.kubeconfig`);
     const config = {
@@ -147,7 +147,7 @@ describePeer("kubectl", "kubectl", (path) => {
     expect(world.logged).not.toContain(token.split(".")[2]);
   });
 
-  test("is nobody with the token of a pod that is gone", async () => {
+  test("is unauthenticated with the token of a deleted pod", async () => {
     await admin.ok("create", "serviceaccount", "worker");
     await admin.ok("run", "bound", "--image=i", "--overrides", '{"spec":{"serviceAccountName":"worker"}}');
     const bound = ["--bound-object-kind", "Pod", "--bound-object-name", "bound"];
@@ -199,11 +199,11 @@ describePeer("kubectl", "kubectl", (path) => {
     );
   });
 
-  test("is nobody with a wrong token", async () => {
+  test("is unauthenticated with a wrong token", async () => {
     expect(await as("wrong", { token: "wrong" }).refused("version")).toContain("must be logged in");
   });
 
-  test("gets a certificate that somebody approves, and is that user with it", async () => {
+  test("gets an approved certificate, and is its user", async () => {
     const { key, pem } = await makeRequest("CN=erin,O=dev");
     const usages = ["client auth"];
     await admin.ok("create", "-f", admin.file("csr.json", signingRequest("erin", pem, { usages })));
@@ -240,7 +240,7 @@ describePeer("kubectl", "kubectl", (path) => {
     );
   });
 
-  test("joins as a node does: a bootstrap token, and a certificate that nobody has to approve", async () => {
+  test("joins as a node does: with a bootstrap token, and an automatically approved certificate", async () => {
     const literals = [
       "token-id=abcdef",
       "token-secret=0123456789abcdef",

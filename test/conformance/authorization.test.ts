@@ -1,4 +1,4 @@
-/** Who may do what, through the API: matching, the next request after a change, and ways around it that others have been bitten by. */
+/** Authorization through the API: matching, effect on the next request after a change, and known bypasses. */
 import { describe, expect, test } from "vitest";
 import { hasCondition, TestApi, text, until } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
@@ -103,7 +103,7 @@ describe("a role binding", () => {
     expect(await code("/api/v1/namespaces/other/pods")).toBe(403);
     expect(await code("/api/v1/pods")).toBe(403);
     expect(await code("/api/v1/nodes")).toBe(403);
-    // What is of the cluster is not in a namespace, whatever the path says.
+    // Cluster-scoped resources are not in a namespace, whatever the path says.
     expect(await code("/api/v1/namespaces/default/nodes")).toBe(404);
     expect(await code("/api/v1/namespaces/default/namespaces/other")).toBe(404);
     expect(await code("/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles")).toBe(404);
@@ -111,7 +111,7 @@ describe("a role binding", () => {
 });
 
 describe("names of objects", () => {
-  test("let nobody list or delete the others", async () => {
+  test("allow no list and no deletion of other objects", async () => {
     await using api = await TestApi.start();
     const verbs = ["get", "list", "watch", "delete", "deletecollection"];
     await allow(api, "one", { apiGroups: [""], resources: ["configmaps"], resourceNames: ["mine"], verbs });
@@ -185,7 +185,7 @@ const LACKING = [
   '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
 ].join("\n");
 
-describe("somebody who manages roles", () => {
+describe("a user who manages roles", () => {
   async function start(): Promise<TestApi> {
     const api = await TestApi.start();
     await allow(api, "manager", MANAGE_ROLES, READ_PODS);
@@ -342,7 +342,7 @@ describe("reviews", () => {
     expect(reply.body["status"]).toEqual({ allowed: true });
   });
 
-  test("list the rules of whoever asks", async () => {
+  test("list the rules of the caller", async () => {
     await using api = await TestApi.start();
     await allow(api, "reader", READ_PODS);
     await allowEverywhere(api, "reviewer", {
@@ -434,7 +434,7 @@ describe("an object that PUT or apply would create", () => {
     await made(api.send("POST", `${there}/roles`, role("own", rules)));
     await made(api.send("POST", `${there}/rolebindings`, binding("own", "Role/own")));
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } };
-    // Roles that a namespace of this name has left behind.
+    // Roles left behind by an earlier namespace of this name.
     await api.store.write({ compare: [], changes: [{ type: "delete", key: "/registry/namespaces/other" }] });
 
     const applied = await api.send("PATCH", "/api/v1/namespaces/other?fieldManager=x", namespace, APPLY);

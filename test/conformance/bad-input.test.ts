@@ -1,4 +1,4 @@
-/** Whatever is sent, the answer is a Status that says what is wrong, nothing changes, and nobody waits. */
+/** Malformed requests get a Status that names the fault, change nothing, and delay no other request. */
 import { describe, expect, test } from "vitest";
 import { encodeObject } from "../../src/api/protobuf/envelope.ts";
 import { findKindSchema } from "../../src/api/schema/built-in-schema.ts";
@@ -15,7 +15,7 @@ const MERGE = "application/merge-patch+json";
 const STRATEGIC = "application/strategic-merge-patch+json";
 const JSON_PATCH = "application/json-patch+json";
 const APPLY = "application/apply-patch+yaml";
-/** What the issue allows is 100 ms; the rest is for a busy machine. */
+/** The promise is 100 ms; the rest allows for a busy machine. */
 const SLOWEST_MS = 200;
 
 interface BadRequest {
@@ -702,7 +702,7 @@ refusals("a patch of a scale is held to the same options:", [
 const OPERATIONS = JSON.stringify(
   Array.from({ length: 10_001 }, () => ({ op: "test", path: "/data/k", value: "v" })),
 );
-/** Each doubles what is there. */
+/** Each operation doubles the value. */
 const DOUBLINGS = JSON.stringify(
   Array.from({ length: 40 }, (_, n) => ({ op: "copy", from: "/metadata", path: `/metadata/x${String(n)}` })),
 );
@@ -978,7 +978,7 @@ describe("random requests", () => {
     for (let round = 0; round < 1500; round++) {
       const request = run.next();
       const { wrong, tookMs } = await run.answer(api, request);
-      // What is slow by itself is slow twice; a busy machine is not.
+      // A slow request is slow twice; a busy machine is not.
       const isSlow = tookMs > SLOWEST_MS && (await run.answer(api, request)).tookMs > SLOWEST_MS;
       if (wrong !== undefined || isSlow) failures.push({ wrong, tookMs, request });
     }

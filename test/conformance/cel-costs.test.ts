@@ -1,4 +1,4 @@
-/** Estimates of the cost of rules in CEL, beside those of kube-apiserver 1.36.4. */
+/** CEL cost estimates, compared with those of kube-apiserver 1.36.4. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { JSONSchemaProps } from "../../src/api/generated/types/apiextensions-v1.ts";
@@ -8,16 +8,16 @@ import { SHAPES } from "./cel-costs/shapes.ts";
 
 type Shape = keyof typeof SHAPES;
 
-/** Columns after the rule. */
+/** Shapes, in the order of the columns after the rule. */
 const COLUMNS: readonly Shape[] = ["bounded", "free", "mixed", "bytes"];
-/** Values of two bytes and a comma that fit into a request. */
+/** Two-byte values with a comma that fit into one request. */
 const REQUEST_COUNT = 1_048_576n;
 const COST_MAX = 2n ** 64n - 1n;
 
 interface Row {
   readonly rule: string;
   readonly shape: Shape;
-  /** The cost of one run, or the error. */
+  /** Cost of one run, or the error. */
   readonly figure: string;
 }
 
@@ -31,7 +31,7 @@ function madeRows(): readonly Row[] {
   });
 }
 
-/** How the shape lies in the object, and how often it occurs there at most. */
+/** Places of the shape in the object, with the upper bound of its occurrences. */
 const WRAPS: readonly {
   readonly title: string;
   readonly cardinality: bigint | undefined;

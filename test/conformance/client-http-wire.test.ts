@@ -1,4 +1,4 @@
-/** What the HTTP transport does with sockets, certificates, tokens and answers that break. */
+/** The HTTP transport with sockets, certificates, tokens and broken responses. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
@@ -44,11 +44,11 @@ function closed(transport: Transport): Transport {
 
 interface PlainServer {
   readonly transport: Transport;
-  /** One for each connection there ever was. */
+  /** All connections so far. */
   readonly sockets: readonly Socket[];
 }
 
-/** A server that answers as badly as a test likes, without TLS. */
+/** A server without TLS whose faults the test chooses. */
 async function plainServer(
   listener: RequestListener,
   options: Partial<HttpTransportOptions> = {},
@@ -104,7 +104,7 @@ describe("TLS", () => {
     expect(unnamed.value).toEqual({});
   });
 
-  test("a server of another authority is not talked to, unless nobody cares", async () => {
+  test("a server with an untrusted certificate is refused, unless verification is off", async () => {
     const server = await startServer(whoami);
     const foreign = await makeForeignPki();
 
@@ -151,7 +151,7 @@ describe("TLS", () => {
 });
 
 describe("tokens", () => {
-  /** Takes one token, which may change. */
+  /** Accepts one token, which may change. */
   function guarded(good: () => string, seen: string[] = []): RequestListener {
     return (request, response) => {
       const token = (request.headers.authorization ?? "").replace("Bearer ", "");
@@ -208,7 +208,7 @@ describe("tokens", () => {
     });
   });
 
-  test("somebody else can be acted for", async () => {
+  test("a client can impersonate another user", async () => {
     let headers: IncomingMessage["headers"] = {};
     const impersonation = { user: "jane", groups: ["a", "b"], uid: "7", extra: { "example.com/x": ["1"] } };
     const { transport } = await plainServer(
@@ -229,7 +229,7 @@ describe("tokens", () => {
     });
   });
 
-  /** A plugin that answers with what lies in a file, and leaves a line for each time it was asked. */
+  /** A credential plugin that answers with the content of a file and logs each call as a line. */
   function plugin(
     status: object,
     given: Partial<ExecPlugin> = {},
@@ -642,7 +642,7 @@ describe("sockets", () => {
     await gone;
   });
 
-  test("nobody there is no answer", async () => {
+  test("a refused connection is ServiceUnavailable", async () => {
     const transport = closed(httpTransport({ loop, server: "http://127.0.0.1:1" }));
 
     await expect(transport.send(GET)).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** The client that most TypeScript programs use, over HTTPS and with the kubeconfig as `setpoint up` writes it. */
+/** The client that most TypeScript programs use, over HTTPS, with the kubeconfig of `setpoint up`. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ interface RunningCluster {
   end(): Promise<void>;
 }
 
-/** A file store in `dataDir`; port 0 is any. Ended with the test, if not before. */
+/** A server with a file store in `dataDir`; port 0 means any. Stops at the end of the test at the latest. */
 async function started(dataDir: string, port: number): Promise<RunningCluster> {
   const ending = new AbortController();
   let running: Promise<void> = Promise.resolve();
@@ -67,7 +67,7 @@ function configOf({ kubeconfig }: RunningCluster): k8s.KubeConfig {
   return config;
 }
 
-/** The server's own upkeep makes it, but not before it is ready. */
+/** A periodic task of the server creates the namespace some time after the server is ready. */
 async function withNamespace(core: k8s.CoreV1Api): Promise<void> {
   await core.createNamespace({ body: { metadata: { name: namespace } } }).catch((error: unknown) => {
     if (!(error instanceof k8s.ApiException) || error.code !== 409) throw error;
@@ -168,7 +168,7 @@ describe("@kubernetes/client-node", () => {
   );
 });
 
-/** An informer whose changes can be waited for; how long is up to the test's own limit. */
+/** An informer whose changes can be awaited; the test's own timeout is the bound. */
 class WatchedCache {
   readonly #informer: k8s.Informer<k8s.V1ConfigMap> & k8s.ObjectCache<k8s.V1ConfigMap>;
   readonly #waiting = new Set<() => void>();
@@ -198,7 +198,7 @@ class WatchedCache {
     });
   }
 
-  /** The informer gives up when nobody answers: its user starts it again. */
+  /** The informer gives up when the server does not answer; its user restarts it. */
   failure(): Promise<void> {
     return new Promise((resolve) => {
       this.#informer.on("error", () => resolve());

@@ -1,4 +1,4 @@
-/** From client-side to server-side apply and back, as kubectl does it. */
+/** kubectl migrates from client-side to server-side apply and back. */
 import { describe, expect, test } from "vitest";
 import { TestApi } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
@@ -15,7 +15,7 @@ function map(value: string): Record<string, unknown> {
   };
 }
 
-/** What `kubectl apply` creates. */
+/** The object as `kubectl apply` creates it. */
 function createClientSide(api: TestApi, value: string): Promise<Reply> {
   const annotations = { [ANNOTATION]: `${JSON.stringify(map(value))}\n` };
   const object = { ...map(value), metadata: { name: "a", annotations } };

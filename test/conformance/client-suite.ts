@@ -1,4 +1,4 @@
-/** What a client promises, over whatever transport: the same body runs over HTTPS and within the process, against the real server. */
+/** Guarantees of the client over every transport: the same tests run over HTTPS and in the process, against the real server. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ApiObject } from "../../src/api/api-object.ts";
 import { isApiError } from "../../src/api/errors/api-error.ts";
@@ -12,7 +12,7 @@ import { TestApi } from "../api-harness.ts";
 
 const loop = createRealLoop({ name: "test" });
 
-/** Ends with the test. */
+/** Makes a transport that is closed at the end of the test. */
 export type MakeTransport = (api: TestApi) => Promise<Transport>;
 
 interface World {
@@ -59,7 +59,7 @@ export function clientSuite(name: string, makeTransport: MakeTransport): void {
       expect(await maps.find(created)).toBeUndefined();
     });
 
-    test("applies objects of any kind, in the name of whoever it is", async () => {
+    test("applies objects of any kind, as its own field manager", async () => {
       const { client } = await start();
       const mine = client.with({ fieldManager: "me" });
       const manifest = {
@@ -239,7 +239,7 @@ export function clientSuite(name: string, makeTransport: MakeTransport): void {
       await expect(reading).rejects.toThrow("enough");
     });
 
-    test("a watch that is left ends for whoever still waits", async () => {
+    test("a watch that is left ends for its waiting reader", async () => {
       const { client } = await start();
       const iterator = (await client(Node).watch())[Symbol.asyncIterator]();
 
@@ -290,7 +290,7 @@ export function clientSuite(name: string, makeTransport: MakeTransport): void {
       });
     });
 
-    test("tells whoever wants to know what came of each write", async () => {
+    test("reports the outcome of each write to its observer", async () => {
       const { client } = await start();
       const written: Written[] = [];
       const mine = client.with({ onWrite: (one) => written.push(one) });
@@ -389,7 +389,7 @@ async function names(client: Client): Promise<readonly string[]> {
   return (await client(ConfigMap).list({ namespace })).items.map(({ metadata }) => metadata.name);
 }
 
-/** So many events, after which the watch is left. */
+/** Takes this many events and then leaves the watch. */
 async function taken<T>(
   watch: AsyncIterable<readonly WatchEvent<T>[]>,
   count: number,

@@ -1,4 +1,4 @@
-/** The endpoint that a cluster in a program opens on demand, with clients of others; and what is left when such a cluster has stopped. */
+/** The HTTPS endpoint that a cluster in a program opens on demand, with other clients; and resources left after the cluster has stopped. */
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -73,7 +73,7 @@ describe.each(["real", "virtual"] as const)("an endpoint of a cluster on a %s cl
   });
 });
 
-/** Ends by itself only if nothing is left: a timer or a socket would keep the process alive. */
+/** Ends by itself only if no timer and no socket is left. */
 const LIFE = `
   import { startCluster } from "setpoint";
   import { ConfigMap } from "setpoint/resources";

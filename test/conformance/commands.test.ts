@@ -1,4 +1,4 @@
-/** The commands that look at a running cluster and end it, from another process. */
+/** `setpoint status`, `down` and `backup` against a running cluster in another process. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -57,7 +57,7 @@ describe("a cluster with a data dir", () => {
   test.runIf(process.platform === "linux")(
     "does not run when its process only waits to be buried",
     async () => {
-      // Nobody asks what became of a child whose parent has become another program.
+      // After exec the parent is another program, which never reaps the child.
       const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"]);
       onTestFinished(() => void parent.kill("SIGKILL"));
       const [line] = (await once(parent.stdout, "data")) as [Buffer];
@@ -196,12 +196,12 @@ function boot(): string {
   return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 }
 
-/** Of a process whose name has no parenthesis: its state and the fields behind that. */
+/** State of a process (whose name has no parenthesis) and the fields after it. */
 function statusOf(pid: number): readonly string[] {
   return (readFileSync(`/proc/${String(pid)}/stat`, "utf8").split(") ")[1] ?? "").split(" ");
 }
 
-/** What a command prints, with its exit code. */
+/** Output and exit code of a command. */
 async function output(command: string, dataDir: string) {
   const program = new Program(command, "--data-dir", dataDir);
   const { code, stderr } = await program.ended();

@@ -7,7 +7,7 @@ const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const V1 = "/apis/example.com/v1/namespaces/default/gauges";
 const V2 = "/apis/example.com/v2/namespaces/default/gauges";
 
-/** v1 keeps a range as one text, v2 as two numbers. */
+/** v1 keeps a range as one string, v2 as two numbers. */
 interface Gauge {
   apiVersion: string;
   metadata: { name: string; uid?: string; labels?: Record<string, string> };
@@ -18,7 +18,7 @@ interface Review {
   readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: Gauge[] };
 }
 
-/** What the author of the kind does, and what it was asked. */
+/** Conversion webhook of the kind's author, with the reviews that it got. */
 interface Author {
   readonly reviews: Review["request"][];
   answer: (request: Review["request"]) => Said | Promise<Said>;
@@ -349,7 +349,7 @@ describe("a kind whose versions its author converts", () => {
       ]);
     }));
 
-  /** More writes than the server keeps what it made of replaced objects for. */
+  /** More writes than the server caches conversions of replaced objects. */
   const WRITES = 2100;
 
   async function replaceAll(api: TestApi): Promise<void> {

@@ -1,4 +1,4 @@
-/** What is answered to bodies that cannot be read as a custom resource, or as options of its deletion. */
+/** Responses to bodies that are not readable as a custom resource or as DeleteOptions. */
 import { describe, expect, test } from "vitest";
 import { hasCondition, TestApi, until } from "../api-harness.ts";
 

@@ -1,4 +1,4 @@
-/** What parts of custom resources become of each other: status and spec, scale and owners, fields and cells. */
+/** Parts of custom resources: status and spec, scale and owners, fields and table cells. */
 import { describe, expect, test } from "vitest";
 import { hasCondition, type ReplyBody, TestApi, until } from "../api-harness.ts";
 
@@ -138,11 +138,11 @@ describe("a number of copies", () => {
     return entries.map((entry) => entry["subresource"]);
   }
 
-  test("belongs to whoever sets it by a scale, where it belonged to somebody", async () => {
+  test("belongs to the writer of the scale, if it had an owner before", async () => {
     expect(await managersAfter({ replicas: 1 })).toContain("scale");
   });
 
-  test("belongs to nobody who sets it by a scale, where it belonged to nobody", async () => {
+  test("stays without an owner after a write of the scale, if it had none before", async () => {
     expect(await managersAfter({})).not.toContain("scale");
   });
 });

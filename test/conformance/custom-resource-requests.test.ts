@@ -1,4 +1,4 @@
-/** What is answered to requests about custom resources where these are treated otherwise than built-in kinds. */
+/** Requests that custom resources answer differently from built-in kinds. */
 import { describe, expect, test } from "vitest";
 import { hasCondition, TestApi, until, watchEvents } from "../api-harness.ts";
 

@@ -48,7 +48,7 @@ async function withWidgets(properties: object, ...all: readonly Rule[]): Promise
   return api;
 }
 
-/** Waits as every client does: by a watch that begins with what is there. */
+/** Waits by a watch that begins with the present state, as clients do. */
 async function established(api: TestApi): Promise<void> {
   const ending = new AbortController();
   const response = await api.raw("GET", `${DEFINITIONS}?watch=1&resourceVersion=0`, undefined, {

@@ -1,4 +1,4 @@
-/** Custom resources on several servers over one store: each follows the store, none tells another anything. */
+/** Custom resources on several servers over one store: each follows the store and talks to no other server. */
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import type { Loop } from "../../src/base/loop/loop.ts";
@@ -57,7 +57,7 @@ async function send(server: ApiServer, method: string, target: string, body?: ob
   return { code: response.status, text: (await wholeBody(response)).toString() };
 }
 
-/** Two servers, each with a store of its own to the same data; only the first keeps definitions. */
+/** Two servers, each with its own store on the same data; only the first keeps definitions. */
 class Servers implements AsyncDisposable {
   readonly first: ApiServer;
   readonly second: ApiServer;

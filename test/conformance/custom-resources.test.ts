@@ -16,7 +16,7 @@ const schema = {
   properties: {
     spec: {
       type: "object",
-      description: "What is wanted.",
+      description: "Desired state.",
       required: ["size"],
       properties: {
         size: { type: "integer", minimum: 1, maximum: 10, description: "How large it is." },
@@ -664,7 +664,7 @@ describe("a definition", () => {
     ]);
   });
 
-  test("registers its versions again when somebody takes them back", async () => {
+  test("registers its versions again after a user removes them", async () => {
     await using api = await withWidgets();
     await until(api, SERVICE, (object) => object !== undefined);
     const uid = text((await api.send("GET", SERVICE)).body["metadata"]?.["uid"]);

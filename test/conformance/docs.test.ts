@@ -1,4 +1,4 @@
-/** Documentation says only what is true: links lead somewhere, samples compile and run. */
+/** Links in documentation resolve, and code samples compile and run. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -25,12 +25,12 @@ function isRead(folder: string, name: string): boolean {
 
 interface Sample {
   readonly language: string;
-  /** Where the reader is told to put it; a name by its place otherwise. */
+  /** File name that the page gives the sample; by its position otherwise. */
   readonly file: string;
   readonly text: string;
 }
 
-/** A block of code that names a language; one of `file=` belongs to the project that the page builds. */
+/** A code block with a language; blocks with `file=` belong to the project that the page builds. */
 function samplesOf(page: string): readonly Sample[] {
   const text = readFileSync(join(ROOT, page), "utf8");
   const blocks = text.matchAll(/^```(?<language>ts|json)(?: file=(?<file>\S+))?\n(?<text>[^]*?)^```$/gm);
@@ -45,7 +45,7 @@ const sampled = pages().filter(
   (page) => !NOT_COMPILED.includes(page) && samplesOf(page).some(({ language }) => language === "ts"),
 );
 
-/** Of pages that bring none. */
+/** Configuration for pages that bring none. */
 const TSCONFIG = JSON.stringify({
   extends: "../tsconfig.json",
   compilerOptions: { rootDir: "src", outDir: "dist" },

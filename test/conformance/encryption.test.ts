@@ -1,4 +1,4 @@
-/** What is stored with a key can be read with it, and with nothing else. */
+/** Values encrypted with a key are readable with that key only. */
 import { createDecipheriv } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -294,7 +294,7 @@ function everything(): string {
   return config(aesgcm("old")).replace("[secrets]", "['*.*']");
 }
 
-/** The values of a key, as etcd has them. */
+/** Values of a key in etcd. */
 async function readRange(endpoint: string, key: string): Promise<readonly Buffer[]> {
   const body = JSON.stringify({ key: Buffer.from(key).toString("base64") });
   const reply = await fetch(`${endpoint}/v3/kv/range`, { method: "POST", body });
@@ -345,7 +345,7 @@ function versionOf({ body }: { readonly body: RunningBody }): unknown {
 
 type RunningBody = Awaited<ReturnType<RunningCluster["ask"]>>["body"];
 
-/** Whatever is in the folder, the database and its log included. */
+/** Every file of the folder that contains the text, including the database and its log. */
 function filesWith(dir: string, needle: string): readonly string[] {
   const names = readdirSync(dir, { recursive: true, withFileTypes: true });
   const paths = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

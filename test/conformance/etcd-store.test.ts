@@ -18,7 +18,7 @@ describePeer("etcd", "with a real etcd server", () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  /** One server for all tests; each store has a prefix of its own. */
+  /** One etcd server for all tests; each store has its own prefix. */
   const etcd: StoreEngine = {
     name: "etcd",
     ttlUnitMs: 1000,

@@ -1,4 +1,4 @@
-/** Every stored resource that is served behaves like every other: a kind without a case here fails the first test. */
+/** Every stored resource that is served behaves like every other. A kind without a case here fails the first test. */
 import { describe, expect, test } from "vitest";
 import { decodeObject, readEnvelope } from "../../src/api/protobuf/envelope.ts";
 import { findKindSchema } from "../../src/api/schema/built-in-schema.ts";
@@ -29,7 +29,7 @@ const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 async function started(isServed: ServedVersions, options: TestApiOptions = {}): Promise<TestApi> {
   const api = await TestApi.start(["default"], { isServed, ...options });
-  // The server's own upkeep would make it.
+  // A periodic task of the server would create it.
   const cidr = { metadata: { name: "kubernetes" }, spec: { cidrs: ["10.96.0.0/12"] } };
   expect((await api.send("POST", "/apis/networking.k8s.io/v1/servicecidrs", cidr)).code).toBe(201);
   return api;
@@ -41,7 +41,7 @@ async function created(api: TestApi, { collection, object }: KindCase): Promise<
   return reply.body;
 }
 
-/** The code, and why when it failed. */
+/** Status code, and the reason of a failure. */
 function told({ code, body }: Reply): readonly [number, unknown] {
   return [code, code < 300 ? undefined : body["message"]];
 }
@@ -147,7 +147,7 @@ describe.each(PASSES)("what is served %s", (_, isServed, cases) => {
       kind.change === undefined ? labelled : await api.send("PATCH", kind.path, kind.change, { type: MERGE });
 
     const hasGeneration = kind.facts.storage?.hasGeneration === true;
-    // The labels of a slice say whose it is.
+    // The labels of a slice name its Service.
     const relabelled = kind.facts.name === "endpointslices" ? 2 : 1;
     const after = kind.change === undefined ? relabelled : relabelled + 1;
     expect(told(changed)).toEqual([200, undefined]);
@@ -162,7 +162,7 @@ describe.each(PASSES)("what is served %s", (_, isServed, cases) => {
   );
 
   test.each(withStatus)("the status of %s is written by its subresource alone", async (_title, kind) => {
-    // The server writes the status of definitions itself, at any moment.
+    // The server writes the status of definitions at any time.
     await using api = await started(isServed, { leavesDefinitions: true });
     const first = await created(api, kind);
     const status = { status: kind.status, metadata: { labels: { through: "status" } } };
@@ -331,7 +331,7 @@ describe("what is never stored", () => {
   });
 });
 
-/** Upstream takes it in queries, but what it sees there is not documented. */
+/** Upstream accepts it in queries, but its values there are not documented. */
 const UNFILLED_FIELDS: ReadonlySet<string> = new Set(["status.podIPs"]);
 
 const VIRTUAL_BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -368,7 +368,7 @@ function fieldQuery(selector: string): string {
   return `fieldSelector=${encodeURIComponent(selector)}`;
 }
 
-/** Of kinds about which the facts say nothing, or not everything. */
+/** Columns of kinds that the facts do not describe fully. */
 const OWN_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ["APIService", ["Name", "Service", "Available", "Age"]],
   [

@@ -1,4 +1,4 @@
-/** The example as a program of its own, compiled against the package, against a cluster that only a kubeconfig tells it of. */
+/** The example as a separate program, compiled against the package; a kubeconfig is all it knows of the cluster. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Priority and fairness as upstream's own suite looks at them: over sockets, by users that the administrator acts as. */
+/** Priority and fairness as upstream's own suite tests it: over sockets, with impersonated users. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answered } from "./running-cluster.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";
@@ -32,7 +32,7 @@ describe("priority and fairness", () => {
     return (made["metadata"]?.["uid"] ?? "") as string;
   }
 
-  /** A level of one share, and a FlowSchema that sends these users there. */
+  /** A priority level with one share, and a FlowSchema for these users. */
   async function limit(name: string, limitResponse: object, users: readonly string[]): Promise<Made> {
     const limited = { nominalConcurrencyShares: 1, borrowingLimitPercent: 0, limitResponse };
     const levelUid = await create("/prioritylevelconfigurations", {

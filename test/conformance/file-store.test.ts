@@ -22,14 +22,14 @@ const file: StoreEngine = {
   openWithin: (quotaBytes) => openFileWorld(realTime(), { quotaBytes }),
 };
 
-/** In virtual time, so that keys end without waiting; only the disk is real. */
+/** In virtual time, so that keys expire without waiting; only the disk is real. */
 const inVirtualTime: StoreEngine = {
   ...file,
   name: "file (virtual time)",
   open: (seed = 1) => openFileWorld(virtualTime({ seed, outside: ["store-file"] })),
 };
 
-/** Memory holds next to no history, so that nearly every look into the past goes to the disk. */
+/** Memory holds almost no history, so that nearly every read of the past goes to the disk. */
 const fromDisk: StoreEngine = {
   ...file,
   name: "file (history on disk)",

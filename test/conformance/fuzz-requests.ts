@@ -1,4 +1,4 @@
-/** Requests that are almost right: valid ones with something broken, by a seed. */
+/** Seeded requests that are almost valid: each has one broken part. */
 import { Buffer } from "node:buffer";
 import { apiVersionOf, groupVersions, isServedByDefault } from "../../src/api/schema/resource-facts.ts";
 import { wholeBody } from "../api-harness.ts";
@@ -14,7 +14,7 @@ export interface FuzzRequest {
 }
 
 export interface FuzzOutcome {
-  /** What is wrong with the answer; undefined when nothing is. */
+  /** Fault of the response; undefined if there is none. */
   readonly wrong: string | undefined;
   readonly tookMs: number;
 }
@@ -171,12 +171,12 @@ export class FuzzRun {
     this.#state = seed;
   }
 
-  /** Mostly one that gets far, else anything. */
+  /** Mostly a request that passes the first checks, else any request. */
   next(): FuzzRequest {
     return this.#below(4) === 0 ? this.#wild() : this.#plausible();
   }
 
-  /** The right place, method and type, with an object that is wrong somewhere, or not at all. */
+  /** Right path, method and type, with an object that may be wrong somewhere. */
   #plausible(): FuzzRequest {
     const { collection, path, object } = this.#pick(KINDS);
     const body = structuredClone(object) as Record<string, unknown>;
@@ -208,7 +208,7 @@ export class FuzzRun {
     ]);
   }
 
-  /** Puts something odd at some place of an object. */
+  /** Puts an odd value at some place of an object. */
   #spoil(body: Record<string, unknown>): void {
     let place: Record<string, unknown> = body;
     for (;;) {

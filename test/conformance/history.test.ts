@@ -1,4 +1,4 @@
-/** What happened: who wrote each revision, and how objects were. Setpoint's own; no other server has it. */
+/** Setpoint's own history API: the writer of each revision, and past states of objects. */
 import { describe, expect, test } from "vitest";
 import type { JournalEntry } from "../../src/server/write/journal.ts";
 import { TestApi } from "../api-harness.ts";

@@ -1,4 +1,4 @@
-/** The kubeconfig and the listener as the real kubectl finds them. */
+/** The kubeconfig and the listener with the real kubectl. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const loop = createRealLoop({ name: "test" });
 
 describePeer("kubectl", "kubectl with a kubeconfig of ours", (kubectl) => {
-  test("trusts the server, says who it is, and nobody else can read its key", async () => {
+  test("trusts the server, names its user, and keeps its key unreadable for others", async () => {
     const dir = mkdtempSync(join(tmpdir(), "setpoint-kubeconfig-"));
     onTestFinished(() => rmSync(dir, { recursive: true }));
     const names = serverNames([], "10.96.0.1");

@@ -1,4 +1,4 @@
-/** The real kubectl where controllers, a scheduler and simulated nodes are at work: what people know from a whole cluster. */
+/** The real kubectl on a whole cluster with controllers, scheduler and simulated nodes. */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { describePeer } from "../peers.ts";
 import { cascadeClaims } from "./kubectl/cascade.ts";
@@ -32,7 +32,7 @@ describePeer("kubectl", "kubectl in a whole cluster", (path) => {
       claims(suite);
     });
   }
-  // Nodes are common to all: these come last, one after the other.
+  // Nodes are shared by all tests: these tests run last, one after the other.
   describe("drain", () => {
     drainClaims(suite);
   });

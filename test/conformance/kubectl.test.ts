@@ -1,6 +1,6 @@
 /**
- * The real kubectl, command by command: what it prints and what it leaves behind are what Kubernetes would give. The server is alone, as it
- * is for foreign controllers; kubectl-cluster.test.ts has what a whole cluster adds.
+ * The real kubectl, command by command: its output and effects equal Kubernetes'. The server runs without controllers;
+ * kubectl-cluster.test.ts covers a whole cluster.
  */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { describePeer } from "../peers.ts";
@@ -38,7 +38,7 @@ const CLAIMS: Readonly<Record<string, (suite: Suite) => void>> = {
   mistakes: refusalClaims,
 };
 
-/** Without accounts no pod is admitted; everything else is the server's own doing. */
+/** The server refuses pods without a service account; no other controller runs. */
 const ACCOUNTS = ["serviceaccount-controller"];
 
 describePeer("kubectl", "kubectl", (path) => {
@@ -54,7 +54,7 @@ describePeer("kubectl", "kubectl", (path) => {
     since: (minor) => (client < minor ? test.skip : test),
   };
   for (const [title, claims] of Object.entries(CLAIMS)) {
-    // A command mostly waits for its process to start: several at once take less than half the time.
+    // A command mostly waits for its process to start: running several at once takes less than half the time.
     describe.concurrent(title, () => {
       claims(suite);
     });

@@ -1,4 +1,4 @@
-/** What lists and watches promise, beyond the cases of api.test.ts. Whatever takes time runs on a virtual loop. */
+/** Guarantees of lists and watches beyond api.test.ts. Tests that need time run on a virtual loop. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
@@ -29,12 +29,12 @@ function versionOf(object: ReplyBody): string {
   return text(object["metadata"]?.["resourceVersion"]);
 }
 
-/** What the event is about, in few words. */
+/** Type, name and version of an event. */
 function brief({ type, object }: SeenEvent): string {
   return `${type} ${text(object["metadata"]?.["name"])} ${versionOf(object)}`;
 }
 
-/** The first events of a watch, which is then left. */
+/** First events of a watch; leaves it afterwards. */
 async function firstEvents(api: TestApi, target: string, count: number): Promise<readonly SeenEvent[]> {
   const ending = new AbortController();
   const response = await api.raw("GET", target, undefined, { signal: ending.signal });
@@ -53,7 +53,7 @@ async function withMaps(...created: readonly string[]): Promise<TestApi> {
   return api;
 }
 
-/** An API on a clock that runs only while it is driven. */
+/** An API on a clock that runs only while the test drives it. */
 class VirtualApi implements AsyncDisposable {
   readonly loop: VirtualLoop;
   readonly api: TestApi;
@@ -81,7 +81,7 @@ class VirtualApi implements AsyncDisposable {
     return settled;
   }
 
-  /** Reads in the background; what it has read so far is in `events`. */
+  /** Reads in the background into `events`. */
   async watch(query: string): Promise<{ readonly events: SeenEvent[]; readonly end: Promise<number> }> {
     const response = await this.until(this.api.raw("GET", `${MAPS}?watch=true${query}`));
     const events: SeenEvent[] = [];
@@ -728,7 +728,7 @@ describe("a watch tells", () => {
 });
 
 describe("a consumer that does not read", () => {
-  test("is cut off without a word, comes back, and holds up nobody", async () => {
+  test("is disconnected without an error, resumes, and delays no other watch", async () => {
     await using api = await withMaps("big");
     const from = versionOf((await api.send("GET", MAPS)).body);
     const target = `${MAPS}?watch=1&resourceVersion=${from}`;
@@ -736,7 +736,7 @@ describe("a consumer that does not read", () => {
     const quick = firstEvents(api, target, 50);
     const filling = "x".repeat(900_000);
 
-    // 40 MB are more than a watcher's buffer of 32 MiB.
+    // 40 MB exceed a watcher's buffer of 32 MiB.
     for (let round = 1; round <= 45; round++) {
       const data = { round: String(round), filling };
       await api.send("PATCH", `${MAPS}/big`, { data }, { type: MERGE });
@@ -775,7 +775,7 @@ describe("under concurrent writers", () => {
     return state;
   }
 
-  /** Each writer works on objects it shares with the others; what it was answered is returned. */
+  /** Each writer shares its objects with the others; returns the responses. */
   async function write(api: TestApi, writer: number): Promise<readonly ReplyBody[]> {
     const answered: ReplyBody[] = [];
     for (let round = 0; round < 40; round++) {
@@ -821,7 +821,7 @@ describe("under concurrent writers", () => {
     expect(selected.map(brief)).toEqual(selectedOf(events, "even"));
   });
 
-  /** What a watch with the selector `app=LABEL` must tell, by what one without any told. */
+  /** Expected events of a watch with the selector `app=LABEL`, derived from a watch without one. */
   function selectedOf(events: readonly SeenEvent[], label: string): readonly string[] {
     const matching = new Set<string>();
     const told: string[] = [];
@@ -853,7 +853,7 @@ describe("a long selector", () => {
   });
 });
 
-/** Everything a watch tells up to the creation of one object, and that. */
+/** Events of a watch up to and including the creation of one object. */
 async function firstEventsUntil(api: TestApi, target: string, last: string): Promise<readonly SeenEvent[]> {
   const ending = new AbortController();
   const response = await api.raw("GET", target, undefined, { signal: ending.signal });

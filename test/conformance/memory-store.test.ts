@@ -29,7 +29,7 @@ const memory: StoreEngine = {
     }),
 };
 
-/** So little history that nearly every look into the past is at the edge of it. */
+/** So little history that nearly every read of the past is at its edge. */
 const forgetful: StoreEngine = {
   ...memory,
   name: "forgetful memory",

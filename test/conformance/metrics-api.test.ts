@@ -1,4 +1,4 @@
-/** `metrics.k8s.io`, as programs and the real kubectl ask for it. */
+/** `metrics.k8s.io`, through programs and the real kubectl. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -93,7 +93,7 @@ describe("the metrics of pods and nodes", () => {
     );
   });
 
-  test("are not served where nobody knows them", async () => {
+  test("are not served without simulated nodes", async () => {
     await using cluster = await startCluster({ clock: "virtual", loops: [] });
 
     await expect(cluster.client.request({ path: PODS })).rejects.toMatchObject({ reason: "NotFound" });
@@ -192,7 +192,7 @@ interface Named {
   readonly name: string;
 }
 
-/** One node with three pods, of which the last never gets its image. */
+/** One node with three pods; the last pod never gets its image. */
 async function startWithPods(): Promise<Cluster> {
   const cluster = await startCluster({ clock: "virtual", loops: [], nodes: 1 });
   await cluster.until(() => cluster.objects(Node).length === 1);

@@ -1,10 +1,10 @@
-/** What people alert on is there under the names and labels that their alerts use. */
+/** Metrics that common alerts use exist under their names and labels. */
 import { describe, expect, test } from "vitest";
 import { TestApi, watchEvents } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
-/** The value of a series, whatever the order of its labels; undefined when there is none. */
+/** Value of a series, in any order of labels; undefined if there is none. */
 async function sample(
   api: TestApi,
   name: string,
@@ -85,7 +85,7 @@ describe("metrics", () => {
   test("requests under way are counted by kind", async () => {
     await using api = await TestApi.start();
 
-    // The one that asks is itself under way.
+    // The request that asks is in flight itself.
     expect(await sample(api, "apiserver_current_inflight_requests", { request_kind: "readOnly" })).toBe(1);
     expect(await sample(api, "apiserver_current_inflight_requests", { request_kind: "mutating" })).toBe(0);
   });

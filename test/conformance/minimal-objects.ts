@@ -1,14 +1,14 @@
-/** For each stored kind the least that Kubernetes accepts, with one change of each part that clients can write. */
+/** For each stored kind the smallest object that Kubernetes accepts, with one change of each part that clients can write. */
 
 export interface MinimalObject {
   readonly name: string;
-  /** Everything but apiVersion, kind and metadata. */
+  /** Members except apiVersion, kind and metadata. */
   readonly body: Fields;
-  /** A merge patch of the main resource, outside metadata, that the kind's rules allow. */
+  /** A merge patch of the main resource, outside metadata, that validation allows. */
   readonly change?: Fields;
-  /** What the status subresource is patched with. */
+  /** Patch of the status subresource. */
   readonly status?: Fields;
-  /** What the field selectors of the kind see once `status` is written. */
+  /** Values of the kind's field selectors once `status` is written. */
   readonly fields?: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +34,7 @@ const RULES = [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }];
 const ROLE_REF = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" };
 const SUBJECTS = [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "me" }];
 
-/** Of a key made for these tests: `openssl req -new -subj /CN=minimal`, and a certificate signed by itself. */
+/** DER of a key made for these tests: `openssl req -new -subj /CN=minimal`, and a self-signed certificate. */
 const SIGNING_REQUEST_DER =
   "MIHNMHQCAQAwEjEQMA4GA1UEAwwHbWluaW1hbDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABAyotWBRxc8xZKsJRzkoZCVKnZuBpg4ix8fzRjcO" +
   "kx43gnWZsJqzX4o9o9ZVU1YqxToAQL8tUzObo49BsG08grGgADAKBggqhkjOPQQDAgNJADBGAiEAonmMBCfueKf9yio2guUJY84iBvs//d3GAmGc" +

@@ -1,4 +1,4 @@
-/** `setpoint new`: what it writes works at once, with the package as it is shipped. */
+/** `setpoint new` writes a project that works at once with the packed package. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What pods serve, as it is seen through the server by clients with sockets. */
+/** The pod and service proxies, through clients with sockets. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answered, Folder, RunningCluster } from "./running-cluster.ts";
@@ -50,7 +50,7 @@ describe.skipIf(OWN_ADDRESS === undefined)("a pod behind the server", () => {
     expect([code, headers["location"]]).toEqual([400, undefined]);
   });
 
-  test("is told something at its root by whoever does not look", async () => {
+  test("gets a request at its root through any method", async () => {
     const port = await serveBeside((request, response) => response.end(request.url));
 
     expect((await cluster.ask("POST", `${PODS}/web:${port}/proxy?a=b`)).text).toBe("/?a=b");

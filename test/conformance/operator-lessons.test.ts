@@ -1,4 +1,4 @@
-/** What running whole operators brought to light, each claim by itself. */
+/** Claims that whole operators brought to light, one test each. */
 import { expect, test } from "vitest";
 import { until } from "../api-harness.ts";
 import type { Answer, Behaviour, ReviewRequest } from "./webhook-server.ts";
@@ -94,7 +94,7 @@ test("instances go with their definition, whatever webhooks would say", () =>
     expect((await api.send("GET", WIDGETS)).code).toBe(404);
   }));
 
-test("an apply that conflicts is refused before anybody is asked about it", () =>
+test("a conflicting apply is refused before any webhook is called", () =>
   withWebhooks(async (world) => {
     const { api, hooks } = world;
     const object = (k: string): object => ({

@@ -1,6 +1,5 @@
 /**
- * Three operators as others ship them, installed unchanged with the real kubectl into a cluster as people run it, and at work under nothing but
- * their own service accounts.
+ * Three operators of other projects, installed unchanged with the real kubectl; they run under their own service accounts only.
  */
 import { afterAll, beforeAll, describe } from "vitest";
 import { describePeer } from "../peers.ts";
@@ -17,7 +16,7 @@ describePeer("kubectl", "an operator", (path) => {
   let scenes: readonly [CertificateScene, QueueScene, BackupScene];
   beforeAll(async () => {
     world = await World.start(path);
-    // Side by side, because much of the time goes by waiting.
+    // In parallel, because most of the time is waiting.
     scenes = await Promise.all([beginCertificates(world), beginQueues(world), beginBackups(world)]);
   });
   afterAll(() => world[Symbol.asyncDispose]());

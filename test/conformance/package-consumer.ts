@@ -1,4 +1,4 @@
-/** A project that has installed the package as npm would ship it: packed and unpacked. */
+/** A project that has installed the packed package as npm would ship it. */
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
-/** Of projects that bring no tsconfig of their own. */
+/** Configuration for projects that bring no tsconfig. */
 const TSCONFIG = {
   compilerOptions: {
     target: "ES2022",
@@ -61,14 +61,14 @@ export class PackageConsumer implements Disposable {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** Checks and compiles the project in this folder below; the output says what is wrong. */
+  /** Type-checks and compiles the project in this subfolder; the output lists the errors. */
   compile(below = "."): Outcome {
     return this.node([TSC, "-p", "tsconfig.json"], below);
   }
 
   node(args: readonly string[], below = "."): Outcome {
     const cwd = join(this.folder, below);
-    // A test runner that is started by another one reports to it instead of saying what it found.
+    // A test runner started by another one reports to it instead of printing its results.
     const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env;
     try {
       return {
@@ -81,7 +81,7 @@ export class PackageConsumer implements Disposable {
     }
   }
 
-  /** The command line of the package. */
+  /** Runs the package's command-line program. */
   setpoint(args: readonly string[], below = "."): Outcome {
     return this.node([join(this.folder, "node_modules/setpoint/dist/cli.js"), ...args], below);
   }
@@ -121,7 +121,7 @@ function settle(unpacked: string, folder: string): void {
   }
 }
 
-/** A run that began before this build may still use the one before. */
+/** A run that began before this build may still use the previous one. */
 const KEPT = 3;
 
 function forgetOld(folder: string): void {
@@ -132,7 +132,7 @@ function forgetOld(folder: string): void {
     if (oldest.has(buildOf(name))) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Also of what another process is unpacking at this moment, `TIME-PID`. */
+/** Build time in the name of a folder, including `TIME-PID` of a process that is unpacking. */
 function buildOf(name: string): number {
   return Number(name.split("-")[0]);
 }

@@ -1,4 +1,4 @@
-/** The package as it is shipped: what it exports can be imported, with types, and nothing else can. */
+/** The shipped package: its exports can be imported with types, and other files cannot. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

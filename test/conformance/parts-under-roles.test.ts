@@ -1,4 +1,4 @@
-/** The parts of a control plane as clients of their own, each with the rights of its part and no more: a Deployment becomes pods that run. */
+/** Parts of a control plane as separate clients, each with only the rights of its part: a Deployment becomes running pods. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

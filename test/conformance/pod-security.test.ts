@@ -1,10 +1,10 @@
-/** What people who use kubectl see of the Pod Security Standards: what is refused, and what they are warned of. */
+/** Pod Security Standards with the real kubectl: refusals and warnings. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describePeer } from "../peers.ts";
 import type { Kubectl } from "./kubectl/kubectl.ts";
 import { Session } from "./kubectl/session.ts";
 
-/** Without accounts no pod is admitted. */
+/** The server refuses pods without a service account. */
 const ACCOUNTS = ["serviceaccount-controller"];
 const ENFORCE = "pod-security.kubernetes.io/enforce";
 

@@ -1,4 +1,4 @@
-/** Roles with the real kubectl: what somebody may do, what they are told, and the default roles that are always there. */
+/** RBAC with the real kubectl: rights, error texts, and the default roles. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describePeer } from "../peers.ts";
 import type { Kubectl } from "./kubectl/kubectl.ts";
@@ -13,7 +13,7 @@ describePeer("kubectl", "kubectl under roles", (path) => {
   });
   afterAll(() => session[Symbol.asyncDispose]());
 
-  /** Until a command gives this. */
+  /** Repeats a command until it prints this. */
   async function eventually(kubectl: Kubectl, expected: string, ...args: readonly string[]): Promise<void> {
     await expect.poll(() => kubectl.run(...args).then(({ stdout }) => stdout.trim()), POLL).toBe(expected);
   }

@@ -1,4 +1,4 @@
-/** What well-known projects tell their users to install. */
+/** Manifests that well-known projects tell their users to install. */
 import { expect, test } from "vitest";
 import { hasCondition, TestApi, text, until } from "../api-harness.ts";
 import { describeShared, manifestFiles, sharedLines } from "../shared-files.ts";
@@ -15,7 +15,7 @@ interface Served {
   readonly namespaced: boolean;
 }
 
-/** Objects of kinds that the file does not define: these need cert-manager or Knative's networking and caching first. */
+/** Objects of kinds that the file does not define; cert-manager or Knative's networking and caching define them. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "knative-serving.jsonl": [
     "no Certificate in networking.internal.knative.dev/v1alpha1",
@@ -31,7 +31,7 @@ function isFirst({ kind }: Manifest): boolean {
   return FIRST.has(kind);
 }
 
-/** The server's own upkeep would make it. */
+/** A periodic task of the server would create it. */
 const SERVICE_ADDRESSES = {
   metadata: { name: "kubernetes" },
   spec: { cidrs: ["10.96.0.0/12", "fd00::/112"] },
@@ -49,7 +49,7 @@ class Cluster {
     this.#api = api;
   }
 
-  /** Why the object is refused; `undefined` when it is accepted. */
+  /** Error of the object; `undefined` if it is accepted. */
   async install(manifest: Manifest): Promise<string | undefined> {
     const { apiVersion, kind, metadata } = manifest;
     const title = `${kind} ${metadata.name ?? metadata.generateName ?? ""}`;

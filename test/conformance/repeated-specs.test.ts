@@ -1,10 +1,10 @@
-/** Pods that have the same spec share it within the server. Nobody may notice. */
+/** Pods with equal specs share one copy within the server; clients cannot tell. */
 import { describe, expect, test } from "vitest";
 import { TestApi, text } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
-/** From the third on a pod has what was worked out for the ones before. */
+/** From the third pod on, the server reuses the results of the earlier ones. */
 const TIMES = 4;
 
 function pod(name: string, spec: object = {}, metadata: object = {}): object {
@@ -39,7 +39,7 @@ async function sendAll(
   return replies;
 }
 
-/** Without what belongs to one pod alone. */
+/** The object without the values of a single pod. */
 function common({ body }: Reply): unknown {
   const { metadata, spec, status } = body;
   return { labels: metadata?.["labels"], managed: fieldsOf(metadata), spec, status };

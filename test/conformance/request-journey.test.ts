@@ -1,6 +1,6 @@
 /**
- * Counts the files of src/server that run for one create, from the socket to the watch event, and for one server-side apply.
- * A reader follows these files, so a change that adds one should be worth it: the bounds only go down.
+ * Counts the files of src/server that run for one create, from the socket to the watch event, and for one server-side apply. A reader
+ * follows these files, so the bounds only go down.
  */
 import type { IncomingMessage } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
@@ -41,7 +41,7 @@ test.each([
   await using api = await TestApi.start();
   const client = new Client(await startServer(api.handler));
   const events = await client.watch(`${MAPS}?watch=1`);
-  // Once before it counts: the first request of a kind also runs what is made once.
+  // Runs once before it counts: the first request of a kind also runs one-time code.
   for (const name of ["cold", "warm"]) {
     await client.send(asked(name));
     await events.next(name);
@@ -107,7 +107,7 @@ class Client {
   }
 }
 
-/** Files of src/server of which a function runs meanwhile, in order of their path. */
+/** Files of src/server that run a function during `work`, by path. */
 async function serverFilesOf(work: () => Promise<void>): Promise<readonly string[]> {
   const session = new Session();
   session.connect();

@@ -1,4 +1,4 @@
-/** A whole cluster in this process over a folder of its own, with sockets, to look at what it leaves on disk and in its log. */
+/** A whole cluster in this process with its own folder and sockets, to inspect its files and logs. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { runCluster } from "../../src/cluster/cluster.ts";
 import type { ClusterOptions } from "../../src/cluster/options.ts";
 
-/** Typed loosely, because tests look at what is there. */
+/** Loosely typed, because tests read whatever they expect. */
 export interface Found {
   readonly [field: string]: Found;
 }
@@ -24,7 +24,7 @@ export interface Answered {
 export interface Asking {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Shows no certificate. */
+  /** Sends no client certificate. */
   readonly isNobody?: boolean;
 }
 
@@ -40,7 +40,7 @@ export class RunningCluster implements AsyncDisposable {
   readonly dataDir: string;
   readonly server: string;
   readonly kubeconfig: string;
-  /** Everything that was logged, at every level. */
+  /** All log records, at every level. */
   readonly logged: readonly string[];
   readonly #ending: AbortController;
   readonly #running: Promise<void>;
@@ -109,7 +109,7 @@ export class RunningCluster implements AsyncDisposable {
   }
 }
 
-/** Empty for what is no single JSON value, such as the lines of a watch. */
+/** JSON value of a text; empty if it is not one value, for example the lines of a watch. */
 function bodyOf(text: string): Found {
   try {
     return JSON.parse(text) as Found;

@@ -1,4 +1,4 @@
-/** What nobody else shall read is not readable by others on the machine, and stands neither in logs nor in answers. */
+/** Secrets are not readable by other users of the machine, and are absent from logs and responses. */
 import { readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -101,7 +101,7 @@ describe("what a Secret holds", () => {
     expectUnsaid(answer);
   });
 
-  test("and may not be changed is not told to whoever tries", async () => {
+  test("and is immutable is not in the answer to a refused change", async () => {
     await cluster.ask("POST", SECRETS, { body: { ...secret("fixed"), immutable: true } });
 
     const answers = [
@@ -188,7 +188,7 @@ function secret(name = "a"): Record<string, unknown> {
   return { apiVersion: "v1", kind: "Secret", metadata: { name }, data: { value: HIDDEN } };
 }
 
-/** Not a piece of it either: six characters are enough to know it again. */
+/** Pieces of the secret are absent too: six characters are enough to recognize it. */
 function expectUnsaid({ text }: Answered): void {
   const said = [text, ...cluster.logged].join("\n");
   for (const hidden of [CLEAR, HIDDEN]) {

@@ -1,4 +1,4 @@
-/** Several servers over one etcd know of each other. On one store in virtual time: src/server/upkeep/leases/server-lease.test.ts. */
+/** Several servers over one etcd discover each other. src/server/upkeep/leases/server-lease.test.ts has the tests on one store in virtual time. */
 import { expect, test } from "vitest";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { listAt, ServerFixture } from "../../src/server/upkeep/fixture.ts";

@@ -1,13 +1,13 @@
-/** What the property run does to a store. Places in time are fractions, so that an action means something in every history. */
+/** Actions of the property run on a store. Positions in history are fractions, so that an action is valid in every history. */
 import * as fc from "fast-check";
 
-/** What a precondition says about its key, by what the model knows. */
+/** Precondition about a key, relative to the model's state. */
 export type Claim = "true" | "absent" | "stale";
 
 export interface ModelChange {
   readonly key: number;
   readonly type: "put" | "delete";
-  /** In units of the engine's time to live; 0 for none. */
+  /** Time to live in units of the engine's; 0 for none. */
   readonly ttlUnits: number;
   readonly size: number;
 }
@@ -18,9 +18,9 @@ export type ModelAction =
       readonly changes: readonly ModelChange[];
       readonly claims: readonly { readonly key: number; readonly claim: Claim }[];
     }
-  /** Handed in at once, each to a key of its own. */
+  /** Writes submitted at once, each to its own key. */
   | { readonly type: "burst"; readonly count: number }
-  /** Handed in at once, all with the same precondition. */
+  /** Writes submitted at once, all with the same precondition. */
   | { readonly type: "race"; readonly key: number; readonly count: number; readonly claim: Claim }
   | { readonly type: "read"; readonly at: number; readonly prefix: number }
   | { readonly type: "watch"; readonly after: number; readonly prefix: number }
@@ -101,7 +101,7 @@ function indexOf(list: readonly string[]): fc.Arbitrary<number> {
   return fc.nat({ max: list.length - 1 });
 }
 
-/** Of the way from the first revision to one beyond the newest. */
+/** Fraction of the way from the first revision to one beyond the newest. */
 function fraction(): fc.Arbitrary<number> {
   return fc.noBias(fc.nat({ max: 1000 })).map((thousandths) => thousandths / 1000);
 }

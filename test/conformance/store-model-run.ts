@@ -12,10 +12,10 @@ export interface ModelRunOptions {
   readonly time: "passes" | "stands";
 }
 
-/** Fixed, so that every machine runs the same; SETPOINT_SEED tries another. */
+/** Fixed, so that every machine runs the same; SETPOINT_SEED sets another. */
 const DEFAULT_SEED = 20261115;
 
-/** Few, but not the very short lists only that come first. */
+/** A few runs, beyond the very short lists that come first. */
 const RUNS_MORE = 20;
 
 function hasHappened(
@@ -62,7 +62,7 @@ export function storeModelRun(engine: StoreEngine, { runs, limitMs, time }: Mode
         interruptAfterTimeLimit: limitMs,
         markInterruptAsFailure: false,
       });
-      // A busy machine gets less done until then. The test's own time ends it where a thing never happens.
+      // A busy machine does less until then. The test's own timeout ends it when an event never happens.
       const isDone = (): boolean => hasHappened(counts, { durability: engine.durability, time });
       for (let more = 1; !isDone(); more++)
         await fc.assert(property, { seed: seed + more, numRuns: RUNS_MORE });

@@ -1,6 +1,6 @@
 /**
- * One run of random actions. A watch of everything follows the store from the start; the model takes what it tells, after
- * checking it: each revision is either one that a writer was answered with, or the end of keys whose time had come.
+ * One run of random actions. A watch of everything follows the store from the start; the model applies its events after checking each
+ * revision: it is either a writer's, or the expiry of keys that were due.
  */
 import { expect } from "vitest";
 import { isStoreError } from "../../src/store/store-error.ts";
@@ -19,7 +19,7 @@ import { StoreModel } from "./store-model.ts";
 import { until, type StoreEngine, type StoreWorld } from "./store-world.ts";
 import { codeOf, put, reached, record, remove, type Recording } from "./store/arrange.ts";
 
-/** What happened in all runs together; shows that the run was not idle. */
+/** Totals over all runs; they show that the runs were not idle. */
 export interface SessionCounts {
   commits: number;
   refusals: number;
@@ -37,7 +37,7 @@ interface Attempt {
 
 interface Answer extends Attempt {
   readonly revision: number;
-  /** The earliest time at which keys of it may end. */
+  /** Earliest time at which each key may expire. */
   readonly ends: ReadonlyMap<string, number>;
 }
 
@@ -47,7 +47,7 @@ export class ModelSession {
   readonly #counts: SessionCounts;
   readonly #model: StoreModel;
   #tail: Recording;
-  /** How many events of the tail the model knows. */
+  /** Number of tail events that the model has applied. */
   #known = 0;
   #written = 0;
 
@@ -64,7 +64,7 @@ export class ModelSession {
     this.#checkNewest();
   }
 
-  /** Every revision that is still kept reads as it was. */
+  /** Every retained revision reads as it was. */
   async finish(): Promise<void> {
     for (const revision of this.#model.revisions)
       if (revision >= this.#model.compacted) await this.#read(revision, "");
@@ -127,12 +127,12 @@ export class ModelSession {
     return { key, modRevision: claim === "absent" ? 0 : modRevision + 1 };
   }
 
-  /** Below 0 are keys that only a burst writes. */
+  /** Indexes below 0 are keys that only a burst writes. */
   #key(index: number): string {
     return this.#world.root + (KEYS[index] ?? `burst/${index}`);
   }
 
-  /** Hands all in at once; then the model judges them in the order of their revisions. */
+  /** Submits all at once; the model then judges them in the order of their revisions. */
   async #settle(attempts: readonly Attempt[]): Promise<void> {
     const { store, loop } = this.#world;
     const now = loop.now();
@@ -153,7 +153,7 @@ export class ModelSession {
     await this.#learn(answers, refused);
   }
 
-  /** Takes everything up to the visible revision into the model. */
+  /** Applies everything up to the visible revision to the model. */
   async #learn(answers: readonly Answer[], refused: readonly Attempt[] = []): Promise<void> {
     await reached(this.#world, this.#tail, this.#world.store.view.revision);
     const isRefusable = new Set(refused.filter(({ compare }) => !this.#model.holds(compare)));
@@ -170,7 +170,7 @@ export class ModelSession {
     this.#counts.refusals += refused.length;
   }
 
-  /** A deletion of nothing makes no revision: its answer names one that is not its own. */
+  /** A deletion of an absent key makes no revision: its response names another's. */
   #hasEffect({ changes, revision }: Answer): boolean {
     const isDeleted = ({ key, type }: Change): boolean =>
       type === "delete" && this.#news().some((event) => event.revision === revision && event.key === key);
@@ -288,7 +288,7 @@ export class ModelSession {
 
   #checkNewest(): void {
     const { store, root } = this.#world;
-    // More may have ended since the model looked.
+    // More keys may have expired since the model looked.
     if (store.view.revision !== this.#model.newest.revision) return;
     expect(shortView(store.view, root)).toEqual(this.#planned(this.#model.newest.revision, root));
   }

@@ -1,4 +1,4 @@
-/** The store as simply as it can be said: an array of states, one for each revision. The property run holds engines against it. */
+/** The simplest store: an array of states, one per revision. The property run compares engines with it. */
 import type { Compare } from "../../src/store/store.ts";
 import {
   applyTo,
@@ -16,7 +16,7 @@ export interface ModelState {
 export class StoreModel {
   readonly #states: ModelState[];
   readonly #events: PlannedEvent[] = [];
-  /** When each key with a time to live may end at the earliest. */
+  /** Earliest expiry of each key with a time to live. */
   readonly #ends = new Map<string, number>();
   #compacted = 0;
 
@@ -68,7 +68,7 @@ export class StoreModel {
     }
   }
 
-  /** Keys whose time had come by `now`. */
+  /** Keys that were due by `now`. */
   dueBy(now: number): string[] {
     return [...this.#ends].filter(([, end]) => end <= now).map(([key]) => key);
   }

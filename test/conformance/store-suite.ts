@@ -1,4 +1,4 @@
-/** The suite that every store engine passes: each sentence of src/store/store.ts has a test in here. */
+/** The suite that every store engine passes: each sentence of src/store/store.ts has a test here. */
 import { describe } from "vitest";
 import type { StoreEngine } from "./store-world.ts";
 import { describeExpiry } from "./store/expiry.ts";

@@ -1,38 +1,37 @@
 /**
- * What a test of the store contract stands on: an engine that makes fresh stores, and a world around each store in which time
- * passes and conditions are waited for, always with a bound.
+ * World of a store test: an engine that makes fresh stores, and time around each store; every wait for a condition is bounded.
  */
 import type { Loop } from "../../src/base/loop/loop.ts";
 import type { Store } from "../../src/store/store.ts";
 
-/** What engines differ in without breaking the contract. */
+/** Properties in which engines may differ under the contract. */
 export interface StoreEngine {
   readonly name: string;
-  /** A time to live that the engine can keep; tests use multiples of it. */
+  /** A time to live that the engine supports; tests use multiples of it. */
   readonly ttlUnitMs: number;
-  /** Bound on everything that the contract lets happen "soon". Generous: it only ends a test that fails. */
+  /** Upper bound of everything that the contract calls "soon". Generous: only a failing test reaches it. */
   readonly waitMs: number;
-  /** How many 8 KiB events a watcher must have left lying to be surely dropped. */
+  /** Number of unread 8 KiB events after which a watcher is surely dropped. */
   readonly slowAfterEvents: number;
-  /** Transactions of the load test. */
+  /** Number of transactions in the load test. */
   readonly loadTransactions: number;
-  /** Whether what is acknowledged is still there after `reopen`. */
+  /** Whether acknowledged writes are still there after `reopen`. */
   readonly durability: "none" | "durable";
-  /** Whether everything since the start is kept until someone compacts it; a short window may answer `Compacted` at any time. */
+  /** Whether all history is kept until a compaction; a short window may answer `Compacted` at any time. */
   readonly window: "whole" | "short";
-  /** Whether several stores can work on the same data at a time (`join`). */
+  /** Whether several stores can use the same data at once (`join`). */
   readonly sharing: "alone" | "shared";
-  /** A new, empty store. The seed decides the order of steps where the loop is virtual. */
+  /** Opens a new, empty store. The seed decides the order of steps on a virtual loop. */
   open(seed?: number): Promise<StoreWorld>;
   /** The same with a quota. */
   openWithin(quotaBytes: number): Promise<StoreWorld>;
 }
 
 export interface StoreWorld extends AsyncDisposable {
-  /** After `reopen` this is the new one. */
+  /** The current store; replaced by `reopen`. */
   readonly store: Store;
   readonly loop: Loop;
-  /** All keys of a test are below; ends with a slash. */
+  /** Prefix of all keys of a test; ends with a slash. */
   readonly root: string;
   /** Bound for `until`. */
   readonly waitMs: number;
@@ -40,7 +39,7 @@ export interface StoreWorld extends AsyncDisposable {
   reopen(): Promise<Store>;
   /** Another store on the same data. */
   join(): Promise<Store>;
-  /** Lets this much time go by, and whatever is due happen. With 0, whatever was ready to happen has happened. */
+  /** Advances time and runs everything that is due. With 0, runs everything that is ready. */
   pass(ms: number): Promise<void>;
 }
 
@@ -52,6 +51,6 @@ export async function until(world: StoreWorld, what: string, condition: () => bo
       throw new Error(`not within ${world.waitMs} ms: ${what}`);
     await world.pass(2);
   }
-  // Promises that were settled when the condition came true have reached their readers after this.
+  // Readers of promises that settled with the condition have run after this.
   await world.pass(0);
 }

@@ -1,4 +1,4 @@
-/** Several versions of one resource are one object: whatever is written in one is seen in the others. */
+/** Versions of one resource are one object: a write in one version shows in the others. */
 import { describe, expect, test } from "vitest";
 import { conversions } from "../../src/resources/index.ts";
 import { Versions } from "../../src/server/objects/versions.ts";
@@ -15,13 +15,13 @@ function startAll(): Promise<TestApi> {
 
 interface Form {
   readonly apiVersion: string;
-  /** Everything but type and metadata. */
+  /** Members except type and metadata. */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
 interface Case {
   readonly kind: string;
-  /** Below the group version. */
+  /** Path below the group version. */
   readonly path: string;
   readonly name: string;
   /** The same object in each version. */
@@ -72,7 +72,7 @@ function deviceForms(make: (version: "v1" | "v1beta1") => Form["content"]): read
   ];
 }
 
-/** Of an authority that signs nothing. */
+/** A CA that signs nothing. */
 const TRUST_ANCHOR = [
   "-----BEGIN CERTIFICATE-----",
   "MIIBcjCCARegAwIBAgIUDWpEeRgL56NJKhW+KauasGu8X1swCgYIKoZIzj0EAwIw",
@@ -189,7 +189,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Every way of writing in one version and reading in another. */
+/** Every pair of a version to write and a version to read. */
 const PAIRS = CASES.flatMap((it) =>
   it.forms.flatMap((written) =>
     it.forms.filter((read) => read !== written).map((read) => ({ ...it, written, read })),
@@ -398,7 +398,7 @@ describe("the metadata of version v1 of an autoscaler", () => {
     expect(newer.body["metadata"]).not.toHaveProperty("annotations");
   });
 
-  test("has it in watches too, whoever else watches", async () => {
+  test("has it in watches too, beside watches of another version", async () => {
     await using api = await startWithAutoscaler();
     const first = async (version: string): Promise<ReplyBody | undefined> => {
       const response = await api.raw("GET", `${at(version)}?watch=true`, undefined, { accept: PARTIAL });

@@ -20,7 +20,7 @@ function handshake(target: string, headers: Readonly<Record<string, string>> = {
   return `GET ${target} HTTP/1.1\r\n${lines.join("")}\r\n`;
 }
 
-/** What came of a connection so far, and more of it until it is enough. */
+/** Bytes of a connection so far; reads on until there are enough. */
 class Heard {
   readonly #socket: TLSSocket;
   bytes: Buffer = Buffer.alloc(0);
@@ -42,7 +42,7 @@ class Heard {
     return this.bytes.subarray(0, this.bytes.indexOf("\r\n\r\n")).toString();
   }
 
-  /** After the head. */
+  /** Bytes after the head. */
   get frames(): Buffer {
     return this.bytes.subarray(this.bytes.indexOf("\r\n\r\n") + 4);
   }
@@ -91,7 +91,7 @@ describe("a watch over a WebSocket", () => {
     expect(JSON.parse(message)).toMatchObject({ type: "ADDED", object: { metadata: { name: "a" } } });
   });
 
-  test("tells in protobuf whoever wants it, without a length of its own", async () => {
+  test("sends protobuf on request, without a length prefix", async () => {
     const accept = "application/vnd.kubernetes.protobuf";
     const { heard } = await connected(`${MAPS}?watch=1`, { accept });
     await heard.until(() => heard.frames.length > 20);

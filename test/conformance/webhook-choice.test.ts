@@ -1,4 +1,4 @@
-/** Which webhooks are asked about a request: by their configurations as they stand, by labels and by conditions. */
+/** Choice of webhooks for a request: by configuration, labels and match conditions. */
 import { describe, expect, test } from "vitest";
 import { text } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";

@@ -1,4 +1,4 @@
-/** Webhooks that cannot be asked, answer nonsense, or take their time. */
+/** Webhooks that are unreachable, answer nonsense, or are slow. */
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { listening, makeAuthority } from "../../src/server/egress/fixture.ts";
@@ -12,7 +12,7 @@ const CREATED = ruleFor("configmaps", "CREATE");
 const MERGE = { type: "application/merge-patch+json" };
 const FAILED = 'Internal error occurred: failed calling webhook "hook0.v.example.com": ';
 
-/** Never answers; the server's own end cuts it off. */
+/** Never answers; the server's timeout ends the call. */
 const hang: Behaviour = () => new Promise<Answer>(() => undefined);
 
 async function refusedWith(world: WebhookWorld): Promise<string> {
@@ -23,7 +23,7 @@ async function refusedWith(world: WebhookWorld): Promise<string> {
 }
 
 describe("a webhook that cannot be reached", () => {
-  test("fails closed when its certificate is not trusted, whoever signed it", () =>
+  test("fails closed when its certificate is not trusted, by any issuer", () =>
     withWebhooks(async (world) => {
       const { url } = world.clientConfig("/v/0");
       const other = Buffer.from((await makeAuthority("other")).cert).toString("base64");
@@ -39,7 +39,7 @@ describe("a webhook that cannot be reached", () => {
       expect(world.hooks.asked).toEqual([]);
     }));
 
-  test("fails closed when nobody listens, and open when it is asked to", () =>
+  test("fails closed when the connection is refused, and open with failurePolicy Ignore", () =>
     withWebhooks(async (world) => {
       const server = createServer();
       const port = await listening(server);
@@ -74,7 +74,7 @@ describe("a webhook that cannot be reached", () => {
         expect(code).toBe(failurePolicy === "Fail" ? 500 : 504);
         expect((await world.api.send("GET", `${CONFIG_MAPS}/a`)).code).toBe(404);
       }),
-    // Its ten seconds would be over by then.
+    // The webhook's ten seconds would be over by then.
     5000,
   );
 
@@ -174,7 +174,7 @@ describe("a webhook that may not do what it wants", () => {
   test("is not asked in a dry run when it may have effects of its own", () =>
     withWebhooks(async (world) => {
       const hook = { clientConfig: world.clientConfig("/old/0"), rules: [CREATED], sideEffects: "Some" };
-      // Only servers of long ago took such a configuration.
+      // Only old servers accepted such a configuration.
       const key = "/registry/validatingwebhookconfigurations/old";
       const value = Buffer.from(JSON.stringify(configuration("Validating", "old", [hook])));
       await world.api.store.write({ changes: [{ type: "put", key, value }] });
@@ -226,7 +226,7 @@ describe("a service reference", () => {
         },
       });
       expect(await refusedWith(world)).toBe(`${post}no endpoints available for service "hook"`);
-      // The API takes no addresses of loopback, which is where this test has its webhook.
+      // The API refuses loopback addresses, which this test's webhook uses.
       const key = "/registry/endpointslices/default/hook-1";
       const value = Buffer.from(JSON.stringify(slice(world.port)));
       await world.api.store.write({ changes: [{ type: "put", key, value }] });
@@ -248,7 +248,7 @@ describe("while a webhook is asked", () => {
   const patch = (world: WebhookWorld, who: string, data: object): ReturnType<WebhookWorld["configMap"]> =>
     world.api.send("PATCH", `${CONFIG_MAPS}/a?fieldManager=${who}`, { data }, MERGE);
 
-  test("nobody else waits", () =>
+  test("no other request waits", () =>
     withWebhooks(async (world) => {
       let podCode = 0;
       const behaviour: Behaviour = async () => {
@@ -262,7 +262,7 @@ describe("while a webhook is asked", () => {
       expect([podCode, slow.code]).toEqual([201, 201]);
     }));
 
-  test("whoever was faster is not overwritten: it is asked again about the newest object", () =>
+  test("a faster write is not overwritten: the webhook is called again with the newest object", () =>
     withWebhooks(async (world) => {
       await world.configMap("a", { a: "1" });
       const rules = [ruleFor("configmaps", "UPDATE")];
@@ -283,7 +283,7 @@ describe("while a webhook is asked", () => {
       ]);
     }));
 
-  test("whoever is overtaken again and again gives up with a conflict", () =>
+  test("a request that is overtaken again and again fails with a conflict", () =>
     withWebhooks(async (world) => {
       await world.configMap("a");
       let rounds = 0;

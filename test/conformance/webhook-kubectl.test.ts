@@ -1,4 +1,4 @@
-/** Webhooks as people meet them: what the real kubectl prints when something is changed, refused or warned about. */
+/** Webhooks with the real kubectl: its output for mutations, refusals and warnings. */
 import { createServer } from "node:https";
 import type { Server } from "node:https";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -153,7 +153,7 @@ describePeer("kubectl", "kubectl and webhooks", (path) => {
     expect(await kubectl.refused("get", "configmap", "a")).toContain("NotFound");
   });
 
-  test("a webhook whose certificate nobody trusts fails closed, or open where that is asked for", async () => {
+  test("a webhook with an untrusted certificate fails closed, or open with failurePolicy Ignore", async () => {
     const kubectl = session.namespace();
     const caBundle = Buffer.from((await makeAuthority("other")).cert).toString("base64");
     const behaviour: Behaviour = () => ({ allowed: false });

@@ -1,9 +1,9 @@
-/** A webhook server as operators bring one along, on loopback with a certificate of its own. What it answers is up to the test. */
+/** A webhook server as operators run it, on loopback with its own certificate. The test chooses its responses. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { makeAuthority } from "../../src/server/egress/fixture.ts";
 import type { TestAuthority } from "../../src/server/egress/fixture.ts";
 
-/** Typed loosely, because tests look at what is there. */
+/** Loosely typed, because tests read whatever they expect. */
 export interface Found {
   readonly [field: string]: Found;
 }
@@ -32,9 +32,9 @@ export interface Answer {
   readonly patch?: readonly object[];
   readonly warnings?: readonly string[];
   readonly auditAnnotations?: object;
-  /** Of the review around it. */
+  /** Fields of the review around the response. */
   readonly review?: object;
-  /** Instead of all that. */
+  /** Raw HTTP response that replaces all others. */
   readonly http?: {
     readonly status: number;
     readonly headers?: Record<string, string>;
@@ -53,7 +53,7 @@ export interface Asked {
   readonly request: ReviewRequest;
 }
 
-/** Which requests a webhook is asked about, and how it is to be treated. */
+/** Fields of a webhook configuration that a test changes. */
 export type HookChange = Readonly<Record<string, unknown>>;
 
 export class WebhookServer {
@@ -73,7 +73,7 @@ export class WebhookServer {
     this.#behaviours.set(path, behaviour);
   }
 
-  /** What was asked on a path. */
+  /** Reviews on a path. */
   requests(path: string): readonly ReviewRequest[] {
     return this.asked.filter((each) => each.path === path).map(({ request }) => request);
   }

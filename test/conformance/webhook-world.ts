@@ -35,7 +35,7 @@ export class WebhookWorld {
     return { url: `https://127.0.0.1:${String(this.#port)}${path}`, caBundle };
   }
 
-  /** Each webhook is asked on the path `/NAME/INDEX`. */
+  /** Registers webhooks; webhook INDEX of configuration NAME is called on the path `/NAME/INDEX`. */
   async register(type: "Mutating" | "Validating", name: string, plans: readonly HookPlan[]): Promise<void> {
     const hooks = plans.map(({ behaviour, ...hook }, at) => {
       const path = `/${name}/${String(at)}`;
@@ -105,7 +105,7 @@ export async function withWebhooks(run: (world: WebhookWorld) => Promise<void>):
   await run(new WebhookWorld(api, hooks, port));
 }
 
-/** What the client is told when something is refused. */
+/** Status code and message of a refusal. */
 export function refusal({ code, body }: Reply): readonly [number, string] {
   return [code, body["message"] as unknown as string];
 }

@@ -1,4 +1,4 @@
-/** Admission webhooks as operators register them. The claims follow upstream's conformance tests of the same name, and go beyond them. */
+/** Admission webhooks as operators register them: the claims of upstream's conformance tests, and more. */
 import { describe, expect, test } from "vitest";
 import { text } from "../api-harness.ts";
 import { ruleFor } from "./webhook-server.ts";
@@ -8,7 +8,7 @@ import { CONFIG_MAPS, definition, PODS, refusal, version, withWebhooks } from ".
 const CREATED = ruleFor("configmaps", "CREATE");
 const WRITTEN = ruleFor("configmaps", "CREATE", "UPDATE");
 
-/** Adds a key when another is there. */
+/** Adds a key if another key exists. */
 const addAfter =
   (needed: string, added: string): Behaviour =>
   ({ object }) =>
@@ -350,7 +350,7 @@ describe("a review", () => {
         operation,
       ]);
       expect(seen).toEqual(["a", "a", "b", "b"].map((name) => [name, null, "DELETE"]));
-      // The request names none of them.
+      // The request names none of the objects.
       expect(world.hooks.asked.map(({ request }) => request.name)).toEqual(Array(4).fill(undefined));
       expect(world.hooks.asked[0]?.request.oldObject?.["metadata"]?.["name"]).toBe("a");
       expect(world.hooks.asked[0]?.request.options).toEqual({
@@ -360,7 +360,7 @@ describe("a review", () => {
       });
     }));
 
-  test("of a deletion by name has the name, and no options that nobody gave", () =>
+  test("of a deletion by name has the name, and only the options of the request", () =>
     withWebhooks(async (world) => {
       await world.configMap("a");
       await world.register("Validating", "look", [{ rules: [ruleFor("configmaps", "DELETE")] }]);

@@ -1,11 +1,11 @@
-/** The world around a store, in virtual or in real time. */
+/** Worlds of a store in virtual and in real time. */
 import type { Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { VirtualLoop, type VirtualLoopOptions } from "../../src/base/loop/virtual/virtual-loop.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StoreWorld } from "./store-world.ts";
 
-/** How time goes by in a world. */
+/** Control of time in a world. */
 export interface WorldTime {
   readonly loop: Loop;
   pass(ms: number): Promise<void>;
@@ -13,8 +13,7 @@ export interface WorldTime {
 }
 
 /**
- * Runs a virtual loop for a test that awaits as if time went by itself: everything that is ready runs at once, timers run
- * when the test lets time pass.
+ * Runs a virtual loop for a test that awaits as if time passed by itself: ready steps run at once, timers run when the test lets time pass.
  */
 export function virtualTime(options: VirtualLoopOptions): WorldTime {
   const loop = new VirtualLoop(options);
@@ -62,7 +61,7 @@ export interface WorldOptions {
   readonly root?: string;
   /** Opens a store on the data of this world. */
   readonly open: (loop: Loop) => Promise<Store>;
-  /** Removes the data. Without it the store lives and dies with its world. */
+  /** Removes the data. Without it the data ends with the store. */
   readonly clean?: () => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Writes that change nothing, and writes of which the server makes more than was asked for. */
+/** Writes that change nothing, and writes that the server extends. */
 import { expect, test } from "vitest";
 import { hasCondition, TestApi, until } from "../api-harness.ts";
 

@@ -1,4 +1,4 @@
-/** The estimated costs of all rules in CEL of a schema. */
+/** Cost estimates of all CEL rules of a schema. */
 import { fieldPath } from "../../../src/api/errors/field-error.ts";
 import type { JSONSchemaProps } from "../../../src/api/generated/types/apiextensions-v1.ts";
 import { estimateRule } from "../../../src/api/structural/expression-estimate.ts";
@@ -6,12 +6,12 @@ import { type ExpressionPlace, expressionPlaces } from "../../../src/api/structu
 import { type Expression, expressionsOf } from "../../../src/api/structural/expression-rules.ts";
 import { compileStructural } from "../../../src/api/structural/structural.ts";
 
-/** Figures in the form in which upstream's are kept. */
+/** Estimates in the format in which upstream's figures are kept. */
 export interface Estimate {
-  /** Of the value that the rule stands at: `.spec.ports[]`. */
+  /** Path of the value that carries the rule: `.spec.ports[]`. */
   readonly path: string;
   readonly index: number;
-  /** Why the rule does not compile. */
+  /** Compile error of the rule. */
   readonly error?: string;
   readonly cost?: string;
   readonly maxCost?: string;

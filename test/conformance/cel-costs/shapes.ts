@@ -1,4 +1,4 @@
-/** Schemas that the rules of rules.tsv were estimated in: each field has a bound, none, or one of another kind. */
+/** Schemas under which the rules of rules.tsv were estimated: each field is bounded, unbounded, or bounded in another way. */
 import type { JSONSchemaProps } from "../../../src/api/generated/types/apiextensions-v1.ts";
 
 type Fields = Readonly<Record<string, JSONSchemaProps>>;

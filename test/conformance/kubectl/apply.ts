@@ -27,7 +27,7 @@ function map(k: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {k: "${k}"}\n`;
 }
 
-/** The ConfigMap as the server has it; some kubectls hide the managed fields, others always show them. */
+/** The ConfigMap from the server's response: some kubectl versions hide managed fields, others always show them. */
 async function served(kubectl: Kubectl): Promise<JsonValue> {
   const path = `/api/v1/namespaces/${kubectl.namespace}/configmaps/c`;
   return JSON.parse(await kubectl.ok("get", "--raw", path)) as JsonValue;

@@ -3,7 +3,7 @@ import type { Kubectl } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 import { podNames, withDeployment } from "./workload.ts";
 
-/** Waits until nothing is left of what the deployment owned; kubectl complains when that is so from the start. */
+/** Waits until everything the deployment owned is gone; kubectl complains if it already is. */
 async function gone(kubectl: Kubectl): Promise<void> {
   const args = ["wait", "--for=delete", "replicasets,pods", "--all", "--timeout=15s"];
   const { code, stderr } = await kubectl.run(...args);

@@ -7,7 +7,7 @@ function definition(group: string): object {
   const properties = {
     spec: {
       type: "object",
-      description: "What a thermostat is asked for.",
+      description: "Target temperature.",
       required: ["celsius"],
       properties: {
         celsius: { type: "integer", minimum: 5, maximum: 30, description: "The temperature that is wanted." },
@@ -121,7 +121,7 @@ export function customClaims({ namespace }: Suite): void {
 
     await kubectl.ok("delete", "crd", `thermostats.${group}`, "--timeout=30s");
 
-    // Which of the two depends on how old kubectl's own list of resources is.
+    // The output depends on the age of kubectl's own resource cache.
     expect(await kubectl.refused("get", kind)).toMatch(
       /the server (?:doesn't have a resource type|could not find the requested resource)/,
     );

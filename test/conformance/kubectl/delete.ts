@@ -101,7 +101,7 @@ function cascades({ namespace }: Suite): void {
     const release = '{"metadata":{"finalizers":null}}';
     await kubectl.ok("patch", "configmap", "held", "--type=merge", "-p", release);
 
-    // Who comes only after the release finds nothing to delete.
+    // A kubectl that starts after the release finds nothing to delete.
     const { code, stderr } = await waiting;
     if (code !== 0) expect(stderr).toContain("not found");
     expect(await kubectl.refused("get", "configmap", "held")).toContain('configmaps "held" not found');

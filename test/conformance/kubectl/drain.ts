@@ -5,11 +5,11 @@ import type { Suite } from "./suite.ts";
 interface Drained {
   readonly kubectl: Kubectl;
   readonly node: string;
-  /** `kubectl drain` of nothing but the pods of this test: nodes are everybody's. */
+  /** Arguments that make `kubectl drain` evict only this test's pods, because all tests share the nodes. */
   readonly drain: readonly string[];
 }
 
-/** A deployment that is named like its namespace, and a node that one of its two pods is on. */
+/** A deployment named like its namespace, and the node of one of its two pods. */
 async function withNode(kubectl: Kubectl): Promise<Drained> {
   const name = kubectl.namespace;
   await kubectl.ok("create", "deployment", name, "--image=nginx:1", "--replicas=2");

@@ -1,10 +1,10 @@
-/** Runs the real kubectl, in a folder of its own, and gives what it says. */
+/** Runs the real kubectl in its own folder and returns its output. */
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** No command takes nearly so long: one that hangs is a failure, not a wait. */
+/** Far above the time of any command, so that a command that hangs fails. */
 const TIMEOUT_MS = 20_000;
 
 export interface Outcome {
@@ -18,12 +18,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Setup {
   readonly path: string;
   readonly kubeconfig: string;
-  /** Keeps kubectl's cache of the API and, in a folder for each namespace, the files of tests. */
+  /** Folder of kubectl's API cache and, per namespace, of the files of tests. */
   readonly home: string;
 }
 
 export class Kubectl {
-  /** Empty when no namespace was chosen. */
+  /** Empty if no namespace was chosen. */
   readonly namespace: string;
   readonly #setup: Setup;
   readonly #folder: string;
@@ -54,7 +54,7 @@ export class Kubectl {
     });
   }
 
-  /** What it prints; fails when kubectl does. */
+  /** Standard output; throws when kubectl fails. */
   async ok(...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(...args);
     if (code !== 0)
@@ -62,7 +62,7 @@ export class Kubectl {
     return stdout;
   }
 
-  /** What it complains about; fails when kubectl does not. */
+  /** Error output; throws when kubectl succeeds. */
   async refused(...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(...args);
     if (code !== 1)
@@ -74,7 +74,7 @@ export class Kubectl {
     return JSON.parse(await this.ok(...args, "-o", "json")) as JsonValue;
   }
 
-  /** The lines a command prints, as they come; leaving the loop ends the command. */
+  /** Lines that a command prints, as they arrive; leaving the loop ends the command. */
   async *lines(...args: readonly string[]): AsyncGenerator<string> {
     const child = spawn(this.#setup.path, this.#arguments(args), {
       cwd: this.#folder,
@@ -89,7 +89,7 @@ export class Kubectl {
     }
   }
 
-  /** Writes a file where kubectl runs, so that its messages hold nothing but the name. */
+  /** Writes a file in kubectl's working folder, so that its messages contain only the name. */
   file(name: string, content: string | object): string {
     writeFileSync(join(this.#folder, name), typeof content === "string" ? content : JSON.stringify(content), {
       mode: 0o755,
@@ -108,12 +108,12 @@ export class Kubectl {
   #environment(): NodeJS.ProcessEnv {
     const { PATH } = process.env;
     const { kubeconfig, home } = this.#setup;
-    // It ends before its memory matters; collecting it takes a fifth of its time.
+    // The process ends before its memory matters; garbage collection takes a fifth of its time.
     return { PATH, KUBECONFIG: kubeconfig, HOME: home, TMPDIR: home, GOGC: "off", ...this.#env };
   }
 }
 
-/** JSON as a test looks at it. */
+/** JSON, loosely typed for tests. */
 export interface JsonValue {
   readonly [field: string]: JsonValue;
 }

@@ -4,7 +4,7 @@ import type { Suite } from "./suite.ts";
 
 const RESOURCES = { cpu: "4", memory: "8Gi", pods: "110" };
 
-/** Old kubectls insist on every field that Go always writes. */
+/** Old kubectl versions require every field that Go always writes. */
 const NODE_INFO = {
   architecture: "amd64",
   bootID: "",
@@ -18,10 +18,10 @@ const NODE_INFO = {
   systemUUID: "",
 };
 
-/** What every node begins with, until a controller finds it ready. */
+/** Taint of every new node until a controller finds it ready. */
 const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 
-/** A node that is named like the namespace, because nodes are in none. */
+/** A node named like the namespace, because nodes have none. */
 async function withNode(kubectl: Kubectl): Promise<readonly [Kubectl, string]> {
   const name = kubectl.namespace;
   const status = {

@@ -1,4 +1,4 @@
-/** The built program as a process of its own, as people run it. */
+/** The built program in its own process, as users run it. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ export class Program {
   #complaints = "";
   #notice = (): void => undefined;
 
-  /** Ended with the test, if not before. */
+  /** Starts the program; it ends with the test at the latest. */
   constructor(...args: readonly string[]) {
     expect(existsSync(PROGRAM), "dist/cli.js is there: run it through npm test, which builds").toBe(true);
     const child = spawn(process.execPath, [PROGRAM, ...args, "--json"], {
@@ -52,12 +52,12 @@ export class Program {
     return this.#child.pid ?? 0;
   }
 
-  /** The lines that it has printed so far. */
+  /** Lines that it has printed so far. */
   get printed(): readonly object[] {
     return this.#events;
   }
 
-  /** The first event of this name; fails when the program ends without one. */
+  /** First event of this name; throws when the program ends without one. */
   async event(name: string): Promise<ProgramEvent> {
     const seen = new Promise<ProgramEvent>((resolve) => {
       this.#notice = () => {
@@ -82,14 +82,14 @@ export class Program {
     return await this.#ended;
   }
 
-  /** The same when it ends by itself, and what it said on stderr. */
+  /** Exit code and standard error of a program that ends by itself. */
   async ended(): Promise<{ readonly code: unknown; readonly stderr: string }> {
     const [code] = await this.#ended;
     return { code, stderr: this.#complaints };
   }
 }
 
-/** Runs for several tests: whoever starts it ends it. */
+/** A program for several tests: the test that starts it ends it. */
 export class LastingProgram extends Program {
   protected override endWithTest(): void {}
 }

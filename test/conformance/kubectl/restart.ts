@@ -1,4 +1,4 @@
-/** What kubectl stored in a file store is there again after the process ended, however it ended. */
+/** Objects that kubectl stored in a file store survive every end of the process. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ interface Up {
   readonly kubeconfig: string;
 }
 
-/** Settles when the cluster says that it is ready. */
+/** Resolves once the cluster reports that it is ready. */
 async function up(home: string): Promise<Up> {
   const program = new Program("up", "--data-dir", join(home, "data"), "--listen", "127.0.0.1:0");
   const { kubeconfig = "" } = await program.event("ready");

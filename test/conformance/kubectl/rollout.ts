@@ -5,7 +5,7 @@ import { podNames, withDeployment } from "./workload.ts";
 
 const DONE = 'deployment "web" successfully rolled out\n';
 
-/** Rolled out twice, each time with a reason that people see. */
+/** Two rollouts, each with a change cause. */
 async function withHistory(kubectl: Kubectl): Promise<Kubectl> {
   await withDeployment(kubectl);
   await kubectl.ok("annotate", "deployment/web", "kubernetes.io/change-cause=first");

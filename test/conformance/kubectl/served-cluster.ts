@@ -1,11 +1,11 @@
-/** A cluster in this process, served on loopback from memory, as programs outside find it. */
+/** A cluster in this process, served on loopback from memory for programs outside. */
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log/log.ts";
 import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { runCluster } from "../../../src/cluster/cluster.ts";
 import type { ClusterOptions } from "../../../src/cluster/options.ts";
 
-/** What runs beside the server. */
+/** Parts that run beside the server. */
 export type Parts = Pick<ClusterOptions, "loops" | "nodes">;
 
 export interface ServedCluster {

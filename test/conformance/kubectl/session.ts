@@ -1,4 +1,4 @@
-/** A cluster in this process and the real kubectl that is pointed at it. */
+/** A cluster in this process, and the real kubectl with its kubeconfig. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { Kubectl } from "./kubectl.ts";
 import { serveCluster } from "./served-cluster.ts";
 import type { Parts, ServedCluster } from "./served-cluster.ts";
 
-/** Made beforehand, with one call of kubectl. */
+/** Created beforehand by one kubectl command. */
 const NAMESPACES = 200;
 
 export class Session implements AsyncDisposable {
@@ -38,7 +38,7 @@ export class Session implements AsyncDisposable {
     return session;
   }
 
-  /** kubectl in a namespace of the caller's own. */
+  /** kubectl in a namespace that only the caller uses. */
   namespace(): Kubectl {
     if (this.#used === NAMESPACES) throw new Error(`there are only ${String(NAMESPACES)} namespaces`);
     const name = namespaceName(this.#used++);

@@ -138,7 +138,7 @@ function makers({ namespace, since }: Suite): void {
 }
 
 function rollouts({ namespace }: Suite): void {
-  test("rollout history is empty as long as nobody rolls out", async () => {
+  test("rollout history is empty before the first rollout", async () => {
     const kubectl = await withDeployment(namespace());
 
     expect(await kubectl.ok("rollout", "history", "deployment/d")).toContain("No rollout history found.\n");

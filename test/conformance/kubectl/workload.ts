@@ -1,10 +1,10 @@
-/** What kubectl shows and changes where controllers, a scheduler and nodes are at work. */
+/** The real kubectl on workloads that controllers, the scheduler and nodes run. */
 import { expect, test } from "vitest";
 import { table } from "./kubectl.ts";
 import type { Kubectl } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 
-/** A deployment of two pods that run. */
+/** A deployment of two running pods. */
 export async function withDeployment(kubectl: Kubectl): Promise<Kubectl> {
   await kubectl.ok("create", "deployment", "web", "--image=nginx:1", "--replicas=2");
   await kubectl.ok("rollout", "status", "deployment/web", "--timeout=15s");
@@ -90,7 +90,7 @@ function shows({ namespace }: Suite): void {
     const text = await kubectl.ok("describe", "pod", "p");
 
     expect(text).toMatch(/^Node: +node-[123]\/172\.18\.\d+\.\d+$/m);
-    // Events are written beside the status, so the last of them may come a moment after it.
+    // Events are written beside the status, so the last of them may arrive a moment later.
     const toNode = `default-scheduler +Successfully assigned ${kubectl.namespace}/p to node-`;
     const events = [
       `Scheduled +\\S+ +${toNode}`,

@@ -1,4 +1,4 @@
-/** What holds for the operator of backup.yaml, in order: the cluster is the same for all claims, and the last one takes it away. */
+/** Claims about the operator of backup.yaml, in order: all claims share the cluster, and the last one uninstalls the operator. */
 import { afterAll, expect, test } from "vitest";
 import { Secret } from "../../../src/api/generated/types/core-v1.ts";
 import { ClusterRole } from "../../../src/api/generated/types/rbac-v1.ts";
@@ -17,7 +17,7 @@ export interface BackupScene {
   readonly world: World;
   readonly installation: Installation;
   readonly operator: OperatorRun;
-  /** Where plans are made that count against nobody's quota. */
+  /** Namespace whose plans count against no quota. */
   readonly team: Kubectl;
 }
 
@@ -31,7 +31,7 @@ export function backupClaims(scene: () => BackupScene): void {
   removed(scene);
 }
 
-/** Installs it and sets it to work. */
+/** Installs and starts the operator. */
 export async function beginBackups(world: World): Promise<BackupScene> {
   const team = await world.team("data");
   const installation = await install(world, {
@@ -64,7 +64,7 @@ function installed(scene: () => BackupScene): void {
     );
     expect(after).toEqual(before);
     expect(available).toEqual(["nightly-backup"]);
-    // Where a kind is there, instances of it can be made at once.
+    // An instance can be created as soon as its kind is served.
     expect(early).toBe("backupplan.backup.example.net/early created\n");
   });
 
@@ -231,7 +231,7 @@ function refusing(scene: () => BackupScene): void {
 }
 
 function permitted(scene: () => BackupScene): void {
-  test("may be used by whoever may edit, and only seen by whoever may view", async () => {
+  test("may be used by editors, and only read by viewers", async () => {
     const { team } = scene();
     const file = team.file("mine.json", plan("mine"));
 

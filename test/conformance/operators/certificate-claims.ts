@@ -1,4 +1,4 @@
-/** What holds for the certificate manager of certificates.yaml, in order: the cluster is the same for all claims, and the last one takes it away. */
+/** Claims about the certificate manager of certificates.yaml, in order: all claims share the cluster, and the last one uninstalls it. */
 import { X509Certificate } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { MutatingWebhookConfiguration } from "../../../src/api/generated/types/admissionregistration-v1.ts";
@@ -25,7 +25,7 @@ export interface CertificateScene {
   readonly world: World;
   readonly installation: Installation;
   readonly webhooks: OperatorWebhooks;
-  /** Of the account of its webhook server. */
+  /** Connection as the service account of its webhook server. */
   readonly injector: Connection;
   readonly operator: OperatorRun;
   readonly team: Kubectl;
@@ -44,7 +44,7 @@ export function certificateClaims(scene: () => CertificateScene): void {
   removed(scene);
 }
 
-/** Installs it and sets it to work. */
+/** Installs and starts the operator. */
 export async function beginCertificates(world: World): Promise<CertificateScene> {
   const team = await world.team("web");
   const webhooks = await OperatorWebhooks.listen(certificateHooks);
@@ -89,7 +89,7 @@ function installed(scene: () => CertificateScene): void {
 
     expect(new Set(first.map(([, outcome]) => outcome))).toEqual(new Set(["created"]));
     expect(first).toHaveLength(25);
-    // kubectl compares these lists as a whole, with what the server has added to them.
+    // kubectl compares these lists as a whole, including the server's additions.
     expect(second.filter(([, outcome]) => outcome !== "unchanged")).toEqual([
       ["clusterrolebinding/pki-webhook", "configured"],
       ["mutatingwebhookconfiguration/pki-webhook", "configured"],
@@ -115,7 +115,7 @@ function installed(scene: () => CertificateScene): void {
     expect(takenOver).toEqual(first.map(([object]) => [object, "serverside-applied"]));
   });
 
-  test("refuses instances for as long as nobody answers for its webhook", () => {
+  test("refuses instances while its webhook does not answer", () => {
     expect(scene().installation.early).toContain(
       'failed calling webhook "webhook.pki.example.com": failed to call webhook: ' +
         'Post "https://pki-webhook.pki-system.svc:443/mutate?timeout=5s": no endpoints available for service "pki-webhook"',
@@ -260,7 +260,7 @@ function refusing(scene: () => CertificateScene): void {
 }
 
 function permitted(scene: () => CertificateScene): void {
-  test("may be used by whoever may edit, and only seen by whoever may view", async () => {
+  test("may be used by editors, and only read by viewers", async () => {
     const { team } = scene();
     const file = team.file("mine.json", certificate("mine"));
 

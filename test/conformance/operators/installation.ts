@@ -1,4 +1,4 @@
-/** Installs an operator's manifests as its handbook says, and looks at what kubectl makes of them. */
+/** Installs an operator's manifests as its manual says, and records kubectl's outcomes. */
 import { expect } from "vitest";
 import { isApiError } from "../../../src/api/errors/api-error.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
@@ -7,33 +7,33 @@ import { apply, manifest, versions } from "./world.ts";
 import type { World } from "./world.ts";
 
 export interface InstallPlan {
-  /** In the order in which they are applied. */
+  /** Files in the order in which they are applied. */
   readonly files: readonly string[];
   readonly flags?: readonly string[];
   readonly namespace: string;
-  /** Done when the kinds are there but nothing runs yet. */
+  /** Runs once the kinds exist, before anything else runs. */
   readonly early: () => Promise<string>;
-  /** Done when everything runs, before the files are applied once more. */
+  /** Runs once everything runs, before the files are applied again. */
   readonly meanwhile?: () => Promise<void>;
 }
 
-/** Until something that others do is there. */
+/** Bound for effects of other components. */
 export const SOON = { timeout: 10_000, interval: 100 };
 
 type Outcomes = readonly (readonly [string, string])[];
 
 export interface Installation {
   readonly first: Outcomes;
-  /** The same files once more, when everything runs. */
+  /** Outcomes of applying the same files again once everything runs. */
   readonly second: Outcomes;
-  /** What server-side apply would do then. */
+  /** Outcomes of server-side apply at that time. */
   readonly takenOver: Outcomes;
   readonly before: readonly object[];
   readonly after: readonly object[];
   readonly early: string;
-  /** Deployments of its own namespace. */
+  /** Available Deployments in the operator's own namespace. */
   readonly available: readonly string[];
-  /** Deletes the files and waits until nothing is left of them. */
+  /** Deletes the files and waits until their objects are gone. */
   readonly remove: () => Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function install(world: World, plan: InstallPlan): Promise<Installa
   };
 }
 
-/** Last in, first out. What goes with its namespace may be gone before kubectl comes to it. */
+/** Last in, first out. Objects may be gone with their namespace before kubectl reaches them. */
 async function remove(kubectl: Kubectl, files: readonly string[]): Promise<void> {
   for (const file of files.toReversed()) {
     await kubectl.ok("delete", "-f", file, "--ignore-not-found", "--timeout=15s");
@@ -80,7 +80,7 @@ async function remove(kubectl: Kubectl, files: readonly string[]): Promise<void>
   }
 }
 
-/** The operator leads. */
+/** Resolves once the operator holds the lease. */
 export async function holds(
   kubectl: Kubectl,
   lease: { readonly namespace: string; readonly name: string },
@@ -93,7 +93,7 @@ export async function holds(
   await expect.poll(waiting, SOON).toBe(0);
 }
 
-/** Why each of these was refused. */
+/** Reason of each refusal. */
 export async function reasons(calls: readonly Promise<unknown>[]): Promise<readonly string[]> {
   const settled = await Promise.allSettled(calls);
   return settled.map((outcome) => {

@@ -1,4 +1,4 @@
-/** An operator at work: its controllers under a lease and its webhook server, both known to the cluster by its service accounts alone. */
+/** A running operator: its controllers under a lease, and its webhook server; both use only its service accounts. */
 import { createServer } from "node:https";
 import type { Server } from "node:https";
 import {
@@ -46,7 +46,7 @@ export class OperatorRun implements AsyncDisposable {
     this.#running = manager.run(this.#ending.signal);
   }
 
-  /** What it wanted to do in the course of its work and was not allowed to. */
+  /** Requests of the operator that were forbidden. */
   get refusals(): readonly string[] {
     return this.#complaints.filter((line) => line.includes("forbidden"));
   }
@@ -55,7 +55,7 @@ export class OperatorRun implements AsyncDisposable {
     return new OperatorRun(connection, plan);
   }
 
-  /** Rejects when the operator broke. */
+  /** Rejects when the operator failed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     await this.#running;
@@ -72,7 +72,7 @@ interface Hook {
   readonly clientConfig: { readonly service?: { readonly path?: string } | undefined };
 }
 
-/** Where an operator is asked about objects. It listens beside the cluster, as one does that is being developed. */
+/** Webhook server of an operator. It listens beside the cluster, as during development. */
 export class OperatorWebhooks implements AsyncDisposable {
   readonly #hooks: WebhookServer;
   readonly #server: Server;
@@ -97,8 +97,7 @@ export class OperatorWebhooks implements AsyncDisposable {
   }
 
   /**
-   * Writes into the operator's own configurations, each by another kind of request: the authority alone, as where a Service leads to it, or where
-   * it is reached too.
+   * Writes the CA, and the URL if `how` is `reached`, into the operator's own configurations, each by another kind of request.
    */
   async inject(client: Client, names: HookNames, how: "trusted" | "reached"): Promise<void> {
     const configOf = ({ clientConfig }: Hook): object =>
@@ -120,7 +119,7 @@ export class OperatorWebhooks implements AsyncDisposable {
     );
   }
 
-  /** What it was asked, in order. */
+  /** Reviews on a path, in order. */
   requests(path: string): readonly ReviewRequest[] {
     return this.#hooks.requests(path);
   }

@@ -1,4 +1,4 @@
-/** What holds for the operator of queue.yaml, in order: the cluster is the same for all claims, and the last one takes it away. */
+/** Claims about the operator of queue.yaml, in order: all claims share the cluster, and the last one uninstalls the operator. */
 import { afterAll, expect, test } from "vitest";
 import { CustomResourceDefinition } from "../../../src/api/generated/types/apiextensions-v1.ts";
 import { Deployment } from "../../../src/api/generated/types/apps-v1.ts";
@@ -42,7 +42,7 @@ export function queueClaims(scene: () => QueueScene): void {
   removed(scene);
 }
 
-/** Installs it and sets it to work. */
+/** Installs and starts the operator. */
 export async function beginQueues(world: World): Promise<QueueScene> {
   const team = await world.team("mail");
   const webhooks = await OperatorWebhooks.listen(queueHooks);
@@ -78,7 +78,7 @@ function installed(scene: () => QueueScene): void {
 
     expect(new Set(first.map(([, outcome]) => outcome))).toEqual(new Set(["created"]));
     expect(first).toHaveLength(19);
-    // kubectl replaces a budget's selector always, and compares rules as a whole, with what the server has added to them.
+    // kubectl always replaces a budget's selector, and compares rules as a whole, including the server's additions.
     expect(second.filter(([, outcome]) => outcome !== "unchanged")).toEqual([
       ["poddisruptionbudget/queue-controller-manager", "configured"],
       ["mutatingwebhookconfiguration/queue-mutating-webhook-configuration", "configured"],
@@ -93,7 +93,7 @@ function installed(scene: () => QueueScene): void {
     expect(takenOver).toEqual(first.map(([object]) => [object, "serverside-applied"]));
   });
 
-  test("refuses instances for as long as nobody answers for its webhook", () => {
+  test("refuses instances while its webhook does not answer", () => {
     expect(scene().installation.early).toContain(
       'failed calling webhook "mworkqueue-v1.kb.io": failed to call webhook: ' +
         'Post "https://queue-webhook-service.queue-system.svc:443/mutate-queue-example-org-v1-workqueue?timeout=10s": ' +
@@ -243,7 +243,7 @@ function refusing(scene: () => QueueScene): void {
 }
 
 function permitted(scene: () => QueueScene): void {
-  test("may be used by whoever may edit, and only seen by whoever may view", async () => {
+  test("may be used by editors, and only read by viewers", async () => {
     const { team } = scene();
     const file = team.file("mine.json", queue("mine", { replicas: 0 }));
 
@@ -307,7 +307,7 @@ function review(client: Client, apiVersion: string, kind: string, spec: object):
 }
 
 function removed(scene: () => QueueScene): void {
-  test("lets a queue go when it is drained, and leaves nothing behind, although nobody answers for its webhook", async () => {
+  test("releases a drained queue and leaves nothing behind, although its webhook does not answer", async () => {
     const { world, team, operator, webhooks } = scene();
     await team.ok("delete", "wq", "--all", "--timeout=15s");
     await operator[Symbol.asyncDispose]();

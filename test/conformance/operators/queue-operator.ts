@@ -91,7 +91,7 @@ function statusOf(queue: WorkQueue, { cache, clock }: ReconcileContext): NonNull
   };
 }
 
-/** Tells the cluster where to ask for the other version. */
+/** Writes the address of the conversion webhook into the definition. */
 export async function injectConversion(client: Client, webhooks: OperatorWebhooks): Promise<void> {
   const clientConfig = { service: null, ...webhooks.clientConfig("/convert") };
   const changes = { spec: { conversion: { webhook: { clientConfig } } } };
@@ -99,7 +99,7 @@ export async function injectConversion(client: Client, webhooks: OperatorWebhook
   await client(CustomResourceDefinition).patch({ name }, { type: "merge", changes });
 }
 
-/** v1 has numbers where v1alpha1 has two tiers, and other names. What v1alpha1 cannot say is kept in an annotation. */
+/** v1 has numbers where v1alpha1 has two tiers, and other names. An annotation keeps values that v1alpha1 lacks. */
 interface Versioned {
   readonly apiVersion: string;
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };

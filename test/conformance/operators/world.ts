@@ -1,4 +1,4 @@
-/** One cluster as people run it, the real kubectl, and what an operator finds when it starts within it. */
+/** One cluster as users run it, the real kubectl, and the environment of an operator that starts within it. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { Kubectl } from "../kubectl/kubectl.ts";
 import { LastingProgram } from "../kubectl/program.ts";
 
 export class World implements AsyncDisposable {
-  /** As the administrator. */
+  /** kubectl as the administrator. */
   readonly kubectl: Kubectl;
   readonly #home: string;
   readonly #program: LastingProgram;
@@ -37,14 +37,14 @@ export class World implements AsyncDisposable {
     rmSync(this.#home, { recursive: true, force: true });
   }
 
-  /** A namespace with somebody who may edit and somebody who may view what is in it. */
+  /** Creates a namespace with a user who may edit it and a user who may view it. */
   async team(name: string): Promise<Kubectl> {
     const kubectl = this.kubectl.within(name);
     await this.kubectl.ok("create", "-f", kubectl.path(kubectl.file("team.json", documents(teamOf(name)))));
     return kubectl;
   }
 
-  /** What a pod of this service account is given: a token, the cluster's authority, an address. Nothing else is used. */
+  /** Connects with the files that a pod of this service account gets: token, CA and address. */
   async connectAs(namespace: string, account: string): Promise<Connection> {
     const kubectl = this.kubectl.within(namespace);
     const serviceAccountDir = join(this.#home, "pods", namespace, account);
@@ -65,7 +65,7 @@ export class World implements AsyncDisposable {
     return await connect({ env, serviceAccountDir });
   }
 
-  /** While no pod can be placed, no Service has anybody behind it. Pods are placed again when the last of several has ended. */
+  /** Keeps pods off nodes, so that no Service has endpoints. Pods are placed again once the last of several callers has ended. */
   async withoutNodes(run: () => Promise<void>): Promise<void> {
     this.#hiding++;
     this.#hidden ??= this.kubectl.ok("cordon", "--selector=kubernetes.io/os=linux");
@@ -97,7 +97,7 @@ export function manifest(name: string): string {
   return fileURLToPath(new URL(`${name}.yaml`, import.meta.url));
 }
 
-/** What kubectl says of each object: `["namespace/a", "created"]`. */
+/** kubectl's outcome per object: `["namespace/a", "created"]`. */
 export async function apply(
   kubectl: Kubectl,
   file: string,
@@ -119,7 +119,7 @@ interface Versioned {
   readonly spec?: unknown;
 }
 
-/** Objects and how far they are. Where loops write a status, the generation counts, which moves with everything else. */
+/** Objects with their versions. The generation counts where controllers write a status, the resourceVersion elsewhere. */
 export async function versions(kubectl: Kubectl, file: string): Promise<Readonly<Record<string, unknown>>> {
   const { items } = (await kubectl.json("get", "-f", file)) as unknown as { items: readonly Versioned[] };
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Short words for the tests of the store contract. */
+/** Short helpers for the tests of the store contract. */
 import { StoreError, type StoreErrorCode } from "../../../src/store/store-error.ts";
 import {
   prefixEnd,
@@ -66,9 +66,9 @@ export interface Recording {
   readonly watch: Watch;
   readonly batches: readonly WatchBatch[];
   readonly events: readonly WatchEvent[];
-  /** How the watch ended; undefined while it runs. */
+  /** End of the watch; undefined while it runs. */
   readonly end: "done" | StoreErrorCode | undefined;
-  /** Settles when the watch has ended, whichever way. */
+  /** Resolves once the watch has ended, for any reason. */
   readonly ended: Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export function record(watch: Watch): Recording {
   });
 }
 
-/** Reads the watch to its end by taking what is there whenever it is told that something is. */
+/** Reads the watch to its end by taking the available events at each notification. */
 export function recordTaken(watch: Watch): Recording {
   return recorded(
     watch,
@@ -127,7 +127,7 @@ function recorded(
   };
 }
 
-/** Waits until the watch has told everything up to `revision`, then gives the lines of its events. */
+/** Waits until the watch has delivered everything up to `revision`; returns the lines of its events. */
 export async function linesThrough(
   world: StoreWorld,
   recording: Recording,
@@ -144,7 +144,7 @@ export async function reached(world: StoreWorld, recording: Recording, revision:
   });
 }
 
-/** Opens a watch, reads what it owes up to `revision`, and leaves it. */
+/** Opens a watch, reads it up to `revision`, and leaves it. */
 export async function watchBetween(
   world: StoreWorld,
   range: { prefix: string; after: number },
@@ -156,7 +156,7 @@ export async function watchBetween(
   return lines;
 }
 
-/** What a next() that must give a batch gives. */
+/** The batch of a next() that must return one. */
 export async function nextBatch(watch: Watch): Promise<WatchBatch> {
   const result = await watch.next();
   if (result.done === true) throw new Error("the watch is at its end");

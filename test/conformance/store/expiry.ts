@@ -1,4 +1,4 @@
-/** Keys with a time to live. What must not happen is shown by a second key that ends later: when it is gone, the first had its chance. */
+/** Keys with a time to live. An absent expiry is shown by a second key that expires later: once it is gone, the first had its chance. */
 import { describe, expect, test } from "vitest";
 import { until, type StoreEngine, type StoreWorld } from "../store-world.ts";
 import { contents, linesThrough, put, reached, record, remove, text, write } from "./arrange.ts";

@@ -1,4 +1,4 @@
-/** The quota: what is refused when the store is full, what is not, and how it gets room again. */
+/** The quota: writes that a full store refuses, writes that it accepts, and ways to free space. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Change, Store, Transaction } from "../../../src/store/store.ts";
@@ -7,9 +7,9 @@ import type { StoreEngine, StoreWorld } from "../store-world.ts";
 import { codeOf, keys, put, remove, text } from "./arrange.ts";
 
 const QUOTA = 200_000;
-/** What history may take: writes that add nothing are taken at any time, and what they replace is kept for a while. */
+/** Upper bound of history: writes that add no data are always accepted, and replaced values are kept for a while. */
 const HISTORY_MAX = QUOTA / 5;
-/** Of values; a key costs about a kilobyte beside its value. */
+/** A value of one kilobyte; a key adds about another. */
 const VALUE = "x".repeat(1000);
 const LONG_VALUE = "x".repeat(20_000);
 
@@ -17,7 +17,7 @@ function add(store: Store, change: Change, purpose?: Transaction["purpose"]): Pr
   return codeOf(() => store.write({ changes: [change], purpose }));
 }
 
-/** Keys of a user until the store refuses one; how many were taken. */
+/** Writes a user's keys until the store refuses one; returns the number of accepted keys. */
 async function fill({ store, root }: StoreWorld, value = VALUE): Promise<number> {
   for (let n = 0; n < 1000; n++) {
     const code = await add(store, put(`${root}maps/a/${String(n)}`, value));

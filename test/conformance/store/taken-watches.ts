@@ -1,4 +1,4 @@
-/** Watches whose reader takes what is there when it is told so, in place of waiting for each batch. */
+/** Watches whose reader takes the available events at a notification, instead of waiting for each batch. */
 import { describe, expect, test } from "vitest";
 import type { StoreEngine } from "../store-world.ts";
 import { codeOf, line, linesThrough, put, reached, record, recordTaken, write } from "./arrange.ts";

@@ -1,6 +1,6 @@
 /**
- * Several writers, watchers that come and go, and a compaction beside them; what every watcher was told is recorded and held
- * against what was committed (src/testing/watch-history.ts).
+ * Several writers, watchers that come and go, and a compaction; the events of every watcher are compared with the commits
+ * (src/testing/watch-history.ts).
  */
 import { describe, expect, test } from "vitest";
 import type { Random } from "../../../src/base/loop/loop.ts";
@@ -49,7 +49,7 @@ class Load {
   readonly #transactions: RecordedTransaction[] = [];
   readonly #watches: RecordedWatch[] = [];
   #compacted = 0;
-  /** How often the revision of a watch was lower than before. */
+  /** Number of times the revision of a watch went back. */
   wentBack = 0;
   #phase: "writing" | { readonly end: number } = "writing";
 
@@ -69,7 +69,7 @@ class Load {
     return { transactions: this.#transactions, watches: this.#watches, compacted: this.#compacted };
   }
 
-  /** Each writer has keys of its own, so that it knows what a deletion deletes. */
+  /** Each writer owns its keys, so that it knows the effect of a deletion. */
   async #write(writer: number): Promise<void> {
     const { root, store } = this.#world;
     const alive = new Set<string>();
@@ -111,7 +111,7 @@ class Load {
     }
   }
 
-  /** Opens one watch after the other: resumed where the last one was, or at a random place in the past. */
+  /** Opens one watch after another: resumed at the end of the last one, or at a random revision. */
   async #keepWatching(name: string): Promise<void> {
     let after = this.#start;
     for (let session = 0; !this.#hasSeenAll(after); session += 1) {
@@ -133,7 +133,7 @@ class Load {
     return this.#phase !== "writing" && after >= this.#phase.end;
   }
 
-  /** Some are resumed so far back that they must be refused. */
+  /** Some watches resume so far back that the store must refuse them. */
   #pastRevision(after: number): number {
     return Math.max(this.#start, after - this.#random.below(400));
   }
@@ -172,7 +172,7 @@ class Load {
       if (revision < last) this.wentBack += 1;
       last = revision;
       await this.#world.pass(1);
-      // What was handed out when the revision was read has been recorded by now; a note that came too late says nothing.
+      // Events handed out before the revision was read are recorded by now; a late note proves nothing.
       if (revision >= lastRevision(session)) session.steps.push({ type: "progress", revision });
       if (this.#hasSeenAll(revision)) break;
     }
@@ -191,7 +191,7 @@ function lastRevision({ steps }: Pick<Session, "steps">): number {
   return last.type === "progress" ? last.revision : last.batch.revision;
 }
 
-/** Where a watch can be resumed: what it last claimed to have told. */
+/** Revision at which a watch can be resumed: the last one it claimed to have delivered. */
 function reachedBy(watch: RecordedWatch): number {
   return Math.max(watch.after, lastRevision({ steps: [...watch.steps] }));
 }

@@ -1,4 +1,4 @@
-/** Watches: where they start, what they tell, how they end. The promises under load are in watch-load.ts. */
+/** Watches: their starts, events and ends. watch-load.ts has the guarantees under load. */
 import { describe, expect, test } from "vitest";
 import type { Change, Store } from "../../../src/store/store.ts";
 import { until, type StoreEngine, type StoreWorld } from "../store-world.ts";
@@ -354,7 +354,7 @@ export function describeWatches(engine: StoreEngine): void {
       expect((await watch.next()).done).toBe(true);
     });
 
-    test("a watcher that does not read is dropped, delays nobody, and can resume", async () => {
+    test("a watcher that does not read is dropped, delays no other, and can resume", async () => {
       await using world = await engine.open();
       const after = world.store.view.revision;
       const slow = world.store.watch({ prefix: world.root, after });
@@ -429,7 +429,7 @@ interface WrittenHistory {
   readonly lines: readonly string[];
 }
 
-/** Creations, changes, deletions and re-creations of three keys, one event a transaction, with `c` left alive. */
+/** Creations, changes, deletions and re-creations of three keys, one event per transaction; `c` stays alive. */
 async function writeHistory(world: StoreWorld): Promise<WrittenHistory> {
   const [a, b, c] = [`${world.root}a`, `${world.root}b/x`, `${world.root}c`];
   const start = world.store.view.revision;
@@ -448,7 +448,7 @@ async function writeHistory(world: StoreWorld): Promise<WrittenHistory> {
   return { start, end: revisions.at(-1) ?? start, revisions, lines };
 }
 
-/** Many keys created and then deleted again, one event a transaction. */
+/** Many keys created and then deleted, one event per transaction. */
 async function writeDeletions(world: StoreWorld): Promise<WrittenHistory> {
   const start = world.store.view.revision;
   const keys = Array.from({ length: 6 }, (_, index) => `${world.root}d/${index}`);
@@ -481,7 +481,7 @@ async function flood(world: StoreWorld, events: number): Promise<number> {
   return revision;
 }
 
-/** How many events a new watch between two revisions tells, one batch at a time so that it is never slow. */
+/** Number of events that a new watch delivers between two revisions, read batch by batch so that it is never slow. */
 async function resumeCount(world: StoreWorld, after: number, through: number): Promise<number> {
   const recording = record(world.store.watch({ prefix: world.root, after }));
   await reached(world, recording, through);

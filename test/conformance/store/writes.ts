@@ -1,4 +1,4 @@
-/** Transactions: revisions, preconditions, atomicity, what an answer promises. */
+/** Transactions: revisions, preconditions, atomicity, guarantees of a response. */
 import { describe, expect, test } from "vitest";
 import { isStoreError } from "../../../src/store/store-error.ts";
 import { MAX_CHANGES, type Committed, type Store } from "../../../src/store/store.ts";
@@ -422,7 +422,7 @@ export function describeWrites(engine: StoreEngine): void {
   });
 }
 
-/** Reads what is accepted, adds one, and tries again when another was faster. */
+/** Reads the accepted value, adds one, and retries when another writer was faster. */
 async function increment(store: Store, key: string): Promise<number> {
   return retry(store, [key], () => {
     const entry = store.accepted.get(key);
@@ -446,7 +446,7 @@ async function transfer(store: Store, from: string, to: string): Promise<void> {
   });
 }
 
-/** Waits for its turn, and then reads and hands in without an await in between. */
+/** Waits for its turn, then reads and submits without an await in between. */
 async function retry(
   store: Store,
   touched: readonly string[],
