@@ -6,14 +6,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "rolldown";
 
-/** The bundled child, in `folder`, so that every supported Node.js can run it. Modules still find files beside their source. */
+/** Bundles the child into `folder`, so that every supported Node.js can run it. Modules still find files beside their source. */
 export async function bundleCrashWriter(folder: string): Promise<string> {
   const file = join(folder, "crash-writer.mjs");
   await build({
     input: fileURLToPath(new URL("./crash-writer.ts", import.meta.url)),
     platform: "node",
     logLevel: "warn",
-    // From the temporary folder nothing of node_modules would be found.
+    // Modules in the temporary folder would not find node_modules.
     plugins: [{ name: "source-urls", transform: withSourceUrl }],
     output: { file, format: "esm", codeSplitting: false },
   });
@@ -25,7 +25,7 @@ function withSourceUrl(code: string, id: string): string {
 }
 
 export class CrashChild {
-  /** Settles when the child is gone and all it wrote was read. A child that ended by itself is a failure. */
+  /** Resolves once the child is gone and its output is read. A child that ends by itself is a failure. */
   readonly killed: Promise<void>;
   readonly #process: ChildProcess;
 
@@ -52,7 +52,7 @@ export class CrashChild {
     try {
       if (stdout !== null) for await (const line of createInterface({ input: stdout })) onLine(line);
     } catch (error) {
-      // A reader that found a fault stops reading: nothing may go on writing.
+      // A reader that found a fault stops reading: the child must not go on writing.
       this.kill();
       throw error;
     } finally {

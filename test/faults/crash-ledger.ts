@@ -1,4 +1,4 @@
-/** What the crash test knows to be acknowledged, and whether a store that was found after a crash agrees with it. */
+/** Acknowledged writes of the crash test, and the comparison of a store with them after a crash. */
 import {
   prefixEnd,
   type Change,
@@ -9,24 +9,24 @@ import {
 } from "../../src/store/store.ts";
 import { CRASH_ROOT, stepChanges, stepKey, WRITERS } from "./crash-plan.ts";
 
-/** A value and the step that wrote it. */
+/** A value, and the step that wrote it. */
 interface Written {
   readonly value: Uint8Array;
   readonly step: number;
 }
 
 interface WriterState {
-  /** The last step known to be in the store. */
+  /** Last step known to be in the store. */
   step: number;
   readonly values: Map<string, Written>;
-  /** Of steps that were acknowledged, or found after a crash. */
+  /** Revisions of steps that were acknowledged, or found after a crash. */
   readonly revisions: Map<number, number>;
 }
 
 export class CrashLedger {
   readonly #seed: number;
   readonly #writers: readonly WriterState[];
-  /** Effective changes of acknowledged revisions that were not yet seen in a watch. */
+  /** Effective changes of acknowledged revisions that no watch has delivered yet. */
   readonly #unseen = new Map<number, readonly string[]>();
   #revision = 0;
   #compacted = 0;
@@ -45,7 +45,7 @@ export class CrashLedger {
     return this.#acknowledged;
   }
 
-  /** Takes a line of the child. */
+  /** Records a line of the child's output. */
   take(line: string): void {
     const [kind, ...numbers] = line.split(" ");
     const [first = 0, step = 0, revision = 0] = numbers.map(Number);
@@ -55,7 +55,7 @@ export class CrashLedger {
     else throw new Error(`the child said: ${line}`);
   }
 
-  /** Throws when anything acknowledged is missing or changed, a transaction is there in part, or a revision went back. */
+  /** Throws if an acknowledged write is missing or changed, a transaction is partial, or a revision went back. */
   async check(store: Store): Promise<void> {
     const { view } = store;
     this.#opened(view.revision);
@@ -93,7 +93,7 @@ export class CrashLedger {
     this.#unseen.set(revision, effective.map(({ key }) => key).toSorted());
   }
 
-  /** One step may have become durable without its answer having been told. */
+  /** One step may be durable although its response was lost. */
   #checkWriter(view: View, writer: number): void {
     const state = this.#writer(writer);
     const found = view.get(stepKey(writer));
@@ -123,9 +123,9 @@ export class CrashLedger {
     }
   }
 
-  /** Every acknowledged transaction since the last look is in the history, whole, unless it was compacted. */
+  /** Every transaction acknowledged since the last check is in the history, whole, unless it was compacted. */
   async #checkHistory(store: Store): Promise<void> {
-    // An empty store has a revision that no event belongs to: a watch would wait for it without end.
+    // The revision of an empty store has no event: a watch would wait for it forever.
     if (this.#unseen.size === 0) return;
     const oldest = Math.min(...this.#unseen.keys());
     const after = Math.max(oldest - 1, this.#compacted);

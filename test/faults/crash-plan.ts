@@ -1,6 +1,5 @@
 /**
- * What the writers of the crash test write. Every step is a function of seed, writer and number, so that whoever finds the
- * store after a crash can say what must be in it.
+ * Writes of the crash test. Every step is a function of seed, writer and number, so that a check after a crash knows the expected content.
  */
 import type { Random } from "../../src/base/loop/loop.ts";
 import { hash32, seededRandom } from "../../src/base/loop/random.ts";
@@ -10,20 +9,20 @@ export const WRITERS = 4;
 export const CRASH_ROOT = "/registry/crash/";
 const KEYS_PER_WRITER = 6;
 const LONG_TTL_MS = 3_600_000;
-/** Ends while the test runs, or while nobody is there. */
+/** Expires while the test runs, or while no process has the store open. */
 const SHORT_TTL_MS = 1000;
 
-/** Written with every step of the writer: which step was the last. */
+/** Key that every step of the writer updates with the step's number. */
 export function stepKey(writer: number): string {
   return `${CRASH_ROOT}${writer}/step`;
 }
 
-/** May be gone at any time. */
+/** Key that may expire at any time. */
 function shortKey(writer: number): string {
   return `${CRASH_ROOT}${writer}/short`;
 }
 
-/** The changes of one step: the step key, then one to four others. */
+/** Changes of one step: the step key, then one to four others. */
 export function stepChanges(plan: { seed: number; writer: number; step: number }): Change[] {
   const { seed, writer, step } = plan;
   const random = seededRandom("crash", seed, writer, step);
@@ -48,7 +47,7 @@ function change(key: string, step: number, random: Random): Change {
   return kind === 8 ? { type: "put", key, value, ttlMs: LONG_TTL_MS } : { type: "put", key, value };
 }
 
-/** Names key and step, then repeats a number made from both: half a value, or a mixture of two, is never another's value. */
+/** Names key and step, then repeats a number made from both: a partial or mixed value never equals another value. */
 function pattern(key: string, step: number, size: number): Uint8Array {
   const head = `${key} ${step} `;
   const unit = hash32(head).toString(16).padStart(8, "0");

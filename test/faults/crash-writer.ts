@@ -1,6 +1,6 @@
 /**
- * The child of the crash test: `crash-writer DIR SEED` opens the store and writes without pause until it is killed. It tells
- * on standard output: `o REVISION` opened, `a WRITER STEP REVISION` acknowledged, `c REVISION` compaction about to begin.
+ * Child of the crash test: `crash-writer DIR SEED` opens the store and writes without pause until it is killed. It prints `o REVISION` when
+ * open, `a WRITER STEP REVISION` when acknowledged, and `c REVISION` before a compaction.
  */
 import { writeSync } from "node:fs";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
@@ -8,17 +8,17 @@ import { openFileStore } from "../../src/store/file-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { stepChanges, stepKey, WRITERS } from "./crash-plan.ts";
 
-/** Often enough that many kills fall into a compaction. */
+/** Often enough that many kills hit a compaction. */
 const COMPACT_EVERY_STEPS = 25;
 const KEPT_REVISIONS = 60;
 
-/** At once and before anything else happens: what is not told is not acknowledged. */
+/** Prints at once: only a printed write counts as acknowledged. */
 function tell(line: string): void {
   for (let rest = Buffer.from(`${line}\n`); rest.length > 0;) {
     try {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
-      // The pipe is full: whoever reads it is slower than the disk.
+      // The pipe is full: its reader is slower than the disk.
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
     }
   }

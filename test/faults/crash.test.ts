@@ -1,6 +1,6 @@
 /**
- * A process that writes without pause is killed, again and again, and after each restart everything it acknowledged is there.
- * SETPOINT_CRASH_CYCLES (npm run test:crash -- N) sets how often, SETPOINT_SEED other moments.
+ * A process that writes without pause is killed again and again; after each restart everything it acknowledged is there.
+ * SETPOINT_CRASH_CYCLES (npm run test:crash -- N) sets the number of kills, SETPOINT_SEED their moments.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,9 +17,9 @@ const CYCLES = Number(process.env["SETPOINT_CRASH_CYCLES"] ?? 50);
 const SEED = Number(process.env["SETPOINT_SEED"] ?? 7);
 /** Two stores at a time keep two cores busy. */
 const CHAINS = 2;
-/** Far above what a cycle takes; only ends a run that hangs. */
+/** Far above the time of a cycle; only ends a run that hangs. */
 const CYCLE_LIMIT_MS = 20_000;
-/** The longest start of a child on a busy machine; kills below it meet stores that are being opened. */
+/** The longest start of a child on a busy machine; earlier kills hit stores that are being opened. */
 const START_MS = 300;
 
 let folder = "";
@@ -71,7 +71,7 @@ test("a store whose process was killed before it made one is checked, and is emp
   expect(ledger.acknowledged).toBe(0);
 });
 
-/** A cycle that hangs ends the run, and says which one it was. */
+/** Ends the run with the cycle's name if the cycle hangs. */
 async function inTime(loop: Loop, name: string, work: () => Promise<void>): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const timer = loop.timer(loop.now() + CYCLE_LIMIT_MS, "progress", () => {
@@ -89,7 +89,7 @@ interface Chain {
   readonly loop: Loop;
 }
 
-/** Kills after a number of answers, or at some moment while the store is being opened. */
+/** Kills after a number of acknowledgements, or at some moment while the store is being opened. */
 async function runAndKill({
   dir,
   seed,

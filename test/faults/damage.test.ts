@@ -1,6 +1,6 @@
 /**
- * Every kind of file of a file store gets one bit flipped, is cut, removed, replaced: then, and also after the next start,
- * the store is refused or has everything that was acknowledged.
+ * Every kind of file of a file store gets a flipped bit, is cut, removed or replaced. At the next start and the one after it, the store is
+ * refused or has everything that was acknowledged.
  */
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,9 +11,9 @@ import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { makeStores, openAndCheck, openAndWrite, type Acknowledged } from "./damaged-store.ts";
 
 const SEED = Number(process.env["SETPOINT_SEED"] ?? 3);
-/** Flipped bits per kind of file; SETPOINT_DAMAGE_FLIPS tries more. */
+/** Flipped bits per kind of file; SETPOINT_DAMAGE_FLIPS sets more. */
 const FLIPS = Number(process.env["SETPOINT_DAMAGE_FLIPS"] ?? 8);
-/** Stores that are opened at a time. */
+/** Number of stores that are opened at a time. */
 const PARALLEL = 4;
 const LIMIT_MS = 60_000 + FLIPS * 2_000;
 
@@ -78,7 +78,7 @@ describe.each(["closed", "crashed"])("a %s file store", (template) => {
   });
 });
 
-/** Does every damage to every file, each to a copy of its own; opens twice. */
+/** Applies every damage to every file, each to its own copy; opens the store twice. */
 async function damageEach(
   template: string,
   damages: (size: number, random: Random) => Damage[],
@@ -130,7 +130,7 @@ async function damagedCopy<T>(template: string, name: string, body: (dir: string
   }
 }
 
-/** All over the file, and in the first and last bytes, where headers are. */
+/** Positions all over the file, and in the first and last bytes, where headers are. */
 function flips(size: number, random: Random): Damage[] {
   if (size === 0) return [];
   const anywhere = Array.from({ length: Math.min(FLIPS, size) }, () => random.below(size));

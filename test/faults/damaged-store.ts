@@ -1,4 +1,4 @@
-/** Stores to be damaged, what was acknowledged in them, and whether a store that opens still has all of it. */
+/** Stores to damage, their acknowledged content, and the check that an opened store still has all of it. */
 import { cp } from "node:fs/promises";
 import type { Loop, Random } from "../../src/base/loop/loop.ts";
 import { seededRandom } from "../../src/base/loop/random.ts";
@@ -17,7 +17,7 @@ export interface Acknowledged {
   readonly history: readonly string[];
 }
 
-/** A store with live and deleted keys, history, a compaction, keys that end in an hour, small and large values. */
+/** A store with live and deleted keys, history, a compaction, keys that expire in an hour, small and large values. */
 async function fillStore(store: Store, seed: number, transactions: number): Promise<void> {
   const random = seededRandom("damage", seed);
   for (let count = 0; count < transactions; count += 1) {
@@ -35,7 +35,7 @@ function someChange(number: number, count: number, random: Random): Change {
   return kind === 2 ? { type: "put", key, value, ttlMs: 3_600_000 } : { type: "put", key, value };
 }
 
-/** Reads all that the store holds, present and past. */
+/** Reads the whole store, present and past. */
 async function readAll(store: Store, compacted: number): Promise<Acknowledged> {
   const { view } = store;
   const entries = [...view.range("", "\u{ffff}")].map(
@@ -57,8 +57,7 @@ async function readAll(store: Store, compacted: number): Promise<Acknowledged> {
 }
 
 /**
- * Makes a store in `dir`: closed and opened again and written to once more, then copied to `copy` as a crash would leave it.
- * The second time `dir` itself is closed.
+ * Makes a store in `dir`: closes it, opens it, writes once more, and copies it to `copy` as a crash would leave it. Then closes `dir` too.
  */
 export async function makeStores(
   loop: Loop,
@@ -70,7 +69,7 @@ export async function makeStores(
   const second = await openFileStore({ dir, loop });
   await fillStore(second, 2, 60);
   const acknowledged = await readAll(second, second.view.revision - 25);
-  // The marker follows the answer to a write, and is there before the answer to anything else.
+  // The marker follows the response to a write, and precedes the response to anything else.
   await second.compact(1);
   await cp(dir, copy, { recursive: true });
   await second.close();
@@ -79,7 +78,7 @@ export async function makeStores(
 
 export type Outcome = "refused" | "whole";
 
-/** Opens the store; throws unless it is refused as damaged, naming a file of it, or has everything. */
+/** Opens the store; throws unless it is refused as damaged, naming one of its files, or has everything. */
 export async function openAndCheck(loop: Loop, dir: string, acknowledged: Acknowledged): Promise<Outcome> {
   const opened = await openOrRefuse(loop, dir);
   if (opened === "refused") return "refused";
@@ -91,7 +90,7 @@ export async function openAndCheck(loop: Loop, dir: string, acknowledged: Acknow
   }
 }
 
-/** As `openAndCheck`, and writes once more when the store opens: damage must not spread to what is written later. */
+/** Like `openAndCheck`, and writes once more if the store opens: damage must not spread to later writes. */
 export async function openAndWrite(
   loop: Loop,
   dir: string,

@@ -10,7 +10,7 @@ const UPDATES = 40_000;
 const VALUE_BYTES = 1024;
 const WINDOW_BYTES = 4 << 20;
 
-/** `npm run bench -- --only store-size` does the same with 500,000 updates and the ordinary window. */
+/** `npm run bench -- --only store-size` does the same with 500,000 updates and the default window. */
 test("updates of the same keys leave files that are bounded by the window, and every newest value", async () => {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-growth-"));
   onTestFinished(() => rmSync(dir, { recursive: true }));

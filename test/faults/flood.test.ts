@@ -1,4 +1,4 @@
-/** One client asks for long lists without pause, over many connections, and nobody else suffers. */
+/** One client lists without pause over many connections; other clients do not suffer. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { Folder, RunningCluster } from "../conformance/running-cluster.ts";
 
 const FLOOD_MS = 4000;
 const CONNECTIONS = 60;
-/** A list of about 8 MB, wide enough that a few of them fill a level. */
+/** A list of about 8 MB; a few of them fill a priority level. */
 const OBJECTS = 800;
 const OBJECT_BYTES = 10_000;
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/scheduler";
@@ -24,7 +24,7 @@ const TOKENS = [
   "scheduler-token,system:kube-scheduler,4",
 ];
 
-/** In a process of its own, so that it costs those it floods nothing but what it asks of the server. */
+/** Runs in its own process, so that other clients only share the server with it. */
 const FLOOD = `
   import { connect } from "node:tls";
   const [port, path, connections, ms] = process.argv.slice(1);
@@ -106,7 +106,7 @@ interface Felt {
   readonly longestMs: number;
 }
 
-/** What somebody notices who asks for something ten times a second for as long as the flood lasts. */
+/** Response codes and times of a client that sends ten requests a second while the flood lasts. */
 async function feel(flood: ChildProcess, ask: () => Promise<number>): Promise<Felt> {
   const codes = new Set<number>();
   const times: number[] = [];
@@ -159,7 +159,7 @@ describe("a flood of lists by one client", () => {
       expect({ name, codes: [...codes] }).toEqual({ name, codes: [200] });
       expect(count, name).toBeGreaterThan(3);
       expect(medianMs, name).toBeLessThan(500);
-      // A machine that is busy with other tests may stand still for a moment; who has to wait behind the flood waits for as long as it lasts.
+      // A machine that runs other tests may pause for a moment; a request queued behind the flood waits until its end.
       expect(longestMs, name).toBeLessThan(FLOOD_MS / 2);
     }
   });

@@ -1,4 +1,4 @@
-/** A disk without room fails writes and nothing else; once there is room, writes work again, now and after the next start. */
+/** A full disk fails writes and nothing else; once there is room, writes work again, now and after the next start. */
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { isStoreError, StoreError } from "../../src/store/store-error.ts";
 import type { Store } from "../../src/store/store.ts";
 
 const ROOT = "/registry/full/";
-/** Of the small file system; the store's own files take about a quarter of it. */
+/** Size of the small file system; the store's own files take about a quarter of it. */
 const DISK_KIB = 2048;
 const BALLAST_BYTES = 700 * 1024;
 const VALUE_CHARS = 8000;
@@ -28,7 +28,7 @@ describe("a file store on a small file system", () => {
 
     const acknowledged = await fillUp(world.store);
     await expectReadable(world.store, acknowledged);
-    // As large as the one that failed: what is left may do for a smaller one.
+    // As large as the failed one: the remaining room may do for a smaller one.
     const again = await codeOf(() => write(world.store, `${ROOT}again`, "x".repeat(VALUE_CHARS)));
     const health = world.store.health();
     await rm(join(disk.dir, "ballast"));
@@ -77,7 +77,7 @@ describe("a file store on a small file system", () => {
     const backup = backupFile({ dir, file, loop: createRealLoop({ name: "backup" }) });
     await expect(backup).rejects.toThrow(`${file}: no space left to write`);
     await world.store.close();
-    // A reader makes it anew, and finds no room.
+    // A reader recreates the file, and finds no room.
     await rm(join(dir, "store.db-shm"), { force: true });
     fillWithNothing(disk.dir, "more");
     expect(await codeOf(() => world.reopen())).toBe("NoSpace");
@@ -147,7 +147,7 @@ describe("a file store with a limit of its size", () => {
 
 type Acknowledged = Map<string, string>;
 
-/** Writes until there is no room; gives what was acknowledged. With `keys`, only that many, again and again. */
+/** Writes until the disk is full; returns the acknowledged writes. With `keys`, only that many keys, again and again. */
 async function fillUp(store: Store, keys = Infinity): Promise<Acknowledged> {
   const acknowledged: Acknowledged = new Map();
   for (let count = 0; count < 5000; count += 1) {
@@ -161,7 +161,7 @@ async function fillUp(store: Store, keys = Infinity): Promise<Acknowledged> {
   throw new Error("the disk is never full");
 }
 
-/** The first write may still find the disk as it was. */
+/** The first write may still find the disk full. */
 async function writeAgain(store: Store, acknowledged: Acknowledged): Promise<void> {
   const key = `${ROOT}afterwards`;
   for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -191,7 +191,7 @@ async function codeOf(action: () => Promise<unknown>): Promise<string> {
   }
 }
 
-/** Exactly what was acknowledged: in the view, fresh and at the newest revision. */
+/** The view holds exactly the acknowledged writes, both fresh and at the newest revision. */
 async function expectReadable(store: Store, acknowledged: Acknowledged): Promise<void> {
   const expected = [...acknowledged].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const views = [store.view, store.accepted, await store.fresh(), await store.at(store.view.revision, ROOT)];

@@ -1,4 +1,4 @@
-/** What a client is refused for it can see: a refusal that came before would be answered by what is no longer so. */
+/** A refused client can read the reason for its refusal: an earlier refusal would be followed by a read of the old state. */
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import { HeldBackend } from "../../src/store/fixture.ts";
@@ -10,7 +10,7 @@ import { type Reply, TestApi, text } from "../api-harness.ts";
 
 const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
-/** A server whose disk answers when the test says so. */
+/** A server whose disk responds when the test says so. */
 class SlowDisk {
   readonly loop = new VirtualLoop({ seed: 1, name: "test" });
   readonly backend = new HeldBackend();
@@ -19,7 +19,7 @@ class SlowDisk {
     backend: this.backend,
     mirror: new Mirror({ loop: this.loop }, State.empty()),
   });
-  /** Who was answered with which code. */
+  /** Status codes by client. */
   readonly answers: Record<string, number> = {};
   readonly #api = TestApi.start([], { loop: this.loop, store: this.store, leavesDefinitions: true });
 
@@ -30,7 +30,7 @@ class SlowDisk {
     return reply;
   }
 
-  /** Answers what is asked of the disk now. */
+  /** Completes the pending disk operations. */
   async answer(failure?: StoreError): Promise<void> {
     await this.loop.settle();
     const { length } = this.backend.batches;

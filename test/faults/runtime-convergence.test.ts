@@ -1,4 +1,4 @@
-/** A controller whose requests fail and whose watches stop at any time comes to the right end once they work again. */
+/** A controller whose requests fail and whose watches break at any time reaches the right state once they work again. */
 import { expect, test } from "vitest";
 import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
 import type { Random } from "../../src/base/loop/loop.ts";
@@ -12,7 +12,7 @@ const ROUNDS = 25;
 const PARENTS = ["a", "b", "c"];
 const SEEDS = Array.from({ length: 20 }, (_, n) => n + 1);
 
-/** As many Secrets as the ConfigMap says, one of a name by chance, and a record of it in the ConfigMap. */
+/** Keeps as many Secrets as the ConfigMap says, one with a generated name, and records it in the ConfigMap. */
 const controller = defineController({
   name: "parent",
   for: ConfigMap,

@@ -1,4 +1,4 @@
-/** Managers whose requests are refused or never answered: at no moment do two of them lead, and once all works again one does. */
+/** Managers whose requests are refused or never answered: no two lead at once, and one leads once requests work again. */
 import { expect, test } from "vitest";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
 import { seededRandom } from "../../src/base/loop/random.ts";

@@ -1,4 +1,4 @@
-/** One process has a data directory at a time, and whoever comes second is told who has it. */
+/** One process has a data directory at a time, and a second process gets an error that names the first. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ describe("a data directory that is in use", () => {
   });
 });
 
-/** Settles when the child has opened its store. */
+/** Resolves once the child has opened its store. */
 async function startWriting(dir: string): Promise<CrashChild> {
   return await new Promise((resolve, reject) => {
     const child: CrashChild = new CrashChild([program, dir, "1"], (line) => {

@@ -1,4 +1,4 @@
-/** A whole server over a store into which a test writes what it likes, past the API. */
+/** A whole server over a store into which a test writes any value, past the API. */
 import { silentLog } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
@@ -23,7 +23,7 @@ export class ValueWorld implements AsyncDisposable {
     this.#ended = plane.run(this.#ending.signal);
   }
 
-  /** Rejects where the server does not start. */
+  /** Rejects if the server does not start. */
   static async start(store: Store, options: { readonly isStoreShared?: boolean } = {}): Promise<ValueWorld> {
     const plane = new ControlPlane({
       loop: createRealLoop({ name: "server" }),
@@ -43,7 +43,7 @@ export class ValueWorld implements AsyncDisposable {
     return new ValueWorld(store, plane);
   }
 
-  /** Writes a value as it is, past the API. */
+  /** Writes a raw value, past the API. */
   async put(key: string, value: Uint8Array | string): Promise<void> {
     await this.store.write({ changes: [{ type: "put", key, value: Buffer.from(value) }] });
   }
@@ -73,7 +73,7 @@ export class ValueWorld implements AsyncDisposable {
     });
   }
 
-  /** Rejects when something of the server broke. */
+  /** Rejects if part of the server failed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     await this.#ended;

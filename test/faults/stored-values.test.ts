@@ -1,4 +1,4 @@
-/** A stored value that cannot be read affects its own object only: under a running server and at its start, whatever the value and its resource. */
+/** An unreadable stored value affects its own object only, under a running server and at its start, whatever the value and its resource. */
 import { describe, expect, test } from "vitest";
 import { encodeObject } from "../../src/api/protobuf/envelope.ts";
 import { findKindSchema } from "../../src/api/schema/built-in-schema.ts";
@@ -12,13 +12,13 @@ import { openStore } from "./etcd/open-store.ts";
 import { ValueWorld } from "./stored-values-world.ts";
 import { DAMAGES, hollow, senseless, SENSELESS, storedPlaces, type StoredPlace } from "./stored-values.ts";
 
-/** Without these nothing can be made in a namespace, or no Service gets an address. */
+/** Without these no object can be created in a namespace, or no Service gets an address. */
 const FOUNDATIONS = ["/registry/namespaces/default", "/registry/servicecidrs/kubernetes"];
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
 
 const WIDGETS = { plural: "widgets", kind: "Widget", listKind: "WidgetList", singular: "widget" };
-/** As clusters have it that began before v1 of its group. */
+/** Stored form in clusters older than v1 of the group. */
 const OLD_DEFINITION = {
   kind: "CustomResourceDefinition",
   apiVersion: "apiextensions.k8s.io/v1beta1",
@@ -59,7 +59,7 @@ async function openEtcd(): Promise<Opened> {
   return { store, [Symbol.asyncDispose]: close };
 }
 
-/** Under every resource one value of each damage. */
+/** Writes one value of each damage under every resource. */
 async function damageAll(store: Store, places: readonly StoredPlace[]): Promise<ReadonlyMap<string, string>> {
   const paths = new Map<string, string>();
   for (const place of places) {
@@ -78,7 +78,7 @@ function namesIn({ body }: Reply): readonly string[] {
   return items.map((item) => text(item["metadata"]?.["name"]));
 }
 
-/** What a user does every day still works. */
+/** An everyday operation of a user still works. */
 async function expectService(world: ValueWorld, suffix: string): Promise<void> {
   const created = await world.send("POST", MAPS, { metadata: { name: `map-${suffix}` }, data: { a: "1" } });
   const patched = await world.send("PATCH", `${MAPS}/map-${suffix}`, { data: { b: "2" } });

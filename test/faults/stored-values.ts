@@ -1,4 +1,4 @@
-/** Values that no API server would store, and keys for them: one of each kind of damage, under every resource. */
+/** Values that no API server would store, with keys for them: one of each kind of damage, under every resource. */
 import type { JsonObject } from "../../src/api/json/json-object.ts";
 import { writeEnvelope } from "../../src/api/protobuf/envelope.ts";
 import { apiVersionOf, groupVersions } from "../../src/api/schema/resource-facts.ts";
@@ -14,7 +14,7 @@ export interface StoredPlace {
   readonly path: string;
 }
 
-/** One for each resource that is stored. */
+/** One place per stored resource. */
 export function storedPlaces(): readonly StoredPlace[] {
   const places = new Map<string, StoredPlace>();
   for (const { resources } of groupVersions()) {
@@ -43,7 +43,7 @@ function named({ apiVersion, kind, namespaced }: StoredPlace, name: string): Jso
 
 type Damage = (place: StoredPlace, name: string) => Uint8Array;
 
-/** Each makes a value that cannot be read as the object of its key. */
+/** Each makes a value that is not readable as the object of its key. */
 export const DAMAGES: Readonly<Record<string, Damage>> = {
   "nothing at all": () => Buffer.alloc(0),
   "random bytes": () => Buffer.from(random.bytes(300)),
@@ -92,12 +92,12 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
   "a value that is encrypted": () => Buffer.from("k8s:enc:aescbc:v1:key1:0123456789abcdef"),
 };
 
-/** Of the right kind and name, though without anything that a kind needs. */
+/** Has the right kind and name, but no other required member. */
 export function hollow(place: StoredPlace, name: string): Uint8Array {
   return json(named(place, name));
 }
 
-/** The members of an object beside its metadata. */
+/** Members of an object beside its metadata. */
 export function senseless(place: StoredPlace, name: string, members: JsonObject): Uint8Array {
   return json({ ...named(place, name), ...members });
 }
@@ -116,7 +116,7 @@ const ANY = { openAPIV3Schema: { type: "object" } };
 
 type Senseless = readonly [kind: string, members: JsonObject];
 
-/** What validation would refuse, though each member is of the right type. */
+/** Members of the right type that validation would refuse. */
 export const SENSELESS: readonly [Senseless, ...Senseless[]] = [
   ["CustomResourceDefinition", definition({})],
   ["CustomResourceDefinition", definition({ schema: { openAPIV3Schema: { type: "nothing" } } })],

@@ -1,4 +1,4 @@
-/** The connection of a watcher breaks at every byte of a watch: no event is lost, none delivered twice, nothing piles up. */
+/** The connection of a watcher breaks at every byte of a watch: no event is lost or repeated, and no memory accumulates. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -32,7 +32,7 @@ interface Told {
   readonly connections: number;
 }
 
-/** What a watcher delivers until nothing more comes. */
+/** Everything that a watcher delivers until the stream is silent. */
 async function toldBy(options: Pick<PlayerOptions, "cutAfter" | "chunkBytes">): Promise<Told> {
   const loop = new VirtualLoop({ seed: 1 });
   const player = new RecordingPlayer({ ...options, recording, loop: loop.child("server") });
@@ -44,7 +44,7 @@ async function toldBy(options: Pick<PlayerOptions, "cutAfter" | "chunkBytes">): 
     history.push(...briefly(event));
     cache.apply(event);
   }, ending.signal);
-  // However long the waits between many cuts have become; then some more, in which nothing may come.
+  // Longer than the waits between many cuts; then some more time, in which nothing may arrive.
   const bounds = { limitMs: 1e12, maxSteps: 100_000 };
   await loop.until(() => history.length >= lengthOfHistory, bounds);
   await loop.advance(60_000);
@@ -110,7 +110,7 @@ describe("a watch whose connection is cut", () => {
   });
 
   test("again and again, after any number of bytes that brings it on, delivers everything once", async () => {
-    // The revision that is not known to be whole comes again: two events here, and a new one.
+    // A possibly incomplete revision is sent again: two events here, and a new one.
     const least = 3 * longestLine();
 
     for (let size = least; size < least + 200; size++) {

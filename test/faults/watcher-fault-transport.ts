@@ -1,4 +1,4 @@
-/** A transport that fails in all ways in which networks and servers fail, as a seed says, until it is healed. */
+/** A transport that fails in all ways in which networks and servers fail, by a seed, until it is healed. */
 import type { Status } from "../../src/api/errors/api-error.ts";
 import {
   expired,
@@ -17,24 +17,24 @@ import type {
 } from "../../src/client/transport.ts";
 
 type Fault =
-  /** No answer comes, or the stream breaks between two batches. */
+  /** No response arrives, or the stream breaks between two batches. */
   | "break"
   /** The stream breaks within a batch. */
   | "tear"
-  /** Nothing comes any more, and nobody says so. */
+  /** The stream goes silent without an error. */
   | "silence"
   | "refuse"
   /** An error as an event of the stream. */
   | "error"
   | "delay"
-  /** Something that came before comes again, after a change that came later. */
+  /** An earlier event arrives again, after a later change. */
   | "repeat"
   /** The state as it was some time ago. */
   | "stale"
-  /** The server ends the stream in order. */
+  /** The server ends the stream properly. */
   | "end";
 
-/** One in so many. */
+/** One request in this many fails. */
 const REQUEST_ODDS = 3;
 const BATCH_ODDS = 6;
 const OPENING_FAULTS = ["break", "silence", "refuse", "delay"] as const;
@@ -90,7 +90,7 @@ export class FaultTransport implements Transport {
     return this.#server.close();
   }
 
-  /** What happens to a request before it is answered; the rest is for its sender to do. */
+  /** Fault of a request before its response; the sender handles the rest. */
   async #opening(request: TransportRequest, faults: readonly Fault[]): Promise<Fault | undefined> {
     const fault = this.#fault(REQUEST_ODDS, faults);
     if (fault === "break") throw new Error("the connection broke");

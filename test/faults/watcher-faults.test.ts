@@ -1,4 +1,4 @@
-/** A watcher and its cache against the real server, through a transport that fails as a seed says. */
+/** A watcher and its cache against the real server, through a transport with seeded faults. */
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../src/api/api-object.ts";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
@@ -19,7 +19,7 @@ interface Outcome {
   readonly violations: readonly string[];
   readonly server: string;
   readonly cached: string;
-  /** The state as subscribers were told of it. */
+  /** State that subscribers built from their events. */
   readonly followed: string;
   readonly delivered: readonly WatcherEvent<ApiObject>[];
   readonly faults: ReadonlyMap<string, number>;
@@ -72,7 +72,7 @@ async function play(seed: number): Promise<Outcome> {
   };
 }
 
-/** Somebody whose connection never fails. */
+/** A client whose connection never fails. */
 async function witness(world: WatcherWorld, happened: Happened[], signal: AbortSignal): Promise<void> {
   const query = { watch: "true", resourceVersion: "1", timeoutSeconds: "100000" };
   const { items } = await world.transport.watch({ method: "GET", path: "/api/v1/configmaps", query, signal });
@@ -84,7 +84,7 @@ function happenedOf({ type, object }: TransportEvent): Happened {
   return { type: type === "DELETED" ? "delete" : "put", name, version: Number(resourceVersion) };
 }
 
-/** Creations, changes and deletions of few objects, with pauses, and history that is given up. */
+/** Creations, changes and deletions of a few objects, with pauses and compactions. */
 async function writeAtRandom(world: WatcherWorld): Promise<void> {
   const random = world.loop.child("writer").random("writes");
   for (let at = 0; at < WRITES; at++) {

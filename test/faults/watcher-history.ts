@@ -1,8 +1,8 @@
-/** Checks what a watcher delivered against what happened. */
+/** Compares a watcher's deliveries with the real history. */
 import type { ApiObject } from "../../src/api/api-object.ts";
 import type { WatcherEvent } from "../../src/runtime/watch/watcher-event.ts";
 
-/** A change as the server told it to somebody whose connection never fails. */
+/** A change, as the server sent it to a client whose connection never fails. */
 export interface Happened {
   readonly type: "put" | "delete";
   readonly name: string;
@@ -10,8 +10,8 @@ export interface Happened {
 }
 
 /**
- * Everything that is wrong; nothing when each state is no older than what was delivered before it and as it was at its version, and
- * the changes after it are the very next ones, in order, without gap and each once.
+ * Lists all violations. Each state must be no older than earlier deliveries and exact at its version; the changes after it must be the very
+ * next ones, in order, without gap and each once.
  */
 export function watcherViolations(
   delivered: readonly WatcherEvent<ApiObject>[],
@@ -19,7 +19,7 @@ export function watcherViolations(
 ): readonly string[] {
   const wrong: string[] = [];
   let newest = 0;
-  /** Of what happened, the first that was not delivered. */
+  /** Index of the first change that was not delivered. */
   let next = 0;
   for (const event of delivered) {
     const version = Number(event.resourceVersion);

@@ -1,6 +1,6 @@
 /**
- * A watch as the server wrote it, byte for byte, and a transport that plays it again with the connection cut wherever a test says. What
- * comes out of the bytes is made by the HTTP transport's own unit.
+ * A watch as the server wrote it, byte for byte, and a transport that replays it and cuts the connection where a test says. The HTTP
+ * transport's own parser reads the bytes.
  */
 import type { ApiObject } from "../../src/api/api-object.ts";
 import type { Loop } from "../../src/base/loop/loop.ts";
@@ -22,14 +22,14 @@ interface RecordedLine {
 }
 
 export interface Recording {
-  /** Up to and with the bookmark that ends them. */
+  /** Up to and including the bookmark that ends them. */
   readonly initial: readonly RecordedLine[];
   readonly later: readonly RecordedLine[];
 }
 
 const TARGET = `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
 
-/** Objects with characters of all lengths, deleted and made anew, several that go at one revision, and bookmarks. */
+/** Objects with characters of all lengths, deletions and re-creations, several objects at one revision, and bookmarks. */
 export async function recordWatch(world: WatcherWorld): Promise<Recording> {
   await world.makeMap("a", { text: "ü€😀\n" });
   await world.makeMap("b");
@@ -92,15 +92,15 @@ function linesOf(bytes: Buffer): readonly RecordedLine[] {
 export interface PlayerOptions {
   readonly recording: Recording;
   readonly loop: Loop;
-  /** After how many bytes of its body a connection breaks; never when undefined. */
+  /** Number of body bytes after which a connection breaks; undefined for never. */
   readonly cutAfter: (connection: number) => number | undefined;
   readonly chunkBytes: number;
 }
 
-/** Plays what the recorded server would have sent: all of it, or what comes after a resource version. Then it is silent. */
+/** Replays the recorded stream, whole or after a resource version. Then it is silent. */
 export class RecordingPlayer implements Transport {
   readonly #options: PlayerOptions;
-  /** How many watches were opened. */
+  /** Number of watches that were opened. */
   connections = 0;
 
   constructor(options: PlayerOptions) {

@@ -22,14 +22,14 @@ import { MAPS, WatcherWorld } from "./watcher-world.ts";
 
 const NEVER = new AbortController().signal;
 
-/** Passes everything on and notes it. Streams that are open while it is dead stay so, and nothing comes out of them any more. */
+/** Forwards and records everything. While it is dead, open streams stay open and deliver nothing. */
 class NotedTransport implements Transport {
   readonly sharesValues = true;
   readonly queries: Readonly<Record<string, unknown>>[] = [];
   isDead = false;
-  /** As servers that know no streaming lists. */
+  /** Whether it acts like a server without streaming lists. */
   refusesStreams = false;
-  /** Called after each answer to a list. */
+  /** Called after each page of a list. */
   onPage: () => Promise<void> = () => Promise.resolve();
   readonly #server: Transport;
 

@@ -21,7 +21,7 @@ const LAST = "last";
 const MAPS = "/api/v1/namespaces/default/configmaps";
 /** More would take long: each failure waits twice as long as the one before. */
 const CUTS = 6;
-/** From within the handshake to after some events. */
+/** Cuts reach from within the handshake to after some events. */
 const CUT_BYTES_MAX = 12_000;
 
 /** Cuts the first connections, each after some bytes of the server's. */
@@ -36,7 +36,7 @@ class CuttingProxy {
     this.#random = random;
   }
 
-  /** The port. */
+  /** Resolves with the port. */
   async listen(): Promise<number> {
     const server = createServer((socket) => this.#accept(socket));
     server.listen(0, "127.0.0.1");
@@ -71,7 +71,7 @@ class CuttingProxy {
   }
 }
 
-/** Sees everything, up to the object that is made last. */
+/** Sees everything up to the object that is created last. */
 async function witness(api: TestApi): Promise<readonly Happened[]> {
   const happened: Happened[] = [];
   const response = await api.raw("GET", `${MAPS}?watch=true&resourceVersion=1`);
@@ -83,7 +83,7 @@ async function witness(api: TestApi): Promise<readonly Happened[]> {
   return happened;
 }
 
-/** Answers the resource version of the last write. */
+/** Returns the resource version of the last write. */
 async function writeUntil(isOver: () => boolean, api: TestApi, random: Random): Promise<string> {
   const loop = createRealLoop({ name: "writer" });
   for (let at = 0; ; at++) {

@@ -1,4 +1,4 @@
-/** A server on a virtual clock, and transports to it, for tests of what stands on a transport. */
+/** A server on a virtual clock and transports to it, for tests of layers above the transport. */
 import { onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
@@ -20,7 +20,7 @@ export class WatcherWorld {
   readonly store: Store;
   readonly handler: HttpHandler;
   readonly transport: Transport;
-  /** For the test itself. */
+  /** Transport of the test itself. */
   readonly #own: Transport;
 
   private constructor(seed: number) {
@@ -44,26 +44,26 @@ export class WatcherWorld {
     this.#own = inProcessTransport({ ...server, loop: this.loop.child("test") });
   }
 
-  /** With the namespace `default`. Closed with the test. */
+  /** Starts with the namespace `default`. Closes with the test. */
   static async start(seed = 1): Promise<WatcherWorld> {
     const world = await WatcherWorld.begin(seed);
     onTestFinished(() => world.store.close());
     return world;
   }
 
-  /** The same, to be closed by the caller. */
+  /** Like `start`, but the caller closes it. */
   static async begin(seed: number): Promise<WatcherWorld> {
     const world = new WatcherWorld(seed);
     await world.send("POST", "/api/v1/namespaces", { metadata: { name: "default" } });
     return world;
   }
 
-  /** Lets the world run until the answer is there. */
+  /** Runs the world until the response arrives. */
   send(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<TransportResponse> {
     return this.run(this.#own.send({ method, path, ...(body !== undefined && { body }) }));
   }
 
-  /** Lets the world run until the promise has settled. */
+  /** Runs the world until the promise has settled. */
   run<T>(promise: Promise<T>): Promise<T> {
     return this.loop.finish(promise);
   }

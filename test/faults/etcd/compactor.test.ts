@@ -7,7 +7,7 @@ import { openStore } from "./open-store.ts";
 
 const INTERVAL_MS = 300;
 
-/** How often the key was written, and the revision in it. */
+/** Number of writes of the key, and the revision in it. */
 async function compactRev(server: EtcdServer): Promise<{ version: number; revision: number }> {
   const { kvs = [] } = (await server.call("/v3/kv/range", { key: base64(COMPACT_REV_KEY) })) as {
     kvs?: { version: string; value: string }[];

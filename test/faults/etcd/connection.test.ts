@@ -171,7 +171,7 @@ describePeer("etcd", "the connection to etcd", () => {
         let isOpening = true;
         const breaking = (async () => {
           for (let cut = 0; cut < 10 && isOpening; cut += 1) {
-            // Each time at other moments of the opening.
+            // Each round cuts at another moment of the opening.
             await delay(5 + 3 * round);
             link.mend();
           }
@@ -188,7 +188,7 @@ describePeer("etcd", "the connection to etcd", () => {
       const log = { ...silentLog, warn: () => ending.abort() };
       const options = { openTimeoutMs: 3_600_000, signal: ending.signal, log };
 
-      // Nobody listens there.
+      // No process listens on port 1.
       expect(await codeOf(() => openStore("http://127.0.0.1:1", options))).toBe("Unavailable");
     });
 

@@ -1,4 +1,4 @@
-/** Writes while memory stands still: nobody brings what etcd tells. */
+/** Writes while the memory of the store stands still, because no watch feeds it. */
 import { expect, test } from "vitest";
 import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { EtcdWriter } from "../../../src/store/etcd/etcd-writer.ts";
@@ -16,7 +16,7 @@ const KEY = "/registry/things/a";
 
 interface StandingStill extends AsyncDisposable {
   readonly writer: EtcdWriter;
-  /** Memory starts over with all that etcd has. */
+  /** Reloads memory with everything in etcd. */
   readonly reload: () => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ async function standStill(endpoint: string): Promise<StandingStill> {
 }
 
 describePeer("etcd", "a writer whose memory stands still", () => {
-  test("is not told of a refusal whose cause nobody could see", async () => {
+  test("is not told of a refusal whose cause is not readable yet", async () => {
     await using server = await EtcdServer.start();
     await using other = await openStore(server.endpoint);
     const revision = await write(other.store, put(KEY, "1"));
@@ -48,7 +48,7 @@ describePeer("etcd", "a writer whose memory stands still", () => {
     expect(code).toBe("Unavailable");
   });
 
-  test("is not told that something is gone which everybody could still see", async () => {
+  test("is not told of a deletion that is not visible yet", async () => {
     await using server = await EtcdServer.start();
     await using other = await openStore(server.endpoint);
     await write(other.store, put(KEY, "1"));

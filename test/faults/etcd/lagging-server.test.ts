@@ -1,4 +1,4 @@
-/** A server whose memory is behind what another one has acknowledged: whoever comes to it next must not notice. */
+/** A server whose memory lags behind another server's acknowledged writes: its next client must not notice. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { ServerFixture, textAt, type Reply } from "../../../src/server/upkeep/fixture.ts";
@@ -8,12 +8,12 @@ import { describePeer } from "../../peers.ts";
 import { openStore, type OpenedStore } from "./open-store.ts";
 import { TcpLink } from "./tcp-link.ts";
 
-/** Far more than a request takes. */
+/** Far above the time of a request. */
 const LAG_MS = 150;
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const SERVICES = "/api/v1/namespaces/default/services";
 
-/** Two servers over one etcd, of which the second hears everything late from now on. */
+/** Two servers over one etcd; the second receives everything late from now on. */
 class Servers implements AsyncDisposable {
   readonly first: ServerFixture;
   readonly second: ServerFixture;
@@ -158,7 +158,7 @@ describePeer("etcd", "a server that is behind another one", () => {
 });
 
 describePeer("etcd", "servers whose user sees the prefix only", () => {
-  test("know each other's revisions also while nobody writes there", async () => {
+  test("know each other's revisions also without writes there", async () => {
     await using etcd = await EtcdServer.start();
     await etcd.enableAuth([
       { name: "setpoint", password: "swordfish", prefix: "/registry/" },

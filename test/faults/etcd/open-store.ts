@@ -12,7 +12,7 @@ export interface OpenedStore extends AsyncDisposable {
 /** With this seed a store begins with the first of two or three endpoints. */
 const FIRST_ENDPOINT = 0;
 
-/** A store that notices trouble soon, and leaves compaction to the test. */
+/** A store with short timeouts that leaves compaction to the test. */
 export async function openStore(
   endpoints: string | readonly string[],
   options: Partial<EtcdStoreOptions> = {},

@@ -1,4 +1,4 @@
-/** Backups of other engines that become the state of an etcd. */
+/** Backups of other engines restored into etcd. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -84,7 +84,7 @@ describePeer("etcd", "a backup that is restored into etcd", () => {
     expect(attached).toEqual([base64(`${ROOT}ends`)]);
   });
 
-  test("gets revisions above its own, and whoever kept an older one must list again", async () => {
+  test("gets revisions above its own, and a client with an older one must list again", async () => {
     const file = await backupOf([entry("a"), entry("b")], 1256);
     await using server = await EtcdServer.start();
     const reached: unknown[] = [];

@@ -1,9 +1,9 @@
-/** A wire between a client and a server that a test can cut, make swallow what goes through it, or make slow. */
+/** A TCP proxy between a client and a server that a test can cut, silence or slow down. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** `deaf`: what the server says gets lost, while it hears everything. `cut`: nobody gets through. */
+/** `deaf`: the server's responses are lost, requests arrive. `cut`: no connection works. */
 type LinkState = "open" | "deaf" | "cut";
 
 export class TcpLink implements AsyncDisposable {
@@ -26,28 +26,28 @@ export class TcpLink implements AsyncDisposable {
     return new TcpLink(server, new URL(to));
   }
 
-  /** Connections that were opened through it. */
+  /** Number of connections opened through it. */
   get accepted(): number {
     return this.#accepted;
   }
 
-  /** Loses what the server answers from now on; connections stay open. */
+  /** Drops the server's responses from now on; connections stay open. */
   deafen(): void {
     this.#state = "deaf";
   }
 
-  /** What the server answers from now on arrives so much later, in its order. */
+  /** Delays the server's responses by this much, in order. */
   lag(ms: number): void {
     this.#lagMs = ms;
   }
 
-  /** Breaks all connections and takes no new ones. */
+  /** Breaks all connections and refuses new ones. */
   cut(): void {
     this.#state = "cut";
     this.#breakAll();
   }
 
-  /** Lets everything through again, on new connections. */
+  /** Lets new connections through again. */
   mend(): void {
     this.#state = "open";
     this.#breakAll();

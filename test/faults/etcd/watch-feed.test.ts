@@ -9,7 +9,7 @@ import { TcpLink } from "./tcp-link.ts";
 
 const ROOT = "/registry/things/";
 
-/** Writes numbers to one key until told to stop; gives those that were acknowledged. */
+/** Writes numbers to one key until stopped; returns the acknowledged ones. */
 function keepWriting(store: Store, key: string): { stop: () => Promise<number[]> } {
   let isWanted = true;
   const acknowledged: number[] = [];
@@ -29,7 +29,7 @@ function keepWriting(store: Store, key: string): { stop: () => Promise<number[]>
   };
 }
 
-/** The events of one key that lives: no version is missing, none comes twice, each begins where the one before ended. */
+/** Events of one live key: no version is missing or repeated, and each event begins where the previous one ended. */
 function expectUnbroken(events: readonly WatchEvent[]): void {
   expect(events.map(({ after }) => after?.version)).toEqual(events.map((_, index) => index + 1));
   expect(events.slice(1).every(({ before }, index) => before === events[index]?.after)).toBe(true);
@@ -195,7 +195,7 @@ describePeer("etcd", "the feed from etcd", () => {
   });
 
   describe("when an older state of etcd was restored", () => {
-    /** A server whose data was kept, and has gone on since. */
+    /** A server with a kept copy of its data, and writes after the copy. */
     async function withBackup(): Promise<EtcdServer> {
       const server = await EtcdServer.start();
       for (let number = 0; number < 5; number++) await foreignPut(server, `${ROOT}a`);
@@ -241,7 +241,7 @@ describePeer("etcd", "the feed from etcd", () => {
       expect(store.view.count(ROOT, `${ROOT}~`)).toBe(3);
     });
 
-    /** A store that has seen a key made and another one deleted last, over an etcd that has lost both and is further by now. */
+    /** A store that has seen one key created and another deleted, over an etcd that has lost both and reached a later revision. */
     async function comeFurther(server: EtcdServer, link: TcpLink, { store }: OpenedStore): Promise<void> {
       await foreignPut(server, `${ROOT}lost`);
       await foreignPut(server, `${ROOT}deleted`);

@@ -1,6 +1,6 @@
 /**
- * CVE-2016-1905, CVE-2021-25735: whoever judges writes sees the object as it will be stored, by whatever way it comes, beside the one that
- * is stored, whatever the request says of it.
+ * CVE-2016-1905, CVE-2021-25735: admission sees the object as it will be stored, by every way of writing, beside the stored one, whatever
+ * the request claims.
  */
 import { describe, expect, test } from "vitest";
 import { TestApi } from "../../api-harness.ts";
@@ -32,7 +32,7 @@ function role(name: string, mark: string, more: object = {}): object {
   return { ...kind, metadata: { name, annotations: { mark, ...more } }, rules: [] };
 }
 
-/** Method and what follows the collection's path: `PUT /a`. */
+/** Method and path below the collection: `PUT /a`. */
 type Way = readonly [title: string, request: string, body: unknown, options: RequestOptions];
 
 function send(api: TestApi, request: string, body: unknown, options: RequestOptions): Promise<Reply> {

@@ -1,6 +1,6 @@
 /**
- * CVE-2019-1002100, CVE-2019-11253, CVE-2019-11254: a small request cannot make the server work or answer without bound. Bounds of single
- * bodies are held by test/conformance/bad-input.test.ts and src/api/yaml/yaml.test.ts; these are ways to get past them.
+ * CVE-2019-1002100, CVE-2019-11253, CVE-2019-11254: a small request cannot cause unbounded work or an unbounded response.
+ * test/conformance/bad-input.test.ts and src/api/yaml/yaml.test.ts hold the bounds of single bodies; these are ways around them.
  */
 import { describe, expect, test } from "vitest";
 import { TestApi, text } from "../../api-harness.ts";
@@ -178,7 +178,7 @@ describe("a role that names hundreds of everything", () => {
   const names = (prefix: string, count: number): readonly string[] =>
     repeated(count, (at) => `${prefix}${String(at)}`);
 
-  test("is refused at once to somebody who does not hold it, and made by somebody who does", async () => {
+  test("is refused at once to a user without its rights, and created by a user with them", async () => {
     await using api = await TestApi.start();
     const wide = { apiGroups: names("g", 200), resources: names("r", 200), verbs: names("v", 200) };
     const held = names("h", 2000).map((group) => ({ apiGroups: [group], resources: ["*"], verbs: ["*"] }));
@@ -211,7 +211,7 @@ describe("a role that names hundreds of everything", () => {
   });
 });
 
-describe("a review about more than anybody needs", () => {
+describe("a review about an excessive number of rules", () => {
   const ACCESS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
   const texts = (count: number, letter: string): readonly string[] =>
     repeated(count, (at) => `${letter}${String(at).padStart(5, "0")}`);

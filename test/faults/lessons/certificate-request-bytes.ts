@@ -1,7 +1,7 @@
-/** Requests for certificates written byte by byte: encodings that no library makes. */
+/** Certificate requests written byte by byte: encodings that no library makes. */
 import { generateKeyPairSync, sign } from "node:crypto";
 
-/** One value of DER; the content may be made of others. */
+/** One DER value; its content may consist of others. */
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag, ...lengthOf(content)]), content]);
@@ -12,7 +12,7 @@ function lengthOf({ length }: Buffer): readonly number[] {
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
-/** `2.5.4.3`, `2.5.4.10` and the like, and identifiers whose parts are given as bytes. */
+/** `2.5.4.3`, `2.5.4.10` and so on, and identifiers given as bytes. */
 export const OBJECT_IDS = {
   commonName: Buffer.from([0x55, 4, 3]),
   organization: Buffer.from([0x55, 4, 10]),
@@ -40,7 +40,7 @@ const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
 /** ecdsa-with-SHA256 */
 const ALGORITHM = der(0x30, der(6, Buffer.from([0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2])));
 
-/** As `spec.request` has it: PEM in base64, signed with its own key. */
+/** Value of `spec.request`: PEM in base64, signed with its own key. */
 export function certificateRequest(subject: Buffer, extensions: readonly Buffer[] = []): string {
   const key = keys.publicKey.export({ type: "spki", format: "der" });
   const wanted = der(0x30, der(6, OBJECT_IDS.extensionRequest), der(0x31, der(0x30, ...extensions)));

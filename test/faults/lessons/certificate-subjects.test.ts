@@ -1,6 +1,6 @@
 /**
- * A certificate holds the values that were checked in its request, and nothing else. Readers of X.509 disagree about rare types of text: a name that a
- * check does not see must not reach a certificate.
+ * A certificate contains exactly the checked values of its request. X.509 readers disagree about rare string types: a name that a check
+ * misses must not reach a certificate.
  */
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ const common = (value: string): Buffer => attribute(OBJECT_IDS.commonName, UTF8_
 const organization = (value: string, tag = UTF8_STRING): Buffer =>
   attribute(OBJECT_IDS.organization, tag, value);
 
-/** Undefined when the request is refused, or the signer does not sign it. */
+/** Undefined if the request is refused or the signer does not sign it. */
 async function signed(request: string): Promise<X509Certificate | undefined> {
   const content = readCertificateRequest(request);
   if (content === undefined || findRequestProblem(request) !== undefined) return undefined;
@@ -41,7 +41,7 @@ async function signed(request: string): Promise<X509Certificate | undefined> {
   return pem === undefined ? undefined : new X509Certificate(pem);
 }
 
-/** The text in each encoding that a reader might take it from: one, two and four bytes a letter. */
+/** The text in each encoding that a reader might assume: one, two and four bytes per letter. */
 const WIDTHS = [1, 2, 4].map((width) =>
   Buffer.concat(
     Array.from(Buffer.from(MASTERS), (letter) => Buffer.from([...Buffer.alloc(width - 1), letter])),
@@ -61,7 +61,7 @@ describe("an organization of any type of text", () => {
       const organizations = readCertificateRequest(request)?.organizations;
 
       const isPlain = bytes.length === MASTERS.length;
-      // Zero bytes between the letters are a text of their own to one reader, and the end of a text to another.
+      // Zero bytes between letters are part of the text for one reader, and its end for another.
       expect(organizations).toEqual(ACCEPTED.has(tag) && isPlain ? [MASTERS] : undefined);
     }
   });

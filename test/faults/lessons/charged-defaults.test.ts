@@ -1,4 +1,4 @@
-/** A body is charged for each item at least as many units as values come of it: whatever defaults a kind fills in, by its own rules. */
+/** A body is charged at least one unit per value that results from each item, including every default that a kind fills in. */
 import { expect, test } from "vitest";
 import { cloneJson } from "../../../src/api/json/json-clone.ts";
 import { toNormalForm } from "../../../src/api/schema/normal-form.ts";
@@ -19,7 +19,7 @@ function countValues(value: unknown): number {
   return Object.values(value).reduce<number>((count, member) => count + countValues(member), 1);
 }
 
-/** The values of an object as it is validated. */
+/** Number of values of an object at validation. */
 function valuesOf(object: unknown, { schema }: KindSample, rules: KindRules | undefined): number {
   const draft = cloneJson(toNormalForm(schema, object).value);
   rules?.defaults?.(draft as unknown as Draft<ApiObject>);

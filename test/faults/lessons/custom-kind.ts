@@ -1,11 +1,11 @@
-/** What these tests have in common: a kind of one's own that takes everything, and requests that must be good. */
+/** A custom kind that accepts everything, and requests that must succeed. */
 import { expect } from "vitest";
 import { hasCondition, text, until } from "../../api-harness.ts";
 import type { Reply, TestApi } from "../../api-harness.ts";
 
 export const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** The reply, when the server was content. */
+/** The reply of a successful request; throws otherwise. */
 export async function made(reply: Promise<Reply>): Promise<Reply> {
   const { code, body, ...rest } = await reply;
   expect([code < 300, text(body["message"])]).toEqual([true, ""]);
@@ -33,7 +33,7 @@ export function definitionOf(wanted: CustomKind): object {
   };
 }
 
-/** Resolves when the kind is served. */
+/** Resolves once the kind is served. */
 export async function defineKind(api: TestApi, wanted: CustomKind): Promise<void> {
   const { plural, group = "example.com" } = wanted;
   await made(api.send("POST", DEFINITIONS, definitionOf(wanted)));
@@ -44,7 +44,7 @@ export function custom(kind: string, name: string, fields: object = {}): object 
   return { apiVersion: "example.com/v1", kind, metadata: { name }, ...fields };
 }
 
-/** What the server costs to answer, in milliseconds of the processor: a busy machine changes the time of day, not this. */
+/** Processor time of the server for a response, in milliseconds: unlike the wall clock, a busy machine does not change it. */
 export async function costOf(send: () => Promise<Reply>): Promise<{ costMs: number; code: number }> {
   const start = process.cpuUsage();
   const { code } = await send();

@@ -1,10 +1,13 @@
-/** Names that every JavaScript object inherits, as the value of every field and as a key of every map of every kind: never an internal error. */
+/**
+ * Names that every JavaScript object inherits, as the value of every field and as a key of every map of every kind, never cause an internal
+ * error.
+ */
 import { expect, test } from "vitest";
 import type { Schema } from "../../../src/api/schema/schema.ts";
 import { TestApi } from "../../api-harness.ts";
 import { collectionOf, kindSamples, type Place, withValue } from "./every-place.ts";
 
-/** Every scalar and map that is within; fields of the same struct once, wherever it is used. */
+/** Every scalar and map within; fields of the same struct once, wherever it is used. */
 function* places({ steps, schema }: Place, seen: Set<string>): Generator<Place> {
   if (schema.type === "list") yield* places({ steps: [...steps, "first"], schema: schema.items }, seen);
   else if (schema.type === "map") {
@@ -20,7 +23,7 @@ function* places({ steps, schema }: Place, seen: Set<string>): Generator<Place> 
   } else yield { steps, schema };
 }
 
-/** `{"__proto__": "x"}` has the key as its own only when JSON made it. */
+/** Only parsed JSON has `__proto__` as an own key: `{"__proto__": "x"}`. */
 function valuesFor({ type }: Schema): readonly unknown[] {
   if (type === "string" || type === "quantity" || type === "intOrString") return ["constructor"];
   return type === "map" ? [JSON.parse('{"__proto__":"constructor"}') as unknown] : [];

@@ -1,11 +1,11 @@
-/** Where lists and maps are in the objects of every stored kind, by the schema facts: a new field is there without being named. */
+/** Places of lists and maps in the objects of every stored kind, from the schema facts: new fields are covered without being named. */
 import { findKindSchema } from "../../../src/api/schema/built-in-schema.ts";
 import { apiVersionOf, groupVersions, isServedByDefault } from "../../../src/api/schema/resource-facts.ts";
 import type { ResourceFacts } from "../../../src/api/schema/resource-facts.ts";
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../../src/api/schema/schema.ts";
 import { MINIMAL_OBJECTS } from "../../conformance/minimal-objects.ts";
 
-/** The way to a value: names of fields, the first item of a list, a key of a map. */
+/** Path to a value: names of fields, the first item of a list, a key of a map. */
 export type Step = { readonly field: string } | { readonly key: string } | "first";
 
 export interface Place<S extends Schema = Schema> {
@@ -13,7 +13,7 @@ export interface Place<S extends Schema = Schema> {
   readonly schema: S;
 }
 
-/** A kind with the least that is accepted of it. */
+/** A kind with its smallest accepted object. */
 export interface KindSample {
   readonly facts: ResourceFacts;
   readonly schema: StructSchema;

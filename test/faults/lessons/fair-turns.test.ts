@@ -1,6 +1,6 @@
 /**
- * A verified client keeps its share of the server's thread, whatever an attacker varies about its requests: no property
- * that the server has not verified gives a client more turns. Judged by the order in which requests are carried out.
+ * An authenticated client keeps its share of the server's thread, whatever an attacker varies in its requests: no unverified property of a
+ * request gives a client more turns. The test judges the order in which requests run.
  */
 import { Readable, Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
@@ -36,7 +36,7 @@ interface Sent {
   readonly headers?: readonly string[];
   readonly peer?: PeerIdentity;
   readonly address?: string;
-  /** Requests with the same one come over one connection. */
+  /** Requests with the same name use one connection. */
   readonly connection?: string;
 }
 
@@ -48,7 +48,7 @@ const VICTIM: Sent = {
 
 class World {
   readonly loop = new VirtualLoop({ seed: 1 });
-  /** Users in the order in which their requests were carried out; codes of requests that were refused. */
+  /** Users in the order in which their requests ran; status codes of refused requests. */
   readonly order: string[] = [];
   readonly #credentials = new KnownCredentials();
   readonly #connections = new Map<string, ClientConnection>();
@@ -127,7 +127,7 @@ function refusal(error: unknown): HttpResponse {
   return { ...OK, status: error.code };
 }
 
-/** The end of a connection that carries one request without a body. */
+/** One end of a connection that carries one request without a body. */
 function wireOf(
   rawHeaders: readonly string[],
   remoteAddress: string,
@@ -151,7 +151,7 @@ function wireOf(
   };
 }
 
-/** Each varies one thing that nothing has verified, or all of them. */
+/** Each varies one unverified property, or all of them. */
 const ATTACKS: Readonly<Record<string, (n: number) => Sent>> = {
   "random tokens": (n) => ({ headers: ["authorization", `Bearer ${String(n)}`] }),
   "random schemes": (n) => ({ headers: ["authorization", `Scheme${String(n)} a`] }),
@@ -198,10 +198,10 @@ const ATTACKS: Readonly<Record<string, (n: number) => Sent>> = {
   }),
 };
 
-/** So many urgent requests go first: the budget of one user or address. */
+/** Number of urgent requests that go first: the budget of one user or address. */
 const URGENT_MAX = 200;
 const PROBING = new Set(["paths of probes", "everything at once"]);
-/** Requests of one owner that are carried out together while no other owner waits. */
+/** Number of requests of one owner that run together while no other owner waits. */
 const TURNS_ALONE = 16;
 
 describe("a verified client gets every second turn while an attacker varies", () => {

@@ -1,6 +1,6 @@
 /**
- * CVE-2019-9512, CVE-2019-9514, CVE-2019-9515, CVE-2023-44487, CVE-2023-45288: frames that cost a client nothing do not fill the server's
- * memory, and do not make it work for requests that nobody waits for. The frames are written by hand, since no client would send them.
+ * CVE-2019-9512, CVE-2019-9514, CVE-2019-9515, CVE-2023-44487, CVE-2023-45288: frames that cost a client nothing neither fill the server's
+ * memory nor keep it working on cancelled requests. The test writes the frames itself, since no client sends them.
  */
 import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
@@ -21,7 +21,7 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const [HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION] = [1, 2, 3, 4, 6, 8, 9];
 const END_STREAM = 1;
 const END_HEADERS = 4;
-/** GET https / and the authority `a`, by the static table of HPACK. */
+/** GET https / with the authority `a`, by HPACK's static table. */
 const GET = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
 
 interface Frame {
@@ -48,7 +48,7 @@ async function connected(server: TestServer): Promise<TLSSocket> {
   return socket;
 }
 
-/** Writes as long as the server takes it, and at most `count` pieces; whether the connection was closed in the end. */
+/** Writes while the server accepts, at most `count` pieces; returns whether the connection was closed. */
 async function flood(socket: TLSSocket, piece: (at: number) => Buffer, count: number): Promise<boolean> {
   for (let at = 0; at < count && !socket.destroyed; at++) {
     if (socket.write(piece(at))) continue;
@@ -62,7 +62,7 @@ async function flood(socket: TLSSocket, piece: (at: number) => Buffer, count: nu
   return socket.destroyed;
 }
 
-/** Somebody else is served as if nothing were. */
+/** Another client is served as usual. */
 async function expectServed(server: TestServer): Promise<void> {
   expect(await readAll((await sendHttp2(openSession(server), { path: "/other" })).body)).toBe("ok");
 }
@@ -116,7 +116,7 @@ describe("a flood of", () => {
     const socket = await connected(server);
     socket.resume();
     socket.write(frame({ type: HEADERS, flags: END_STREAM, stream: 1, payload: GET }));
-    // A new header each: a literal without indexing, one character and an empty value.
+    // A new header per frame: a literal without indexing, one character and an empty value.
     const piece = frame({ type: CONTINUATION, stream: 1, payload: Buffer.from([0, 1, 0x78, 0]) });
     const many = Buffer.concat(Array.from({ length: 1000 }, () => piece));
 

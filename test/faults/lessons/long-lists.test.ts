@@ -1,10 +1,8 @@
 /**
- * No request holds the loop longer than 100 ms: every list and every map of every kind, at a third of the longest that is taken.
- *
- * It cannot be fooled by a field that was forgotten, because fields come from the schema facts; nor by awaiting, because a step ends only when
- * the event loop turns; nor by a machine that is busy, because the processor time of one thread counts, and the best of four tries. Items are
- * all different in JSON and all the same in protobuf, so that a pass that compares each with each is met whichever it looks for. Lists whose
- * comparison needs objects that are valid as a whole are named one by one.
+ * No request holds the loop longer than 100 ms, with every list and map of every kind at a third of the accepted maximum. Fields come from
+ * the schema facts, so none is forgotten. A step ends only when the event loop turns, so awaiting hides nothing. Thread processor time and
+ * the best of four tries count, so a busy machine does not matter. Items all differ in JSON and are all equal in protobuf, so that
+ * comparing each with each shows either way. Lists whose comparison needs objects that are valid as a whole are named one by one.
  */
 import { describe, expect, test } from "vitest";
 import { encodeObject } from "../../../src/api/protobuf/envelope.ts";
@@ -17,11 +15,11 @@ import { fastestOf } from "./step-time.ts";
 
 const UNITS = WORK_MAX / 3;
 const BYTES_MAX = 3 << 20;
-/** A third of 100 ms and the 10 ms after which a request rests, twice: tests share their machines. */
+/** A third of 100 ms and of the 10 ms after which a request yields, twice: tests share their machines. */
 const LONGEST_MS = 85;
 const PROTOBUF = { type: "application/vnd.kubernetes.protobuf" };
 
-/** What items are told apart by, in most kinds. */
+/** Fields that identify items in most kinds. */
 const TELLING = new Set([
   "containerPort",
   "devicePath",
@@ -110,7 +108,7 @@ function* everyField(): Generator<LongRequest> {
   }
 }
 
-/** Each with all its lists and maps filled. */
+/** Every kind with all its lists and maps filled. */
 function* everyKind(): Generator<LongRequest> {
   for (const { facts, schema, object } of kindSamples()) {
     const places = [...listsAndMaps({ steps: [], schema }, new Set())];

@@ -1,6 +1,6 @@
 /**
- * No request holds the loop longer than 100 ms: what is done with objects as large as may be, by every way of writing and every form of answer,
- * and what is asked in bodies that are not stored. How a step is measured, and why that cannot be fooled: step-time.ts, long-lists.test.ts.
+ * No request holds the loop longer than 100 ms: the largest objects, by every way of writing and every form of response, and bodies that
+ * are not stored. step-time.ts and long-lists.test.ts explain the measurement.
  */
 import { describe, expect, test } from "vitest";
 import { TestApi } from "../../api-harness.ts";
@@ -8,7 +8,7 @@ import type { Reply, RequestOptions } from "../../api-harness.ts";
 import { custom, defineKind } from "./custom-kind.ts";
 import { fastestOf } from "./step-time.ts";
 
-/** Twice the promise: tests share their machines. */
+/** Twice the promised time: tests share their machines. */
 const LONGEST_MS = 200;
 const JSON_PATCH = { type: "application/json-patch+json" };
 const STRATEGIC = { type: "application/strategic-merge-patch+json" };

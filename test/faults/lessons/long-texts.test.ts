@@ -1,6 +1,6 @@
 /**
- * Regular expressions are linear, and so is everything else that looks at a text: one that is as long as a request may be costs milliseconds,
- * whatever it is made of. Sizes are such that a quadratic way costs a minute.
+ * Regular expressions and all other code that reads texts are linear: a text as long as a request may be costs milliseconds, whatever its
+ * content. At these sizes a quadratic algorithm takes a minute.
  */
 import { describe, expect, test } from "vitest";
 import { TestApi } from "../../api-harness.ts";
@@ -12,7 +12,7 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
 const CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1";
-/** Of the processor; most take a tenth of it. */
+/** Bound of processor time; most take a tenth of it. */
 const MOST_MS = 1500;
 
 describe("a text of half a million characters", () => {
@@ -61,7 +61,7 @@ describe("a text of half a million characters", () => {
     const collection = "/apis/example.com/v1/namespaces/default/formal";
 
     for (const part of ["1", "1 ", "1a", "a@", "<", "-", "a."]) {
-      // As long as any of them is looked at, again and again.
+      // As long as the longest text that they read, repeatedly.
       const texts = Array.from({ length: 5 }, () => part.repeat(10_000 / part.length));
       const fields = Object.fromEntries(formats.map((format) => [format, texts]));
       const { costMs, code } = await costOf(() =>
@@ -170,7 +170,7 @@ describe("a text of half a million characters", () => {
 });
 
 describe("patterns that stand for much more than they say", () => {
-  /** A million instructions each, two seconds of the processor. */
+  /** A million instructions each, two seconds of processor time. */
   const LARGE = ["a", "b", "c"].map((letter) => `${letter}{1000}`.repeat(1000));
 
   test.each<readonly [string, object]>([
@@ -216,10 +216,10 @@ describe("patterns that stand for much more than they say", () => {
 });
 
 describe("regular expressions of the server", () => {
-  /** Not at the beginning of the text, and a repetition that must reach its end: tried anew from each character of a row. */
+  /** Not anchored at the start, with a repetition that must reach the end: matching starts anew at each character. */
   const TRIED_ANEW =
     /(?<=[(,=:]\s*)\/(?:[^\n\s]*\|)?(?!\^)(?:\\.|\[[^\]]*\]|[^\\/[\]^|\s])[+*]\$\/[a-z]*(?=[,.)])/g;
-  /** Over what the server or whoever starts it wrote, or names that are short. */
+  /** Expressions over texts of the server or its operator, or over short names. */
   const OWN = new Set([
     "src/api/cel/instant.ts",
     "src/api/cel/library/conversion.ts",
@@ -242,7 +242,7 @@ describe("regular expressions of the server", () => {
     expect([...'text.replace(/^\\n+|\\n+$/g, "")'.matchAll(TRIED_ANEW)]).toHaveLength(1);
   });
 
-  test("are made of texts that somebody sends by the linear engine alone", () => {
+  test("are compiled from clients' texts by the linear engine alone", () => {
     const made = sourceFiles("src")
       .filter(({ path }) => !path.endsWith(".test.ts"))
       .flatMap(({ path, text }) =>
@@ -251,7 +251,7 @@ describe("regular expressions of the server", () => {
         ),
       );
 
-    // Each of these is put together of constants in the same file.
+    // Each of these is built from constants in the same file.
     expect(new Set(made.map((one) => one.split(":")[0]))).toEqual(
       new Set([
         "src/api/apply/fields/path-element.ts",

@@ -1,4 +1,4 @@
-/** CVE-2020-8551: what clients make up never becomes a new label of a metric, so that nobody fills the server's memory by asking. */
+/** CVE-2020-8551: values that clients make up never become new labels of a metric, so that requests cannot fill the server's memory. */
 import { expect, test } from "vitest";
 import { TestApi } from "../../api-harness.ts";
 import { made } from "./custom-kind.ts";

@@ -1,6 +1,6 @@
 /**
- * CVE-2025-4563, CVE-2025-5187: a node is held to what is its own by every verb that writes, the first one included, and cannot have others
- * act for it by saying whose it is.
+ * CVE-2025-4563, CVE-2025-5187: every verb that writes, the first write included, limits a node to its own objects, and a node cannot make
+ * others act for it by claiming an owner.
  */
 import { describe, expect, test } from "vitest";
 import { TestApi, text } from "../../api-harness.ts";
@@ -18,7 +18,7 @@ const JSON_PATCH = { ...NODE, type: "application/json-patch+json" };
 const APPLY = { ...NODE, type: "application/apply-patch+yaml" };
 const MIRROR = { "kubernetes.io/config.mirror": "hash" };
 
-/** Nodes n1 and n2; nodes may do everything that roles can allow, so that only what is under test refuses. */
+/** Nodes n1 and n2, with every right that roles can give: only the code under test refuses. */
 async function started(): Promise<{ api: TestApi; owner: object }> {
   const api = await TestApi.start(["default", "kube-node-lease"]);
   const rules = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
@@ -123,7 +123,7 @@ describe("a node", () => {
         const reply = await api.send(method, `${NODES}${place}`, body(change), options);
         const { body: found } = await made(api.send("GET", `${NODES}/n1`));
 
-        // Refused, or without effect where the endpoint does not write metadata of that kind.
+        // Refused, or without effect where the endpoint does not write that metadata.
         const metadata = found["metadata"] as unknown as { ownerReferences?: unknown; labels?: object };
         expect([reply.code, metadata.ownerReferences]).toEqual([reply.code < 300 ? 200 : 403, undefined]);
         expect(Object.keys(metadata.labels ?? {})).not.toContain("node-restriction.kubernetes.io/tenant");

@@ -1,6 +1,6 @@
 /**
- * A request has one reading. However it is written, a user with a small role gets nothing but what that role names, and
- * changes nothing: by odd methods, old forms of paths, empty parts, escapes, dots, and queries that say two things.
+ * A request has one meaning. However it is written, a user with a small role gets only the objects that the role names, and changes
+ * nothing: with odd methods, old path forms, empty segments, escapes, dots, and contradicting queries.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -40,7 +40,7 @@ function isMine({ metadata = {} }: Shown): boolean {
   return metadata.name === "mine" && metadata.namespace === "default";
 }
 
-/** Whether an answer is one that Bob may have. */
+/** Whether Bob may have the response. */
 function isAllowed({ kind, items, ...object }: Shown): boolean {
   if (kind === "ConfigMap") return isMine(object);
   return kind === "ConfigMapList" && (items ?? []).every(isMine);

@@ -1,11 +1,11 @@
 /**
- * CVE-2020-8555, CVE-2020-8562, CVE-2022-3294: whatever the server connects to, it connects to through one place, which looks at the address
- * and dials the one that it has looked at. That place is held by src/server/egress/egress.test.ts.
+ * CVE-2020-8555, CVE-2020-8562, CVE-2022-3294: every outgoing connection of the server goes through one module, which checks the address
+ * and dials the checked one. src/server/egress/egress.test.ts tests that module.
  */
 import { expect, test } from "vitest";
 import { sourceFiles, withoutComments } from "../../source-files.ts";
 
-/** Values, not types, of modules that open connections or ask for addresses. */
+/** Imports of values, not types, from modules that open connections or resolve names. */
 const DIALS =
   /import (?!type\b)\{([^}]*)\} from "node:(?:http|https|http2|net|tls|dns|dns\/promises|dgram)"/g;
 const HARMLESS = new Set([

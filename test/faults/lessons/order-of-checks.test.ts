@@ -1,6 +1,6 @@
 /**
- * Nobody gets the server to work for them before it is known that they may: no byte of a body is read for a caller who may not make the
- * request, by whatever method and in whatever form it comes. And what may be done is a matter of the deed, not of the method of HTTP.
+ * Authorization comes before work: the server reads no byte of a body before the caller may make the request, by any method and in any
+ * form. Rights depend on the action, not on the HTTP method.
  */
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/server/request/http.ts";
@@ -11,7 +11,7 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const POD = "/api/v1/namespaces/default/pods/p";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Bob, who may do these. */
+/** A server where Bob has these rules. */
 async function withBob(...rules: readonly object[]): Promise<TestApi> {
   const api = await TestApi.start();
   await made(api.send("POST", `${RBAC}/clusterroles`, { metadata: { name: "r" }, rules }));
@@ -111,14 +111,14 @@ describe("exec, attach, port-forward and proxy", () => {
     for (const path of paths) {
       const target = `/api/v1/nodes/n/proxy/${path}?command=id`;
       const { code } = await api.send("GET", target, undefined, { ...BOB, headers });
-      // It is refused, or there is nobody behind it who could run anything.
+      // The request is refused, or no node could run anything.
       expect([target, code === 403 || code === 404 || code === 503]).toEqual([target, true]);
     }
   });
 });
 
 describe("without a name, the server", () => {
-  test("tells nothing but what a role of everybody allows", async () => {
+  test("answers only the requests that a role of all users allows", async () => {
     await using api = await TestApi.start();
     const paths = [
       "/",

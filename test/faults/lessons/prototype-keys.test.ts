@@ -1,6 +1,6 @@
 /**
- * Names that every JavaScript object inherits are names like others, wherever a request can bring them: in kinds, fields, expressions, roles,
- * selectors, headers. Bodies, labels and the four patches are held by test/conformance/bad-input.test.ts.
+ * Names that every JavaScript object inherits are ordinary names wherever a request can bring them: in kinds, fields, expressions, roles,
+ * selectors, headers. test/conformance/bad-input.test.ts covers bodies, labels and the four patches.
  */
 import { describe, expect, test } from "vitest";
 import { TestApi, text } from "../../api-harness.ts";
@@ -13,7 +13,7 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const BOB = { as: { user: "bob", groups: [] } };
 
-/** Own keys all, `__proto__` included, as JSON has them. */
+/** All names as own keys, including `__proto__`, as parsed JSON has them. */
 function all(value: string, names: readonly string[] = NAMES): unknown {
   return JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:${value}`).join(",")}}`);
 }
@@ -250,7 +250,7 @@ describe("roles over such names", () => {
     expect(await review("isPrototypeOf", "toString")).toBe(false);
   });
 
-  test.each(NAMES)("do not make %s somebody: as a user, a group and an extra it is a name", async (name) => {
+  test.each(NAMES)("make %s an ordinary name of a user, a group and an extra", async (name) => {
     await using api = await started(
       { apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"], verbs: ["create"] },
       name,

@@ -1,7 +1,6 @@
 /**
- * Each verb alone, by every way of writing, for every resource: what is not allowed is refused by the authorizer and leaves
- * no trace in the store, and what is allowed is not refused. A request may need several verbs: creating an object by PUT or by
- * apply takes `create` too.
+ * Each verb alone, by every way of writing, for every resource: the authorizer refuses what the table does not allow and the store stays
+ * unchanged; allowed requests pass. A request may need several verbs: creating an object by PUT or by apply takes `create` too.
  */
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -37,7 +36,7 @@ const TESTERS: readonly Tester[] = [
   { name: "nothing", verbs: [], resources: EVERYWHERE },
 ];
 
-/** One way of writing, and the verbs that it takes on the resource or one of its subresources. */
+/** One way of writing, with the verbs that it takes on the resource or one of its subresources. */
 interface Way {
   readonly method: string;
   readonly target: string;
@@ -45,7 +44,7 @@ interface Way {
   readonly type?: string;
   readonly needs: readonly string[];
   readonly subresource?: string;
-  /** Code of the answer to a user who has all verbs, where it is known. */
+  /** Status code for a user with all verbs, where it is known. */
   readonly code?: number;
 }
 
@@ -115,7 +114,7 @@ function patchWays(path: string, type: string): readonly Way[] {
 
 const INTO_CONTAINERS = new Set(["exec", "attach", "portforward"]);
 
-/** No subresource creates an object, whatever it may be used for. */
+/** No subresource creates an object by itself. */
 function subresourceWays({ facts, path, object }: Target): readonly Way[] {
   return facts.subresources.flatMap(({ name: subresource }) => {
     const target = `${path}/${subresource}`;
@@ -139,7 +138,7 @@ function subresourceWays({ facts, path, object }: Target): readonly Way[] {
   });
 }
 
-/** The first verb that is missing. */
+/** First missing verb. */
 function missing({ verbs, resources }: Tester, { needs, subresource = "" }: Way): string | undefined {
   if (resources !== EVERYWHERE && !resources.includes(`*/${subresource}`)) return needs[0];
   return needs.find((verb) => !verbs.includes(verb));
@@ -147,7 +146,7 @@ function missing({ verbs, resources }: Tester, { needs, subresource = "" }: Way)
 
 async function started(options: Parameters<typeof TestApi.start>[1]): Promise<TestApi> {
   const api = await TestApi.start(["default"], options);
-  // The server's own upkeep would make it.
+  // A periodic task of the server would create it.
   const cidr = { metadata: { name: "kubernetes" }, spec: { cidrs: ["10.96.0.0/12"] } };
   await made(api.send("POST", "/apis/networking.k8s.io/v1/servicecidrs", cidr));
   for (const { name, verbs, resources } of TESTERS) {
@@ -169,12 +168,12 @@ function send(api: TestApi, { name }: Tester, { method, target, body, type }: Wa
 
 const REFUSAL = /: User "[^"]*" cannot (\S*) resource /;
 
-/** The verb that the authorizer found missing; undefined when it let the request pass. */
+/** Verb that the authorizer found missing; undefined if it let the request pass. */
 function refusedVerb({ code, body }: Reply): string | undefined {
   return code === 403 ? REFUSAL.exec(text(body["message"]))?.[1] : undefined;
 }
 
-/** Every request whose outcome differs from the table. With a key the object there is removed after each request. */
+/** Requests whose outcome differs from the table. With a key, the object there is removed after each request. */
 async function surprises(api: TestApi, ways: readonly Way[], key?: string): Promise<readonly unknown[]> {
   const found: unknown[] = [];
   for (const tester of TESTERS) {
@@ -185,7 +184,7 @@ async function surprises(api: TestApi, ways: readonly Way[], key?: string): Prom
       const isThere = key !== undefined && api.store.view.get(key) !== undefined;
       const outcome = {
         refused: refusedVerb(reply),
-        // A refused request leaves nothing behind, and no subresource makes an object.
+        // A refused request leaves nothing behind, and no subresource creates an object.
         isSilent: expected === undefined || api.store.view.revision === before,
         isMade: isThere && way.subresource !== undefined,
         code: expected === undefined && way.code !== undefined ? reply.code : way.code,

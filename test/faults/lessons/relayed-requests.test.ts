@@ -1,6 +1,6 @@
 /**
- * What is authorized is what is carried out: an extension server gets only requests that mean, by its own reading of method
- * and URL, what the user was allowed. Requests come over HTTP/2, where a client may send any method and path.
+ * The authorized request is the one that is carried out: an extension server gets only requests that mean, by its own reading of method and
+ * URL, what the user was allowed. Requests come over HTTP/2, where a client may send any method and path.
  */
 import { readFileSync } from "node:fs";
 import { connect } from "node:http2";
@@ -34,7 +34,7 @@ const RESOURCES = JSON.stringify({
   ],
 });
 
-/** A server with an extension server that notes what it is asked. */
+/** A server with an extension server that records its requests. */
 class World implements AsyncDisposable {
   readonly seen: Seen[] = [];
   readonly #folder = new Folder();
@@ -83,7 +83,7 @@ class World implements AsyncDisposable {
     });
   }
 
-  /** Sends the request as this user; the status of the answer, or 0 where the stream was broken off. */
+  /** Sends the request as this user; returns the status code, or 0 if the stream was reset. */
   send(user: string, method: string, path: string): Promise<number> {
     const session = this.#session;
     if (session === undefined) throw new Error("the world has not started");
@@ -98,7 +98,7 @@ class World implements AsyncDisposable {
     });
   }
 
-  /** Requests that the extension server got in the name of a user, since it was asked last. */
+  /** Requests for a user that reached the extension server since the last call. */
   take(user: string): readonly string[] {
     const taken = this.seen.splice(0).filter((one) => one.user === user);
     return taken.map(({ method, url }) => `${method} ${url}`);
@@ -129,12 +129,12 @@ function registration(port: number, ca: string): object {
 
 /** Documents that every user may read. */
 const DOCUMENT = /^(?:GET|HEAD) (?:\/openapi\/v3)?\/apis\/wardle\.example\.com\/v1alpha1(?:\?.*)?$/;
-/** Requests that the reader may make besides, as most servers read a URL. */
+/** Further requests that the reader may make, as most servers parse a URL. */
 const READ =
   /^(?:GET|HEAD) \/apis\/wardle\.example\.com\/v1alpha1\/namespaces\/default\/flunders(?:\/[^/?]+)?(?:\?.*)?$/;
 const STEPS = /(?:^|\/)\.{0,2}(?:\/|$)|[\\\0]/;
 
-/** Whether a server that decodes the path, and takes dots for steps, understands it in the same way. */
+/** Whether a server that decodes the path and resolves dots reads it the same way. */
 function isPlain(request: string): boolean {
   const [path = ""] = request.slice(request.indexOf(" ") + 2).split("?", 1);
   return (

@@ -1,6 +1,6 @@
 /**
- * The content of a Secret stands in no error, no audit record at level Metadata, no log and no metric: by every way of writing, with a value of every
- * JSON type in every place.
+ * The content of a Secret is in no error, no audit record at level Metadata, no log and no metric: by every way of writing, with a value of
+ * every JSON type in every place.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { Folder, RunningCluster } from "../../conformance/running-cluster.ts";
 import type { Answered } from "../../conformance/running-cluster.ts";
 
 const SECRETS = "/api/v1/namespaces/default/secrets";
-/** Told apart from everything else, also as a number, in base64 and in hexadecimal digits. */
+/** Recognizable everywhere, also as a number, in base64 and in hexadecimal. */
 const TEXT = "zq7canaryzq7";
 const NUMBER = 7_351_973_519;
 const ENCODED = Buffer.from(TEXT).toString("base64");
@@ -64,7 +64,7 @@ const PLACES: readonly ((value: unknown) => object)[] = [
 ];
 const BODIES = PLACES.flatMap((place) => VALUES.map(place));
 
-/** Each sends a body in its own way. */
+/** Each sends a body in another way. */
 const WAYS: Readonly<Record<string, (body: object) => Promise<Answered>>> = {
   create: (body) => cluster.ask("POST", `${SECRETS}?fieldValidation=Strict`, { body: secret(body, "made") }),
   "create as YAML": (body) =>
@@ -95,7 +95,7 @@ const WAYS: Readonly<Record<string, (body: object) => Promise<Answered>>> = {
     cluster.ask("POST", SECRETS, { body: JSON.stringify(Object.values(body)[0]) }),
 };
 
-/** Broken in ways that no object is. */
+/** Bodies that are not objects at all. */
 const TEXTS: Readonly<Record<string, () => Promise<Answered>>> = {
   "where JSON is expected": () => cluster.ask("POST", SECRETS, { body: TEXT }),
   "within JSON": () => cluster.ask("POST", SECRETS, { body: `{"data":{"a":${TEXT}}}` }),
@@ -137,7 +137,7 @@ function patchText(type: string, body: string, query = ""): Promise<Answered> {
   });
 }
 
-/** The pieces of content in a text, with what is before and after it. */
+/** Pieces of the content in a text, with the text around them. */
 function said(text: string): readonly string[] {
   return HIDDEN.flatMap((hidden) => {
     const at = text.indexOf(hidden);

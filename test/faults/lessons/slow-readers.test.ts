@@ -1,4 +1,4 @@
-/** A client that asks and does not read costs the server a bounded amount of memory, and nobody else waits for it. */
+/** A client that does not read its responses costs the server bounded memory and delays no other client. */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ import { made } from "./custom-kind.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const MIB = 1024 * 1024;
-/** Of a line: enough to see the type of its event. */
+/** Length of the beginning of a line that shows the type of its event. */
 const HEAD_LENGTH = 40;
 const VALUE = "x".repeat(900_000);
 
@@ -37,7 +37,7 @@ function asAdmin(server: TestServer, send: Send, path: string): Promise<ClientAn
 }
 
 describe.each(PROTOCOLS)("over %s", (_protocol, send) => {
-  test("lists that nobody reads are not kept in memory", async () => {
+  test("unread lists are not kept in memory", async () => {
     await using api = await TestApi.start();
     for (let at = 0; at < 12; at++) await made(api.send("POST", MAPS, map(`m${String(at)}`)));
     const server = await startServer(api.handler);
@@ -53,7 +53,7 @@ describe.each(PROTOCOLS)("over %s", (_protocol, send) => {
     for (const one of [...stalled, beside]) one.leave();
   });
 
-  test("a watch that nobody reads is ended, and others see everything", async () => {
+  test("an unread watch is ended, and others see everything", async () => {
     await using api = await TestApi.start();
     const server = await startServer(api.handler);
     const [slow, quick] = [
@@ -77,7 +77,7 @@ describe.each(PROTOCOLS)("over %s", (_protocol, send) => {
   });
 });
 
-test("a session of watches that nobody reads does not hold up others of the same client", async () => {
+test("a session of unread watches does not delay the client's other sessions", async () => {
   await using api = await TestApi.start();
   const server = await startServer(api.handler);
   const session = openSession(server, server.pki.admin);
@@ -92,7 +92,7 @@ test("a session of watches that nobody reads does not hold up others of the same
   for (const one of watches) one.leave();
 });
 
-/** The types of events, one by one, until the watch ends. */
+/** Types of events, one by one, until the watch ends. */
 async function* eventsOf({ body }: ClientAnswer): AsyncGenerator<string> {
   let head = "";
   for await (const piece of body as AsyncIterable<Buffer>) {

@@ -1,10 +1,10 @@
 /**
- * The longest step of a request, in milliseconds of this thread's processor time: as long, leases, probes and other requests wait.
- * A step ends when the event loop turns, so nothing that a request does in one piece can be left out, whatever it awaits.
+ * Longest step of a request in milliseconds of this thread's processor time: leases, probes and other requests wait that long. A step ends
+ * when the event loop turns, so no work in one piece is left out, whatever the request awaits.
  */
 import { existsSync, readFileSync } from "node:fs";
 
-/** Run time of the calling thread in nanoseconds, where the system tells it: other threads collect garbage and compile meanwhile. */
+/** Run time of the calling thread in nanoseconds, where the system reports it: other threads collect garbage and compile meanwhile. */
 const THREAD_STAT = "/proc/thread-self/schedstat";
 const hasThreadStat = existsSync(THREAD_STAT);
 
@@ -46,7 +46,7 @@ async function longestStep<T>(work: () => Promise<T>): Promise<Timed<T>> {
   }
 }
 
-/** Work that is too slow is so each time; a machine that is busy with other things, or a function met for the first time, is not. */
+/** Slow work is slow each time; a busy machine, or code that is not compiled yet, is not. */
 export async function fastestOf<T>(boundMs: number, work: () => Promise<T>, tries = 4): Promise<Timed<T>> {
   const timed = await longestStep(work);
   return timed.longestMs <= boundMs || tries === 1 ? timed : fastestOf(boundMs, work, tries - 1);

@@ -1,6 +1,6 @@
 /**
- * CVE-2015-5305, CVE-2022-3162, CVE-2019-11247: a path in the API is a place in the store, and no name, namespace or kind leads to the place
- * of another.
+ * CVE-2015-5305, CVE-2022-3162, CVE-2019-11247: an API path maps to one key of the store, and no name, namespace or kind leads to the key
+ * of another object.
  */
 import { describe, expect, test } from "vitest";
 import { groupVersions } from "../../../src/api/schema/resource-facts.ts";
@@ -13,7 +13,7 @@ const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
 const HIDDEN = "hidden from everybody";
 
-/** A server with a Secret and a ConfigMap, and what is stored in it. */
+/** A server with a Secret and a ConfigMap, and the content of its store. */
 async function started(): Promise<{ api: TestApi; before: string }> {
   const api = await TestApi.start(["default", "other"]);
   const secret = { metadata: { name: "s" }, stringData: { value: HIDDEN } };
@@ -58,7 +58,7 @@ describe("a path that is written to lead elsewhere", () => {
     for (const target of [...TARGETS, "/api/v1/configmaps/default%2fa", "/api/v1/secrets/other%2fs"]) {
       const { code, bytes } = await api.send("GET", target);
 
-      // Names that would be another place are refused, all others are of nothing that is there.
+      // Names that would reach another key are refused; all others name absent objects.
       expect([target, [400, 404].includes(code)]).toEqual([target, true]);
       expect(bytes.toString()).not.toContain(Buffer.from(HIDDEN).toString("base64"));
     }
@@ -320,7 +320,7 @@ describe("a kind of the cluster, under a namespace, and one of namespaces, witho
         const { code } = await api.send(method, target, method === "GET" ? undefined : {}, {
           type: method === "PATCH" ? "application/merge-patch+json" : "application/json",
         });
-        // An escaped slash is refused before anything is looked for.
+        // The server refuses an escaped slash before it looks up anything.
         expect([method, target, code]).toEqual([method, target, target.includes("%") ? 400 : 404]);
       }
     }

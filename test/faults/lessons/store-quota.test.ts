@@ -1,6 +1,6 @@
 /**
- * A user who may write in one namespace cannot fill the heap of the server: the store refuses what adds data once its quota
- * is reached, stays healthy, and lets everybody delete.
+ * A user who may write in one namespace cannot fill the heap of the server: at the quota the store refuses writes that add data, stays
+ * healthy, and allows deletions.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
