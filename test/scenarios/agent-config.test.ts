@@ -193,7 +193,7 @@ describe("what is known of ConfigMaps and Secrets", () => {
     expect(reads).toHaveLength(2);
   });
 
-  test("lasts a minute for the certificate that everybody uses, once it is there", async () => {
+  test("lasts a minute for the cluster's CA, once it exists", async () => {
     await using cluster = await openCluster({ ...SETUP, nodes: 0 });
     const data = { "ca.crt": "…" };
     await cluster.client(ConfigMap).create({ metadata: { name: rootCa.name }, data });
@@ -210,7 +210,7 @@ describe("what is known of ConfigMaps and Secrets", () => {
     expect(reads).toHaveLength(2);
   });
 
-  test("is not asked for where nobody puts a certificate", async () => {
+  test("skips the cluster's CA if no controller publishes it", async () => {
     await using cluster = await openCluster({ ...SETUP, nodes: 0 });
     const { memory, reads } = memoryOf(cluster, { hasRootCa: false });
 
@@ -223,10 +223,10 @@ describe("what is known of ConfigMaps and Secrets", () => {
 
 interface WatchedMemory {
   readonly memory: ConfigCache<string>;
-  /** Kinds that were asked for. */
+  /** Kinds that were read. */
   readonly reads: readonly string[];
   readonly woken: readonly string[];
-  /** Resolves when somebody is woken. */
+  /** Resolves once the cache wakes a pod. */
   readonly answered: () => Promise<void>;
 }
 

@@ -77,7 +77,7 @@ describe.each([1, 2, 3])("simulated nodes, seed %s", (seed) => {
     expect(after?.status.conditions?.find(({ type }) => type === "Cool")?.status).toBe("True");
   });
 
-  test("say again who they are when somebody has said otherwise", async () => {
+  test("restore their own identity after another client changed it", async () => {
     await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 1 });
     await cluster.settle();
     const [before] = cluster.objects(Node);
@@ -409,7 +409,7 @@ async function createReplicas(cluster: Cluster, replicas: number): Promise<void>
   });
 }
 
-/** Pods need an account, which another loop would make. */
+/** Pods need a service account, which another controller would create. */
 async function openCluster(options: StartOptions): Promise<Cluster> {
   const cluster = await startCluster(options);
   await cluster.client(ServiceAccount).apply({ metadata: { name: "default", namespace: "default" } });

@@ -335,7 +335,7 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     expect(find(cluster, "held").metadata.resourceVersion).toBe(held.metadata.resourceVersion);
   });
 
-  test("that somebody else has failed ends, and stays failed", async () => {
+  test("that another client has failed ends, and stays failed", async () => {
     await using cluster = await openCluster({ ...SETUP, seed });
     await create(cluster, "web");
     await cluster.settle();

@@ -1,4 +1,4 @@
-/** Pods are given another size while they run. */
+/** Pods are resized while they run. */
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";

@@ -1,4 +1,4 @@
-/** The end of one container can make its whole pod begin anew, on its node and under its address. */
+/** The exit of one container can restart its whole pod, on its node and with its address. */
 import { expect, test } from "vitest";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";

@@ -1,4 +1,4 @@
-/** What the agent does about writes that the server does not take. */
+/** The agent retries writes that the server refuses. */
 import { expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import {

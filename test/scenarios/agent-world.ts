@@ -1,10 +1,10 @@
-/** What the scenarios of the node agent have in common. */
+/** Clusters and objects that the scenarios of the node agent share. */
 import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
 import { Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster, StartOptions } from "../../src/cluster/in-program/start-cluster.ts";
 
-/** Pods need an account, which another loop would make. */
+/** Pods need a service account, which another controller would create. */
 export async function openCluster(options: StartOptions): Promise<Cluster> {
   const cluster = await startCluster(options);
   await cluster.client(ServiceAccount).apply({ metadata: { name: "default", namespace: "default" } });
@@ -17,7 +17,7 @@ export function find(cluster: Cluster, name: string): Pod {
   return found;
 }
 
-/** The first one. */
+/** Status of the pod's first container. */
 export function container(cluster: Cluster, name: string): ContainerStatus {
   const [found] = find(cluster, name).status.containerStatuses ?? [];
   if (found === undefined) throw new Error(`the pod ${name} has no container`);

@@ -84,7 +84,7 @@ describe.each([1, 2, 3])("a HorizontalPodAutoscaler, seed %s", (seed) => {
     expect(replicas(restarted)).toBe(1);
   });
 
-  test("takes back what somebody else did to the size", async () => {
+  test("reverts another client's change of the size", async () => {
     await using cluster = await startWith({ seed, cpu: "50m" });
     await cluster.client(Deployment).scale({ name: "web" }, 9);
     await cluster.clock.advance("20s");
@@ -222,7 +222,7 @@ describe("a HorizontalPodAutoscaler that cannot work", () => {
     expect(replicas(cluster)).toBe(2);
   });
 
-  test("tells of metrics that nobody serves", async () => {
+  test("reports metrics without a server", async () => {
     await using cluster = await startCluster({ clock: "virtual", seed: 1, loops: LOOPS });
     await cluster.client(Deployment).create(web({ cpu: "50m" }));
     await cluster.client(HorizontalPodAutoscaler).create(autoscaler());
@@ -296,14 +296,14 @@ describe("a HorizontalPodAutoscaler that cannot work", () => {
 
 interface Setup {
   readonly seed: number;
-  /** What each pod uses. */
+  /** CPU usage of each pod. */
   readonly cpu: string;
   readonly replicas?: number;
   readonly request?: string | undefined;
   readonly spec?: Partial<HorizontalPodAutoscalerSpec>;
 }
 
-/** A Deployment whose pods have run for long enough to be counted, and its autoscaler. */
+/** A Deployment whose pods have run long enough to be counted, and its autoscaler. */
 async function startWith({ seed, spec, ...load }: Setup): Promise<Cluster> {
   const cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 1 });
   await cluster.until(() => cluster.objects(Node).length === 1);
@@ -368,7 +368,7 @@ function externalMetric() {
   };
 }
 
-/** All pods use this from now on; new ones what their template says. */
+/** Sets the usage of all existing pods; new ones use what their template says. */
 async function use(cluster: Cluster, cpu: string): Promise<void> {
   const changes = { metadata: { annotations: { [CPU]: cpu } } };
   const pods = cluster.objects(Pod, "default").filter((pod) => isActive(pod) && isReady(pod));

@@ -1,4 +1,4 @@
-/** What the checker of runs under faults takes for broken, and which behaviour of upstream it does not. */
+/** Faults that the checker of chaos runs reports, and upstream behaviour that it accepts. */
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../src/api/api-object.ts";
 import { brokenAccounts } from "./chaos/chaos-accounts.ts";
@@ -24,7 +24,7 @@ function quota(status: object): ApiObject {
   return object("ResourceQuota", "q", { spec: { hard: { pods: "1" } }, status });
 }
 
-/** Each the creation of an object, or its next form. */
+/** Each object is a creation, or the next state of the same object. */
 function history(...objects: readonly ApiObject[]): readonly Change[] {
   const newest = new Map<string, ApiObject>();
   return objects.map((after, at) => {

@@ -1,4 +1,4 @@
-/** What is measured is measured by what has passed, whatever becomes of the clock of the machine. */
+/** Durations are measured by elapsed time, whatever the machine's clock does. */
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";

@@ -1,6 +1,6 @@
 /**
- * A whole cluster among people who do what they like and faults of all kinds: some things hold at every revision, and all is well once the faults
- * have ended. `SETPOINT_CHAOS_RUNS=200 SETPOINT_SEED=1000` makes so many long runs, from that seed on.
+ * A whole cluster with active users and faults of all kinds: some claims hold at every revision, all hold once the faults have ended.
+ * `SETPOINT_CHAOS_RUNS=200 SETPOINT_SEED=1000` makes this many long runs, from that seed on.
  */
 import { describe, expect, test } from "vitest";
 import { runChaos } from "./chaos/chaos-run.ts";

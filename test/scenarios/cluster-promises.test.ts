@@ -1,4 +1,4 @@
-/** What somebody who tests against a cluster in a program relies on: the same seed gives the same trace, and a run that hangs says why. */
+/** Guarantees for tests with a cluster in a program: the same seed gives the same trace, and a run that hangs reports the reason. */
 import { createHash } from "node:crypto";
 import { startCluster } from "setpoint";
 import type { Cluster, StartOptions } from "setpoint";
@@ -78,7 +78,7 @@ describe("a world that does not settle", () => {
   });
 });
 
-test("whoever is told to come back later does so, and the world goes on until then", async () => {
+test("a client that is told to retry later does so, and virtual time goes on until then", async () => {
   await using cluster = await started({});
   const { client } = cluster;
   const metadata = { name: "web", labels: { app: "web" } };
@@ -93,7 +93,7 @@ test("whoever is told to come back later does so, and the world goes on until th
   });
   const began = cluster.clock.now();
 
-  // Nobody has looked at the budget yet.
+  // The disruption controller has not seen the budget yet.
   const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "web" } };
   await expect(client(Pod).subresource("eviction").create({ name: "web" }, body)).rejects.toThrow(/budget/);
 

@@ -154,7 +154,7 @@ describe.each([1, 2, 3])("a CronJob, seed %s", (seed) => {
     expect(jobs(cluster)).toHaveLength(1);
   });
 
-  test("goes on when somebody has noted a Job without a name", async () => {
+  test("goes on when a user has noted a Job without a name", async () => {
     await using cluster = await start(seed);
     await create(cluster, { schedule: "0 * * * *" });
     await cluster.settle();
@@ -203,7 +203,7 @@ describe.each([1, 2, 3])("a CronJob, seed %s", (seed) => {
     },
   );
 
-  test("that is suspended forgets a Job that ends, also one that was made nobody's", async () => {
+  test("that is suspended forgets a Job that ends, also one that lost its owner", async () => {
     await using cluster = await start(seed);
     await create(cluster, { schedule: "0 * * * *" });
     await toFullHour(cluster);
@@ -299,7 +299,7 @@ function endings(cluster: Cluster): Readonly<Record<string, number>> {
   return { Complete: count("Complete"), Failed: count("Failed") };
 }
 
-/** Until just before it. */
+/** Advances the clock to just before the full hour. */
 async function toFullHour(cluster: Cluster): Promise<void> {
   await cluster.clock.advance(HOUR_MS - (cluster.clock.now() % HOUR_MS));
 }

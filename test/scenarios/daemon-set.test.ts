@@ -28,7 +28,7 @@ describe.each([1, 2, 3])("a DaemonSet, seed %s", (seed) => {
     const hash = revision?.metadata.labels?.["controller-revision-hash"] ?? "";
     expect(revision?.metadata.name).toBe(`agent-${hash}`);
     expect(pod?.metadata.labels?.["controller-revision-hash"]).toBe(hash);
-    // Go clients compare the bytes with a map of their own, whose keys are sorted.
+    // Go clients compare the bytes with their own map, whose keys are sorted.
     expect(JSON.stringify(revision?.data)).toMatch(
       /^\{"spec":\{"template":\{"\$patch":"replace","metadata":/,
     );
@@ -286,7 +286,7 @@ async function addNode(
   labels: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const node = await cluster.client(Node).create({ metadata: { name, labels } });
-  // New nodes are closed until they are ready.
+  // New nodes are tainted until they are ready.
   await cluster.client(Node).update({ ...node, spec: { ...node.spec, taints: [] } });
 }
 
@@ -358,7 +358,7 @@ function reasons(cluster: Cluster): readonly string[] {
     .flatMap(({ reason, count = 1 }) => Array<string>(count).fill(reason ?? ""));
 }
 
-/** As scheduler and agent would do it: put where it is meant to be, and made ready; or ended, when it is deleted. */
+/** Acts as scheduler and agent: binds the pod to its node and makes it ready, or ends it if it is deleted. */
 async function run(cluster: Cluster, pod: Pod): Promise<void> {
   const { namespace, name, deletionTimestamp } = pod.metadata;
   if (deletionTimestamp !== undefined) return await remove(cluster, pod);
@@ -387,7 +387,7 @@ async function runOne(cluster: Cluster): Promise<void> {
   if (next !== undefined) await run(cluster, next);
 }
 
-/** Until nothing moves any more. */
+/** Runs until nothing changes any more. */
 async function runAll(cluster: Cluster): Promise<void> {
   for (;;) {
     await cluster.settle();

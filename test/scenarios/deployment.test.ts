@@ -86,7 +86,7 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     expect(first?.metadata.annotations?.["deployment.kubernetes.io/revision-history"]).toBe("1");
   });
 
-  test("says that it does not get on when nobody can tell since when", async () => {
+  test("reports a stalled rollout without a time of its last progress", async () => {
     await using cluster = await start(seed);
     await cluster.client(Deployment).create(web({ replicas: 1 }));
     await cluster.settle();
@@ -348,7 +348,7 @@ function events(cluster: Cluster): readonly (string | undefined)[] {
   return cluster.objects(Event, "default").map(({ message }) => message);
 }
 
-/** Of the sets, the older template first. */
+/** Sizes of the replica sets, the older template first. */
 function sizes(cluster: Cluster): readonly (number | undefined)[] {
   const revision = ({ metadata }: ReplicaSet): number =>
     Number(metadata.annotations?.["deployment.kubernetes.io/revision"]);
@@ -367,7 +367,7 @@ async function makeReady(cluster: Cluster, pod: Pod): Promise<void> {
   await cluster.client(Pod).updateStatus(pod, { phase: "Running", conditions: conditionList });
 }
 
-/** Until nothing moves any more. */
+/** Runs until nothing changes any more. */
 async function makeAllReady(cluster: Cluster): Promise<void> {
   for (;;) {
     await cluster.settle();
@@ -377,7 +377,7 @@ async function makeAllReady(cluster: Cluster): Promise<void> {
   }
 }
 
-/** Keeps a deleted pod from being gone. */
+/** Keeps a deleted pod by a finalizer. */
 async function hold(cluster: Cluster, { metadata: { name } }: Pod): Promise<void> {
   const changes = { metadata: { finalizers: ["example.com/held"] } };
   await cluster.client(Pod).patch({ name }, { type: "merge", changes });

@@ -1,4 +1,4 @@
-/** Device claims in a whole cluster: made of templates, given devices, used by running pods, and given back. */
+/** Device claims in a whole cluster: created from templates, allocated, used by running pods, and released. */
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
@@ -101,7 +101,7 @@ describe.each([1, 2])("pods with devices, seed %s", (seed) => {
     );
   });
 
-  test("are gone when their claim has put up with a taint for long enough, and nobody waits for that without them", async () => {
+  test("are evicted once their claim's toleration of a taint ends, and no timer remains without them", async () => {
     await using cluster = await open(seed);
     const taints = [{ key: "worn", effect: "NoExecute" }];
     for (const name of ["node-1", "node-2"]) {

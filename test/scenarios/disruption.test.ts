@@ -102,7 +102,7 @@ describe.each([1, 2])("a PodDisruptionBudget, seed %s", (seed) => {
     expect(reasons(cluster).filter((reason) => reason === "NotDeleted")).toHaveLength(1);
   });
 
-  test("of pods that nobody controls allows nothing", async () => {
+  test("of pods without a controller allows nothing", async () => {
     await using cluster = await start(seed, { maxUnavailable: 1 }, 0);
     await createPod(cluster, { name: "bare" });
     await makeAllReady(cluster);
@@ -227,7 +227,7 @@ async function start(seed: number, spec: object, replicas = 3): Promise<Cluster>
   return cluster;
 }
 
-/** More than the budget asks for, so that it can cover pods that the set does not adopt. */
+/** More than the budget selects, so that it can cover pods that the set does not adopt. */
 const SET_LABELS = { ...SELECTOR.matchLabels, of: "set" };
 
 function budget(cluster: Cluster): PodDisruptionBudget {

@@ -200,7 +200,7 @@ describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
     expect(slices(cluster)[0]?.endpoints).toHaveLength(1);
   });
 
-  test("that somebody wrote by hand are mirrored into slices", async () => {
+  test("that a user wrote are mirrored into slices", async () => {
     await using cluster = await start(seed);
     await cluster.client(Service).create({ metadata: { name: "db" }, spec: { ports: [{ port: 5432 }] } });
     await cluster.client(Endpoints).create({
@@ -262,7 +262,7 @@ describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
     expect(filled?.metadata.uid).toBe(empty?.metadata.uid);
   });
 
-  test("of one subset that somebody wrote by hand are one slice, of the first thousand", async () => {
+  test("of one subset that a user wrote are one slice, of the first thousand", async () => {
     await using cluster = await start(seed);
     await cluster.client(Service).create({ metadata: { name: "db" }, spec: { ports: [{ port: 5432 }] } });
     const addresses = Array.from({ length: 1002 }, (_, at) => ({ ip: `10.1.${at >> 8}.${at & 255}` }));

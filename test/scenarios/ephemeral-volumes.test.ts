@@ -28,7 +28,7 @@ describe.each([1, 2])("a generic ephemeral volume, seed %s", (seed) => {
     ]);
   });
 
-  test("gets its claim back when somebody deletes it, and loses it with the pod", async () => {
+  test("gets a deleted claim back, and loses it with the pod", async () => {
     await using cluster = await start(seed);
     await createPod(cluster);
     await cluster.settle();
@@ -44,7 +44,7 @@ describe.each([1, 2])("a generic ephemeral volume, seed %s", (seed) => {
     expect(cluster.objects(PersistentVolumeClaim)).toEqual([]);
   });
 
-  test("never takes a claim of somebody else, says so, and goes on when it is gone", async () => {
+  test("never takes a foreign claim, reports it, and goes on when it is gone", async () => {
     await using cluster = await start(seed);
     await cluster.client(PersistentVolumeClaim).create({
       metadata: { name: "web-scratch" },

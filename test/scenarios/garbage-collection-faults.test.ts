@@ -84,7 +84,7 @@ describe.each([1, 2, 3])("a collector, seed %s", (seed) => {
   });
 });
 
-/** Holds back what the watches of one resource bring. */
+/** Delays the watch events of one resource. */
 class SlowWatch implements Transport {
   readonly sharesValues = true;
   isHeld = false;

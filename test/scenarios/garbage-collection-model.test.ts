@@ -1,4 +1,4 @@
-/** Random histories of owners and dependents against a model of what must be left. */
+/** Random histories of owners and dependents, compared with a model of the expected remains. */
 import { describe, expect, test } from "vitest";
 import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../src/api/generated/types/meta-v1.ts";
@@ -12,7 +12,7 @@ import { garbageCollectorRoutine } from "../../src/controllers/garbage-collector
 const SEEDS = [1, 2, 3, 4, 5, 6];
 const STEPS = 60;
 const POLICIES = ["Background", "Foreground", "Orphan"] as const;
-/** Two kinds, whose changes come to the collector in no order between them. */
+/** Two kinds, whose changes reach the collector in no order between them. */
 const KINDS = [ConfigMap, Secret] as const;
 
 interface Thing {
@@ -76,7 +76,7 @@ class History {
     return `create ${name}`;
   }
 
-  /** Circles may come of it. */
+  /** May create cycles of owners. */
   async #own(): Promise<string> {
     const thing = this.#pick([...this.#things.values()]);
     const owners = this.#pickOwners();
@@ -120,7 +120,7 @@ class History {
       thing.owners = thing.owners.filter((uid) => this.#things.has(uid));
   }
 
-  /** What the two kinds have in common. */
+  /** Client of either kind. */
   #client(type: Thing["type"]): ResourceClient<ConfigMap> {
     return this.#cluster.client(type as typeof ConfigMap);
   }

@@ -239,7 +239,7 @@ describe("absent owners", () => {
     expect(names(cluster)).toEqual([]);
   });
 
-  test("owners that went while nobody looked are found out at the start", async () => {
+  test("owners deleted before the collector's start are noticed at its start", async () => {
     await using cluster = await startCluster({ clock: "virtual", loops: "none" });
     const owner = await create(cluster, "owner");
     await create(cluster, "kept", [refTo(await create(cluster, "there"))]);

@@ -1,4 +1,4 @@
-/** The server deletes a pod that has ended in two steps, as upstream does: first it says so, then the pod is gone. It may not come to the second. */
+/** The server deletes an ended pod in two writes, as upstream does: it marks the pod, then removes it. The second write may never happen. */
 import { expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";

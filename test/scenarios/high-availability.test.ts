@@ -1,4 +1,4 @@
-/** Two instances of the controllers, or of the scheduler, of which one leads: it dies, the other goes on, and nothing is done twice. */
+/** Two instances of the controllers, or of the scheduler, of which one leads: the leader dies, the other takes over, and nothing is done twice. */
 import { describe, expect, test } from "vitest";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
@@ -10,7 +10,7 @@ import type { BuiltInPart } from "../../src/cluster/loops/loops.ts";
 
 const SEEDS = [1, 2, 3, 4, 5];
 const LABELS = { app: "demo" };
-/** What a lease lasts, and how long at most after that somebody asks for it again. */
+/** Duration of a lease, and the longest time after it until a candidate tries again. */
 const TAKEOVER_MS = 15_000 + 2400;
 
 describe.each(SEEDS)("two instances, seed %s", (seed) => {
@@ -68,7 +68,7 @@ describe.each(SEEDS)("two instances, seed %s", (seed) => {
   });
 });
 
-/** The first of them leads. */
+/** The first instance leads. */
 async function runTwo(cluster: Cluster, part: BuiltInPart): Promise<readonly [RunningLoops, RunningLoops]> {
   const group = builtInGroups("all")[part];
   const leader = cluster.run(group, "a");
@@ -86,7 +86,7 @@ function leaseOf(cluster: Cluster, name: string): Lease | undefined {
   return cluster.objects(Lease, "kube-system").find(({ metadata }) => metadata.name === name);
 }
 
-/** How many pods were created since a list: counted by a watch that is known to have seen all of them. */
+/** Number of pods created since a list, counted by a watch that is known to be complete. */
 async function countMade(cluster: Cluster, resourceVersion: string): Promise<number> {
   const containers = [{ name: "c", image: "i" }];
   await cluster

@@ -54,7 +54,7 @@ describe.each([1, 2, 3])("a Job, seed %s", (seed) => {
       expect(round).toBeLessThan(200);
       const loops = cluster.run(builtInLoops(LOOPS));
       const version = job(cluster).metadata.resourceVersion;
-      // Stopped at the first sign of life, which is somewhere in the middle of a pass.
+      // Stops at the first write, which is somewhere in the middle of a pass.
       await cluster.until(() => job(cluster).metadata.resourceVersion !== version, { within: "1h" });
       await loops.stop();
       for (const pod of active(cluster)) await succeed(cluster, pod);
@@ -160,7 +160,7 @@ describe("a Job", () => {
     expect(conditions(cluster)).toContain("Failed: BackoffLimitExceeded");
   });
 
-  test("lets go of a pod that somebody takes away from it, and makes another", async () => {
+  test("releases a pod that a user takes away, and creates another", async () => {
     await using cluster = await start(1);
     await create(cluster, {});
     await cluster.settle();

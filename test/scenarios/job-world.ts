@@ -1,4 +1,4 @@
-/** Jobs and their pods as tests see and drive them; nobody runs the pods unless the cluster has nodes. */
+/** Jobs and their pods as tests see and drive them; no agent runs the pods unless the cluster has nodes. */
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Job } from "../../src/api/generated/types/batch-v1.ts";
 import type { JobSpec, JobStatus } from "../../src/api/generated/types/batch-v1.ts";
@@ -83,14 +83,14 @@ function ended(cluster: Cluster, phase: "Failed" | "Succeeded", exitCode: number
   return { phase, containerStatuses: [status] };
 }
 
-/** As if an agent ran it: then it is not gone as soon as it is deleted. */
+/** Binds the pod as if an agent ran it: then its deletion is not immediate. */
 export async function place(cluster: Cluster, pod: Pod): Promise<void> {
   const { namespace, name } = pod.metadata;
   const body = { metadata: { namespace, name }, target: { kind: "Node", name: "node-1" } };
   await cluster.client(Pod).subresource("binding").create(pod, body);
 }
 
-/** Answers the most pods that were at work at a time. */
+/** Returns the largest number of pods active at a time. */
 export async function endAll(
   cluster: Cluster,
   how: (cluster: Cluster, pod: Pod) => Promise<void>,

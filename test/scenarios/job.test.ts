@@ -282,7 +282,7 @@ describe.each([1, 2, 3])("a Job, seed %s", (seed) => {
     expect(job(cluster).status).toMatchObject({ failed: 1, terminating: 0 });
   });
 
-  test("is left alone when somebody else manages it", async () => {
+  test("is left alone when another controller manages it", async () => {
     await using cluster = await start(seed);
     await create(cluster, { managedBy: "example.com/other" });
 

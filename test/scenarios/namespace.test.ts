@@ -53,7 +53,7 @@ describe.each([1, 2])("a namespace that is deleted, seed %s", (seed) => {
     expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
   });
 
-  test("is left as it is for some seconds, so that whoever deletes what is in it finds it there", async () => {
+  test("stays for some seconds, so that clients that delete its content still find it", async () => {
     await using cluster = await start(seed);
     await cluster.client(ConfigMap).create({ metadata: { name: "config", namespace: "going" } });
     const found = (): boolean => cluster.objects(ConfigMap, "going").length > 0;

@@ -1,4 +1,4 @@
-/** Loops that look after nodes, while what they ask and hear does not come through. */
+/** Controllers of nodes while their requests and watches fail. */
 import { expect, test } from "vitest";
 import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
 import { Namespace, Node, Pod } from "../../src/api/generated/types/core-v1.ts";
@@ -140,7 +140,7 @@ test("a pod that may stay is not driven away by a deletion that failed before", 
   expect(pod?.status.conditions ?? []).toEqual([]);
 });
 
-/** The same, with a note of each event. */
+/** The same routine, with a record of each event. */
 function telling(routine: Routine, told: string[]): Routine {
   const run: Routine["run"] = (parts, signal) => {
     const event: RoutineParts["event"] = (about, what) => {

@@ -1,4 +1,4 @@
-/** What somebody who writes an operator relies on, with the smallest operator there is: a ConfigMap for each ServiceAccount. */
+/** Guarantees for authors of operators, with the smallest operator: a ConfigMap for each ServiceAccount. */
 import { describe, expect, test } from "vitest";
 import { ConfigMap, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";

@@ -1,4 +1,4 @@
-/** The loop that counts what quotas bound, while others come and go. */
+/** The quota controller, while objects come and go. */
 import { expect, test } from "vitest";
 import type { ResourceType } from "../../src/api/api-object.ts";
 import { Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
@@ -33,7 +33,7 @@ test("who was let in after a quota was counted is not forgotten, though another 
   expect(shown).toEqual(["6", "7", "2"]);
 });
 
-/** Wrong, so that the loop counts. */
+/** A wrong count, so that the controller counts again. */
 const USED_7 = {
   type: "merge",
   changes: { status: { hard: { pods: "9" }, used: { pods: "7" } } },
@@ -56,7 +56,7 @@ interface Interruption {
   readonly after: (client: Client) => Promise<unknown>;
 }
 
-/** The same, with what happens before and after it first reads pods. */
+/** The same controller, with callbacks before and after its first read of pods. */
 function interrupted(controller: Controller, { before, after }: Interruption): Controller {
   const { definition } = controller;
   let isOver = false;

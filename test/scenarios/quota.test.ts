@@ -1,4 +1,4 @@
-/** Quotas with the loops that live with them. */
+/** Quotas with the controllers that depend on them. */
 import { describe, expect, test } from "vitest";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Event, Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
@@ -121,7 +121,7 @@ describe.each([1, 2, 3])("a quota, seed %s", (seed) => {
     });
   });
 
-  test("is set right again within five minutes after somebody wrote nonsense into it", async () => {
+  test("is corrected within five minutes after a client wrote nonsense into it", async () => {
     await using cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS });
     await bound(cluster, { pods: "5" });
     await createSet(cluster, 2);

@@ -1,4 +1,4 @@
-/** What a loop missed and cannot be told any more: its watch was cut, and what happened meanwhile is compacted away. */
+/** A controller that missed events for good: its watch was cut, and the history since is compacted. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,14 +55,14 @@ describePeer("etcd", "in real time, over etcd", () => {
   });
 });
 
-/** It is stopped for longer than it leads, and shall go on nevertheless. */
+/** Longer than the lease, so that a stopped leader still leads afterwards. */
 const PATIENT = [
   "--leader-elect-lease-duration=60s",
   "--leader-elect-renew-deadline=50s",
   "--leader-elect-retry-period=1s",
 ];
 
-/** Gives up all history, as an etcd with automatic compaction does in time. */
+/** Compacts all history, as an etcd with automatic compaction does in time. */
 async function compact(endpoint: string): Promise<number> {
   const loop = createRealLoop({ name: "test" });
   const store = await openEtcdStore({

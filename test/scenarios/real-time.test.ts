@@ -1,6 +1,6 @@
 /**
- * Scenarios of a whole cluster as people meet them: real processes, the real kubectl, the machine's clock. Deletion with its three
- * policies is in test/conformance/kubectl-cluster.test.ts.
+ * Scenarios of a whole cluster as users run it: real processes, the real kubectl, the machine's clock.
+ * test/conformance/kubectl-cluster.test.ts covers the three deletion policies.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { Kubectl } from "../conformance/kubectl/kubectl.ts";
 import { Program } from "../conformance/kubectl/program.ts";
 import { describePeer } from "../peers.ts";
 
-/** Takes over soon, for those who do not want to wait for upstream's 15 seconds. */
+/** Short lease times, so that tests need not wait for upstream's 15 seconds. */
 const SOON = [
   "--leader-elect-lease-duration=2s",
   "--leader-elect-renew-deadline=1500ms",
@@ -98,7 +98,7 @@ describePeer("kubectl", "in real time", (path) => {
 
   test("a pod that fits nowhere waits, says why, and runs once a node is added", async () => {
     const { kubectl, kubeconfig } = await start(path, "up");
-    // A node that has just begun is tainted for a moment, which is not what this is about.
+    // A new node is tainted for a moment, which is not under test here.
     const tolerations = [{ key: "node.kubernetes.io/not-ready", operator: "Exists" }];
     const nodeSelector = { "kubernetes.io/hostname": "extra-1" };
     const overrides = { spec: { nodeSelector, tolerations } };
@@ -245,7 +245,7 @@ async function pods(kubectl: Kubectl): Promise<readonly string[]> {
   return names.split("\n").filter((name) => name !== "");
 }
 
-/** Deletes one of the pods and follows what happens: when it was to end, and when another one was made, in milliseconds. */
+/** Deletes one of the pods; returns, in milliseconds, when it was to end and when its replacement was created. */
 async function replace(kubectl: Kubectl, before: readonly string[]) {
   const [victim = ""] = before;
   const fields = ["name", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"];
@@ -262,12 +262,12 @@ async function replace(kubectl: Kubectl, before: readonly string[]) {
   return { deletedAt, replacedAt };
 }
 
-/** A quota bounds nothing before somebody has counted. */
+/** A quota limits nothing before its first count. */
 async function counted(kubectl: Kubectl, quota: string): Promise<void> {
   await kubectl.ok("wait", `quota/${quota}`, "--for=jsonpath={.status.used.pods}=0", "--timeout=20s");
 }
 
-/** Waits until the object that is named says so. */
+/** Waits until the named object has the condition. */
 async function condition(kubectl: Kubectl, what: string, type: string): Promise<void> {
   for await (const line of kubectl.lines(
     "get",

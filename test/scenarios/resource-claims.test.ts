@@ -115,7 +115,7 @@ describe.each([1, 2])("a pod with a resource claim from a template, seed %s", (s
     expect(find(cluster, "shared")?.metadata.finalizers).toBeUndefined();
   });
 
-  test("that is gone leaves the devices to a claim that nobody protects: no scheduler has allocated it", async () => {
+  test("that is gone leaves the devices to an unprotected claim, which no scheduler has allocated", async () => {
     await using cluster = await start(seed);
     await createTemplate(cluster);
     const pod = await createPod(cluster);
@@ -162,7 +162,7 @@ function createPod(cluster: Cluster): Promise<Pod> {
   });
 }
 
-/** As a scheduler does it. */
+/** Acts as the scheduler. */
 async function allocate(cluster: Cluster, pod: Pod, name = nameOf(cluster)): Promise<void> {
   const finalizers = { metadata: { finalizers: [PROTECTION] } };
   const claim = await cluster.client(ResourceClaim).patch({ name }, { type: "merge", changes: finalizers });

@@ -121,7 +121,7 @@ describe("claim", () => {
     const controller = claiming(claims, async () => {
       if (!isFirst) return;
       isFirst = false;
-      // Deleted and made anew between the look at the cache and the adoption.
+      // Deleted and created anew between the read of the cache and the adoption.
       await world.client(ReplicaSet).delete(rs, { propagationPolicy: "Orphan" });
     });
 

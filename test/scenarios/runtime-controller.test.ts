@@ -81,7 +81,7 @@ describe("a controller", () => {
         name: "maker",
         for: ConfigMap,
         reads: [Secret],
-        // A name by chance: whoever does not see what it made makes another.
+        // A generated name: a controller that does not see its object creates another.
         reconcile: async (object, { cache, client }) => {
           if (cache(Secret).list().length === 0)
             await client(Secret).create({ metadata: { generateName: "made-", namespace: "default" } });
@@ -341,7 +341,7 @@ describe("a controller whose watches lag behind", () => {
     expect((await world.run(client.get(old))).metadata.finalizers).toBeUndefined();
   });
 
-  test("writes its status over a changed spec, but not over a status that somebody else wrote", async () => {
+  test("writes its status over a changed spec, but not over another writer's status", async () => {
     const world = await startWorld();
     const labels = { app: "x" };
     const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } };
@@ -462,7 +462,7 @@ describe("children", () => {
   });
 });
 
-/** A controller that takes its finalizer off what is on its way out, and is kept from seeing what comes of it; its first request goes that way. */
+/** A controller that removes its finalizer from deleted objects; its first such request gets this fault, and its watch does not show the result. */
 async function runLettingGo(
   world: World,
   mode: Link["mode"],

@@ -10,7 +10,7 @@ import type { World } from "./runtime-world.ts";
 const LEASE = { namespace: "default", name: "the-lease" };
 const ELECTION = { leaderElection: LEASE };
 
-/** Notes who reconciled when. */
+/** Records which instance reconciled when. */
 function noting(world: World, who: string, log: string[]): Controller {
   return defineController({
     name: "noting",

@@ -9,7 +9,7 @@ import { startWorld } from "./runtime-world.ts";
 
 const PLACE = { namespace: "default", name: "a" };
 
-/** Records these about each object in its first pass. */
+/** Records these events about each object in its first pass. */
 function recording(...events: readonly RecordedEvent[]): Controller {
   const done = new Set<string>();
   return defineController({
@@ -196,7 +196,7 @@ describe("events", () => {
     ]);
   });
 
-  test("are tried again when the server cannot take them, dropped after a while, and nobody waits for them", async () => {
+  test("are retried when the server cannot take them, dropped after a while, and delay no reconcile", async () => {
     const world = await startWorld();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const controller = defineController({

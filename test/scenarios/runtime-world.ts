@@ -25,23 +25,26 @@ import { openMemoryStore } from "../../src/store/memory-store.ts";
 export interface World {
   readonly loop: VirtualLoop;
   readonly client: Client;
-  /** A way to the server that can be cut, under a name of its own. */
+  /** A connection to the server under this name, which a test can cut. */
   readonly connect: (name: string) => Link;
-  /** Runs until the test ends, unless it is stopped. */
+  /** Runs until the test ends or stops it. */
   readonly start: (name: string, options: StartOptions) => StartedManager;
-  /** Lets the world run until the promise has settled. */
+  /** Runs the world until the promise has settled. */
   readonly run: <T>(promise: Promise<T>) => Promise<T>;
-  /** About this object, by reason. */
+  /** Events about this object, ordered by reason. */
   readonly events: (about: ApiObject) => Promise<readonly Event[]>;
 }
 
 export interface Link {
   readonly transport: Transport;
-  /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. `unheard` ones are carried out, and their answer is lost; `late` ones are refused after a second, `slow` ones are carried out and answered a second later. */
+  /**
+   * Whether requests arrive: refused with ServiceUnavailable, never answered, `unheard` (carried out, response lost), `late` (refused after
+   * a second) or `slow` (carried out, answered a second later).
+   */
   mode: "open" | "refused" | "silent" | "unheard" | "late" | "slow";
-  /** Whether what watches bring arrives, is held back until it may, or breaks them; then none can be opened either. */
+  /** Whether watch events arrive, are held back, or break their watch; a cut watch cannot be reopened either. */
   watches: "flowing" | "held" | "cut";
-  /** Requests that have come to the server, such as `PATCH /api/v1/…`. */
+  /** Requests that reached the server, for example `PATCH /api/v1/…`. */
   readonly requests: TransportRequest[];
 }
 
@@ -49,7 +52,7 @@ export type StartOptions = Pick<
   ManagerOptions,
   "controllers" | "routines" | "leaderElection" | "namespace"
 > & {
-  /** Over a network values are not shared, and caches keep less of them. */
+  /** Whether it acts as a network: values are not shared, and caches keep less of them. */
   readonly isNetwork?: boolean;
 };
 
@@ -59,7 +62,7 @@ export interface StartedManager {
   readonly metrics: Metrics;
   readonly passes: PassRecord[];
   readonly lines: LogLine[];
-  /** Settles when the manager has ended. */
+  /** Resolves once the manager has ended. */
   readonly ended: Promise<void>;
   readonly stop: () => void;
 }
@@ -191,7 +194,7 @@ function linkOver(transport: Transport, loop: Loop): Link {
   return link;
 }
 
-/** Looks from time to time whether it may go on. */
+/** Checks at intervals whether the events may pass. */
 async function* heldItems<T>(items: AsyncIterable<T>, link: Link, loop: Loop): AsyncGenerator<T> {
   for await (const item of items) {
     while (link.watches === "held") {

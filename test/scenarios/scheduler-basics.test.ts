@@ -1,4 +1,4 @@
-/** What everybody sees of the scheduler: pods get nodes, and those that cannot say why. */
+/** Basic behaviour of the scheduler: pods get nodes, and unschedulable pods state the reason. */
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";

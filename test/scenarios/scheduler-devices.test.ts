@@ -1,4 +1,4 @@
-/** Pods go where there are devices for their claims, and claims get devices where their pods go. */
+/** Pods go to nodes with devices for their claims, and claims get devices where their pods go. */
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
@@ -45,7 +45,7 @@ async function addClaim(
   );
 }
 
-/** As the driver on a node does. */
+/** Acts as the driver on a node. */
 async function addDevices(
   world: SchedulerWorld,
   nodeName: string,
@@ -72,7 +72,7 @@ async function remove(world: SchedulerWorld, name: string): Promise<void> {
   await world.run(world.client(Pod).delete({ namespace: "default", name }, { gracePeriodSeconds: 0 }));
 }
 
-/** What the loop that looks after claims does when their users are gone. */
+/** Acts as the controller that releases claims without users. */
 async function giveBack(world: SchedulerWorld, name: string): Promise<void> {
   await world.run(world.client(ResourceClaim).updateStatus(await claim(world, name), {}));
 }
@@ -220,7 +220,7 @@ describe("devices", () => {
     expect(new Set(given.map(({ pool, device }) => `${pool}/${device}`)).size).toBe(3);
   });
 
-  test("that are given back go to whoever waits for them", async () => {
+  test("that are released go to the pod that waits for them", async () => {
     const world = await setUp(["a"]);
     await addDevices(world, "a");
     for (const name of ["p", "q"]) await addClaim(world, name);
@@ -237,7 +237,7 @@ describe("devices", () => {
     expect((await world.pod("second")).spec.nodeName).toBe("a");
   });
 
-  test("that are given back go to whoever waits at once, who was not tried in vain before", async () => {
+  test("that are released go at once to a waiting pod that has not failed since", async () => {
     const world = await setUp(["a"]);
     await addDevices(world, "a");
     for (const name of ["p", "q"]) await addClaim(world, name);
@@ -265,7 +265,7 @@ describe("devices", () => {
     expect((await claim(world, "shared")).status.reservedFor).toHaveLength(3);
   });
 
-  test("of a claim that nobody uses are taken back where they are in the way", async () => {
+  test("of an unused claim are released when a pod needs them", async () => {
     const world = await setUp(["a", "b"]);
     await addDevices(world, "a");
     await addClaim(world, "gpu");

@@ -1,4 +1,4 @@
-/** Pods ask for an extended resource as ever, and get devices of the class that stands for it. */
+/** Pods request an extended resource as before, and get devices of the class that provides it. */
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";

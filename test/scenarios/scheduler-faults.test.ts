@@ -1,4 +1,4 @@
-/** Whatever fails on the way: no node gets more than it has, and no pod waits that would fit. */
+/** Whatever fails: no node is overcommitted, and no pod that fits stays pending. */
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
@@ -75,7 +75,7 @@ test("the same seed gives the same placement", async () => {
   expect(await run()).toEqual(await run());
 });
 
-test("a pod with absurd numbers waits, and nobody else does", async () => {
+test("a pod with absurd numbers waits, and no other pod does", async () => {
   const world = await startSchedulerWorld();
   await world.addNode("a");
   const requests = { cpu: "9e15", memory: "1Ei", "example.com/unicorns": "1000000000" };

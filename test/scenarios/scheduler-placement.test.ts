@@ -1,4 +1,4 @@
-/** Where pods go: by the nodes' labels, taints and ports, and by the other pods. */
+/** Placement of pods by labels, taints and ports of nodes, and by other pods. */
 import { describe, expect, test } from "vitest";
 import { Namespace, Node, Pod, Service } from "../../src/api/generated/types/core-v1.ts";
 import { podManifest, startSchedulerWorld, type SchedulerWorld } from "./scheduler-world.ts";
@@ -254,7 +254,7 @@ describe("topology spread", () => {
     expect(counts["c"]).toBe(3);
   });
 
-  test("an empty selector counts nobody", async () => {
+  test("an empty selector counts no pod", async () => {
     const world = await withNodes({ a: { [ZONE]: "1" } });
     await world.addNode("full", { labels: { [ZONE]: "2" }, allocatable: { cpu: "1", pods: "0" } });
     const topologySpreadConstraints = [{ ...constraint, labelSelector: {} }];

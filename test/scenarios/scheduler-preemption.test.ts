@@ -1,4 +1,4 @@
-/** Important pods get room at the cost of others, with as little harm as can be. */
+/** Pods of high priority preempt others with the least disruption. */
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../src/api/generated/types/policy-v1.ts";
@@ -14,7 +14,7 @@ async function start(): Promise<SchedulerWorld> {
   return world;
 }
 
-/** Asks for one core, and ends at once when it is told to. */
+/** Requests one core, and ends at once when deleted. */
 function important(priority: keyof typeof CLASSES, change: PodChange = {}): PodChange {
   return {
     requests: { cpu: "1" },
@@ -160,7 +160,7 @@ describe("preemption", () => {
     expect((await world.pod("high")).status.nominatedNodeName).toBeUndefined();
   });
 
-  test("harms nobody when the policy says never", async () => {
+  test("evicts no pod when the policy is Never", async () => {
     const world = await start();
     await world.addNode("a", { allocatable: { cpu: "1", memory: "8Gi", pods: "10" } });
     await world.addPod("low", important("low"));

@@ -1,4 +1,4 @@
-/** Pods that fit nowhere do nothing until something changes that can help them. */
+/** Unschedulable pods are not retried until a change can help them. */
 import { expect, test } from "vitest";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { startSchedulerWorld, type SchedulerWorld } from "./scheduler-world.ts";

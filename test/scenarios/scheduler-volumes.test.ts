@@ -1,4 +1,4 @@
-/** Pods go where their volumes are, and volumes are made where their pods go. */
+/** Pods go where their volumes are, and volumes are provisioned where their pods go. */
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../src/api/generated/types/core-v1.ts";
@@ -61,8 +61,7 @@ async function addVolume(
   return await world.run(volumes.updateStatus(made, { phase: "Available" }));
 }
 
-/** What whoever binds claims does. */
-/** A pod waits for a claim that nobody serves. */
+/** A pod waits for a claim without a provisioner. */
 async function startUnserved(): Promise<SchedulerWorld> {
   const world = await startSchedulerWorld();
   await world.addNode("a");
@@ -172,7 +171,7 @@ describe("claims", () => {
     expect(kept.spec.claimRef).toMatchObject({ uid: claim.metadata.uid });
   });
 
-  test("without a volume have the chosen node written down for whoever makes one", async () => {
+  test("without a volume name the chosen node for their provisioner", async () => {
     const world = await startUnserved();
 
     const claim = await world.run(
@@ -187,7 +186,7 @@ describe("claims", () => {
     expect((await world.pod("web")).spec.nodeName).toBe("a");
   });
 
-  test("that nobody serves keep the pod waiting, and no room for it beyond a bound", async () => {
+  test("without a provisioner keep the pod waiting, and reserve room only up to a bound", async () => {
     const world = await startUnserved();
 
     await world.loop.advance(601_000);

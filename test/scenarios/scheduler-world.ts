@@ -8,14 +8,14 @@ import { startWorld, type StartedManager, type World } from "./runtime-world.ts"
 
 export interface SchedulerWorld extends World {
   readonly scheduler: StartedManager;
-  /** Runs until nothing is left to do. */
+  /** Runs until no work is left. */
   settle(): Promise<void>;
   addNode(name: string, change?: NodeChange): Promise<Node>;
   addPod(name: string, change?: PodChange): Promise<Pod>;
   pod(name: string): Promise<Pod>;
-  /** The node of each pod, by the pod's name; undefined while it has none. */
+  /** Node of each pod, by the pod's name; undefined while it has none. */
   places(): Promise<Readonly<Record<string, string | undefined>>>;
-  /** What the pod's status says about why it has no node. */
+  /** Reason in the pod's status for having no node. */
   reason(name: string): Promise<string | undefined>;
 }
 

@@ -445,7 +445,7 @@ function start(seed: number): Promise<Cluster> {
   return startCluster({ clock: "virtual", seed, loops: LOOPS });
 }
 
-/** The number of pods in each state of the set that there was. */
+/** Numbers of pods in every state that the set passed through. */
 async function recordCounts(cluster: Cluster): Promise<readonly (number | undefined)[]> {
   const counts: (number | undefined)[] = [];
   for await (const events of await cluster.client(StatefulSet).watch({ resourceVersion: "0" })) {
@@ -556,7 +556,7 @@ async function setReady(cluster: Cluster, name: string, status: "False" | "True"
   await cluster.client(Pod).updateStatus(pod, { phase: "Running", conditions });
 }
 
-/** Until nothing moves any more. Answers the pods that there were each time. */
+/** Runs until nothing changes any more. Returns the pods at each step. */
 async function makeAllReady(cluster: Cluster): Promise<readonly (readonly string[])[]> {
   const seen: (readonly string[])[] = [];
   for (;;) {
@@ -568,7 +568,7 @@ async function makeAllReady(cluster: Cluster): Promise<readonly (readonly string
   }
 }
 
-/** Keeps a deleted pod from being gone. */
+/** Keeps a deleted pod by a finalizer. */
 async function hold(cluster: Cluster, name: string): Promise<void> {
   const changes = { metadata: { finalizers: ["example.com/held"] } };
   await cluster.client(Pod).patch({ name }, { type: "merge", changes });

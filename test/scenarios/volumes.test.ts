@@ -284,7 +284,7 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     ]);
   });
 
-  test("of a class whose volumes nobody makes is told so", async () => {
+  test("of a class without a provisioner is told so", async () => {
     await using cluster = await start(seed);
     await cluster.client(StorageClass).create({
       metadata: { name: "local" },

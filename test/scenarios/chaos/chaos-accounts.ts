@@ -1,4 +1,4 @@
-/** What is counted and shared out, at every revision: quotas, budgets, runs of CronJobs, volumes, sizes. Pure functions over a history. */
+/** Counted and limited resources at every revision: quotas, budgets, runs of CronJobs, volumes, sizes. Pure functions over a history. */
 import type { ApiObject } from "../../../src/api/api-object.ts";
 import type { HorizontalPodAutoscaler } from "../../../src/api/generated/types/autoscaling-v2.ts";
 import type { CronJob, Job } from "../../../src/api/generated/types/batch-v1.ts";
@@ -35,13 +35,13 @@ export function brokenAccounts(changes: readonly Change[]): readonly string[] {
   return found;
 }
 
-/** All objects as of the last change that was taken. */
+/** All objects as of the last applied change. */
 class Live {
   readonly #byKind = new Map<string, Map<string, ApiObject>>();
-  /** By quota, what came while it was there and had not been counted yet. */
+  /** Uncounted objects by quota: created while the quota existed. */
   readonly #uncounted = new Map<string, Set<string>>();
 
-  /** Whether it came before the first count of the quota, which may have missed it. */
+  /** Whether the object is older than the first count of the quota, which may have missed it. */
   cameBeforeCount({ metadata: { uid } }: ResourceQuota, object: ApiObject): boolean {
     return this.#uncounted.get(uid)?.has(object.metadata.uid ?? "") === true;
   }
@@ -72,8 +72,8 @@ class Live {
 }
 
 /**
- * Nothing is let in that a quota has no room for. As upstream, one that does not say yet what it bounds bounds nothing, and what came before its
- * first count may be missing in it until it is counted again.
+ * Admission accepts nothing that exceeds a quota. As upstream, a quota without a status limits nothing, and objects older than its first
+ * count may be missing in it until it is counted again.
  */
 function exceededQuotas({ kind, before, after }: Change, live: Live): readonly string[] {
   if (before !== undefined || after === undefined || (kind !== "Pod" && kind !== "Service")) return [];
@@ -108,7 +108,7 @@ function isGoing({ metadata }: ApiObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** A pod is let go only where the budget had one to spare, and was about what it says. */
+/** A pod is evicted only if its budget allows a disruption and its status is current. */
 function overdrawnBudget({ kind, before, after }: Change): readonly string[] {
   if (kind !== "PodDisruptionBudget" || after === undefined) return [];
   const { status } = after as PodDisruptionBudget;

@@ -1,8 +1,8 @@
-/** The loop of a program on a machine whose clock goes wrong: it is set forth and back while what has passed stays what it is. */
+/** The loop of a program on a machine with a faulty clock: the clock jumps, durations stay right. */
 import type { Loop } from "../../../src/base/loop/loop.ts";
 
 export interface Clock {
-  /** How far ahead it is. */
+  /** Milliseconds that the clock is ahead. */
   offsetMs: number;
 }
 

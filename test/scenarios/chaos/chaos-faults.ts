@@ -1,11 +1,11 @@
-/** What breaks in a chaos run: programs, servers, ways between them, clocks. */
+/** Faults of a chaos run: programs, servers, connections, clocks. */
 import { isLucky, pick } from "./chaos-manifests.ts";
 import { PARTS } from "./chaos-world.ts";
 import type { ChaosWorld, Part } from "./chaos-world.ts";
 
 const JUMPS_MS = [0, 0, -60_000, -2000, 2000, 60_000];
 
-/** Something breaks, or is whole again; of the programs only these. */
+/** Breaks or heals something; only these programs are affected. */
 export async function disturb(world: ChaosWorld, parts: readonly Part[]): Promise<string> {
   const { random, weather } = world;
   const what = random.below(10);
@@ -26,7 +26,7 @@ export async function disturb(world: ChaosWorld, parts: readonly Part[]): Promis
   return `weather ${JSON.stringify(weather)}`;
 }
 
-/** A clock is set wrong, or right again. */
+/** Sets a clock wrong, or right again. */
 function jump({ random, clocks }: ChaosWorld, parts: readonly Part[]): string {
   const part = pick(random, parts);
   const offsetMs = pick(random, JUMPS_MS);
@@ -46,7 +46,7 @@ async function turnServer({ random, servers }: ChaosWorld): Promise<string> {
   return `server ${String(at)} is killed`;
 }
 
-/** A part ends, well or badly, or comes back; those that are away come first. */
+/** Stops, kills or restarts a part; stopped parts restart first. */
 async function turn(world: ChaosWorld, parts: readonly Part[]): Promise<string> {
   const { random } = world;
   const away = parts.filter((each) => !world.isRunning(each));
@@ -63,7 +63,7 @@ async function turn(world: ChaosWorld, parts: readonly Part[]): Promise<string> 
   return `${part} is stopped`;
 }
 
-/** All is whole again; nodes whose objects were deleted are there again too. */
+/** Heals everything; nodes whose objects were deleted come back too. */
 export async function heal(world: ChaosWorld): Promise<void> {
   world.weather.requestOdds = 0;
   world.weather.watchOdds = 0;
@@ -71,7 +71,7 @@ export async function heal(world: ChaosWorld): Promise<void> {
   for (const clock of Object.values(world.clocks)) clock.offsetMs = 0;
   await world.servers.startAll();
   for (const part of PARTS) if (!world.isRunning(part)) world.start(part);
-  // A node whose object was deleted comes back when its agent starts anew.
+  // A node whose object was deleted comes back when its agent restarts.
   await world.stop("nodes");
   world.start("nodes");
 }

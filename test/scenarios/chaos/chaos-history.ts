@@ -5,7 +5,7 @@ import type { Store, WatchEvent } from "../../../src/store/store.ts";
 
 export interface Change {
   readonly revision: number;
-  /** When it was seen, which is at once. */
+  /** Time at which it was seen, which is at once. */
   readonly at: number;
   readonly key: string;
   readonly kind: string;
@@ -23,7 +23,7 @@ export class ChaosHistory {
     this.#now = now;
   }
 
-  /** Until the store is closed. */
+  /** Follows the store until it is closed. */
   async follow(store: Store): Promise<void> {
     const watch = store.watch({ prefix: "", after: store.view.revision, lane: "background" });
     try {
@@ -46,7 +46,7 @@ export class ChaosHistory {
     this.changes.push({ revision, at: this.#now(), key, kind, before, after: object });
   }
 
-  /** What is there at this moment. */
+  /** Objects that exist now. */
   left(): readonly ApiObject[] {
     return [...this.#newest.values()];
   }

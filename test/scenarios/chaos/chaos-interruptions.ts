@@ -1,4 +1,4 @@
-/** Whether what serves has served all along: a pure function over the history of a run in which no pod fails and no node goes. */
+/** Whether every service was available all along: a pure function over the history of a run without failing pods and lost nodes. */
 import type { ApiObject } from "../../../src/api/api-object.ts";
 import type { DaemonSet, Deployment, StatefulSet } from "../../../src/api/generated/types/apps-v1.ts";
 import type { Pod } from "../../../src/api/generated/types/core-v1.ts";
@@ -10,7 +10,7 @@ import type { Change } from "./chaos-history.ts";
 const WORKLOADS = ["Deployment", "StatefulSet", "DaemonSet"];
 const MAX_FOUND = 20;
 
-/** From the change with this number on, at which everything was up. */
+/** Starts at the change with this number, when everything was up. */
 export function interruptions(changes: readonly Change[], first: number): readonly string[] {
   const found: string[] = [];
   const live = new Map<string, Map<string, ApiObject>>();
@@ -42,13 +42,13 @@ function shortOf(workload: ApiObject, live: Live): readonly string[] {
   return count < floor ? [`${name} has ${String(count)} that serve, not ${String(floor)}`] : [];
 }
 
-/** Everything here is known by its label. */
+/** The label identifies the app everywhere here. */
 function isServing(pod: Pod, app: string): boolean {
   const { labels, deletionTimestamp } = pod.metadata;
   return labels?.["app"] === app && deletionTimestamp === undefined && isReady(pod);
 }
 
-/** How many must serve at any time. */
+/** Minimum number of serving pods. */
 function floorOf(workload: ApiObject, live: Live): number {
   if (workload.kind === "StatefulSet") return ((workload as StatefulSet).spec.replicas ?? 1) - 1;
   if (workload.kind === "DaemonSet") {

@@ -1,4 +1,4 @@
-/** Which pods each Job of a history has had, what became of them, and whether each is counted once. */
+/** Pods of each Job in a history, their outcomes, and whether each is counted once. */
 import type { ApiObject } from "../../../src/api/api-object.ts";
 import type { Job } from "../../../src/api/generated/types/batch-v1.ts";
 import type { Pod } from "../../../src/api/generated/types/core-v1.ts";
@@ -7,7 +7,7 @@ import type { Change } from "./chaos-history.ts";
 import { controllerOf } from "./chaos-promises.ts";
 
 const TRACKING = "batch.kubernetes.io/job-tracking";
-/** Longer than a watch is held up. */
+/** Longer than a watch is delayed. */
 const KNOWN_MS = 10_000;
 const INDEX = "batch.kubernetes.io/job-completion-index";
 
@@ -22,11 +22,11 @@ interface Tally {
   readonly pods: Set<string>;
   readonly succeeded: Set<string>;
   readonly indexes: Set<string>;
-  /** When each was first seen to have ended. */
+  /** Time at which each pod was first seen to have ended. */
   readonly endedAt: Map<string, number>;
-  /** Ended for so long that the controller knew, and let go by it: what it wants to be rid of and what ends meanwhile counts for nothing. */
+  /** Pods that ended long enough ago that the controller knew and released them: pods that it deletes, and that end meanwhile, do not count. */
   readonly settled: Map<string, string>;
-  /** Somebody took a pod of it away, so that it may be missing in the count. */
+  /** Whether a user removed one of its pods, so that the count may miss it. */
   isMeddledWith: boolean;
 }
 
@@ -100,7 +100,7 @@ function countedTooOften(job: Job, tally: Tally): readonly string[] {
   return found;
 }
 
-/** Once it has ended. */
+/** Checked once the Job has ended. */
 function countedTooSeldom(job: Job, { settled }: Tally): readonly string[] {
   if (!hasEnded(job) || uncounted(job).length > 0) return [];
   const { succeeded = 0, failed = 0 } = job.status;

@@ -1,4 +1,4 @@
-/** What people in a chaos run ask for, drawn by chance from few names, so that things meet. */
+/** Objects that users of a chaos run create, drawn from few names, so that they interact. */
 import type { Manifest } from "../../../src/api/api-object.ts";
 import type { DaemonSet, Deployment, StatefulSet } from "../../../src/api/generated/types/apps-v1.ts";
 import type { HorizontalPodAutoscaler } from "../../../src/api/generated/types/autoscaling-v2.ts";
@@ -229,7 +229,7 @@ export class Manifests {
     };
   }
 
-  /** Some are for a certain claim. */
+  /** Some volumes are reserved for a claim. */
   volume(name: string): Manifest<PersistentVolume> {
     const random = this.#random;
     const namespace = pick(random, ["default", "team"]);
@@ -265,7 +265,7 @@ export class Manifests {
 
 const DEVICES = { requests: [{ name: "one", exactly: { deviceClassName: "gpu" } }] };
 
-/** Of a node, as its driver writes it. */
+/** ResourceSlice of a node, as its driver writes it. */
 export function slice(nodeName: string, count: number): Manifest<ResourceSlice> {
   const devices = Array.from({ length: count }, (_, at) => ({ name: `gpu-${String(at)}` }));
   return {

@@ -1,8 +1,8 @@
-/** What becomes of what belongs to something that is deleted, at every revision: a pure function over a history. */
+/** Dependents of deleted owners, at every revision: a pure function over a history. */
 import type { ApiObject } from "../../../src/api/api-object.ts";
 import type { Change } from "./chaos-history.ts";
 
-/** How long a dependent has been there when its owner begins to go, so that nobody can have overlooked it. */
+/** Age of a dependent, at the deletion of its owner, that rules out a stale cache. */
 const KNOWN_MS = 60_000;
 
 interface Known {
@@ -10,7 +10,7 @@ interface Known {
   readonly since: number;
 }
 
-/** Those that an owner shall leave behind do not name it any more when it is gone; those that block its end are gone before it. */
+/** An orphaned dependent no longer names an owner that is gone; a blocking dependent is gone before its owner. */
 export function brokenDeletions(changes: readonly Change[]): readonly string[] {
   const found: string[] = [];
   const live = new Map<string, Known>();
@@ -30,7 +30,7 @@ export function brokenDeletions(changes: readonly Change[]): readonly string[] {
   return found;
 }
 
-/** What its owner's end at this change, which began at that time, should not have left like that. */
+/** Dependents left in a wrong state by the end of an owner at this change; its deletion began at `began`. */
 function leftAfter(
   { key, before, revision }: Change,
   live: ReadonlyMap<string, Known>,

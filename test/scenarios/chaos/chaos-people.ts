@@ -1,4 +1,4 @@
-/** What people do to a cluster in a chaos run: anything, at any time, to anything. */
+/** Users of a chaos run: any action, at any time, on any object. */
 import type { ApiObject, Manifest, ResourceType } from "../../../src/api/api-object.ts";
 import { isApiError } from "../../../src/api/errors/api-error.ts";
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../../src/api/generated/types/apps-v1.ts";
@@ -40,7 +40,7 @@ const NAMESPACES = ["default", "team", "temporary"];
 const POLICIES = ["Background", "Foreground", "Orphan"] as const;
 const FINALIZER = "example.com/hold";
 
-/** Those that people scale, update and delete. */
+/** Kinds that users scale, update and delete. */
 const WORKLOADS: readonly ResourceType[] = [Deployment, StatefulSet, DaemonSet, Job, CronJob, ReplicaSet];
 const DELETABLE: readonly ResourceType[] = [
   ...WORKLOADS,
@@ -81,7 +81,7 @@ export class People {
       await client(ResourceSlice).create(slice(`node-${String(at + 1)}`, count));
   }
 
-  /** Answers what was done, and what came of it when it was refused. */
+  /** Returns the action, and the error if it was refused. */
   async act(): Promise<string> {
     try {
       for (;;) {
@@ -188,7 +188,7 @@ export class People {
     return await this.#merge(type, object, { spec: { template } });
   }
 
-  /** As `kubectl rollout undo`. */
+  /** Like `kubectl rollout undo`. */
   async #undo(): Promise<string> {
     const deployment = this.#one(Deployment);
     if (deployment === undefined) return "nothing to undo";
@@ -205,7 +205,7 @@ export class People {
     return `undo ${namespace ?? ""}/${name} to ${template.spec.containers[0]?.image ?? ""}`;
   }
 
-  /** Numbers that bound others. */
+  /** Changes numbers that limit others. */
   async #tune(): Promise<string> {
     const random = this.#random;
     const specs: readonly (readonly [ResourceType, unknown])[] = [
@@ -265,7 +265,7 @@ export class People {
     return `evict ${named(pod)}`;
   }
 
-  /** Its controller lets it go, and takes it back, or another does. */
+  /** Relabels a pod: its controller releases it, and adopts it again, or another controller does. */
   async #relabelPod(): Promise<string> {
     const pod = this.#one(Pod);
     if (pod === undefined) return "no pod to relabel";
@@ -280,7 +280,7 @@ export class People {
     return await this.#merge(type, object, { metadata: { ownerReferences: null } });
   }
 
-  /** Somebody holds a thing by a finalizer, or lets it go. */
+  /** Adds a finalizer to an object, or removes it. */
   async #hold(): Promise<string> {
     const type = pick<ResourceType>(this.#random, [Pod, ReplicaSet, Deployment, Job, ConfigMap]);
     const object = this.#one(type);
@@ -353,7 +353,7 @@ export class People {
     return await this.#merge(Service, service, { spec: { selector: { app }, type } });
   }
 
-  /** A driver comes or goes. */
+  /** Adds or removes a driver. */
   async #devices(): Promise<string> {
     const { client } = this.#world;
     const found = this.#one(ResourceSlice);
@@ -367,7 +367,7 @@ export class People {
     return "create devices";
   }
 
-  /** People go home: nothing is left in anybody's way. */
+  /** Ends the users' work: no finalizer, quota, budget or pause blocks anything afterwards. */
   async goHome(): Promise<void> {
     const { client, objects } = this.#bound();
     const hard = { pods: "1000", "requests.cpu": "1000", services: "1000" };

@@ -1,4 +1,4 @@
-/** What holds at every revision, whatever fails: pure functions over a history, each with what it has found wrong. */
+/** Claims that hold at every revision, whatever fails: pure functions over a history; each returns the violations. */
 import type { ApiObject } from "../../../src/api/api-object.ts";
 import type { StatefulSet } from "../../../src/api/generated/types/apps-v1.ts";
 import type { Job } from "../../../src/api/generated/types/batch-v1.ts";
@@ -8,7 +8,10 @@ import { isReady, isTerminal } from "../../../src/resources/pod/pod-state.ts";
 import type { Change } from "./chaos-history.ts";
 import { mebi, milli } from "./chaos-quantities.ts";
 
-/** More moments than this at which an object is written are a loop that does not come to rest. What happens in one moment is not: nothing here takes time that does not wait. */
+/**
+ * An object that is written at more moments than this is in an endless loop. Several writes at one moment are not a loop, because work
+ * takes no virtual time unless it waits.
+ */
 const MAX_WRITES_A_MINUTE = 60;
 const MINUTE_MS = 60_000;
 
@@ -115,7 +118,7 @@ function hostPortsOf(pods: readonly Pod[]): readonly number[] {
   );
 }
 
-/** Looked at whenever a pod is bound. */
+/** Checked whenever a pod is bound. */
 function overfullNodes(changes: readonly Change[]): readonly string[] {
   const found: string[] = [];
   const nodes = new Map<string, Node>();
@@ -136,13 +139,13 @@ function nameIn(key: string): string {
   return key.slice(key.lastIndexOf("/") + 1);
 }
 
-/** Where a pod was put by this change. */
+/** Node on which this change put a pod. */
 function findNewPlace({ before, after }: Change): string | undefined {
   const was = (before as Pod | undefined)?.spec.nodeName;
   return was === undefined ? (after as Pod | undefined)?.spec.nodeName : undefined;
 }
 
-/** For those of the pods that are on it. */
+/** Whether the node has room for those of the pods that are on it. */
 export function hasRoom({ metadata, status }: Node, pods: readonly Pod[]): boolean {
   const there = pods.filter((each) => each.spec.nodeName === metadata.name && !isTerminal(each));
   const has = roomOf(status.allocatable ?? {});

@@ -1,4 +1,4 @@
-/** Amounts as manifests of a chaos run write them. */
+/** Quantities as manifests of a chaos run write them. */
 
 /** `500m` or `4`. */
 export function milli(text: string): number {

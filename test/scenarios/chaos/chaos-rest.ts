@@ -1,4 +1,4 @@
-/** What is true of a cluster at rest in which nothing stands in anybody's way: pure functions over its objects, each with what it has found wrong. */
+/** Claims about an idle cluster without obstacles: pure functions over its objects; each returns the violations. */
 import type { ApiObject } from "../../../src/api/api-object.ts";
 import type {
   DaemonSet,
@@ -111,7 +111,7 @@ function lingering(object: ApiObject, rest: Rest): readonly string[] {
   return found;
 }
 
-/** Deleted claims stay for as long as a pod uses them. */
+/** Deleted claims stay as long as a pod uses them. */
 function isInUse({ kind, metadata: { namespace, name, uid } }: ApiObject, pods: readonly Pod[]): boolean {
   const near = pods.filter((each) => each.metadata.namespace === namespace);
   if (kind === "PersistentVolumeClaim")
@@ -190,7 +190,7 @@ function statefulSet(set: StatefulSet, rest: Rest): readonly string[] {
   ];
 }
 
-/** Somebody else has the name of one of its pods, or a claim of one is on its way out. */
+/** Another pod has the name of one of its pods, or a claim of one is being deleted. */
 function isBlocked({ metadata, spec }: StatefulSet, rest: Rest): boolean {
   const names = Array.from({ length: spec.replicas ?? 0 }, (_, at) => `${metadata.name}-${String(at)}`);
   const near = (object: ApiObject): boolean => object.metadata.namespace === metadata.namespace;
@@ -209,7 +209,7 @@ function daemonSet(set: DaemonSet, rest: Rest): readonly string[] {
   const pods = rest.podsOf(set).filter(isActive);
   const nodes = rest.of<Node>("Node").map((each) => each.metadata.name);
   const wanted = nodes.toSorted();
-  // A pod that comes before the old one goes may find no room.
+  // A pod that starts before the old one ends may find no room.
   const isSurging = set.spec.updateStrategy?.rollingUpdate?.maxSurge === 1 && !pods.every(isReady);
   const all = pods.map(({ spec }) => spec.nodeName ?? targetOf(spec) ?? "").toSorted();
   const places = isSurging ? [...new Set(all)] : all;
@@ -238,7 +238,7 @@ function job(each: Job, rest: Rest): readonly string[] {
   const active = pods.filter(isActive);
   const completions = spec.completions ?? 1;
   const { succeeded = 0, uncountedTerminatedPods = {} } = status;
-  // Of failed indexes none are tried again, and what failed is held until its index is.
+  // Failed indexes are not retried, and a failed pod is kept until its index has failed.
   const isPerIndex = spec.backoffLimitPerIndex !== undefined;
   const held = pods.filter((one) => isTerminal(one) && isTracked(one));
   const wanted = isIdle(each) ? 0 : Math.min(spec.parallelism ?? 1, Math.max(0, completions - succeeded));
@@ -254,7 +254,7 @@ function job(each: Job, rest: Rest): readonly string[] {
 }
 
 /**
- * As upstream: the failed pod of an index says how often that index was tried, and is held until its successor is made. A suspended Job makes
+ * As upstream: the failed pod of an index holds the number of its tries, and is kept until its successor exists. A suspended Job creates
  * none.
  */
 function waitsForIndex(each: Pod, rest: Rest): boolean {
@@ -296,7 +296,7 @@ function pod(each: Pod, rest: Rest): readonly string[] {
   return found;
 }
 
-/** Needs nothing but room. */
+/** Whether the pod needs nothing but room. */
 function isPlain({ spec }: Pod): boolean {
   const hasClaims = spec.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
   return spec.resourceClaims === undefined && spec.affinity === undefined && hasClaims !== true;
@@ -338,12 +338,12 @@ function service(each: Service, rest: Rest): readonly string[] {
 
 function budget(each: PodDisruptionBudget, rest: Rest): readonly string[] {
   const { spec, status, metadata } = each;
-  // How many there should be is not known of some pods: then none may go, and nothing else is told.
+  // The expected number of some pods is unknown: then no disruption is allowed, and the rest of the status is old.
   if (status.conditions?.some(({ reason }) => reason === "SyncFailed") === true)
     return unlike("disruptionsAllowed", status.disruptionsAllowed, 0);
   const pods = rest.selected(each, spec.selector?.matchLabels ?? {}).filter((one) => !isTerminal(one));
   const healthy = pods.filter(isReady).length;
-  // None may go where there should be none.
+  // If no pods are expected, no disruption is allowed.
   const spare = status.expectedPods > 0 ? Math.max(0, healthy - status.desiredHealthy) : 0;
   return [
     ...unlike("currentHealthy", status.currentHealthy, healthy),
@@ -374,7 +374,7 @@ function quota({ status, metadata }: ResourceQuota, rest: Rest): readonly string
   ];
 }
 
-/** A Job that was noted stays so when somebody makes it nobody's. */
+/** A noted Job stays noted when a user removes its owner. */
 function cronJob(each: CronJob, rest: Rest): readonly string[] {
   const jobs = rest.of<Job>("Job").filter((one) => !hasEnded(one, "Complete") && !hasEnded(one, "Failed"));
   const noted = (each.status.active ?? []).map(({ uid }) => uid);
@@ -421,7 +421,7 @@ function volume({ spec, status, metadata }: PersistentVolume, rest: Rest): reado
   return unlike("the volume of its claim", own.spec.volumeName, metadata.name);
 }
 
-/** One that is alone with its target, which is not switched off. */
+/** An autoscaler that is alone with its target and enabled. */
 function autoscaler({ spec, metadata }: HorizontalPodAutoscaler, rest: Rest): readonly string[] {
   const target = rest
     .of<Deployment>("Deployment")

@@ -1,4 +1,4 @@
-/** One run: people and faults by seed, then rest, then the verdict. */
+/** One run: users and faults by seed, then rest, then the verdict. */
 import { brokenAccounts } from "./chaos-accounts.ts";
 import { disturb, heal } from "./chaos-faults.ts";
 import type { Change } from "./chaos-history.ts";
@@ -11,16 +11,16 @@ import { ChaosWorld, PARTS } from "./chaos-world.ts";
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How much people do. */
+  /** Number of actions of users. */
   readonly deeds: number;
-  /** Of virtual time, after which everything must have come to rest. */
+  /** Virtual time after which everything must be idle. */
   readonly restMs: number;
 }
 
 export interface Verdict {
-  /** Empty when everything is as it must be. */
+  /** Empty if all claims hold. */
   readonly broken: readonly string[];
-  /** What happened, for whoever looks into a run: revision, time, deed. */
+  /** Log for the reader of a failed run: revision, time, action. */
   readonly log: readonly string[];
   readonly complaints: readonly string[];
   readonly changes: readonly Change[];
@@ -28,7 +28,7 @@ export interface Verdict {
 }
 
 const SETTLING_IN_MS = 30_000;
-/** Nothing but heartbeats may be written in it. */
+/** Time in which only heartbeats may be written. */
 const QUIET_MS = 600_000;
 const HEARTBEATS = ["Lease", "Node", "Event"];
 const SERVER_LEASES = "/registry/masterleases/";

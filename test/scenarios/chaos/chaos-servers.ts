@@ -1,4 +1,4 @@
-/** The servers of a world: one over a store of its own, or two over one that they share, each of which can be killed while the other goes on. */
+/** Servers of a world: one with its own store, or two over a shared one, each of which can be killed while the other goes on. */
 import type { ApiObject, ResourceType } from "../../../src/api/api-object.ts";
 import { serviceUnavailable } from "../../../src/api/errors/api-error.ts";
 import type { Log } from "../../../src/base/log/log.ts";
@@ -30,7 +30,7 @@ interface Server {
   readonly store: Store;
   readonly ending: AbortController;
   readonly ended: Promise<void>;
-  /** All ways that lead to it. */
+  /** All connections to it. */
   readonly ways: Set<Transport>;
 }
 
@@ -57,7 +57,7 @@ export class Servers {
       if (this.#running[at] === undefined) await this.start(at);
   }
 
-  /** Which one may be killed: there is always another. */
+  /** Servers that may be killed: another one always remains. */
   get expendable(): readonly number[] {
     const alive = this.#alive();
     return alive.length < 2 ? [] : alive;
@@ -90,7 +90,7 @@ export class Servers {
     try {
       await world.drive(plane.settle(address));
     } catch (error) {
-      // As a server that does not come up: its supervisor tries again later.
+      // Acts as a server that does not start: its supervisor retries later.
       if (!isStoreError(error)) throw error;
       await world.drive(store.close());
       return;
@@ -102,7 +102,7 @@ export class Servers {
     this.#running[at] = { plane, store, ending, ended, ways: new Set() };
   }
 
-  /** As kill -9: whoever waits for an answer gets none. */
+  /** Like kill -9: clients that wait get no response. */
   kill(at: number): void {
     const server = this.#running[at];
     this.#running[at] = undefined;
@@ -131,7 +131,7 @@ export class Servers {
     return this.#of(this.#alive()[0]).plane.objects(type, namespace) as readonly T[];
   }
 
-  /** For a program that goes to the other one when one does not answer. */
+  /** For a program that switches to the other server when one does not answer. */
   way(loop: Loop): Transport {
     return new Way(loop, (tried) => this.#next(tried));
   }
@@ -152,7 +152,7 @@ export class Servers {
   }
 }
 
-/** Stays with a server for as long as it answers; what began there goes on there. */
+/** Stays with a server while it answers; its open requests stay there. */
 class Way implements Transport {
   readonly sharesValues = true;
   readonly #loop: Loop;

@@ -1,6 +1,6 @@
 /**
- * A run in which only the control plane breaks, while people do what they may at any time without harm: update, undo, pause, drain. Whoever uses what
- * runs there must not notice, at any revision.
+ * A run in which only the control plane breaks, while users make harmless changes at any time: update, undo, pause, drain. Clients of the
+ * workloads must not notice, at any revision.
  */
 import type { ApiObject, ResourceType } from "../../../src/api/api-object.ts";
 import { isApiError } from "../../../src/api/errors/api-error.ts";
@@ -32,7 +32,7 @@ const DAEMON_STRATEGIES = [
 const BUDGETS = [{ minAvailable: 2 }, { maxUnavailable: 1 }, { minAvailable: "50%" }];
 const FRAGILE = PARTS.filter((part) => part !== "nodes");
 
-/** Nothing that people do here may be felt. */
+/** No action of users may interrupt a service here. */
 export async function runService({ seed, deeds, restMs }: ChaosOptions): Promise<Verdict> {
   await using world = await ChaosWorld.open(seed, 1 + (seed % 2));
   const { history, random, complaints } = world;
@@ -115,7 +115,7 @@ class Staff {
     for (const name of ["web-0", "web-1"]) await this.#merge(Deployment, name, { paused: null });
   }
 
-  /** Of pods that never fail. */
+  /** Template of pods that never fail. */
   #template(app: string): Pod {
     const { random } = this.#world;
     const annotations = { [`${SIMULATED}ready-after`]: pick(random, ["0s", "1s", "5s"]) };
@@ -135,7 +135,7 @@ class Staff {
     return await this.#merge(type, name, { template: this.#template(name) });
   }
 
-  /** As upstream, what is old and does not serve goes beside what may be missing: so the last update must be through. */
+  /** As upstream, an old pod that does not serve is deleted beside pods that may be missing: so the last update must be complete. */
   async #updateDaemons(): Promise<string> {
     const [set] = this.#world.objects(DaemonSet, namespace);
     const { desiredNumberScheduled = 0, updatedNumberScheduled, numberAvailable } = set?.status ?? {};

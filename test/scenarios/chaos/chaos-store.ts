@@ -1,6 +1,6 @@
 /**
- * The store of one of several servers, as the etcd engine is one: memory of its own that follows a store which all of them share, later or sooner, and
- * writes that only the shared one judges. What lies between them is not always there.
+ * The store of one of several servers, like the etcd engine: its own memory follows a shared store with a delay, and only the shared store
+ * decides writes. The connection between them may be down.
  */
 import type { Loop, Random } from "../../../src/base/loop/loop.ts";
 import { createEnding } from "../../../src/store/ending.ts";
@@ -26,7 +26,7 @@ import type {
 import { prefixEnd } from "../../../src/store/store.ts";
 import type { Weather } from "./chaos-transport.ts";
 
-/** As the etcd engine gives a request. */
+/** Timeout of a request in the etcd engine. */
 const REQUEST_MS = 5000;
 const MAX_LAG_MS = 2000;
 
@@ -105,7 +105,7 @@ export class FollowerStore implements Store {
     return this.#mirror.watch(options);
   }
 
-  /** Of its own memory; the shared one is others' business. */
+  /** Compacts its own memory; the shared store compacts itself. */
   compact(revision: number): Promise<void> {
     this.#mirror.compact(revision);
     return Promise.resolve();
@@ -139,7 +139,7 @@ export class FollowerStore implements Store {
     try {
       ({ revision } = await this.#shared.write({ ...transaction, changes: slotless }));
     } catch (error) {
-      // Whoever is told so looks at memory to learn why.
+      // A refused writer reads memory to learn the reason.
       if (isStoreError(error, "ConditionFailed")) await this.#reaches(this.#shared.view.revision);
       throw error;
     }
@@ -202,7 +202,7 @@ export class FollowerStore implements Store {
   }
 }
 
-/** What one server has made of an entry is not for others. */
+/** An entry without the parts that one server adds for itself. */
 function ownEntry(entry: Entry): Entry {
   return { ...entry, expiresAt: undefined, slot: undefined };
 }

@@ -1,4 +1,4 @@
-/** The way of one program to the server: it refuses, loses, delays and repeats as a seed says, for as long as it is told to. */
+/** Connection of one program to the server: it refuses, loses, delays and repeats by a seed, as long as the test says. */
 import {
   conflict,
   internalError,
@@ -16,24 +16,24 @@ import type {
   TransportStream,
 } from "../../../src/client/transport.ts";
 
-/** What all programs of a world have in common. */
+/** Fault settings that all programs of a world share. */
 export interface Weather {
-  /** One request in so many fails; 0 for none. */
+  /** One request in this many fails; 0 for none. */
   requestOdds: number;
-  /** One batch of a watch in so many breaks it or is held up; 0 for none. */
+  /** One batch of a watch in this many breaks or delays it; 0 for none. */
   watchOdds: number;
-  /** One message between a server and a store that it shares is late or lost in so many; 0 for none. */
+  /** One message between a server and its shared store in this many is late or lost; 0 for none. */
   storeOdds: number;
-  /** Raised to break all watches that are open. */
+  /** Raised to break all open watches. */
   cuts: number;
-  /** How many watches are held up: whoever follows one knows less than others, and may do the same thing again and again in no time. */
+  /** Number of delayed watches: a program behind one has old data, and may repeat an action many times at one moment. */
   heldUp: number;
 }
 
 const FAULTS = ["refused", "lost", "unknown", "slow", "late"] as const;
-/** Well below what a lease lasts: nothing of a leader arrives after another has taken over. */
+/** Well below the lease duration: no request of a leader arrives after another has taken over. */
 const MAX_DELAY_MS = 4000;
-/** A watch that was held up catches up before it is again: one that is behind for longer than loops wait for it proves nothing. */
+/** A delayed watch catches up before the next delay: one that lags longer than controllers wait proves nothing. */
 const BETWEEN_MS = 5000;
 
 export class ChaosTransport implements Transport {
@@ -59,7 +59,7 @@ export class ChaosTransport implements Transport {
     if (fault === "lost") throw broken();
     if (fault === "refused") return answerOf(this.#refusal(request));
     if (fault === "slow") await this.#delay();
-    // What had left before the program was killed arrives all the same.
+    // Requests sent before the program was killed still arrive.
     const response = await this.#inner.send(request);
     if (fault === "unknown") throw broken();
     if (fault === "late") await this.#delay();
@@ -134,7 +134,7 @@ export class ChaosTransport implements Transport {
   }
 }
 
-/** As over a network: whoever reads may try again. */
+/** As over a network: the reader may retry. */
 function broken(): Error {
   return serviceUnavailable("the connection broke", { cause: new Error("broken") });
 }

@@ -21,7 +21,7 @@ import { ChaosTransport, type Weather } from "./chaos-transport.ts";
 const NODES = 4;
 const NODE_CAPACITY = { cpu: "4", memory: "8Gi", pods: "14" };
 
-/** Several times what the busiest stretch of time needs. */
+/** Several times the need of the busiest stretch. */
 const MAX_STEPS = 200_000;
 
 /** Programs beside the servers. */
@@ -39,9 +39,9 @@ export class ChaosWorld implements AsyncDisposable {
   readonly random: Random;
   readonly history: ChaosHistory;
   readonly weather: Weather = { requestOdds: 0, watchOdds: 0, storeOdds: 0, cuts: 0, heldUp: 0 };
-  /** What parts have complained of. */
+  /** Errors that parts have reported. */
   readonly complaints: string[] = [];
-  /** Over which all servers work. */
+  /** Store of all servers. */
   readonly store: MemoryStore;
   readonly servers: Servers;
   readonly clocks: Readonly<Record<Part, Clock>>;
@@ -95,7 +95,7 @@ export class ChaosWorld implements AsyncDisposable {
     const transport = new ChaosTransport(this.servers.way(loop), loop, this.weather);
     const ending = new AbortController();
     const log = this.#log(part);
-    // Reads are tried again, as by programs of their own.
+    // Reads are retried, as separate programs do.
     const client = createClient(transport, { loop: loop.child("client") });
     const manager = manage(groupOf(part), { transport, client, loop, log, metrics: createMetrics() });
     const ended = runThenClose(manager, transport, ending.signal);
@@ -103,7 +103,7 @@ export class ChaosWorld implements AsyncDisposable {
     this.#running.set(part, { transport, ending, ended });
   }
 
-  /** In order; a leader gives its lease back. */
+  /** Stops in order; a leader releases its lease. */
   async stop(part: Part): Promise<void> {
     const running = this.#running.get(part);
     this.#running.delete(part);
@@ -111,7 +111,7 @@ export class ChaosWorld implements AsyncDisposable {
     await this.#world.drive(Promise.allSettled([running?.ended]));
   }
 
-  /** As kill -9. */
+  /** Like kill -9. */
   kill(part: Part): void {
     const running = this.#running.get(part);
     this.#running.delete(part);
@@ -120,7 +120,7 @@ export class ChaosWorld implements AsyncDisposable {
     running.ending.abort();
   }
 
-  /** All history that was recorded is given up. */
+  /** Compacts all recorded history. */
   async compact(): Promise<void> {
     await this.servers.compact(this.history.revision);
   }
@@ -133,7 +133,7 @@ export class ChaosWorld implements AsyncDisposable {
     await Promise.all(this.#ended);
   }
 
-  /** A manager that lost its lease ends, and is started anew as a supervisor does. */
+  /** A manager that lost its lease ends, and restarts as under a supervisor. */
   #endedBadly(part: Part, transport: ChaosTransport, error: unknown): void {
     if (this.#running.get(part)?.transport !== transport) return;
     const text = error instanceof Error ? error.message : String(error);
