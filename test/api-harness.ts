@@ -21,7 +21,7 @@ export interface Reply {
   readonly code: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly bytes: Buffer;
-  /** The body as JSON; typed loosely, because tests look at what is there. */
+  /** Body as JSON; loosely typed, because tests read whatever they expect. */
   readonly body: ReplyBody;
 }
 
@@ -29,7 +29,7 @@ export interface ReplyBody {
   readonly [field: string]: ReplyBody;
 }
 
-/** A field that is known to be text; empty when it is not there. */
+/** Text of a field; empty when the field is absent. */
 export function text(field: ReplyBody | undefined): string {
   return (field ?? "") as string;
 }
@@ -39,19 +39,19 @@ export interface RequestOptions {
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Who asks; somebody who may do everything unless given. */
+  /** User of the request; a user with all rights by default. */
   readonly as?: PeerIdentity;
 }
 
 export interface TestApiOptions {
-  /** A virtual loop must be driven by its owner: start without namespaces then. */
+  /** A caller that passes a virtual loop drives it, and starts without namespaces. */
   readonly loop?: Loop;
-  /** One in memory unless given. */
+  /** An empty memory store by default. */
   readonly store?: Store;
   readonly isServed?: ServedVersions;
-  /** Plugins that count on loops take no part unless a test keeps up what they need: here run no loops. */
+  /** Disabled admission plugins. Plugins that depend on controllers are disabled by default, because no controller runs here. */
   readonly disabled?: readonly string[];
-  /** Whether definitions of custom kinds are left as clients write them: nobody establishes them or clears up after them. */
+  /** Whether definitions of custom kinds stay as clients write them: the server neither establishes them nor cleans up after them. */
   readonly leavesDefinitions?: boolean;
 }
 
@@ -154,7 +154,7 @@ export async function wholeBody({ body, feed }: HttpResponse): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** The lines of a watch, one event each, until it ends or is left. */
+/** Lines of a watch, one event each, until the watch ends or the reader leaves. */
 export async function* watchEvents(
   response: HttpResponse,
 ): AsyncGenerator<{ type: string; object: ReplyBody }> {
@@ -167,7 +167,7 @@ export async function* watchEvents(
   }
 }
 
-/** Resolves as soon as the object is so, or gone: the way every client waits. */
+/** Resolves once the object meets the condition or is gone; waits by a watch, as clients do. */
 export async function until(
   api: TestApi,
   target: string,

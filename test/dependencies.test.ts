@@ -1,4 +1,4 @@
-/** What packages of others may do here: none runs a script when it is installed, and each is the one that was chosen. */
+/** Dependencies: none runs an install script, and each is the package that was chosen. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { verdictOf } from "../scripts/audit-verdict.mjs";
@@ -22,7 +22,7 @@ const { packages } = JSON.parse(read("package-lock.json")) as {
 };
 
 describe("packages of others", () => {
-  /** Names with the reason why the package works although its script never runs; none is needed today. */
+  /** Packages that work although their install script never runs, with the reason; none today. */
   const WITH_SCRIPTS: Readonly<Record<string, string>> = {};
 
   test("bring no script that runs when they are installed, unless listed with a reason", () => {

@@ -1,6 +1,6 @@
 /**
- * A real etcd server of the test's own: free loopback ports, a temporary folder, gone when the test is over. Stopping,
- * killing, pausing and starting it again keeps folder and ports, so that clients see the same server come back.
+ * A real etcd server that belongs to the test: free loopback ports and a temporary folder that is removed with the test. Stopping, killing,
+ * pausing and starting it again keeps folder and ports, so that clients see the same server come back.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -13,17 +13,17 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { findPeer } from "./find-peer.ts";
 
-/** A machine under full load still gets there; a server that cannot start is noticed. */
+/** Enough for a machine under full load; a server that cannot start is noticed. */
 const READY_MS = 20_000;
-/** After SIGTERM; then it is killed. */
+/** Time after SIGTERM before the server is killed. */
 const STOP_MS = 5_000;
 const LOG_LINES = 200;
 
 export interface EtcdServerOptions {
-  /** Serve TLS only, and take only clients with a certificate of the test's authority. */
+  /** Serves TLS only and requires a client certificate of the test's CA. */
   readonly tls?: boolean;
   readonly flags?: readonly string[];
-  /** Syncs to disk, as a server in production does; tests are quicker without. */
+  /** Syncs to disk as a production server does; tests are faster without. */
   readonly durable?: boolean;
 }
 
@@ -35,13 +35,13 @@ export interface EtcdCertificates {
 
 export class EtcdServer implements AsyncDisposable {
   readonly endpoint: string;
-  /** For clients; undefined without TLS. */
+  /** Client certificates; undefined without TLS. */
   readonly certificates: EtcdCertificates | undefined;
   readonly #folder: string;
   readonly #arguments: readonly string[];
   readonly #log: string[] = [];
   #child: ChildProcess | undefined;
-  /** Ends the server when this process cannot any more. */
+  /** Ends the server if this process cannot. */
   #warden: ChildProcess | undefined;
 
   private constructor(folder: string, ports: readonly [number, number], options: EtcdServerOptions) {
@@ -55,7 +55,7 @@ export class EtcdServer implements AsyncDisposable {
       ...["--listen-peer-urls", `http://127.0.0.1:${String(ports[1])}`],
       ...["--initial-advertise-peer-urls", `http://127.0.0.1:${String(ports[1])}`],
       ...["--initial-cluster", `test=http://127.0.0.1:${String(ports[1])}`],
-      // A single member needs no patience, and its shortest lease is 1.5 election timeouts.
+      // A single member needs no long timeouts, and its shortest lease is 1.5 election timeouts.
       ...["--heartbeat-interval", "20", "--election-timeout", "200"],
       ...["--logger", "zap", "--log-outputs", "stderr", "--log-level", "warn"],
       ...(options.tls === true ? tlsFlags(folder) : []),
@@ -64,7 +64,7 @@ export class EtcdServer implements AsyncDisposable {
     ];
   }
 
-  /** Answers when the server does. */
+  /** Resolves once the server answers. */
   static async start(options: EtcdServerOptions = {}): Promise<EtcdServer> {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-etcd-"));
     const server = new EtcdServer(folder, [await freePort(), await freePort()], options);
@@ -103,23 +103,23 @@ export class EtcdServer implements AsyncDisposable {
     await this.#end("SIGKILL");
   }
 
-  /** While it is not running: it comes back as a new, empty cluster. */
+  /** Call while it is stopped: it comes back as a new, empty cluster. */
   wipe(): void {
     rmSync(join(this.#folder, "data"), { recursive: true, force: true });
   }
 
-  /** While it is not running: puts its data aside, for `goBack`. */
+  /** Call while it is stopped: copies its data for `goBack`. */
   keepData(): void {
     cpSync(join(this.#folder, "data"), join(this.#folder, "kept"), { recursive: true });
   }
 
-  /** While it is not running: it comes back as it was when its data was kept. */
+  /** Call while it is stopped: it comes back with the copied data. */
   goBack(): void {
     this.wipe();
     cpSync(join(this.#folder, "kept"), join(this.#folder, "data"), { recursive: true });
   }
 
-  /** Keeps its connections open and answers nothing, like a machine that vanished. Settles when that is so. */
+  /** Keeps its connections open and answers nothing, like a machine that vanished. Resolves once it is stopped. */
   async pause(): Promise<void> {
     this.#child?.kill("SIGSTOP");
     const giveUp = Date.now() + STOP_MS;
@@ -133,14 +133,14 @@ export class EtcdServer implements AsyncDisposable {
     this.#child?.kill("SIGCONT");
   }
 
-  /** Calls etcd's JSON gateway, for what the store itself never does: users, roles, leases, foreign keys. */
+  /** Calls etcd's JSON gateway for requests that the store never makes: users, roles, leases, foreign keys. */
   async call(path: string, body: object, token?: string): Promise<Record<string, unknown>> {
     const { status, text } = await this.#post(path, JSON.stringify(body), token);
     if (status !== 200) throw new Error(`etcd ${path}: ${String(status)} ${text}`);
     return JSON.parse(text) as Record<string, unknown>;
   }
 
-  /** Root with password `root`, and each user with one role that may do anything under its prefix. */
+  /** Creates root with password `root`, and users with one role each that allows everything under its prefix. */
   async enableAuth(users: readonly { name: string; password: string; prefix: string }[]): Promise<void> {
     await this.call("/v3/auth/user/add", { name: "root", password: "root" });
     await this.call("/v3/auth/role/add", { name: "root" });
@@ -168,7 +168,7 @@ export class EtcdServer implements AsyncDisposable {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, "exit");
     child.kill(signal);
-    // A stopped process takes no SIGTERM before it goes on.
+    // A stopped process handles SIGTERM only after SIGCONT.
     if (signal === "SIGTERM") child.kill("SIGCONT");
     const stop = new AbortController();
     const late = delay(STOP_MS, undefined, { signal: stop.signal }).then(
@@ -182,7 +182,7 @@ export class EtcdServer implements AsyncDisposable {
 
   async #isReady(): Promise<boolean> {
     try {
-      // A linearizable read needs a leader; with users it is refused, which also takes a server that works.
+      // A linearizable read needs a leader. With users it is refused, which also takes a working server.
       const { status, text } = await this.#post("/v3/kv/range", JSON.stringify({ key: base64("ready") }));
       return status === 200 || text.includes("user name is empty");
     } catch {
@@ -228,7 +228,7 @@ function noSyncFlags(): string[] {
   }
 }
 
-/** The signal takes effect on each thread by itself. Where there is no /proc, it is believed to be quick. */
+/** The signal stops each thread separately. Without /proc it is assumed to be quick. */
 function isStopped(pid: number | undefined): boolean {
   const threads = `/proc/${String(pid)}/task`;
   if (!existsSync(threads)) return true;
@@ -237,7 +237,7 @@ function isStopped(pid: number | undefined): boolean {
   );
 }
 
-/** A process that was killed has no time to clean up; its pipes close all the same. */
+/** A killed process cannot clean up, but its pipes close: the watcher then ends the server. */
 function watchOver(pid: number | undefined, folder: string): ChildProcess {
   const script = 'read -r _; kill -9 "$1"; rm -rf "$2"';
   const warden = spawn("sh", ["-c", script, "sh", String(pid), folder], {
@@ -263,7 +263,7 @@ function tlsFlags(folder: string): string[] {
   ];
 }
 
-/** An authority, and certificates signed by it for the server (127.0.0.1) and for one client. */
+/** A CA, and certificates signed by it for the server (127.0.0.1) and for one client. */
 function makeCertificates(folder: string): EtcdCertificates {
   const openssl = (...args: string[]): void => {
     execFileSync("openssl", args, { cwd: folder, stdio: ["ignore", "ignore", "ignore"] });

@@ -1,6 +1,6 @@
 /**
- * Real programs that some tests run against. A machine without one skips those tests and is told what to
- * install; with SETPOINT_REQUIRE_PEERS=1, as CI sets it, a missing peer is a failure instead.
+ * Real programs that some tests run against. A machine without one skips those tests and says what to install; with
+ * SETPOINT_REQUIRE_PEERS=1, as CI sets it, a missing peer is a failure instead.
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -19,7 +19,7 @@ export type Peer =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Looks for the program on PATH; says what to install when it is not there. */
+/** Looks for the program on PATH; says what to install if it is absent. */
 export function findPeer(name: PeerName, env: Environment = process.env): Peer {
   const path = (env["PATH"] ?? "")
     .split(delimiter)

@@ -1,4 +1,4 @@
-/** The layer table, and the only statement of it: who may import whom, type imports included. */
+/** The only layer table: allowed imports between folders, type imports included. */
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sourceFiles, withoutComments, type SourceFile } from "./source-files.ts";
@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "index.ts": ["cluster"],
 };
 
-/** A room of src/server imports itself and rooms on lower floors, type imports included. */
+/** A folder of src/server imports itself and folders on lower floors, type imports included. */
 const SERVER_FLOORS: readonly (readonly string[])[] = [
   ["objects", "pki"],
   ["request", "egress"],
@@ -122,7 +122,7 @@ function siblingEdges(sources: readonly SourceFile[]): ReadonlyMap<string, Reado
   return edges;
 }
 
-/** The edges of a circle, each with a file that makes it; empty when there is none. */
+/** Edges of a cycle, each with a file that makes it; empty if there is none. */
 function findCircle(edges: ReadonlyMap<string, ReadonlyMap<string, string>>): readonly string[] {
   const done = new Set<string>();
   const walk = (folder: string, way: readonly string[]): readonly string[] => {
@@ -153,7 +153,7 @@ function describeWay(
   });
 }
 
-/** Tests and what serves them alone. */
+/** Whether a file is a test, or only tests use it. */
 function isForTests(path: string): boolean {
   return /\.test\.ts$|fixture\.ts$|-world\.ts$|sample-requests\.ts$/.test(path);
 }

@@ -1,4 +1,4 @@
-/** Tests that need a peer: see find-peer.ts. */
+/** Tests that need a peer; find-peer.ts finds it. */
 import { describe, test } from "vitest";
 import { findPeer, type PeerName } from "./find-peer.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Time, randomness and order come from the Loop of src/base. The linter refuses the globals and modules; what it
- * has no rule for is looked for in the text here.
+ * Time, randomness and order come from the Loop of src/base. The linter refuses the globals and modules; this test searches the text for
+ * uses that no linter rule covers.
  */
 import { describe, expect, test } from "vitest";
 import { sourceFiles, withoutComments } from "./source-files.ts";

@@ -1,4 +1,4 @@
-/** Source text for the tests that hold rules no linter can express. */
+/** Source text for tests of rules that no linter can express. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 export interface SourceFile {
-  /** From the root of the repository, with forward slashes: `src/store/store.ts`. */
+  /** Path from the root of the repository, with forward slashes: `src/store/store.ts`. */
   readonly path: string;
   readonly text: string;
 }
@@ -20,7 +20,7 @@ export function sourceFiles(folder: string): readonly SourceFile[] {
     .map((file) => ({ path: relative(ROOT, file).split(sep).join("/"), text: readFileSync(file, "utf8") }));
 }
 
-/** The text with comments blanked out. A `//` directly after a colon is taken for a URL and stays. */
+/** The text with comments blanked out. A `//` directly after a colon counts as part of a URL and stays. */
 export function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm, "");
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
-/** How many there are. It may be lowered; raising it needs a reason in the commit. */
+/** Number of suppressions. It may be lowered; raising it needs a reason in the commit. */
 const ALLOWED = 0;
 
 const SUPPRESSION = /(?:ox|es)lint-disable|@ts-(?:ignore|expect-error|nocheck)/;

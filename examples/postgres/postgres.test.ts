@@ -47,7 +47,7 @@ describe.each([1, 2, 3])("a PostgresCluster, seed %s", (seed) => {
     expect(templateOf(cluster)).not.toEqual(template);
   });
 
-  test("gets back a child that somebody deletes or edits", async () => {
+  test("recreates a deleted child and repairs an edited one", async () => {
     await using cluster = await start(seed);
 
     await cluster.client(Service).delete({ name: "main-replicas" });

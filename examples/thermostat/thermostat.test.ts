@@ -37,7 +37,7 @@ describe.each([1, 2, 3])("a thermostat, seed %s", (seed) => {
     });
   });
 
-  test("makes the heater again when somebody deletes it", async () => {
+  test("creates the heater again after a user deletes it", async () => {
     await using cluster = await warmHall(seed);
 
     await cluster.client(ConfigMap).delete({ name: "hall-heater" });
