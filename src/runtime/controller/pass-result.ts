@@ -14,8 +14,8 @@ export type PassResult =
 /** Report of one pass, for tools that explain why an object changed. */
 export interface PassRecord {
   /** Id of the pass. Its requests carry the same id as their cause. */
-  /** Name of the controller. */
   readonly id: string;
+  /** Name of the controller. */
   readonly controller: string;
   readonly namespace: string;
   readonly name: string;
