@@ -28,22 +28,54 @@ interface Sample {
   /** File name that the page gives the sample; by its position otherwise. */
   readonly file: string;
   readonly text: string;
+  /** Content of the `text` block that follows the sample: its standard output. */
+  readonly output: string | undefined;
 }
 
 /** A code block with a language; blocks with `file=` belong to the project that the page builds. */
 function samplesOf(page: string): readonly Sample[] {
   const text = readFileSync(join(ROOT, page), "utf8");
-  const blocks = text.matchAll(/^```(?<language>ts|json)(?: file=(?<file>\S+))?\n(?<text>[^]*?)^```$/gm);
+  const blocks = text.matchAll(
+    /^```(?<language>ts|json)(?: file=(?<file>\S+))?\n(?<text>[^]*?)^```$(?:\n\n```text\n(?<output>[^]*?)^```$)?/gm,
+  );
   return [...blocks].map(({ groups = {} }, at) => ({
     language: groups["language"] ?? "",
     file: groups["file"] ?? `src/sample-${String(at)}.ts`,
     text: groups["text"] ?? "",
+    output: groups["output"],
   }));
 }
 
 const sampled = pages().filter(
   (page) => !NOT_COMPILED.includes(page) && samplesOf(page).some(({ language }) => language === "ts"),
 );
+
+const ENTRIES = ["index", "api/index", "client/index", "runtime/index", "store/index", "testing/index"];
+/** Interfaces whose members users write. */
+const OPTIONS: readonly (readonly [file: string, name: string])[] = [
+  ["runtime/controller/controller", "ControllerDefinition"],
+  ["runtime/kinds/resource-definition", "ResourceOptions"],
+  ["runtime/kinds/schema-part", "ObjectOptions"],
+  ["runtime/manager/manager", "ManagerSettings"],
+  ["cluster/in-program/start-cluster", "StartOptions"],
+];
+
+/** Names that an entry of the package exports, without types. */
+function exportedValues(entry: string): readonly string[] {
+  const text = readFileSync(join(ROOT, `src/${entry}.ts`), "utf8");
+  return [...text.matchAll(/^export \{(?<names>[^}]*)\}/gm)].flatMap(
+    ({ groups = {} }) => groups["names"]?.match(/\w+/g) ?? [],
+  );
+}
+
+/** Names of the members of an interface. */
+function membersOf([file, name]: readonly [string, string]): readonly string[] {
+  const text = readFileSync(join(ROOT, `src/${file}.ts`), "utf8");
+  const body = new RegExp(`^export interface ${name}\\b[^]*?^\\}`, "m").exec(text)?.[0] ?? "";
+  return [...body.matchAll(/^ {2}(?:readonly )?(?<member>\w+)\??[:(<]/gm)].map(
+    ({ groups = {} }) => groups["member"] ?? "",
+  );
+}
 
 /** Configuration for pages that bring none. */
 const TSCONFIG = JSON.stringify({
@@ -86,6 +118,22 @@ describe("documentation", () => {
     expect(consumer.compile(folder)).toEqual({ code: 0, output: "" });
     const hasTests = samplesOf(page).some(({ file }) => file.endsWith(".test.ts"));
     if (hasTests) expect(consumer.node(["--test", "dist/"], folder)).toMatchObject({ code: 0 });
+    for (const { file, output } of samplesOf(page)) {
+      if (output === undefined) continue;
+      const program = file.replace(/^src\//, "dist/").replace(/\.ts$/, ".js");
+      expect(consumer.node([program], folder), `output of ${file}`).toEqual({ code: 0, output });
+    }
+  });
+
+  test("every value that the package exports, and every option of the SDK, is explained", () => {
+    const text = pages()
+      .filter((page) => page.startsWith("docs/"))
+      .map((page) => readFileSync(join(ROOT, page), "utf8"))
+      .join("\n");
+    const names = [...ENTRIES.flatMap(exportedValues), ...OPTIONS.flatMap(membersOf)];
+
+    expect(names.length).toBeGreaterThan(80);
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
   });
 
   test("the samples in the README run", () => {
