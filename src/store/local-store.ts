@@ -20,7 +20,7 @@ import { MAX_CHANGES } from "./store.ts";
 import type {
   Committed,
   Entry,
-  Glance,
+  Lookup,
   Store,
   StoreHealth,
   StoreSpace,
@@ -57,7 +57,7 @@ type Phase =
 
 export class LocalStore implements Store {
   readonly ended: Promise<void>;
-  readonly acceptedNow: Glance = {
+  readonly acceptedNow: Lookup = {
     get: (key) => this.#accepted.get(key),
     mark: (prefix) => this.#accepted.mark(prefix),
   };

@@ -55,7 +55,7 @@ export interface View {
 }
 
 /** Reads of a changing state; each answer is valid until the next write. */
-export type Glance = Pick<View, "get" | "mark">;
+export type Lookup = Pick<View, "get" | "mark">;
 
 declare const marked: unique symbol;
 
@@ -180,7 +180,7 @@ export interface Store {
   readonly accepted: View;
 
   /** Reads of `accepted` without creating a view, which costs as much as a small write. */
-  readonly acceptedNow: Glance;
+  readonly acceptedNow: Lookup;
 
   /**
    * Defined while an accepted write is not visible. Resolves with true once all are visible, with false if some were

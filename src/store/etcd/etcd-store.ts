@@ -14,7 +14,7 @@ import { Mirror } from "../mirror.ts";
 import type { State } from "../state.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { prefixEnd } from "../store.ts";
-import type { Committed, Glance, Store, StoreHealth, StoreSpace, Transaction } from "../store.ts";
+import type { Committed, Lookup, Store, StoreHealth, StoreSpace, Transaction } from "../store.ts";
 import type { View, Watch, WatchOptions } from "../store.ts";
 import { compactEtcd, Compactor } from "./compactor.ts";
 import { EtcdArchive } from "./etcd-archive.ts";
@@ -160,7 +160,7 @@ export class EtcdStore implements Store {
     return this.#mirror.state;
   }
 
-  get acceptedNow(): Glance {
+  get acceptedNow(): Lookup {
     return this.#mirror.state;
   }
 

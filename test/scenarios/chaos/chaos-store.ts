@@ -13,7 +13,7 @@ import { isStoreError, StoreError } from "../../../src/store/store-error.ts";
 import type {
   Committed,
   Entry,
-  Glance,
+  Lookup,
   Store,
   StoreHealth,
   StoreSpace,
@@ -66,7 +66,7 @@ export class FollowerStore implements Store {
     return this.#mirror.state;
   }
 
-  get acceptedNow(): Glance {
+  get acceptedNow(): Lookup {
     return this.#mirror.state;
   }
 

@@ -16,7 +16,7 @@ import type {
   Transaction,
 } from "../../../store/store.ts";
 import type {
-  Glance,
+  Lookup,
   Mark,
   MarkedChanges,
   View,
@@ -112,7 +112,7 @@ export class ObjectStore implements Store {
   /** Prefixes whose entries were read once, or are being read. Bounded by the number of resources. */
   readonly #begun = new Map<string, Promise<void> | "read">();
   readonly #views = new WeakMap<View, View>();
-  readonly acceptedNow: Glance;
+  readonly acceptedNow: Lookup;
 
   constructor(options: ObjectStoreOptions) {
     const { store } = options;

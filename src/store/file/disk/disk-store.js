@@ -6,7 +6,7 @@ import { createStore, findStore, makeDirectory, storePaths } from "./install.js"
 import { loadStore } from "./load.js";
 import { lockDirectory } from "./lock.js";
 import { Marker, readMark } from "./marker.js";
-import { glance, readFields, revisionOf, viewOf } from "./record.js";
+import { readRecordHead, readFields, revisionOf, viewOf } from "./record.js";
 import { WritableDatabase } from "./writable.js";
 
 /** @typedef {import("./database.js").Meta} Meta */
@@ -230,7 +230,7 @@ function nextHead(head, records) {
   let last = 0;
   const view = viewOf(records);
   for (let start = 0; start < records.length;) {
-    const { id, end } = glance(view, start);
+    const { id, end } = readRecordHead(view, start);
     const next = revisionOf(id);
     if (next !== revision && next !== revision + 1)
       throw new StoreFault(

@@ -3,7 +3,7 @@
  * Index in memory of the log's records and those that they supersede, 20 bytes each, so that cutting history reads no
  * superseded values. Records come from the writers or were checked when the store was loaded.
  */
-import { glance, revisionOf, ROWS_PER_REVISION, viewOf } from "./record.js";
+import { readRecordHead, revisionOf, ROWS_PER_REVISION, viewOf } from "./record.js";
 
 /**
  * A cut of history in progress. Records superseded up to its target are skipped, however the cut is divided into steps.
@@ -49,7 +49,7 @@ export class LogIndex {
   add(records) {
     const view = viewOf(records);
     for (let start = 0; start < records.length;) {
-      const { id, prevId, isDeletion, end } = glance(view, start);
+      const { id, prevId, isDeletion, end } = readRecordHead(view, start);
       if (this.#end === this.#ids.length) this.#makeRoom();
       this.#ids[this.#end] = id;
       this.#prevIds[this.#end] = isDeletion ? -prevId : prevId;

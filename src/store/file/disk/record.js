@@ -178,7 +178,7 @@ export function viewOf(records) {
  * @param {DataView} view
  * @param {number} start
  */
-export function glance(view, start) {
+export function readRecordHead(view, start) {
   const valueLength = view.getInt32(start + 12, true);
   return {
     id: view.getFloat64(start, true),
