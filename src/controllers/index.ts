@@ -36,14 +36,14 @@ import { serviceAccountController } from "./service-account.ts";
 import { serviceCidrController } from "./service-cidr.ts";
 import { statefulSetController } from "./stateful-set/controller.ts";
 import { ttlAfterFinishedController } from "./ttl-after-finished.ts";
-import { claimController } from "./volume/claim.ts";
-import { defaultStorageClass } from "./volume/default-class.ts";
+import { defaultStorageClass } from "./volume/default-storage-class.ts";
 import {
   attributesProtectionController,
   claimProtectionController,
   volumeProtectionController,
 } from "./volume/protection.ts";
 import { hostPathProvisioner } from "./volume/provisioner.ts";
+import { claimController } from "./volume/volume-claim.ts";
 import { volumeController } from "./volume/volume.ts";
 
 export const controllers: readonly Controller[] = [

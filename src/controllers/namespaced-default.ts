@@ -4,7 +4,7 @@ import { isApiError } from "../api/errors/api-error.ts";
 import type { Namespace } from "../api/generated/types/core-v1.ts";
 import { watching } from "../runtime/controller/controller.ts";
 import type { WatchMapping } from "../runtime/controller/controller.ts";
-import { isNamespaceEnding } from "./ending-namespace.ts";
+import { isNamespaceTerminating } from "./terminating-namespace.ts";
 
 export function isActive({ metadata, status }: Namespace): boolean {
   return metadata.deletionTimestamp === undefined && status.phase !== "Terminating";
@@ -25,7 +25,7 @@ export async function createUnlessPresent(creation: Promise<unknown>): Promise<v
     await creation;
   } catch (error) {
     const isFine =
-      isApiError(error, "AlreadyExists") || isApiError(error, "NotFound") || isNamespaceEnding(error);
+      isApiError(error, "AlreadyExists") || isApiError(error, "NotFound") || isNamespaceTerminating(error);
     if (!isFine) throw error;
   }
 }

@@ -10,7 +10,7 @@ import { Pod } from "../api/generated/types/core-v1.ts";
 import { defineController } from "../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 import { controllerOf } from "../runtime/refs/owner-reference.ts";
-import { keepReplicas } from "./pods/keep-replicas.ts";
+import { manageReplicas } from "./pods/manage-replicas.ts";
 import { orphanedPods } from "./pods/orphaned-pods.ts";
 import { planReplicas } from "./pods/plan-replicas.ts";
 import type { ReplicaCounts } from "./pods/plan-replicas.ts";
@@ -30,7 +30,7 @@ async function reconcile(rs: ReplicaSet, context: ReconcileContext): Promise<Out
   const now = context.clock.now();
   const plan = planReplicas(goalOf(rs), pods, { siblings: siblingPods(rs, context.cache), now });
 
-  const failure = await keepReplicas(rs, rs.spec.template, { plan, context });
+  const failure = await manageReplicas(rs, rs.spec.template, { plan, context });
   // Deployments trust these counts once `observedGeneration` is current, so they must exclude the pods just deleted.
   const counts = failure === undefined ? plan.countsAfter : plan.counts;
   await context.updateStatus(rs, statusOf(rs, counts, { failure, now }));

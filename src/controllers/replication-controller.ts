@@ -9,7 +9,7 @@ import type { PodTemplateSpec, ReplicationControllerStatus } from "../api/genera
 import type { LabelSelector } from "../api/generated/types/meta-v1.ts";
 import { defineController } from "../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
-import { keepReplicas } from "./pods/keep-replicas.ts";
+import { manageReplicas } from "./pods/manage-replicas.ts";
 import { orphanedPods } from "./pods/orphaned-pods.ts";
 import { planReplicas } from "./pods/plan-replicas.ts";
 import type { ReplicaCounts } from "./pods/plan-replicas.ts";
@@ -36,7 +36,7 @@ async function reconcile(rc: ReplicationController, context: ReconcileContext): 
   const goal = { replicas, minReadySeconds, selector, template, isDeleted };
   const plan = planReplicas(goal, pods, { siblings: [], now });
 
-  const failure = await keepReplicas(rc, template, { plan, context });
+  const failure = await manageReplicas(rc, template, { plan, context });
   const counts = failure === undefined ? plan.countsAfter : plan.counts;
   await context.updateStatus(rc, statusOf(rc, counts, { failure, now }));
   if (failure !== undefined) throw failure.error;

@@ -12,7 +12,7 @@ import { labelsMatch } from "../../api/selectors/label-selector.ts";
 import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { keyText } from "../../runtime/refs/cache-key.ts";
-import { runMemory } from "../run-memory.ts";
+import { perRunState } from "../per-run-state.ts";
 
 interface KnownSelector {
   readonly text: string;
@@ -21,7 +21,7 @@ interface KnownSelector {
 }
 
 /** Selectors by autoscaler. */
-const selectorsIn = runMemory(() => new Map<string, KnownSelector>());
+const selectorsIn = perRunState(() => new Map<string, KnownSelector>());
 
 export function noteSelector(hpa: ObjectKey, text: string, cache: CacheReader): void {
   const selectors = selectorsIn(cache);
@@ -33,7 +33,7 @@ export function forgetSelector(hpa: ObjectKey, cache: CacheReader): void {
   selectorsIn(cache).delete(keyText(hpa));
 }
 
-export interface Claim {
+export interface SelectedPods {
   readonly hpa: HorizontalPodAutoscaler;
   readonly selector: string;
   /** Pods that the selector selects. */
@@ -41,7 +41,7 @@ export interface Claim {
 }
 
 export function findCompetitors(
-  { hpa, selector, pods }: Claim,
+  { hpa, selector, pods }: SelectedPods,
   cache: CacheReader,
 ): readonly HorizontalPodAutoscaler[] {
   if (pods.length === 0) return [];

@@ -2,7 +2,7 @@
  * Scales the target of each HorizontalPodAutoscaler by its metrics.
  *
  * Reads HorizontalPodAutoscalers, Pods, the target's scale subresource and the metrics APIs. Writes the target's scale, the autoscaler's
- * status, and an annotation with its recent history (history.ts).
+ * status, and an annotation with its recent history (scale-history.ts).
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
@@ -12,15 +12,15 @@ import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
+import { statusOf } from "./autoscaler-status.ts";
 import { findCompetitors, forgetSelector, matching, noteSelector } from "./competing-autoscalers.ts";
-import { HISTORY_ANNOTATION, PERIOD_MS, writeHistory } from "./history.ts";
-import type { History } from "./history.ts";
 import { readMetrics } from "./metric-source.ts";
 import { planByMetrics, planBySize, undecided } from "./plan-scale.ts";
 import type { ScalePlan } from "./plan-scale.ts";
-import { statusOf } from "./status.ts";
-import { readTarget, rescale } from "./target.ts";
-import type { Target } from "./target.ts";
+import { HISTORY_ANNOTATION, PERIOD_MS, writeHistory } from "./scale-history.ts";
+import type { ScaleHistory } from "./scale-history.ts";
+import { readTarget, rescale } from "./scale-target.ts";
+import type { ScaleTarget } from "./scale-target.ts";
 
 const NEXT_CHECK = { recheckAfterMs: PERIOD_MS, timer: "periodic" } as const;
 
@@ -58,7 +58,7 @@ async function reconcile(hpa: HorizontalPodAutoscaler, context: ReconcileContext
   return NEXT_CHECK;
 }
 
-type FoundTarget = Extract<Target, { readonly type: "found" }>;
+type FoundTarget = Extract<ScaleTarget, { readonly type: "found" }>;
 
 const SCALE_READ: NewCondition = {
   type: "AbleToScale",
@@ -122,7 +122,7 @@ function findPods(
 /** Runs before the target is scaled. Otherwise a crash in between would let the same scale policy apply twice in one period. */
 async function remember(
   hpa: HorizontalPodAutoscaler,
-  history: History,
+  history: ScaleHistory,
   { client }: ReconcileContext,
 ): Promise<HorizontalPodAutoscaler> {
   const changes = { metadata: { annotations: { [HISTORY_ANNOTATION]: writeHistory(history) } } };

@@ -6,7 +6,7 @@ import { createClient } from "../../client/api-client.ts";
 import { scripted, settled } from "../../client/fixture.ts";
 import type { ScriptedAnswer } from "../../client/fixture.ts";
 import { readMetrics } from "./metric-source.ts";
-import type { Reading } from "./pod-metric.ts";
+import type { MetricReading } from "./pod-metric.ts";
 
 const TARGET = { type: "AverageValue", averageValue: "1" };
 const QUEUE = { name: "queue", selector: { matchLabels: { tier: "web" } } };
@@ -42,7 +42,7 @@ const list = (...items: readonly object[]): ScriptedAnswer => ({ value: { items 
 async function read(
   metrics: readonly MetricSpec[],
   answers: readonly ScriptedAnswer[],
-): Promise<{ readonly readings: readonly Reading[]; readonly asked: readonly string[] }> {
+): Promise<{ readonly readings: readonly MetricReading[]; readonly asked: readonly string[] }> {
   const loop = new VirtualLoop({ seed: 1 });
   const transport = scripted(answers);
   const client = createClient(transport, { loop });

@@ -11,7 +11,7 @@ import { compileLabelSelector, labelSelectorText } from "../../api/selectors/lab
 import { parseDuration } from "../../api/values/time.ts";
 import type { Client } from "../../client/client.ts";
 import { milliOf } from "./pod-groups.ts";
-import type { PodMetric, Reading } from "./pod-metric.ts";
+import type { PodMetric, MetricReading } from "./pod-metric.ts";
 
 const RESOURCE_API = "/apis/metrics.k8s.io/v1beta1";
 const CUSTOM_GROUP = "custom.metrics.k8s.io";
@@ -30,7 +30,7 @@ export interface MetricPlace {
 export async function readMetrics(
   metrics: readonly MetricSpec[],
   place: MetricPlace,
-): Promise<readonly Reading[]> {
+): Promise<readonly MetricReading[]> {
   // One response contains all resources of all pods.
   let usage: Promise<readonly JsonObject[]> | undefined;
   const readUsage = (): Promise<readonly JsonObject[]> => (usage ??= readItems(usageRequest(place), place));
@@ -41,7 +41,7 @@ async function readingOf(
   metric: MetricSpec,
   place: MetricPlace,
   readUsage: () => Promise<readonly JsonObject[]>,
-): Promise<Reading> {
+): Promise<MetricReading> {
   const { type, resource, containerResource, pods, object, external } = metric;
   if (type === "Resource" && resource !== undefined)
     return attempt("resource", async () => usageReading(await readUsage(), { ...resource, container: "" }));
@@ -57,7 +57,7 @@ async function readingOf(
 type Api = "resource" | "custom" | "external";
 
 /** Turns API errors and malformed responses into failed readings with upstream's messages. */
-async function attempt(api: Api, read: () => Promise<Reading>): Promise<Reading> {
+async function attempt(api: Api, read: () => Promise<MetricReading>): Promise<MetricReading> {
   try {
     return await read();
   } catch (error) {
@@ -66,7 +66,7 @@ async function attempt(api: Api, read: () => Promise<Reading>): Promise<Reading>
   }
 }
 
-function failed(message: string): Reading {
+function failed(message: string): MetricReading {
   return { type: "failed", message };
 }
 
@@ -106,7 +106,7 @@ const UNKNOWN = "the server could not find the requested resource";
 function usageReading(
   items: readonly JsonObject[],
   { name: resource, container }: { readonly name: string; readonly container: string },
-): Reading {
+): MetricReading {
   if (items.length === 0) return failed("no metrics returned from resource metrics API");
   const metrics = new Map<string, PodMetric>();
   for (const item of items) {
@@ -128,7 +128,7 @@ function usageReading(
   return { type: "pods", metrics };
 }
 
-async function podsReading(metric: MetricIdentifier, place: MetricPlace): Promise<Reading> {
+async function podsReading(metric: MetricIdentifier, place: MetricPlace): Promise<MetricReading> {
   const { namespace, selector } = place;
   const items = await readCustom(`namespaces/${namespace}/pods/*/${encodeURIComponent(metric.name)}`, place, {
     ...metricQuery(metric),
@@ -142,7 +142,7 @@ async function podsReading(metric: MetricIdentifier, place: MetricPlace): Promis
   return { type: "pods", metrics: new Map(entries) };
 }
 
-async function objectReading(source: ObjectMetricSource, place: MetricPlace): Promise<Reading> {
+async function objectReading(source: ObjectMetricSource, place: MetricPlace): Promise<MetricReading> {
   const { metric, describedObject } = source;
   const reading = await attempt("custom", async () => {
     const path = await objectPath(source, place);
@@ -170,7 +170,7 @@ async function objectPath(
   return type.namespaced ? `namespaces/${namespace}/${path}` : path;
 }
 
-async function externalReading(metric: MetricIdentifier, place: MetricPlace): Promise<Reading> {
+async function externalReading(metric: MetricIdentifier, place: MetricPlace): Promise<MetricReading> {
   const { namespace } = place;
   const { metricLabelSelector: labelSelector } = metricQuery(metric);
   const items = await readItems(

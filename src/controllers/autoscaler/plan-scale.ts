@@ -9,19 +9,19 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { parseQuantity, quantityToNumber } from "../../api/values/quantity.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
-import { HISTORY_ANNOTATION, readHistory, trimmed, withChange, withRecommendation } from "./history.ts";
-import type { History } from "./history.ts";
-import { limitSize, windowsOf } from "./limits.ts";
-import type { Reading } from "./pod-metric.ts";
+import type { MetricReading } from "./pod-metric.ts";
 import { propose } from "./proposal.ts";
 import type { Proposal } from "./proposal.ts";
 import type { Tolerances } from "./replica-count.ts";
+import { HISTORY_ANNOTATION, readHistory, trimmed, withChange, withRecommendation } from "./scale-history.ts";
+import type { ScaleHistory } from "./scale-history.ts";
+import { limitSize, windowsOf } from "./scale-limits.ts";
 
 const TOLERANCE = 0.1;
 /** Upper bound of a size: the greatest int32. */
 const REPLICAS_MAX = 2 ** 31 - 1;
 
-export interface Observed {
+export interface ObservedScale {
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly pods: readonly Pod[];
@@ -37,7 +37,7 @@ export interface ScalePlan {
   /** True if no size could be computed; the status then keeps its desired size. */
   readonly isUndecided?: boolean;
   /** Undefined if the annotation stays unchanged. */
-  readonly history?: History;
+  readonly history?: ScaleHistory;
 }
 
 /** Undefined if the size follows from the metrics. */
@@ -69,7 +69,7 @@ function changedHistory(
   { spec, metadata }: HorizontalPodAutoscaler,
   { from, to }: { readonly from: number; readonly to: number },
   now: number,
-): History | undefined {
+): ScaleHistory | undefined {
   if (spec.behavior === undefined) return undefined;
   const known = readHistory(metadata.annotations?.[HISTORY_ANNOTATION]);
   const base = known ?? { recommended: from, earlier: [], changes: [] };
@@ -78,8 +78,8 @@ function changedHistory(
 
 export function planByMetrics(
   hpa: HorizontalPodAutoscaler,
-  readings: readonly Reading[],
-  observed: Observed,
+  readings: readonly MetricReading[],
+  observed: ObservedScale,
 ): ScalePlan {
   const { metrics = [] } = hpa.spec;
   const proposals = proposalsOf(metrics, readings, { hpa, observed });
@@ -141,12 +141,12 @@ function failureText(proposals: readonly Proposal[], first: string): string {
 
 interface Circumstances {
   readonly hpa: HorizontalPodAutoscaler;
-  readonly observed: Observed;
+  readonly observed: ObservedScale;
 }
 
 function proposalsOf(
   metrics: readonly MetricSpec[],
-  readings: readonly Reading[],
+  readings: readonly MetricReading[],
   { hpa, observed }: Circumstances,
 ): readonly Proposal[] {
   const { specReplicas: currentReplicas, statusReplicas, pods, now } = observed;
@@ -168,7 +168,7 @@ function toleranceOf(rules: HPAScalingRules | undefined): number {
 function follow(
   hpa: HorizontalPodAutoscaler,
   { replicas, name }: { readonly replicas: number; readonly name: string },
-  { specReplicas, now }: Observed,
+  { specReplicas, now }: ObservedScale,
 ): Pick<ScalePlan, "rescale" | "conditions" | "history"> {
   const { minReplicas = 1, maxReplicas, behavior } = hpa.spec;
   const known = readHistory(hpa.metadata.annotations?.[HISTORY_ANNOTATION]);

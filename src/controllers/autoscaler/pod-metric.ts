@@ -10,7 +10,7 @@ export interface PodMetric {
 export type PodMetrics = ReadonlyMap<string, PodMetric>;
 
 /** Result of reading one metric. */
-export type Reading =
+export type MetricReading =
   | { readonly type: "pods"; readonly metrics: PodMetrics }
   /** Value of one object or of an external metric, in thousandths. */
   | { readonly type: "value"; readonly milli: number }

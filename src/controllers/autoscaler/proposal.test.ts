@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { MetricSpec, MetricTarget } from "../../api/generated/types/autoscaling-v2.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import type { Reading } from "./pod-metric.ts";
+import type { MetricReading } from "./pod-metric.ts";
 import { propose } from "./proposal.ts";
 
 const NOW = Date.parse("2026-01-01T01:00:00Z");
@@ -24,11 +24,11 @@ const SIZING = {
   now: NOW,
 };
 
-const measured = (milli: number): Reading => ({
+const measured = (milli: number): MetricReading => ({
   type: "pods",
   metrics: new Map(["a", "b"].map((name) => [name, { milli, at: NOW, windowMs: 15_000 }])),
 });
-const value = (milli: number): Reading => ({ type: "value", milli });
+const value = (milli: number): MetricReading => ({ type: "value", milli });
 const metric = { name: "qps" };
 const web = { kind: "Service", name: "web" };
 
@@ -41,7 +41,7 @@ const ten = { type: "AverageValue", averageValue: "10" };
 const external = (target: MetricTarget): MetricSpec => ({ type: "External", external: { metric, target } });
 
 describe("a metric proposes a size", () => {
-  test.each<[string, MetricSpec, Reading, object]>([
+  test.each<[string, MetricSpec, MetricReading, object]>([
     [
       "cpu resource utilization (percentage of request)",
       resource("cpu", half),

@@ -12,7 +12,7 @@ import type {
 import { formatQuantity } from "../../api/values/quantity.ts";
 import { milliOf } from "./pod-groups.ts";
 import { MetricError } from "./pod-metric.ts";
-import type { Reading } from "./pod-metric.ts";
+import type { MetricReading } from "./pod-metric.ts";
 import { countForAverage, countForShare, countForUtilization, countForValue } from "./replica-count.ts";
 import type { Sizing } from "./replica-count.ts";
 
@@ -39,7 +39,7 @@ export type Proposal =
 
 type Proposed = Omit<Extract<Proposal, { readonly type: "proposed" }>, "type">;
 
-export function propose(metric: MetricSpec, reading: Reading, sizing: MetricSizing): Proposal {
+export function propose(metric: MetricSpec, reading: MetricReading, sizing: MetricSizing): Proposal {
   const { reason, prefix, count } = kindOf(metric);
   try {
     return { type: "proposed", ...count(reading, sizing) };
@@ -52,7 +52,7 @@ export function propose(metric: MetricSpec, reading: Reading, sizing: MetricSizi
 interface MetricKind {
   readonly reason: string;
   readonly prefix: string;
-  readonly count: (reading: Reading, sizing: MetricSizing) => Proposed;
+  readonly count: (reading: MetricReading, sizing: MetricSizing) => Proposed;
 }
 
 function kindOf(metric: MetricSpec): MetricKind {
@@ -88,7 +88,7 @@ function kindOf(metric: MetricSpec): MetricKind {
   return { reason: "InvalidMetricSourceType", prefix: problem, count: () => refuse(problem) };
 }
 
-type Seen = readonly [reading: Reading, sizing: MetricSizing];
+type Seen = readonly [reading: MetricReading, sizing: MetricSizing];
 
 function resourceCount(
   { name: resource, container, target }: ContainerResourceMetricSource,
@@ -127,7 +127,10 @@ function resourceCount(
   });
 }
 
-function podsOf(reading: Reading, resource: string): Extract<Reading, { type: "pods" }>["metrics"] {
+function podsOf(
+  reading: MetricReading,
+  resource: string,
+): Extract<MetricReading, { type: "pods" }>["metrics"] {
   if (reading.type === "pods") return reading.metrics;
   const why = reading.type === "failed" ? reading.message : "expected metrics of pods";
   return refuse(`unable to get metrics for resource ${resource}: ${why}`);
@@ -195,7 +198,7 @@ function targetMilli(target: MetricTarget, member: "value" | "averageValue"): nu
     : refuse("invalid metric source: neither a value target nor an average value target was set");
 }
 
-function whyOf(reading: Reading): string {
+function whyOf(reading: MetricReading): string {
   return reading.type === "failed" ? reading.message : "it is measured in another way";
 }
 

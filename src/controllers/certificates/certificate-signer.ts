@@ -31,7 +31,10 @@ export function certificateSigner({ cert, key, loop }: SigningAuthority): Certif
   const random = loop.random("certificate-serial");
   return {
     sign: (wanted, expirationSeconds) =>
-      loop.outside("crypto", make({ wanted, cert, key, random, ...lifeOf(expirationSeconds, loop.now()) })),
+      loop.outside(
+        "crypto",
+        make({ wanted, cert, key, random, ...validityOf(expirationSeconds, loop.now()) }),
+      ),
   };
 }
 
@@ -41,7 +44,7 @@ interface Life {
 }
 
 /** Validity before it is capped at the authority's own expiry. Pure. */
-export function lifeOf(expirationSeconds: number | undefined, now: number): Life {
+export function validityOf(expirationSeconds: number | undefined, now: number): Life {
   const askedMs = expirationSeconds === undefined ? LIFE_MS : expirationSeconds * 1000;
   const lifeMs = Math.max(LIFE_MIN_MS, Math.min(askedMs, LIFE_MS));
   const notBefore = now - BACKDATE_MS;

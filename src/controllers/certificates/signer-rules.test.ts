@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
 import type { CertificateRequest } from "../../api/certificates/certificate-request.ts";
-import { lifeOf } from "./certificate-signer.ts";
+import { validityOf } from "./certificate-signer.ts";
 import { SIGNER_RULES } from "./signer-rules.ts";
 import type { SigningRequest } from "./signer-rules.ts";
 
@@ -121,7 +121,7 @@ describe("a certificate", () => {
     [3600, HOUR_MS],
     [24 * 3600, 24 * HOUR_MS - 300_000],
   ])("requested for %j seconds expires %d ms from now", (seconds, leftMs) => {
-    const { notBefore, notAfter } = lifeOf(seconds, NOW);
+    const { notBefore, notAfter } = validityOf(seconds, NOW);
 
     expect(notAfter - NOW).toBe(leftMs);
     expect(NOW - notBefore).toBe(300_000);

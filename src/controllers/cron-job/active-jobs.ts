@@ -2,7 +2,7 @@
 import type { CronJob, CronJobStatus, Job } from "../../api/generated/types/batch-v1.ts";
 import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
 
-export interface JobNews {
+export interface JobSummary {
   readonly active: readonly ObjectReference[];
   readonly lastSuccessfulTime: string | undefined;
   /** Jobs that finished since the last reconcile. */
@@ -13,7 +13,7 @@ export interface JobNews {
   readonly missing: readonly ObjectReference[];
 }
 
-export function readJobs({ status }: CronJob, jobs: readonly Job[]): JobNews {
+export function readJobs({ status }: CronJob, jobs: readonly Job[]): JobSummary {
   const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]));
   const known = status.active ?? [];
   const knownUids = new Set(known.map(({ uid }) => uid));
@@ -21,16 +21,18 @@ export function readJobs({ status }: CronJob, jobs: readonly Job[]): JobNews {
   return {
     active: known.filter((reference) => {
       const job = jobOf(reference);
-      return job !== undefined && endingOf(job) === undefined;
+      return job !== undefined && finishedConditionOf(job) === undefined;
     }),
     lastSuccessfulTime: latestSuccess(status, jobs),
-    ended: jobs.filter((job) => knownUids.has(job.metadata.uid) && endingOf(job) !== undefined),
-    unexpected: jobs.filter((job) => !knownUids.has(job.metadata.uid) && endingOf(job) === undefined),
+    ended: jobs.filter((job) => knownUids.has(job.metadata.uid) && finishedConditionOf(job) !== undefined),
+    unexpected: jobs.filter(
+      (job) => !knownUids.has(job.metadata.uid) && finishedConditionOf(job) === undefined,
+    ),
     missing: known.filter((reference) => jobOf(reference) === undefined),
   };
 }
 
-export function endingOf({ status }: Job): "Complete" | "Failed" | undefined {
+export function finishedConditionOf({ status }: Job): "Complete" | "Failed" | undefined {
   const ending = status.conditions?.find(
     (condition) =>
       (condition.type === "Complete" || condition.type === "Failed") && condition.status === "True",
@@ -43,7 +45,7 @@ function latestSuccess({ lastSuccessfulTime }: CronJobStatus, jobs: readonly Job
   let latest = lastSuccessfulTime;
   for (const job of jobs) {
     const { completionTime } = job.status;
-    if (endingOf(job) !== "Complete" || completionTime === undefined) continue;
+    if (finishedConditionOf(job) !== "Complete" || completionTime === undefined) continue;
     if (latest === undefined || completionTime > latest) latest = completionTime;
   }
   return latest;
@@ -53,7 +55,7 @@ function latestSuccess({ lastSuccessfulTime }: CronJobStatus, jobs: readonly Job
 export function planHistory({ spec }: CronJob, jobs: readonly Job[]): readonly Job[] {
   const kept = jobs.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const ended = (how: "Complete" | "Failed"): readonly Job[] =>
-    kept.filter((job) => endingOf(job) === how).toSorted(compareStart);
+    kept.filter((job) => finishedConditionOf(job) === how).toSorted(compareStart);
   return [
     ...oldest(ended("Complete"), spec.successfulJobsHistoryLimit),
     ...oldest(ended("Failed"), spec.failedJobsHistoryLimit),

@@ -13,10 +13,10 @@ import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { isControlledBy } from "../../runtime/refs/owner-reference.ts";
-import { isNamespaceEnding } from "../ending-namespace.ts";
 import { textOf } from "../pods/pod-changes.ts";
-import { endingOf, planHistory, readJobs } from "./active-jobs.ts";
-import type { JobNews } from "./active-jobs.ts";
+import { isNamespaceTerminating } from "../terminating-namespace.ts";
+import { finishedConditionOf, planHistory, readJobs } from "./active-jobs.ts";
+import type { JobSummary } from "./active-jobs.ts";
 import { isMadeFor, jobName, newJob } from "./new-job.ts";
 import { planRun } from "./plan-run.ts";
 import type { RunPlan } from "./plan-run.ts";
@@ -40,7 +40,7 @@ export const cronJobController = defineController({
  * that would notice.
  */
 function recordersOf({ before, after }: ObjectChange<Job>, read: CacheReader): readonly ObjectKey[] {
-  if (after !== undefined && endingOf(after) === undefined) return [];
+  if (after !== undefined && finishedConditionOf(after) === undefined) return [];
   const { uid = "" } = (after ?? before)?.metadata ?? {};
   return read(CronJob)
     .indexed(RECORDED, uid)
@@ -122,7 +122,7 @@ async function createJob(cronJob: CronJob, at: number, context: ReconcileContext
     context.event(cronJob, { type: "Normal", reason: "SuccessfulCreate", message });
     return job;
   } catch (error) {
-    if (isNamespaceEnding(error)) return undefined;
+    if (isNamespaceTerminating(error)) return undefined;
     if (isApiError(error, "AlreadyExists")) return await findOwn(cronJob, at, context);
     const message = `Error creating job: ${textOf(error)}`;
     context.event(cronJob, { type: "Warning", reason: "FailedCreate", message });
@@ -168,7 +168,7 @@ async function stillRunning(
     const { name = "", uid } = reference;
     // The controller never writes a reference without a name.
     const live = name === "" ? undefined : await findJob(cronJob, name, context);
-    if (live?.metadata.uid === uid && live !== undefined && endingOf(live) === undefined) {
+    if (live?.metadata.uid === uid && live !== undefined && finishedConditionOf(live) === undefined) {
       found.push(reference);
       continue;
     }
@@ -178,9 +178,9 @@ async function stillRunning(
   return found;
 }
 
-function reportJobs(cronJob: CronJob, { ended, unexpected }: JobNews, context: ReconcileContext): void {
+function reportJobs(cronJob: CronJob, { ended, unexpected }: JobSummary, context: ReconcileContext): void {
   for (const job of ended) {
-    const message = `Saw completed job: ${job.metadata.name}, condition: ${endingOf(job) ?? ""}`;
+    const message = `Saw completed job: ${job.metadata.name}, condition: ${finishedConditionOf(job) ?? ""}`;
     context.event(cronJob, { type: "Normal", reason: "SawCompletedJob", message });
   }
   for (const { metadata } of unexpected) {
@@ -212,7 +212,7 @@ function referenceTo({ apiVersion, kind, metadata }: Job): ObjectReference {
 
 function statusOf(
   { status }: CronJob,
-  { lastSuccessfulTime }: JobNews,
+  { lastSuccessfulTime }: JobSummary,
   { active, at }: Started,
 ): CronJobStatus {
   const lastScheduleTime = at === undefined ? status.lastScheduleTime : formatTime(BigInt(at) * 1000n);

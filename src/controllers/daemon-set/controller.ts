@@ -13,12 +13,12 @@ import { orphanedPods } from "../pods/orphaned-pods.ts";
 import { createPods, deletePods } from "../pods/pod-changes.ts";
 import { deleteRevisions, ensureRevisions, planHistory, REVISION_HASH } from "../revisions/revisions.ts";
 import { newDaemon, nodeOf } from "./daemon-pods.ts";
+import { statusOf } from "./daemon-set-status.ts";
 import { viewOf } from "./daemon-view.ts";
 import type { DaemonView } from "./daemon-view.ts";
-import { nextUsableMs, planPods } from "./plan-pods.ts";
-import type { DaemonPlan } from "./plan-pods.ts";
+import { nextUsableMs, planPods } from "./plan-daemons.ts";
+import type { DaemonPlan } from "./plan-daemons.ts";
 import { planUpdate } from "./plan-update.ts";
-import { statusOf } from "./status.ts";
 
 /** Upstream's default, for sets without `revisionHistoryLimit`. */
 const HISTORY_LIMIT = 10;

@@ -4,7 +4,7 @@ import type { Node, Pod, PodSpec, Taint } from "../../api/generated/types/core-v
 import { REVISION_HASH } from "../revisions/revisions.ts";
 import { FAILURES, fitnessFor, newDaemon, nodeOf } from "./daemon-pods.ts";
 import { isUpdated, viewOf } from "./daemon-view.ts";
-import { planPods } from "./plan-pods.ts";
+import { planPods } from "./plan-daemons.ts";
 import { planUpdate } from "./plan-update.ts";
 
 const STAMP = "2026-01-01T00:00:00Z";

@@ -14,12 +14,12 @@ export interface DaemonView {
   /** Hash of the current template. */
   readonly hash: string;
   /** Sorted by node name. */
-  readonly places: readonly Place[];
+  readonly places: readonly DaemonNode[];
   /** Unbound pods whose node no longer exists. */
   readonly lost: readonly Pod[];
 }
 
-export interface Place {
+export interface DaemonNode {
   readonly node: string;
   readonly fitness: Fitness;
   /** Bound pods first, then oldest first. */

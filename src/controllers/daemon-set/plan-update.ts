@@ -2,7 +2,7 @@
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { bounds, isBeingDeleted, isUpdated, isUsable } from "./daemon-view.ts";
-import type { DaemonView, Place } from "./daemon-view.ts";
+import type { DaemonView, DaemonNode } from "./daemon-view.ts";
 
 export interface UpdatePlan {
   readonly toDelete: readonly Pod[];
@@ -25,7 +25,7 @@ interface Pair {
 }
 
 /** Undefined if the node has several pods of either kind; planPods deletes the surplus first. */
-function pairOf({ pods }: Place, view: DaemonView): Pair | undefined {
+function pairOf({ pods }: DaemonNode, view: DaemonView): Pair | undefined {
   const present = pods.filter((pod) => !isBeingDeleted(pod) && !isTerminal(pod));
   const newPods = present.filter((pod) => isUpdated(pod, view));
   const oldPods = present.filter((pod) => !isUpdated(pod, view));
@@ -34,7 +34,7 @@ function pairOf({ pods }: Place, view: DaemonView): Pair | undefined {
 }
 
 /** Deletes unavailable outdated pods at once, and available ones within maxUnavailable. */
-function planReplacement(places: readonly Place[], view: DaemonView, most: number): readonly Pod[] {
+function planReplacement(places: readonly DaemonNode[], view: DaemonView, most: number): readonly Pod[] {
   const useless: Pod[] = [];
   const candidates: Pod[] = [];
   let missing = 0;
@@ -51,7 +51,7 @@ function planReplacement(places: readonly Place[], view: DaemonView, most: numbe
 }
 
 /** Nodes with an unavailable outdated pod get the updated one at once; the others get it within maxSurge. */
-function planSurge(places: readonly Place[], view: DaemonView, most: number): UpdatePlan {
+function planSurge(places: readonly DaemonNode[], view: DaemonView, most: number): UpdatePlan {
   const toDelete: Pod[] = [];
   const urgent: string[] = [];
   const candidates: string[] = [];
@@ -75,7 +75,7 @@ function planSurge(places: readonly Place[], view: DaemonView, most: number): Up
  * Selects outdated pods on nodes that accept no new pod. Unavailable ones go at once, available ones only beyond the wanted number.
  * Otherwise availability would drop when a surging set moves to other nodes.
  */
-function leavingPods(places: readonly Place[], view: DaemonView): readonly Pod[] {
+function leavingPods(places: readonly DaemonNode[], view: DaemonView): readonly Pod[] {
   const pairs = places.map((place) => ({ place, pair: pairOf(place, view) }));
   const shown = pairs.flatMap(({ pair }) => pair?.oldPod ?? pair?.newPod ?? []);
   const wanted = view.places.filter(({ fitness }) => fitness === "fits").length;

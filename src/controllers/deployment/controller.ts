@@ -12,6 +12,7 @@ import { defineController, watching } from "../../runtime/controller/controller.
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 import { planCleanup } from "./cleanup.ts";
+import { isComplete, planStatus } from "./deployment-status.ts";
 import { ensureNewSet, reportScaled } from "./new-set.ts";
 import { isScaling, planRollingUpdate, planScaling } from "./plan-scales.ts";
 import type { SetScale } from "./plan-scales.ts";
@@ -19,7 +20,6 @@ import { REVISION, revisionOf, scaleAnnotations } from "./revision.ts";
 import { findRollback, planRollback } from "./rollback.ts";
 import { allSets, isActiveSet, rolloutOf, wantedOf } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
-import { isComplete, planStatus } from "./status.ts";
 
 export const deploymentController = defineController({
   name: "deployment-controller",

@@ -6,18 +6,18 @@ import type { Deployment } from "../../api/generated/types/apps-v1.ts";
 import { templateHash } from "../../resources/workloads/template-hash.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
-import { isNamespaceEnding } from "../ending-namespace.ts";
 import { textOf } from "../pods/pod-changes.ts";
+import { isNamespaceTerminating } from "../terminating-namespace.ts";
+import { CREATE_ERROR } from "./deployment-status.ts";
+import type { NewSetResult } from "./deployment-status.ts";
 import { newSetReplicas } from "./plan-scales.ts";
 import { haveSameAnnotations, newSetAnnotations, nextRevision, scaleAnnotations } from "./revision.ts";
-import { isOfTemplate, TEMPLATE_HASH } from "./rollout.ts";
+import { matchesTemplate, TEMPLATE_HASH } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
-import { CREATE_ERROR } from "./status.ts";
-import type { NewSetNews } from "./status.ts";
 
 export interface EnsuredSet {
   readonly rollout: Rollout;
-  readonly news: NewSetNews | undefined;
+  readonly news: NewSetResult | undefined;
   /** Incremented if another ReplicaSet has the name of the new set. */
   readonly collisionCount: number | undefined;
   /** Error that prevented the creation of the set. */
@@ -70,7 +70,7 @@ async function createSet(
     return { rollout: { ...rollout, newSet }, news: "created", collisionCount };
   } catch (error) {
     const name = manifest.metadata?.name ?? "";
-    if (isNamespaceEnding(error)) return { rollout, news: undefined, collisionCount };
+    if (isNamespaceTerminating(error)) return { rollout, news: undefined, collisionCount };
     if (isApiError(error, "AlreadyExists"))
       return await afterCollision(deployment, rollout, { context, name, error });
     const failure = `Failed to create new replica set ${JSON.stringify(name)}: ${textOf(error)}`;
@@ -93,7 +93,7 @@ async function afterCollision(
   const { collisionCount } = deployment.status;
   const live = await context.client(ReplicaSet).find({ namespace, name });
   const isOurs = live !== undefined && isControlledBy(live, deployment);
-  if (isOurs && isOfTemplate(live, deployment.spec.template)) {
+  if (isOurs && matchesTemplate(live, deployment.spec.template)) {
     return { rollout: { ...rollout, newSet: live }, news: "found", collisionCount };
   }
   return { rollout, news: undefined, collisionCount: (collisionCount ?? 0) + 1, error };

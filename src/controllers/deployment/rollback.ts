@@ -6,7 +6,7 @@
 import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { isCopied, revisionOf, ROLLBACK_TO } from "./revision.ts";
-import { allSets, isOfTemplate, withoutHash } from "./rollout.ts";
+import { allSets, matchesTemplate, withoutHash } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
 
 export interface RollbackPlan {
@@ -30,7 +30,7 @@ export function planRollback(deployment: Deployment, asked: bigint, rollout: Rol
   const set = sets.find((each) => revisionOf(each) === revision);
   if (set === undefined) return { changed, event: notFound("Unable to find the revision to rollback to.") };
   const name = JSON.stringify(deployment.metadata.name);
-  if (isOfTemplate(set, deployment.spec.template)) {
+  if (matchesTemplate(set, deployment.spec.template)) {
     const message = `The rollback revision contains the same template as current deployment ${name}`;
     return { changed, event: { type: "Warning", reason: "DeploymentRollbackTemplateUnchanged", message } };
   }

@@ -17,7 +17,7 @@ export interface Rollout {
 export function rolloutOf({ spec }: Deployment, sets: readonly ReplicaSet[]): Rollout {
   const byAge = sets.toSorted(compareAge);
   // Sets of the same template can exist twice if the hash algorithm changed; the older one wins.
-  const newSet = byAge.find((set) => isOfTemplate(set, spec.template));
+  const newSet = byAge.find((set) => matchesTemplate(set, spec.template));
   return { newSet, oldSets: byAge.filter((set) => set !== newSet) };
 }
 
@@ -25,7 +25,7 @@ export function allSets({ newSet, oldSets }: Rollout): readonly ReplicaSet[] {
   return newSet === undefined ? oldSets : [...oldSets, newSet];
 }
 
-export function isOfTemplate({ spec }: ReplicaSet, template: PodTemplateSpec): boolean {
+export function matchesTemplate({ spec }: ReplicaSet, template: PodTemplateSpec): boolean {
   return jsonEqual(withoutHash(spec.template), withoutHash(template));
 }
 

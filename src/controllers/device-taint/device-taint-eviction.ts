@@ -13,7 +13,7 @@ import { isSame } from "../../resources/rules/value-rules.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
-import { evictingDevices, findEvictionAt, isUsing } from "./eviction-plan.ts";
+import { evictingDevices, findEvictionAt, isUsing } from "./device-eviction-plan.ts";
 
 /** Index of slices by the `driver/pool` of their devices. */
 const BY_POOL = "device-pool";

@@ -9,7 +9,7 @@ import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import { keptSelector, labelSelectorText, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
-import { runMemory } from "../run-memory.ts";
+import { perRunState } from "../per-run-state.ts";
 import { expectedPods } from "./expected-pods.ts";
 import { failedStatus, needsExpected, planBudget } from "./plan-budget.ts";
 
@@ -62,7 +62,7 @@ function covers({ spec, metadata }: PodDisruptionBudget, pod: Pod): boolean {
 }
 
 /** Versions of pods already checked: one budget per pod suffices for the check. */
-const countedIn = runMemory(() => new WeakSet<Pod>());
+const countedIn = perRunState(() => new WeakSet<Pod>());
 
 /** Warns about pods of several budgets: the server refuses to evict them. */
 function warnShared(

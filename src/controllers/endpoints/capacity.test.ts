@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { EndpointAddress, EndpointSubset } from "../../api/generated/types/core-v1.ts";
-import { cutToCapacity } from "./capacity.ts";
+import { truncateToCapacity } from "./capacity.ts";
 
 function addresses(count: number): readonly EndpointAddress[] {
   return Array.from({ length: count }, (_, at) => ({ ip: `10.0.${at >> 8}.${at & 255}` }));
@@ -15,7 +15,7 @@ function subset(ready: number, notReady: number): EndpointSubset {
 }
 
 function counts(subsets: readonly EndpointSubset[]) {
-  const cut = cutToCapacity(subsets);
+  const cut = truncateToCapacity(subsets);
   return cut.subsets.map((each) => [each.addresses?.length ?? 0, each.notReadyAddresses?.length ?? 0]);
 }
 
@@ -23,11 +23,11 @@ describe("cutToCapacity", () => {
   test("keeps a thousand addresses", () => {
     const subsets = [subset(500, 100), subset(400, 0)];
 
-    expect(cutToCapacity(subsets)).toEqual({ subsets, isCut: false });
+    expect(truncateToCapacity(subsets)).toEqual({ subsets, isCut: false });
   });
 
   test("keeps ready addresses of all subsets before unready ones", () => {
-    expect(cutToCapacity([subset(100, 800), subset(400, 0)]).isCut).toBe(true);
+    expect(truncateToCapacity([subset(100, 800), subset(400, 0)]).isCut).toBe(true);
     expect(counts([subset(100, 800), subset(400, 0)])).toEqual([
       [100, 500],
       [400, 0],

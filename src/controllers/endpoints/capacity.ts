@@ -4,14 +4,14 @@ import type { EndpointAddress, EndpointSubset } from "../../api/generated/types/
 /** Upper bound of addresses in one Endpoints object, as upstream's. */
 const ADDRESSES_MAX = 1000;
 
-export interface Cut {
+export interface TruncatedSubsets {
   readonly subsets: readonly EndpointSubset[];
   /** Addresses were left out. */
   readonly isCut: boolean;
 }
 
 /** Ready addresses go first. Each subset keeps its share of the remaining room. */
-export function cutToCapacity(subsets: readonly EndpointSubset[]): Cut {
+export function truncateToCapacity(subsets: readonly EndpointSubset[]): TruncatedSubsets {
   const ready = subsets.map(({ addresses }) => addresses?.length ?? 0);
   const notReady = subsets.map(({ notReadyAddresses }) => notReadyAddresses?.length ?? 0);
   if (sum(ready) + sum(notReady) <= ADDRESSES_MAX) return { subsets, isCut: false };

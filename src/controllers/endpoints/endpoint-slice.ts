@@ -14,9 +14,9 @@ import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/contr
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { keyText } from "../../runtime/refs/cache-key.ts";
 import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
-import { createUnlessEnding } from "../ending-namespace.ts";
+import { perRunState } from "../per-run-state.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
-import { runMemory } from "../run-memory.ts";
+import { createUnlessTerminating } from "../terminating-namespace.ts";
 import { planSlices } from "./plan-slices.ts";
 import type { EndpointGroup, SlicePlan } from "./plan-slices.ts";
 import {
@@ -66,7 +66,7 @@ export const endpointSliceController = defineController({
   },
 });
 
-const memoryOf = runMemory(() => ({
+const memoryOf = perRunState(() => ({
   triggers: new TriggerTimes(),
   /** Services with zone hints; a Service without an entry gets an event once it has hints. */
   hinted: new Set<string>(),
@@ -112,7 +112,7 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
   const creates = service.metadata.deletionTimestamp === undefined ? plan.creates : [];
   await Promise.all([
     ...creates.map((group) =>
-      createUnlessEnding(client(EndpointSlice).create(newSlice(service, group, triggerTime))),
+      createUnlessTerminating(client(EndpointSlice).create(newSlice(service, group, triggerTime))),
     ),
     ...outdated.map((slice) =>
       client(EndpointSlice).update({

@@ -10,10 +10,10 @@ import { repackSubsets } from "../../resources/endpoint/subset-packing.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
-import { createUnlessEnding } from "../ending-namespace.ts";
-import { runMemory } from "../run-memory.ts";
-import { cutToCapacity } from "./capacity.ts";
-import type { Cut } from "./capacity.ts";
+import { perRunState } from "../per-run-state.ts";
+import { createUnlessTerminating } from "../terminating-namespace.ts";
+import { truncateToCapacity } from "./capacity.ts";
+import type { TruncatedSubsets } from "./capacity.ts";
 import {
   addressOf,
   choosesPods,
@@ -50,7 +50,7 @@ export const endpointsController = defineController({
   },
 });
 
-const triggerTimes = runMemory(() => new TriggerTimes());
+const triggerTimes = perRunState(() => new TriggerTimes());
 
 async function reconcile(service: Service, { cache, client }: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service)) return;
@@ -66,7 +66,7 @@ async function reconcile(service: Service, { cache, client }: ReconcileContext):
   const annotations = withTriggerTime(expected, triggerTime);
   if (known === undefined) {
     const metadata = { name, namespace, labels, annotations };
-    await createUnlessEnding(client(Endpoints).create({ metadata, subsets }));
+    await createUnlessTerminating(client(Endpoints).create({ metadata, subsets }));
     return;
   }
   const { metadata } = known;
@@ -80,7 +80,7 @@ async function reconcile(service: Service, { cache, client }: ReconcileContext):
 
 type Texts = Readonly<Record<string, string>>;
 
-interface Wanted extends Cut {
+interface Wanted extends TruncatedSubsets {
   readonly labels: Texts;
 }
 
@@ -97,7 +97,7 @@ function wantedOf(service: Service, pods: readonly Pod[]): Wanted {
     ...(isHeadless(service) && { [HEADLESS]: "" }),
     [MANAGED_BY]: "endpoint-controller",
   };
-  return { labels, ...cutToCapacity(subsetsOf(service, pods)) };
+  return { labels, ...truncateToCapacity(subsetsOf(service, pods)) };
 }
 
 function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {

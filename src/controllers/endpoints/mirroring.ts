@@ -13,7 +13,7 @@ import { defineController, watching } from "../../runtime/controller/controller.
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
-import { createUnlessEnding } from "../ending-namespace.ts";
+import { createUnlessTerminating } from "../terminating-namespace.ts";
 import { MANAGED_BY, SERVICE_NAME } from "./endpoint-slice.ts";
 import { planSlices } from "./plan-slices.ts";
 import type { EndpointGroup } from "./plan-slices.ts";
@@ -57,7 +57,7 @@ async function reconcile(endpoints: Endpoints, context: ReconcileContext): Promi
   const outdated = kept.filter((slice) => updates.has(slice) || !hasMetadata(slice, metadata));
   await Promise.all([
     ...plan.creates.map((group) =>
-      createUnlessEnding(
+      createUnlessTerminating(
         client(EndpointSlice).create({
           ...group,
           metadata: {

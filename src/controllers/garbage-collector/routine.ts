@@ -10,7 +10,7 @@ import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import type { ServedResources } from "../served-resources.ts";
 import { Collector } from "./collector.ts";
 import { DISCOVERY_SOURCES, DiscoveryFeed } from "./discovery-feed.ts";
-import { FollowedKinds } from "./followed-kinds.ts";
+import { MonitoredKinds } from "./monitored-kinds.ts";
 import { OwnerGraph } from "./owner-graph.ts";
 import type { KnownNode } from "./owner-graph.ts";
 import { Workers } from "./workers.ts";
@@ -33,7 +33,7 @@ async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
     gone: (uid) => collector.noteGone(uid),
     misplaced: (node, reference) => reportMisplaced(parts, node, reference),
   });
-  const kinds = new FollowedKinds(parts.hold, graph);
+  const kinds = new MonitoredKinds(parts.hold, graph);
   const nothing: ServedResources = { preferred: [], findType: () => undefined, failures: new Map() };
   const collector = new Collector({
     graph,
@@ -55,7 +55,7 @@ async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
 }
 
 /** Before the caches are filled, existing owners would appear unknown. */
-async function firstSync(kinds: FollowedKinds, { loop }: RoutineParts, signal: AbortSignal): Promise<void> {
+async function firstSync(kinds: MonitoredKinds, { loop }: RoutineParts, signal: AbortSignal): Promise<void> {
   const waiting = new AbortController();
   const end = (): void => waiting.abort(new Error("the wait for the caches ended"));
   signal.addEventListener("abort", end, { once: true });

@@ -13,15 +13,6 @@ import { removeFinalizer } from "../../runtime/controller/finalizer.ts";
 import { orphanedPods } from "../pods/orphaned-pods.ts";
 import { changeEach, createPods, deletePods } from "../pods/pod-changes.ts";
 import type { PodChanges } from "../pods/pod-changes.ts";
-import { countReleased, planAccounts, uidsOf } from "./accounting.ts";
-import { isTracked, TRACKING } from "./job-pods.ts";
-import { newPod } from "./new-pod.ts";
-import { observe } from "./observation.ts";
-import type { Observation } from "./observation.ts";
-import { planPods } from "./plan-pods.ts";
-import type { PodPlan } from "./plan-pods.ts";
-import { endedStatus, hasEnded, statusOf } from "./status.ts";
-import type { Findings } from "./status.ts";
 import {
   COMPLETIONS_REACHED,
   deadlineOf,
@@ -29,9 +20,18 @@ import {
   isComplete,
   isFinished,
   isManagedHere,
-  judgeJob,
-} from "./verdict.ts";
-import type { Verdict } from "./verdict.ts";
+  findOutcome,
+} from "./job-outcome.ts";
+import type { JobOutcome } from "./job-outcome.ts";
+import { isTracked, TRACKING } from "./job-pods.ts";
+import { endedStatus, hasEnded, statusOf } from "./job-status.ts";
+import type { Findings } from "./job-status.ts";
+import { newPod } from "./new-job-pod.ts";
+import { observe } from "./observation.ts";
+import type { Observation } from "./observation.ts";
+import { planPods } from "./plan-job-pods.ts";
+import type { PodPlan } from "./plan-job-pods.ts";
+import { countReleased, planPodCounts, uidsOf } from "./pod-counts.ts";
 
 /** Matches no pod. The server sets a selector on every Job; an empty one would match all pods. */
 const CHOOSES_NOTHING: LabelSelector = { matchExpressions: [{ key: TRACKING, operator: "In", values: [] }] };
@@ -49,14 +49,14 @@ async function reconcile(job: Job, context: ReconcileContext): Promise<Outcome> 
   const { selector } = job.spec;
   if (isFinished(job) || !isManagedHere(job) || selector === undefined) return;
   const seen = observe(job, await context.claim(Pod, job, selector), context.clock.now());
-  const decided = judgeJob(seen);
+  const decided = findOutcome(seen);
   const mayPlan = decided === undefined && job.metadata.deletionTimestamp === undefined;
   const plan = mayPlan ? planPods(seen) : NO_PODS;
 
   const acted = decided === undefined ? await carryOut(seen, plan, context) : await stopAll(seen, context);
   const reached = isComplete(seen, acted.active.length) ? COMPLETIONS_REACHED : undefined;
-  const verdict = acted.errors.length === 0 ? (decided ?? reached) : undefined;
-  const written = await report(seen, { acted, verdict, context });
+  const outcome = acted.errors.length === 0 ? (decided ?? reached) : undefined;
+  const written = await report(seen, { acted, outcome, context });
   if (acted.errors.length > 0) throw acted.errors[0];
   return recheckOf(written, plan.waitMs, seen.now);
 }
@@ -104,29 +104,29 @@ function release(pods: readonly Pod[], context: ReconcileContext): Promise<PodCh
   return changeEach(pods, (pod) => removeFinalizer(context.client(Pod), pod, TRACKING));
 }
 
-/** Writes uids first, then removes finalizers, then writes numbers; see accounting.ts. Returns the newest Job. */
+/** Writes uids first, then removes finalizers, then writes numbers; see pod-counts.ts. Returns the newest Job. */
 async function report(
   seen: Observation,
   {
     acted,
-    verdict,
+    outcome,
     context,
-  }: { readonly acted: Acted; readonly verdict: Verdict | undefined; readonly context: ReconcileContext },
+  }: { readonly acted: Acted; readonly outcome: JobOutcome | undefined; readonly context: ReconcileContext },
 ): Promise<Job> {
   const { active, terminating } = acted;
-  const plan = planAccounts(seen, verdict);
-  const listed: Findings = { seen, verdict, accounts: plan.accounts, active, terminating };
+  const plan = planPodCounts(seen, outcome);
+  const listed: Findings = { seen, outcome, counts: plan.counts, active, terminating };
   const written = await context.updateStatus(seen.job, statusOf(listed));
   reportSuspension(seen.job, written, context);
 
   const released = await release(plan.toRelease, context);
   const done = new Set(released.done);
   const left = seen.pods.filter((pod) => isTracked(pod) && !done.has(pod));
-  const counted = { ...listed, accounts: countReleased(plan.accounts, uidsOf(left)) };
+  const counted = { ...listed, counts: countReleased(plan.counts, uidsOf(left)) };
   const isEnd = hasEnded(counted) && !plan.isPartial && released.errors.length === 0;
-  const status = isEnd && verdict !== undefined ? endedStatus(counted, verdict) : statusOf(counted);
+  const status = isEnd && outcome !== undefined ? endedStatus(counted, outcome) : statusOf(counted);
   const ended = await context.updateStatus(written, status);
-  if (isEnd && verdict !== undefined) reportEnd(ended, verdict, context);
+  if (isEnd && outcome !== undefined) reportEnd(ended, outcome, context);
   if (released.errors.length > 0) throw released.errors[0];
   return ended;
 }
@@ -139,9 +139,9 @@ function reportSuspension(before: Job, after: Job, context: ReconcileContext): v
   context.event(after, { type: "Normal", reason, message });
 }
 
-function reportEnd(job: Job, verdict: Verdict, context: ReconcileContext): void {
-  if (verdict.type === "FailureTarget") {
-    context.event(job, { type: "Warning", reason: verdict.reason, message: verdict.message });
+function reportEnd(job: Job, outcome: JobOutcome, context: ReconcileContext): void {
+  if (outcome.type === "FailureTarget") {
+    context.event(job, { type: "Warning", reason: outcome.reason, message: outcome.message });
     return;
   }
   const { completions = Number.POSITIVE_INFINITY } = job.spec;

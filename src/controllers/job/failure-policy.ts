@@ -6,12 +6,12 @@ import type {
 } from "../../api/generated/types/batch-v1.ts";
 import type { ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 
-export type FailureVerdict =
+export type FailureAction =
   | { readonly action: "Count" | "FailIndex" | "Ignore" }
   | { readonly action: "FailJob"; readonly message: string };
 
 /** A failure without a matching rule counts. */
-export function judgeFailure({ spec }: Job, pod: Pod): FailureVerdict {
+export function failureActionOf({ spec }: Job, pod: Pod): FailureAction {
   for (const [at, rule] of (spec.podFailurePolicy?.rules ?? []).entries()) {
     const match = findMatch(rule, pod);
     if (match === undefined) continue;

@@ -9,7 +9,7 @@ import {
   withIndexes,
 } from "../../resources/workloads/job/index-set.ts";
 import type { IndexInterval } from "../../resources/workloads/job/index-set.ts";
-import { judgeFailure } from "./failure-policy.ts";
+import { failureActionOf } from "./failure-policy.ts";
 import {
   failuresBefore,
   findIndex,
@@ -43,7 +43,7 @@ export function observe(job: Job, pods: readonly Pod[], now: number): Observatio
   const fresh = freshPods(job, pods);
   const { status } = job;
   const { uncountedTerminatedPods: uncounted } = status;
-  const failed = fresh.filter((pod) => hasFailed(pod, job) && judgeFailure(job, pod).action !== "Ignore");
+  const failed = fresh.filter((pod) => hasFailed(pod, job) && failureActionOf(job, pod).action !== "Ignore");
   const succeeded = fresh.filter((pod) => pod.status.phase === "Succeeded");
   const known = { job, now, pods, active, terminating };
   const indexes = observeIndexes(job, pods, active);
@@ -111,7 +111,7 @@ function* expand(intervals: readonly IndexInterval[]): Iterable<number> {
 /** True if this failure ends the pod's index: it is not retried. */
 function endsIndex(pod: Pod, job: Job): boolean {
   if (!hasFailed(pod, job)) return false;
-  const { action } = judgeFailure(job, pod);
+  const { action } = failureActionOf(job, pod);
   if (action === "FailIndex") return true;
   return action !== "Ignore" && failuresBefore(pod).counted >= (job.spec.backoffLimitPerIndex ?? 0);
 }

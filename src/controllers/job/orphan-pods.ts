@@ -10,8 +10,8 @@ import { defineController, watching } from "../../runtime/controller/controller.
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { removeFinalizer } from "../../runtime/controller/finalizer.ts";
 import { controllerOf } from "../../runtime/refs/owner-reference.ts";
+import { isFinished, isManagedHere } from "./job-outcome.ts";
 import { isTracked, TRACKING } from "./job-pods.ts";
-import { isFinished, isManagedHere } from "./verdict.ts";
 
 export const orphanJobPodsController = defineController<Pod>({
   name: "job-orphan-pods-controller",

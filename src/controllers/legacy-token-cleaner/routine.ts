@@ -8,7 +8,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import { dayText, INVALID_SINCE, TRACKED_SINCE, TRACKING } from "../../resources/core/legacy-token.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
-import { nextRound } from "../next-round.ts";
+import { nextPeriod } from "../next-period.ts";
 import { planTokens } from "./plan-tokens.ts";
 import type { TokenAction } from "./plan-tokens.ts";
 
@@ -22,7 +22,7 @@ const PERIOD_MS = 24 * 3_600_000;
 
 async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   do await clean(parts, signal);
-  while (await nextRound(parts.loop, PERIOD_MS, signal));
+  while (await nextPeriod(parts.loop, PERIOD_MS, signal));
 }
 
 async function clean(parts: RoutineParts, signal: AbortSignal): Promise<void> {

@@ -19,11 +19,11 @@ import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import {
-  hear,
+  observeHeartbeat,
   isLost,
   isNodeReady,
   isUnready,
-  silentAt,
+  graceEndsAt,
   unknownConditions,
   type NodeHealth,
 } from "./node-health.ts";
@@ -117,12 +117,16 @@ class LifecycleRun {
     if (lease === undefined || lease.metadata.namespace !== LEASES) return;
     const { name } = lease.metadata;
     const known = this.#health.get(name);
-    if (known !== undefined) this.#health.set(name, hear(known, { lease }, this.#parts.loop.elapsed()));
+    if (known !== undefined)
+      this.#health.set(name, observeHeartbeat(known, { lease }, this.#parts.loop.elapsed()));
   }
 
   #noteHeartbeat(name: string, node: Node): void {
     const lease = this.#parts.cache(Lease).find({ namespace: LEASES, name });
-    this.#health.set(name, hear(this.#health.get(name), { node, lease }, this.#parts.loop.elapsed()));
+    this.#health.set(
+      name,
+      observeHeartbeat(this.#health.get(name), { node, lease }, this.#parts.loop.elapsed()),
+    );
     this.#mark(name);
   }
 
@@ -137,7 +141,7 @@ class LifecycleRun {
     const heardUntil = this.#heardUntil();
     for (const node of cache(Node).list()) {
       const health = this.#health.get(node.metadata.name);
-      if (health !== undefined && silentAt(health, node) <= heardUntil) this.#mark(node.metadata.name);
+      if (health !== undefined && graceEndsAt(health, node) <= heardUntil) this.#mark(node.metadata.name);
     }
     for (const name of this.#failed) this.#mark(name);
     this.#failed.clear();
@@ -180,7 +184,7 @@ class LifecycleRun {
     for (const { metadata } of nodes) {
       const health = this.#health.get(metadata.name);
       if (health !== undefined && wasFullOutage) {
-        this.#health.set(metadata.name, { ...health, heardAt: loop.elapsed() });
+        this.#health.set(metadata.name, { ...health, lastHeartbeatAt: loop.elapsed() });
       }
       this.#mark(metadata.name);
     }
@@ -192,7 +196,7 @@ class LifecycleRun {
     const health = this.#health.get(name);
     if (node === undefined || health === undefined) return;
     const time = timeText(loop.now());
-    const conditions = silentAt(health, node) <= heardUntil ? unknownConditions(node, time) : [];
+    const conditions = graceEndsAt(health, node) <= heardUntil ? unknownConditions(node, time) : [];
     if (conditions.length > 0) {
       const patch = { type: "strategic", changes: { status: { conditions } } } as const;
       this.#send(name, name, () => this.#parts.client(Node).patch(node, patch, { subresource: "status" }));

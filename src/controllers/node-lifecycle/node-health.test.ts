@@ -1,24 +1,28 @@
 import { describe, expect, test } from "vitest";
 import type { Lease } from "../../api/generated/types/coordination-v1.ts";
 import type { Node, NodeCondition } from "../../api/generated/types/core-v1.ts";
-import { hear, isLost, silentAt, unknownConditions } from "./node-health.ts";
+import { observeHeartbeat, isLost, graceEndsAt, unknownConditions } from "./node-health.ts";
 
 const TIME = "2026-01-01T00:10:00Z";
 const READY: NodeCondition = { type: "Ready", status: "True", lastHeartbeatTime: "2026-01-01T00:00:00Z" };
 
 describe("the health of a node", () => {
   test("counts from the last observed change, regardless of the node's clock", () => {
-    const first = hear(undefined, { node: node([READY]), lease: lease("1999-01-01T00:00:00.000000Z") }, 1000);
-    const same = hear(first, { lease: lease("1999-01-01T00:00:00.000000Z") }, 5000);
-    const renewed = hear(first, { lease: lease("1999-01-01T00:00:10.000000Z") }, 9000);
+    const first = observeHeartbeat(
+      undefined,
+      { node: node([READY]), lease: lease("1999-01-01T00:00:00.000000Z") },
+      1000,
+    );
+    const same = observeHeartbeat(first, { lease: lease("1999-01-01T00:00:00.000000Z") }, 5000);
+    const renewed = observeHeartbeat(first, { lease: lease("1999-01-01T00:00:10.000000Z") }, 9000);
 
     expect(same).toBe(first);
-    expect(silentAt(first, node([READY]))).toBe(51_000);
-    expect(silentAt(renewed, node([READY]))).toBe(59_000);
+    expect(graceEndsAt(first, node([READY]))).toBe(51_000);
+    expect(graceEndsAt(renewed, node([READY]))).toBe(59_000);
   });
 
   test("gives a node without any heartbeat one minute", () => {
-    expect(silentAt(hear(undefined, { node: node([]) }, 0), node([]))).toBe(60_000);
+    expect(graceEndsAt(observeHeartbeat(undefined, { node: node([]) }, 0), node([]))).toBe(60_000);
   });
 
   test("sets all conditions to Unknown and keeps the last heartbeat", () => {

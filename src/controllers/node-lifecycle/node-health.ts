@@ -15,13 +15,13 @@ const TYPES = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 export interface NodeHealth {
   /** Time of the last observed heartbeat (Loop.elapsed). */
-  readonly heardAt: number;
+  readonly lastHeartbeatAt: number;
   readonly heartbeat: string | undefined;
   readonly renewTime: string | undefined;
 }
 
 /** Returns the same object if there is no new heartbeat. */
-export function hear(
+export function observeHeartbeat(
   health: NodeHealth | undefined,
   signals: { readonly node?: Node | undefined; readonly lease?: Lease | undefined },
   elapsed: number,
@@ -29,14 +29,14 @@ export function hear(
   const { node, lease } = signals;
   const heartbeat = node === undefined ? health?.heartbeat : readyOf(node)?.lastHeartbeatTime;
   const renewTime = lease === undefined ? health?.renewTime : lease.spec.renewTime;
-  if (health === undefined) return { heardAt: elapsed, heartbeat, renewTime };
+  if (health === undefined) return { lastHeartbeatAt: elapsed, heartbeat, renewTime };
   if (heartbeat === health.heartbeat && renewTime === health.renewTime) return health;
-  return { heardAt: elapsed, heartbeat, renewTime };
+  return { lastHeartbeatAt: elapsed, heartbeat, renewTime };
 }
 
 /** Time at which a silent node counts as lost (Loop.elapsed). */
-export function silentAt({ heardAt }: NodeHealth, node: Node): number {
-  return heardAt + (readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
+export function graceEndsAt({ lastHeartbeatAt }: NodeHealth, node: Node): number {
+  return lastHeartbeatAt + (readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
 }
 
 /** Conditions to set to Unknown for a silent node; empty if they already are. */

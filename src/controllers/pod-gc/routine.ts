@@ -8,7 +8,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
-import { nextRound } from "../next-round.ts";
+import { nextPeriod } from "../next-period.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
 import { missingNodes, planPodGc } from "./plan-pod-gc.ts";
 import type { Victim } from "./plan-pod-gc.ts";
@@ -36,7 +36,7 @@ interface Progress {
 
 async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   const progress: Progress = { quarantine: new Map(), clean: undefined };
-  while (await nextRound(parts.loop, PERIOD_MS, signal)) await collect(parts, progress, signal);
+  while (await nextPeriod(parts.loop, PERIOD_MS, signal)) await collect(parts, progress, signal);
 }
 
 async function collect(parts: RoutineParts, progress: Progress, signal: AbortSignal): Promise<void> {

@@ -2,8 +2,8 @@
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { findAvailableAt, isActive } from "../../resources/pod/pod-state.ts";
+import { replicaDeletionOrder } from "./deletion-order.ts";
 import { stateOf } from "./replica-state.ts";
-import { byUsefulness } from "./victims.ts";
 
 /** Upper bound of creations or deletions in one pass, so that one huge set does not starve others. */
 const BATCH_MAX = 500;
@@ -78,7 +78,7 @@ function leastUseful(
     onNode.set(node, (onNode.get(node) ?? 0) + 1);
   }
   const crowding = ({ spec }: Pod): number => onNode.get(spec.nodeName ?? "") ?? 0;
-  return byUsefulness(active, crowding, now).slice(0, Math.min(surplus, BATCH_MAX));
+  return replicaDeletionOrder(active, crowding, now).slice(0, Math.min(surplus, BATCH_MAX));
 }
 
 /** Counts in a single pass: large sets have many pods, and each changes often. */

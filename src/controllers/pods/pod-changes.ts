@@ -5,7 +5,7 @@ import { Pod } from "../../api/generated/types/core-v1.ts";
 import { errorText } from "../../base/error-text.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { slowStart } from "../../runtime/controller/slow-start.ts";
-import { isNamespaceEnding } from "../ending-namespace.ts";
+import { isNamespaceTerminating } from "../terminating-namespace.ts";
 
 /** Upper bound of requests in flight per owner. */
 const AT_ONCE_MAX = 100;
@@ -36,7 +36,7 @@ export async function createPods(
       const message = `Created pod: ${pod.metadata.name}`;
       context.event(owner, { type: "Normal", reason: "SuccessfulCreate", message });
     } catch (error) {
-      if (isNamespaceEnding(error)) {
+      if (isNamespaceTerminating(error)) {
         isEnding = true;
         return;
       }

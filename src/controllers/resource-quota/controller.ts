@@ -17,8 +17,8 @@ import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { countObjects } from "./count.ts";
-import { countedResources, isInitialized, shareOf, shareOfCount, statusOf } from "./plan-usage.ts";
-import type { QuotaStatus, Share } from "./plan-usage.ts";
+import { countedResources, isInitialized, usageOfObjects, usageOfCount, statusOf } from "./plan-usage.ts";
+import type { QuotaStatus, ResourceUsage } from "./plan-usage.ts";
 
 /** Upstream's default. */
 const RESYNC_MS = 300_000;
@@ -80,11 +80,11 @@ function findStatus(quota: ResourceQuota, context: ReconcileContext): QuotaStatu
   const { namespace = "" } = quota.metadata;
   const { cache } = context;
   const facts = factsOf(context);
-  const shares: Share[] = [];
+  const shares: ResourceUsage[] = [];
   for (const resource of countedResources(quota)) {
     const type = cachedType(resource);
     if (type === undefined) return undefined;
-    shares.push(shareOf(cache(type).list({ namespace }), { quota, resource, facts }));
+    shares.push(usageOfObjects(cache(type).list({ namespace }), { quota, resource, facts }));
   }
   return statusOf(quota, shares);
 }
@@ -93,15 +93,15 @@ async function readShare(
   quota: ResourceQuota,
   resource: CountedResource,
   context: ReconcileContext,
-): Promise<Share> {
+): Promise<ResourceUsage> {
   const { client } = context;
   const { namespace = "" } = quota.metadata;
   const counting = { quota, resource, facts: factsOf(context) };
   const type = cachedType(resource);
-  if (type === undefined) return shareOfCount(await countObjects(client, resource, namespace), counting);
+  if (type === undefined) return usageOfCount(await countObjects(client, resource, namespace), counting);
   const objects: ApiObject[] = [];
   for await (const page of client(type).pages({ namespace })) objects.push(...page.items);
-  return shareOf(objects, counting);
+  return usageOfObjects(objects, counting);
 }
 
 function cachedType({ group, name }: CountedResource): ResourceType | undefined {

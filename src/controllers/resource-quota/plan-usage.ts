@@ -16,7 +16,7 @@ import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 export type QuotaStatus = ResourceQuota["status"];
 
 /** Usage by the objects of one resource. */
-export type Share = ReadonlyMap<string, Quantity>;
+export type ResourceUsage = ReadonlyMap<string, Quantity>;
 
 /** Resources to count for this quota, each once. */
 export function countedResources({ spec }: ResourceQuota): readonly CountedResource[] {
@@ -33,7 +33,10 @@ interface Counting {
   readonly facts: UsageFacts;
 }
 
-export function shareOf(objects: Iterable<ApiObject>, { quota, resource, facts }: Counting): Share {
+export function usageOfObjects(
+  objects: Iterable<ApiObject>,
+  { quota, resource, facts }: Counting,
+): ResourceUsage {
   const sum = new Map<string, Quantity>();
   for (const object of objects) {
     if (quotaCovers(quota, object, resource)) addUsage(sum, knownUsage(object, resource, facts));
@@ -42,14 +45,14 @@ export function shareOf(objects: Iterable<ApiObject>, { quota, resource, facts }
 }
 
 /** Usage by objects of which only the number counts. Zero for a quota with scopes: scopes do not select these objects. */
-export function shareOfCount(count: number, { quota, resource }: Counting): Share {
+export function usageOfCount(count: number, { quota, resource }: Counting): ResourceUsage {
   const { scopes = [], scopeSelector } = quota.spec;
   const isScoped = scopes.length > 0 || (scopeSelector?.matchExpressions ?? []).length > 0;
   const quantity = parseQuantity(String(isScoped ? 0 : count));
   return new Map(countNames(resource).map((name) => [name, quantity]));
 }
 
-export function statusOf({ spec }: ResourceQuota, shares: readonly Share[]): QuotaStatus {
+export function statusOf({ spec }: ResourceQuota, shares: readonly ResourceUsage[]): QuotaStatus {
   const { hard = {} } = spec;
   const used: Record<string, string> = {};
   for (const name of Object.keys(hard)) {

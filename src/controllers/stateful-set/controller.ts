@@ -14,7 +14,7 @@ import { isClaimOf } from "./claims.ts";
 import { nextUsableMs, planSteps } from "./plan-steps.ts";
 import { ordinalOf, revisionOf, viewOf } from "./set-pods.ts";
 import type { SetView } from "./set-pods.ts";
-import { deletedSetStatus, statusOf } from "./status.ts";
+import { deletedSetStatus, statusOf } from "./stateful-set-status.ts";
 import { repair, takeSteps } from "./take-steps.ts";
 
 /** Label of revisions. */

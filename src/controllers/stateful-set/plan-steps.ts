@@ -11,11 +11,11 @@ import { scaledValue } from "../../resources/rules/int-or-percent.ts";
 import { BATCH_MAX, isBeingDeleted, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
 import type { SetView, Slot } from "./set-pods.ts";
 
-export type Step =
+export type PodStep =
   | { readonly type: "create"; readonly ordinal: number; readonly revision: ControllerRevision }
   | { readonly type: "delete"; readonly pod: Pod };
 
-export function planSteps(view: SetView): readonly Step[] {
+export function planSteps(view: SetView): readonly PodStep[] {
   const filling = isOrdered(view) ? fillInOrder(view) : fillAtOnce(view);
   if (filling !== "done") return filling;
   const shrinking = isOrdered(view) ? shrinkInOrder(view) : shrinkAtOnce(view);
@@ -24,7 +24,7 @@ export function planSteps(view: SetView): readonly Step[] {
 }
 
 /** Steps to take now; an empty list waits, "done" moves on to the next phase. */
-type Phase = readonly Step[] | "done";
+type Phase = readonly PodStep[] | "done";
 
 function isOrdered({ set }: SetView): boolean {
   return set.spec.podManagementPolicy !== "Parallel";
@@ -44,7 +44,7 @@ function fillAtOnce(view: SetView): Phase {
   const ended = view.slots.flatMap(({ pod }) =>
     pod !== undefined && isTerminal(pod) && !isBeingDeleted(pod) ? [pod] : [],
   );
-  const steps: readonly Step[] = [
+  const steps: readonly PodStep[] = [
     ...ended.map((pod) => ({ type: "delete", pod }) as const),
     ...view.slots.filter(({ pod }) => pod === undefined).map((slot) => creationOf(slot, view)),
   ];
@@ -52,7 +52,7 @@ function fillAtOnce(view: SetView): Phase {
 }
 
 /** New pods below the partition get the current revision. */
-function creationOf({ ordinal }: Slot, { set, current, update }: SetView): Step {
+function creationOf({ ordinal }: Slot, { set, current, update }: SetView): PodStep {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   const partition = type === "OnDelete" ? 0 : (rollingUpdate?.partition ?? 0);
   return { type: "create", ordinal, revision: ordinal < startOf(set) + partition ? current : update };
@@ -79,7 +79,7 @@ function firstUnavailable(view: SetView): Pod | undefined {
   return pods.find((pod) => !isUsable(pod, view) || isBeingDeleted(pod));
 }
 
-function planUpdate(view: SetView): readonly Step[] {
+function planUpdate(view: SetView): readonly PodStep[] {
   const { type, rollingUpdate = {} } = view.set.spec.updateStrategy;
   if (type === "OnDelete") return [];
   const { partition = 0, maxUnavailable } = rollingUpdate;

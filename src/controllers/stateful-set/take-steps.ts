@@ -4,11 +4,11 @@ import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { slowStart } from "../../runtime/controller/slow-start.ts";
-import { isNamespaceEnding } from "../ending-namespace.ts";
 import { textOf } from "../pods/pod-changes.ts";
+import { isNamespaceTerminating } from "../terminating-namespace.ts";
 import { claimName, isStale, newClaims, planOwners } from "./claims.ts";
-import { identityLabels, newPod, podName } from "./new-pod.ts";
-import type { Step } from "./plan-steps.ts";
+import { identityLabels, newPod, podName } from "./new-set-pod.ts";
+import type { PodStep } from "./plan-steps.ts";
 import { ordinalOf } from "./set-pods.ts";
 import type { SetView } from "./set-pods.ts";
 
@@ -20,7 +20,7 @@ interface Steps {
 }
 
 /** Batches of growing size limit repeated failures. Throws the first error. */
-export async function takeSteps(steps: readonly Step[], { set, context, made }: Steps): Promise<void> {
+export async function takeSteps(steps: readonly PodStep[], { set, context, made }: Steps): Promise<void> {
   const { errors } = await slowStart(steps.length, async (at) => {
     const step = steps[at];
     if (step?.type === "delete") await deletePod(set, step, context);
@@ -52,7 +52,7 @@ export async function repair(
 /** Undefined if the pod cannot be created yet, or never. */
 async function createPod(
   set: StatefulSet,
-  { ordinal, revision }: Extract<Step, { type: "create" }>,
+  { ordinal, revision }: Extract<PodStep, { type: "create" }>,
   context: ReconcileContext,
 ): Promise<Pod | undefined> {
   const name = podName(set, ordinal);
@@ -63,7 +63,7 @@ async function createPod(
     report(set, context, { verb: "create", name });
     return pod;
   } catch (error) {
-    if (isNamespaceEnding(error)) return undefined;
+    if (isNamespaceTerminating(error)) return undefined;
     // Another owner's pod has the name: upstream records no Event either.
     if (!isApiError(error, "AlreadyExists")) report(set, context, { verb: "create", name, error });
     throw error;
@@ -72,7 +72,7 @@ async function createPod(
 
 async function deletePod(
   set: StatefulSet,
-  { pod }: Extract<Step, { type: "delete" }>,
+  { pod }: Extract<PodStep, { type: "delete" }>,
   context: ReconcileContext,
 ): Promise<void> {
   const { name } = pod.metadata;

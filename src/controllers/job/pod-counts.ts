@@ -6,58 +6,58 @@
  */
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { judgeFailure } from "./failure-policy.ts";
+import { failureActionOf } from "./failure-policy.ts";
+import type { JobOutcome } from "./job-outcome.ts";
 import { findIndex, hasFailed, isIndexed, isTracked } from "./job-pods.ts";
 import type { Observation } from "./observation.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** Bounds the status and keeps one huge Job from starving others. The next pass handles the rest. */
 const UNCOUNTED_MAX = 500;
 
-export interface Accounts {
+export interface PodCounts {
   readonly succeeded: number;
   readonly failed: number;
   /** Uids of ended pods that are not yet in the numbers. */
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
 }
 
-export interface AccountsPlan {
-  readonly accounts: Accounts;
-  /** Pods that lose their finalizer once the accounts are written. */
+export interface PodCountsPlan {
+  readonly counts: PodCounts;
+  /** Pods that lose their finalizer once the counts are written. */
   readonly toRelease: readonly Pod[];
   /** More pods have ended than one pass handles. */
   readonly isPartial: boolean;
 }
 
-export function planAccounts(seen: Observation, verdict: Verdict | undefined): AccountsPlan {
+export function planPodCounts(seen: Observation, outcome: JobOutcome | undefined): PodCountsPlan {
   const { job, pods } = seen;
   const tracked = pods.filter(isTracked);
-  const known = countReleased(accountsOf(job), uidsOf(tracked));
+  const known = countReleased(podCountsOf(job), uidsOf(tracked));
   const notes = new Notes(job, known);
   const toRelease: Pod[] = [];
-  const ended = tracked.filter((pod) => mayRelease(pod, seen, verdict));
+  const ended = tracked.filter((pod) => mayRelease(pod, seen, outcome));
   // Pods already listed go first: they make room for the others.
   const noted = ended.filter((pod) => notes.has(pod));
   for (const pod of [...noted, ...ended.filter((each) => !notes.has(each))]) {
     if (toRelease.length >= Math.max(UNCOUNTED_MAX, noted.length)) break;
     toRelease.push(pod);
-    notes.add(pod, verdict);
+    notes.add(pod, outcome);
   }
   const { succeeded, failed } = known;
-  const accounts = { succeeded, failed, uncounted: notes.uncounted };
-  return { accounts, toRelease, isPartial: toRelease.length < ended.length };
+  const counts = { succeeded, failed, uncounted: notes.uncounted };
+  return { counts, toRelease, isPartial: toRelease.length < ended.length };
 }
 
 /** Adds the uids of pods without a finalizer to the numbers. */
-export function countReleased(accounts: Accounts, tracked: ReadonlySet<string>): Accounts {
-  const { uncounted } = accounts;
+export function countReleased(counts: PodCounts, tracked: ReadonlySet<string>): PodCounts {
+  const { uncounted } = counts;
   const still = {
     succeeded: uncounted.succeeded.filter((uid) => tracked.has(uid)),
     failed: uncounted.failed.filter((uid) => tracked.has(uid)),
   };
   return {
-    succeeded: accounts.succeeded + uncounted.succeeded.length - still.succeeded.length,
-    failed: accounts.failed + uncounted.failed.length - still.failed.length,
+    succeeded: counts.succeeded + uncounted.succeeded.length - still.succeeded.length,
+    failed: counts.failed + uncounted.failed.length - still.failed.length,
     uncounted: still,
   };
 }
@@ -66,11 +66,11 @@ export function uidsOf(pods: readonly Pod[]): ReadonlySet<string> {
   return new Set(pods.map(({ metadata }) => metadata.uid));
 }
 
-export function hasUncounted({ uncounted }: Accounts): boolean {
+export function hasUncounted({ uncounted }: PodCounts): boolean {
   return uncounted.succeeded.length + uncounted.failed.length > 0;
 }
 
-function accountsOf({ status }: Job): Accounts {
+function podCountsOf({ status }: Job): PodCounts {
   const { succeeded = 0, failed = 0, uncountedTerminatedPods: uncounted } = status;
   return {
     succeeded,
@@ -80,8 +80,8 @@ function accountsOf({ status }: Job): Accounts {
 }
 
 /** A failed pod with its index's failure count stays until its replacement has the count. */
-function mayRelease(pod: Pod, { job, toReplace }: Observation, verdict: Verdict | undefined): boolean {
-  const isOver = job.metadata.deletionTimestamp !== undefined || verdict !== undefined;
+function mayRelease(pod: Pod, { job, toReplace }: Observation, outcome: JobOutcome | undefined): boolean {
+  const isOver = job.metadata.deletionTimestamp !== undefined || outcome !== undefined;
   if (isOver || pod.status.phase === "Succeeded") return true;
   if (!hasFailed(pod, job)) return false;
   const index = findIndex(pod, job);
@@ -94,7 +94,7 @@ class Notes {
   readonly #succeeded: Set<string>;
   readonly #failed: Set<string>;
 
-  constructor(job: Job, { uncounted }: Accounts) {
+  constructor(job: Job, { uncounted }: PodCounts) {
     this.#job = job;
     this.#succeeded = new Set(uncounted.succeeded);
     this.#failed = new Set(uncounted.failed);
@@ -104,12 +104,12 @@ class Notes {
     return this.#succeeded.has(metadata.uid) || this.#failed.has(metadata.uid);
   }
 
-  get uncounted(): Accounts["uncounted"] {
+  get uncounted(): PodCounts["uncounted"] {
     return { succeeded: [...this.#succeeded], failed: [...this.#failed] };
   }
 
   /** Successes of an indexed Job are recorded by index and need no uid. */
-  add(pod: Pod, verdict: Verdict | undefined): void {
+  add(pod: Pod, outcome: JobOutcome | undefined): void {
     const { uid } = pod.metadata;
     if (this.has(pod)) return;
     if (pod.status.phase === "Succeeded") {
@@ -117,13 +117,13 @@ class Notes {
       return;
     }
     const isPart = !isIndexed(this.#job) || findIndex(pod, this.#job) !== undefined;
-    if (isPart && countsAsFailed(pod, this.#job, verdict)) this.#failed.add(uid);
+    if (isPart && countsAsFailed(pod, this.#job, outcome)) this.#failed.add(uid);
   }
 }
 
 /** When a Job fails, its running pods count as failed. When it succeeds, the pods it stops do not. */
-function countsAsFailed(pod: Pod, job: Job, verdict: Verdict | undefined): boolean {
-  if (verdict?.type === "SuccessCriteriaMet" && pod.status.phase !== "Failed") return false;
-  if (verdict?.type !== "FailureTarget" && !hasFailed(pod, job)) return false;
-  return judgeFailure(job, pod).action !== "Ignore";
+function countsAsFailed(pod: Pod, job: Job, outcome: JobOutcome | undefined): boolean {
+  if (outcome?.type === "SuccessCriteriaMet" && pod.status.phase !== "Failed") return false;
+  if (outcome?.type !== "FailureTarget" && !hasFailed(pod, job)) return false;
+  return failureActionOf(job, pod).action !== "Ignore";
 }

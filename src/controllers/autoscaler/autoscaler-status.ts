@@ -9,7 +9,7 @@ import { withCondition } from "../../runtime/controller/conditions.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import type { ScalePlan } from "./plan-scale.ts";
 
-export interface Seen {
+export interface StatusFindings {
   /** Undefined if the target was not found. */
   readonly currentReplicas?: number;
   /** Conditions in order of occurrence; the last of a type wins. */
@@ -21,7 +21,7 @@ export interface Seen {
 export function statusOf(
   { status }: HorizontalPodAutoscaler,
   plan: ScalePlan | undefined,
-  { currentReplicas, conditions, now }: Seen,
+  { currentReplicas, conditions, now }: StatusFindings,
 ): HorizontalPodAutoscalerStatus {
   const known = status.conditions as readonly Condition[] | undefined;
   const base = { ...status, conditions: withConditions(known, conditions, now) };

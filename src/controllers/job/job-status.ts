@@ -4,26 +4,26 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { countIndexes, formatIndexes } from "../../resources/workloads/job/index-set.ts";
-import { hasUncounted } from "./accounting.ts";
-import type { Accounts } from "./accounting.ts";
+import { findTrue } from "./job-outcome.ts";
+import type { JobOutcome } from "./job-outcome.ts";
 import { hasLimitPerIndex, isIndexed } from "./job-pods.ts";
 import type { Observation } from "./observation.ts";
-import { findTrue } from "./verdict.ts";
-import type { Verdict } from "./verdict.ts";
+import { hasUncounted } from "./pod-counts.ts";
+import type { PodCounts } from "./pod-counts.ts";
 
 export interface Findings {
   readonly seen: Observation;
-  readonly verdict: Verdict | undefined;
-  readonly accounts: Accounts;
+  readonly outcome: JobOutcome | undefined;
+  readonly counts: PodCounts;
   /** Active pods after the actions of this pass. */
   readonly active: readonly Pod[];
   readonly terminating: number;
 }
 
 export function statusOf(findings: Findings): JobStatus {
-  const { seen, accounts, active, terminating } = findings;
+  const { seen, counts, active, terminating } = findings;
   const { job, succeededIndexes, failedIndexes } = seen;
-  const succeeded = isIndexed(job) ? countIndexes(succeededIndexes) : accounts.succeeded;
+  const succeeded = isIndexed(job) ? countIndexes(succeededIndexes) : counts.succeeded;
   const completedIndexes = formatIndexes(succeededIndexes);
   const conditions = conditionsOf(findings);
   const startTime = startTimeOf(findings);
@@ -33,8 +33,8 @@ export function statusOf(findings: Findings): JobStatus {
     ready: active.filter(isReady).length,
     terminating,
     ...(succeeded > 0 && { succeeded }),
-    ...(accounts.failed > 0 && { failed: accounts.failed }),
-    uncountedTerminatedPods: uncountedOf(accounts),
+    ...(counts.failed > 0 && { failed: counts.failed }),
+    uncountedTerminatedPods: uncountedOf(counts),
     ...(isIndexed(job) && completedIndexes !== "" && { completedIndexes }),
     ...(hasLimitPerIndex(job) && { failedIndexes: formatIndexes(failedIndexes) }),
     ...(startTime !== undefined && { startTime }),
@@ -44,10 +44,10 @@ export function statusOf(findings: Findings): JobStatus {
 }
 
 /** Adds the condition Complete or Failed. */
-export function endedStatus(findings: Findings, verdict: Verdict): JobStatus {
+export function endedStatus(findings: Findings, outcome: JobOutcome): JobStatus {
   const status = statusOf(findings);
-  const type = verdict.type === "FailureTarget" ? "Failed" : "Complete";
-  const { reason, message } = verdict;
+  const type = outcome.type === "FailureTarget" ? "Failed" : "Complete";
+  const { reason, message } = outcome;
   const now = timeText(findings.seen.now);
   return {
     ...status,
@@ -62,19 +62,19 @@ function laterOf(now: string, startTime = now): string {
 }
 
 /** All pods have ended and are counted. */
-export function hasEnded({ verdict, accounts, terminating, active }: Findings): boolean {
-  return verdict !== undefined && !hasUncounted(accounts) && terminating + active.length === 0;
+export function hasEnded({ outcome, counts, terminating, active }: Findings): boolean {
+  return outcome !== undefined && !hasUncounted(counts) && terminating + active.length === 0;
 }
 
-function uncountedOf({ uncounted }: Accounts): NonNullable<JobStatus["uncountedTerminatedPods"]> {
+function uncountedOf({ uncounted }: PodCounts): NonNullable<JobStatus["uncountedTerminatedPods"]> {
   const { succeeded, failed } = uncounted;
   return { ...(succeeded.length > 0 && { succeeded }), ...(failed.length > 0 && { failed }) };
 }
 
 /** startTime is set when the Job first runs, and anew when it resumes. A finished Job has always started. */
-function startTimeOf({ seen: { job, now }, verdict }: Findings): string | undefined {
+function startTimeOf({ seen: { job, now }, outcome }: Findings): string | undefined {
   const { startTime } = job.status;
-  if (verdict !== undefined) return startTime ?? (needsNoStart(job) ? undefined : timeText(now));
+  if (outcome !== undefined) return startTime ?? (needsNoStart(job) ? undefined : timeText(now));
   if (job.spec.suspend === true) return undefined;
   return findTrue(job, "Suspended") === undefined && startTime !== undefined ? startTime : timeText(now);
 }
@@ -84,11 +84,11 @@ function needsNoStart({ spec }: Job): boolean {
 }
 
 /** A Job that is ending or being deleted is neither suspended nor resumed. */
-function conditionsOf({ seen: { job, now }, verdict }: Findings): readonly JobCondition[] {
+function conditionsOf({ seen: { job, now }, outcome }: Findings): readonly JobCondition[] {
   const { conditions = [] } = job.status;
-  if (verdict !== undefined) {
-    return findTrue(job, verdict.type) === undefined
-      ? [...conditions, condition(verdict, timeText(now))]
+  if (outcome !== undefined) {
+    return findTrue(job, outcome.type) === undefined
+      ? [...conditions, condition(outcome, timeText(now))]
       : conditions;
   }
   return job.metadata.deletionTimestamp === undefined ? withSuspension(job, now) : conditions;

@@ -7,7 +7,7 @@ import { createPods, deletePods, textOf } from "./pod-changes.ts";
 import { podFromTemplate } from "./pod-from-template.ts";
 import type { ReplicaFailure } from "./replica-failure.ts";
 
-export async function keepReplicas(
+export async function manageReplicas(
   owner: ApiObject,
   template: PodTemplateSpec,
   { plan, context }: { readonly plan: ReplicaPlan; readonly context: ReconcileContext },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../api/generated/types/batch-v1.ts";
+import { endedStatus } from "./job-status.ts";
 import { observe } from "./observation.ts";
-import { endedStatus } from "./status.ts";
 
 const STARTED = "2026-01-01T00:01:00Z";
 const JOB: Job = {
@@ -13,10 +13,10 @@ const JOB: Job = {
 };
 
 function completedAt(now: string): string | undefined {
-  const verdict = { type: "SuccessCriteriaMet", reason: "CompletionsReached", message: "done" } as const;
-  const accounts = { succeeded: 1, failed: 0, uncounted: { succeeded: [], failed: [] } };
+  const outcome = { type: "SuccessCriteriaMet", reason: "CompletionsReached", message: "done" } as const;
+  const counts = { succeeded: 1, failed: 0, uncounted: { succeeded: [], failed: [] } };
   const seen = observe(JOB, [], Date.parse(now));
-  return endedStatus({ seen, verdict, accounts, active: [], terminating: 0 }, verdict).completionTime;
+  return endedStatus({ seen, outcome, counts, active: [], terminating: 0 }, outcome).completionTime;
 }
 
 test("a Job's completionTime is now, but never before its startTime", () => {

@@ -4,11 +4,11 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
 import { countIndexes, countOverlap, readKnownIndexes } from "../../resources/workloads/job/index-set.ts";
 import type { IndexInterval } from "../../resources/workloads/job/index-set.ts";
-import { judgeFailure } from "./failure-policy.ts";
+import { failureActionOf } from "./failure-policy.ts";
 import { hasFailed, hasLimitPerIndex, isIndexed } from "./job-pods.ts";
 import type { Observation } from "./observation.ts";
 
-export interface Verdict {
+export interface JobOutcome {
   /** Condition that announces the end. Complete or Failed follows once all pods have ended and are counted. */
   readonly type: "FailureTarget" | "SuccessCriteriaMet";
   readonly reason: string;
@@ -16,14 +16,14 @@ export interface Verdict {
 }
 
 /**
- * An announced verdict stays; failures go before successes. Undefined while the Job continues, or if its completion depends on the next
+ * An announced outcome stays; failures go before successes. Undefined while the Job continues, or if its completion depends on the next
  * plan.
  */
-export function judgeJob(seen: Observation): Verdict | undefined {
+export function findOutcome(seen: Observation): JobOutcome | undefined {
   return announced(seen.job) ?? judgeFailures(seen) ?? judgeIndexes(seen) ?? judgeSuccessPolicy(seen);
 }
 
-export const COMPLETIONS_REACHED: Verdict = {
+export const COMPLETIONS_REACHED: JobOutcome = {
   type: "SuccessCriteriaMet",
   reason: "CompletionsReached",
   message: "Reached expected number of succeeded pods",
@@ -50,7 +50,7 @@ export function isFinished(job: Job): boolean {
   return findTrue(job, "Complete") !== undefined || findTrue(job, "Failed") !== undefined;
 }
 
-function announced(job: Job): Verdict | undefined {
+function announced(job: Job): JobOutcome | undefined {
   for (const type of ["SuccessCriteriaMet", "FailureTarget"] as const) {
     const condition = findTrue(job, type);
     if (condition !== undefined)
@@ -59,14 +59,14 @@ function announced(job: Job): Verdict | undefined {
   return undefined;
 }
 
-function failure(reason: string, message: string): Verdict {
+function failure(reason: string, message: string): JobOutcome {
   return { type: "FailureTarget", reason, message };
 }
 
-function judgeFailures({ job, pods, failed, now }: Observation): Verdict | undefined {
+function judgeFailures({ job, pods, failed, now }: Observation): JobOutcome | undefined {
   for (const pod of pods) {
-    const verdict = hasFailed(pod, job) ? judgeFailure(job, pod) : undefined;
-    if (verdict?.action === "FailJob") return failure("PodFailurePolicy", verdict.message);
+    const outcome = hasFailed(pod, job) ? failureActionOf(job, pod) : undefined;
+    if (outcome?.action === "FailJob") return failure("PodFailurePolicy", outcome.message);
   }
   if (failed > backoffLimit(job) || restartsTooOften(job, pods))
     return failure("BackoffLimitExceeded", "Job has reached the specified backoff limit");
@@ -103,7 +103,7 @@ export function deadlineOf({ spec, status }: Job): number | undefined {
   return Date.parse(status.startTime) + plainNumber(spec.activeDeadlineSeconds) * 1000;
 }
 
-function judgeIndexes({ job, succeededIndexes, failedIndexes }: Observation): Verdict | undefined {
+function judgeIndexes({ job, succeededIndexes, failedIndexes }: Observation): JobOutcome | undefined {
   if (!hasLimitPerIndex(job)) return undefined;
   const { maxFailedIndexes, completions = 0 } = job.spec;
   const failed = countIndexes(failedIndexes);
@@ -115,7 +115,7 @@ function judgeIndexes({ job, succeededIndexes, failedIndexes }: Observation): Ve
   return isOver ? failure("FailedIndexes", "Job has failed indexes") : undefined;
 }
 
-function judgeSuccessPolicy({ job, succeededIndexes }: Observation): Verdict | undefined {
+function judgeSuccessPolicy({ job, succeededIndexes }: Observation): JobOutcome | undefined {
   if (!isIndexed(job) || succeededIndexes.length === 0) return undefined;
   const rules = job.spec.successPolicy?.rules ?? [];
   const at = rules.findIndex(({ succeededIndexes: text, succeededCount }) => {

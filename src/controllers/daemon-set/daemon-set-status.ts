@@ -2,7 +2,7 @@
 import type { DaemonSetStatus } from "../../api/generated/types/apps-v1.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { isUpdated, isUsable } from "./daemon-view.ts";
-import type { DaemonView, Place } from "./daemon-view.ts";
+import type { DaemonView, DaemonNode } from "./daemon-view.ts";
 
 /** Counts only the first pod of each node. */
 export function statusOf(view: DaemonView, collisionCount: number | undefined): DaemonSetStatus {
@@ -12,7 +12,7 @@ export function statusOf(view: DaemonView, collisionCount: number | undefined): 
   const available = firsts.filter((pod) => isUsable(pod, view)).length;
   const updated = firsts.filter((pod) => isUpdated(pod, view)).length;
   const unavailable = wanted.length - available;
-  const isMisplaced = ({ fitness, pods }: Place): boolean => fitness !== "fits" && pods.length > 0;
+  const isMisplaced = ({ fitness, pods }: DaemonNode): boolean => fitness !== "fits" && pods.length > 0;
   const { generation: observedGeneration } = set.metadata;
   const { conditions } = set.status;
   return {

@@ -3,7 +3,7 @@ import type { Manifest } from "../../api/api-object.ts";
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Container, Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import { podFromTemplate } from "../pods/pod-from-template.ts";
-import { judgeFailure } from "./failure-policy.ts";
+import { failureActionOf } from "./failure-policy.ts";
 import {
   COMPLETION_INDEX,
   failuresBefore,
@@ -70,7 +70,7 @@ function withIndexVariable(container: Container): Container {
 function failureCounts(job: Job, replaces: Pod | undefined): Readonly<Record<string, string>> {
   if (replaces === undefined) return { [INDEX_FAILURES]: "0" };
   const { counted, ignored } = failuresBefore(replaces);
-  const isIgnored = judgeFailure(job, replaces).action === "Ignore";
+  const isIgnored = failureActionOf(job, replaces).action === "Ignore";
   const ignoredNow = ignored + (isIgnored ? 1 : 0);
   return {
     [INDEX_FAILURES]: String(counted + (isIgnored ? 0 : 1)),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Job, JobSpec, JobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { findOutcome } from "./job-outcome.ts";
 import { COMPLETION_INDEX, INDEX_FAILURES, TRACKING } from "./job-pods.ts";
 import { observe } from "./observation.ts";
-import { planPods } from "./plan-pods.ts";
-import { judgeJob } from "./verdict.ts";
+import { planPods } from "./plan-job-pods.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 
@@ -189,13 +189,13 @@ describe("the end of a Job", () => {
       undefined,
     ],
   ])("%s", (_, spec, ...[found, reason]) => {
-    expect(judgeJob(observe(jobOf(spec), found.map(podOf), NOW))?.reason).toBe(reason);
+    expect(findOutcome(observe(jobOf(spec), found.map(podOf), NOW))?.reason).toBe(reason);
   });
 
   test("comes at the deadline, counted from the start", () => {
     const status = { startTime: ago(60) };
     const reason = (activeDeadlineSeconds: number): string | undefined =>
-      judgeJob(observe(jobOf({ activeDeadlineSeconds }, status), [], NOW))?.reason;
+      findOutcome(observe(jobOf({ activeDeadlineSeconds }, status), [], NOW))?.reason;
 
     expect([reason(61), reason(60)]).toEqual([undefined, "DeadlineExceeded"]);
   });

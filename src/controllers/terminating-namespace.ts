@@ -1,15 +1,15 @@
 /** Recognizes creations that fail because their namespace is being deleted. They are no error, and a retry is useless. */
 import { isApiError } from "../api/errors/api-error.ts";
 
-export function isNamespaceEnding(error: unknown): boolean {
+export function isNamespaceTerminating(error: unknown): boolean {
   if (!isApiError(error, "Forbidden")) return false;
   return (error.details?.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
 }
 
-export async function createUnlessEnding(creation: Promise<unknown>): Promise<void> {
+export async function createUnlessTerminating(creation: Promise<unknown>): Promise<void> {
   try {
     await creation;
   } catch (error) {
-    if (!isNamespaceEnding(error)) throw error;
+    if (!isNamespaceTerminating(error)) throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeviceTaint, ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
-import { findEvictionAt, isUsing } from "./eviction-plan.ts";
+import { findEvictionAt, isUsing } from "./device-eviction-plan.ts";
 
 const T0 = Date.parse("2026-01-01T00:00:00Z");
 const BROKEN: DeviceTaint = { key: "broken", effect: "NoExecute", timeAdded: "2026-01-01T00:00:00Z" };

@@ -6,8 +6,8 @@ import type {
   HPAScalingRules,
 } from "../../api/generated/types/autoscaling-v2.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
-import { highest, lowest } from "./history.ts";
-import type { History, SizeChange, Windows } from "./history.ts";
+import { highest, lowest } from "./scale-history.ts";
+import type { ScaleHistory, SizeChange, Windows } from "./scale-history.ts";
 
 /** Default stabilization window of a scale-down. */
 const DOWN_WINDOW_SECONDS = 300;
@@ -15,23 +15,23 @@ const DOWN_WINDOW_SECONDS = 300;
 const GROWTH_MIN = 4;
 const GROWTH_FACTOR = 2;
 
-export interface Bounds extends Pick<HorizontalPodAutoscalerSpec, "maxReplicas" | "behavior"> {
+export interface ScaleBounds extends Pick<HorizontalPodAutoscalerSpec, "maxReplicas" | "behavior"> {
   readonly minReplicas: number;
 }
 
-export interface Step {
+export interface ScaleStep {
   readonly currentReplicas: number;
   /** Its last recommendation is the size to limit. */
-  readonly history: History;
+  readonly history: ScaleHistory;
   readonly now: number;
 }
 
-export interface Limited {
+export interface LimitedSize {
   readonly replicas: number;
   readonly conditions: readonly NewCondition[];
 }
 
-export function limitSize(bounds: Bounds, step: Step): Limited {
+export function limitSize(bounds: ScaleBounds, step: ScaleStep): LimitedSize {
   const steadied = steady(bounds, step);
   const allowed = allow(bounds, steadied.replicas, step);
   const isLimited = allowed.replicas !== steadied.replicas;
@@ -45,7 +45,7 @@ export function limitSize(bounds: Bounds, step: Step): Limited {
   };
 }
 
-export function windowsOf({ behavior }: Pick<Bounds, "behavior">): Windows {
+export function windowsOf({ behavior }: Pick<ScaleBounds, "behavior">): Windows {
   const { scaleUp, scaleDown } = behavior ?? {};
   const periods = [...(scaleUp?.policies ?? []), ...(scaleDown?.policies ?? [])].map(
     ({ periodSeconds }) => periodSeconds,
@@ -73,7 +73,7 @@ const HELD_DOWN = {
   message: "recent recommendations were lower than current one, applying the lowest recent recommendation",
 };
 
-function steady(bounds: Bounds, { currentReplicas, history, now }: Step): Reasoned {
+function steady(bounds: ScaleBounds, { currentReplicas, history, now }: ScaleStep): Reasoned {
   const { upMs, downMs } = windowsOf(bounds);
   const { recommended } = history;
   const ceiling = highest(history, now - downMs);
@@ -107,7 +107,7 @@ const TOO_FAST_DOWN = {
   message: "the desired replica count is decreasing faster than the maximum scale rate",
 };
 
-function allow(bounds: Bounds, replicas: number, step: Step): Reasoned {
+function allow(bounds: ScaleBounds, replicas: number, step: ScaleStep): Reasoned {
   const { behavior, minReplicas, maxReplicas } = bounds;
   const { currentReplicas } = step;
   if (behavior === undefined) {
@@ -136,14 +136,14 @@ function atMost(
   return { replicas: most, ...(maxReplicas > limit ? TOO_FAST_UP : TOO_MANY) };
 }
 
-function growthLimit({ scaleUp = {} }: HorizontalPodAutoscalerBehavior, step: Step): number {
+function growthLimit({ scaleUp = {} }: HorizontalPodAutoscalerBehavior, step: ScaleStep): number {
   // Rounded up: rounding down could leave a small target at its size for ever.
   const proposed = ({ type, value }: HPAScalingPolicy, start: number): number =>
     type === "Pods" ? start + value : Math.ceil(start * (1 + value / 100));
   return selected(scaleUp, step, { proposed, widest: "greatest" });
 }
 
-function shrinkLimit({ scaleDown = {} }: HorizontalPodAutoscalerBehavior, step: Step): number {
+function shrinkLimit({ scaleDown = {} }: HorizontalPodAutoscalerBehavior, step: ScaleStep): number {
   const proposed = ({ type, value }: HPAScalingPolicy, start: number): number =>
     type === "Pods" ? start - value : Math.trunc(start * (1 - value / 100));
   return selected(scaleDown, step, { proposed, widest: "least" });
@@ -157,7 +157,7 @@ interface Direction {
 
 function selected(
   { selectPolicy = "Max", policies = [] }: HPAScalingRules,
-  { currentReplicas, history, now }: Step,
+  { currentReplicas, history, now }: ScaleStep,
   { proposed, widest }: Direction,
 ): number {
   if (selectPolicy === "Disabled" || policies.length === 0) return currentReplicas;

@@ -3,7 +3,7 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { findAvailableAt, isReady, isTerminal } from "../../resources/pod/pod-state.ts";
 import { FAILURES } from "./daemon-pods.ts";
 import { allowsSurge, isBeingDeleted, isUpdated, isUsable } from "./daemon-view.ts";
-import type { DaemonView, Place } from "./daemon-view.ts";
+import type { DaemonView, DaemonNode } from "./daemon-view.ts";
 
 /** Upper bound of creations, and of deletions, in one pass; upstream's value. */
 const BATCH_MAX = 250;
@@ -34,7 +34,7 @@ export function planPods(view: DaemonView): DaemonPlan {
 
 const NOTHING: DaemonPlan = { toCreate: [], toDelete: [], ended: [], waitMs: undefined };
 
-function planPlace(place: Place, view: DaemonView): DaemonPlan {
+function planPlace(place: DaemonNode, view: DaemonView): DaemonPlan {
   const { node, fitness, pods } = place;
   const present = pods.filter((pod) => !isBeingDeleted(pod));
   if (fitness === "refuses") return { ...NOTHING, toDelete: present };
@@ -50,7 +50,7 @@ function planPlace(place: Place, view: DaemonView): DaemonPlan {
  * A terminated pod is replaced. A failed one is replaced after a back-off that doubles with each consecutive failure. Otherwise a node that
  * rejects the pod would cause an endless loop. The new pod carries the count.
  */
-function planEnded({ node, fitness, pods }: Place, view: DaemonView): DaemonPlan {
+function planEnded({ node, fitness, pods }: DaemonNode, view: DaemonView): DaemonPlan {
   const { now } = view;
   const present = pods.filter((pod) => !isBeingDeleted(pod));
   const ended = present.filter(isTerminal);

@@ -18,10 +18,10 @@ export interface StatusPlan {
 export const CREATE_ERROR = "ReplicaSetCreateError";
 
 /** Result of this pass for the new set; undefined if nothing happened. */
-export type NewSetNews = "created" | "found" | { readonly failure: string };
+export type NewSetResult = "created" | "found" | { readonly failure: string };
 
 export interface Findings {
-  readonly news: NewSetNews | undefined;
+  readonly news: NewSetResult | undefined;
   readonly collisionCount: number | undefined;
   readonly now: number;
 }

@@ -6,7 +6,7 @@ import type { HorizontalPodAutoscaler } from "../../api/generated/types/autoscal
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { Client } from "../../client/client.ts";
 
-export type Target =
+export type ScaleTarget =
   | {
       readonly type: "found";
       readonly resource: ResourceType;
@@ -18,7 +18,7 @@ export type Target =
     }
   | { readonly type: "missing"; readonly message: string };
 
-export async function readTarget(hpa: HorizontalPodAutoscaler, client: Client): Promise<Target> {
+export async function readTarget(hpa: HorizontalPodAutoscaler, client: Client): Promise<ScaleTarget> {
   const { apiVersion = "v1", kind, name } = hpa.spec.scaleTargetRef;
   const { namespace = "" } = hpa.metadata;
   try {
@@ -34,7 +34,7 @@ export async function readTarget(hpa: HorizontalPodAutoscaler, client: Client): 
 
 /** The scale's resourceVersion guards the write: a concurrent change makes it fail with a conflict. */
 export async function rescale(
-  { resource, scale }: Extract<Target, { readonly type: "found" }>,
+  { resource, scale }: Extract<ScaleTarget, { readonly type: "found" }>,
   replicas: number,
   client: Client,
 ): Promise<void> {
@@ -61,7 +61,7 @@ async function findServed(
   return undefined;
 }
 
-function foundTarget(resource: ResourceType, value: unknown): Target {
+function foundTarget(resource: ResourceType, value: unknown): ScaleTarget {
   if (!isJsonObject(value))
     return { type: "missing", message: "the server's response is not a Scale object" };
   const scale = value as unknown as Scale;

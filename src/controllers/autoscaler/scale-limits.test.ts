@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { PERIOD_MS, readHistory, trimmed, withRecommendation, writeHistory } from "./history.ts";
-import type { History } from "./history.ts";
-import { limitSize, windowsOf } from "./limits.ts";
-import type { Bounds } from "./limits.ts";
+import { PERIOD_MS, readHistory, trimmed, withRecommendation, writeHistory } from "./scale-history.ts";
+import type { ScaleHistory } from "./scale-history.ts";
+import { limitSize, windowsOf } from "./scale-limits.ts";
+import type { ScaleBounds } from "./scale-limits.ts";
 
 const NOW = 10_000_000;
-const PLAIN: Bounds = { minReplicas: 2, maxReplicas: 20 };
+const PLAIN: ScaleBounds = { minReplicas: 2, maxReplicas: 20 };
 
-function history(recommended: number, more: Partial<History> = {}): History {
+function history(recommended: number, more: Partial<ScaleHistory> = {}): ScaleHistory {
   return { recommended, earlier: [], changes: [], ...more };
 }
 
-function limit(bounds: Bounds, currentReplicas: number, known: History) {
+function limit(bounds: ScaleBounds, currentReplicas: number, known: ScaleHistory) {
   const { replicas, conditions } = limitSize(bounds, { currentReplicas, history: known, now: NOW });
   return [replicas, ...conditions.map(({ reason }) => reason)];
 }
@@ -19,7 +19,7 @@ function limit(bounds: Bounds, currentReplicas: number, known: History) {
 const seconds = (ago: number): number => NOW - ago * 1000;
 
 describe("without a behavior", () => {
-  test.each<[string, number, History, readonly (number | string)[]]>([
+  test.each<[string, number, ScaleHistory, readonly (number | string)[]]>([
     ["keeps its size", 5, history(5), [5, "ReadyForNewScale", "DesiredWithinRange"]],
     ["at most doubles", 5, history(15), [10, "ReadyForNewScale", "ScaleUpLimit"]],
     ["may grow from one to four", 1, history(9), [4, "ReadyForNewScale", "ScaleUpLimit"]],
@@ -47,7 +47,7 @@ describe("with a behavior", () => {
     { type: "Pods", value: 3, periodSeconds: 60 },
     { type: "Percent", value: 100, periodSeconds: 60 },
   ];
-  const bounds = (up: object, down: object = {}): Bounds => ({
+  const bounds = (up: object, down: object = {}): ScaleBounds => ({
     ...PLAIN,
     behavior: {
       scaleUp: { selectPolicy: "Max", policies, ...up },
@@ -55,7 +55,7 @@ describe("with a behavior", () => {
     },
   });
 
-  test.each<[string, Bounds, readonly [number, History], readonly (number | string)[]]>([
+  test.each<[string, ScaleBounds, readonly [number, ScaleHistory], readonly (number | string)[]]>([
     ["grows by the widest policy", bounds({}), [5, history(20)], [10, "ReadyForNewScale", "ScaleUpLimit"]],
     [
       "grows by the narrowest policy with selectPolicy Min",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
-import { findMismatch, findVolume } from "./match.ts";
+import { findMismatch, findVolume } from "./find-volume.ts";
 
 type VolumeSpec = PersistentVolume["spec"];
 type ClaimSpec = PersistentVolumeClaim["spec"];

@@ -14,9 +14,9 @@ export function findVolume(
   volumes: readonly PersistentVolume[],
 ): PersistentVolume | undefined {
   // Bound volumes, usually the most, are filtered out before the expensive checks.
-  const open = volumes.filter((volume) => volume.spec.claimRef === undefined || isMeantFor(volume, claim));
+  const open = volumes.filter((volume) => volume.spec.claimRef === undefined || hasClaimRefTo(volume, claim));
   const able = open.filter((volume) => findFault(volume, claim, FAULTS_OF_CHOSEN) === undefined);
-  const named = able.find((volume) => isMeantFor(volume, claim));
+  const named = able.find((volume) => hasClaimRefTo(volume, claim));
   if (named !== undefined) return named;
   const free = able.filter((volume) => volume.spec.claimRef === undefined && isWanted(volume, claim));
   return free.toSorted(
@@ -33,7 +33,7 @@ export function findMismatch(volume: PersistentVolume, claim: PersistentVolumeCl
 }
 
 /** The volume's claimRef names this claim, by uid or, without a uid, by name. */
-export function isMeantFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+export function hasClaimRefTo({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const { claimRef } = spec;
   if (claimRef?.namespace !== metadata.namespace || claimRef?.name !== metadata.name) return false;
   return (claimRef?.uid ?? "") === "" || claimRef?.uid === metadata.uid;

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Job, JobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { countReleased, planAccounts, uidsOf } from "./accounting.ts";
-import type { Accounts } from "./accounting.ts";
 import { TRACKING } from "./job-pods.ts";
 import { observe } from "./observation.ts";
+import { countReleased, planPodCounts, uidsOf } from "./pod-counts.ts";
+import type { PodCounts } from "./pod-counts.ts";
 
 const STAMP = "2026-01-01T00:00:00Z";
 
@@ -25,7 +25,7 @@ function released(pod: Pod): Pod {
   return { ...pod, metadata: { ...pod.metadata, finalizers: [] } };
 }
 
-function statusOf({ succeeded, failed, uncounted }: Accounts): JobStatus {
+function statusOf({ succeeded, failed, uncounted }: PodCounts): JobStatus {
   return { succeeded, failed, uncountedTerminatedPods: uncounted };
 }
 
@@ -46,13 +46,13 @@ class World {
   }
 
   pass(reach: Reach): void {
-    const plan = planAccounts(observe(jobWith(this.status), this.pods, 0), undefined);
+    const plan = planPodCounts(observe(jobWith(this.status), this.pods, 0), undefined);
     if (!reach.notes) return;
-    this.status = statusOf(plan.accounts);
+    this.status = statusOf(plan.counts);
     const gone = new Set(plan.toRelease.slice(0, reach.releases));
     this.pods = this.pods.map((pod) => (gone.has(pod) ? released(pod) : pod));
     const left = this.pods.filter(({ metadata }) => metadata.finalizers?.includes(TRACKING));
-    if (reach.counts) this.status = statusOf(countReleased(plan.accounts, uidsOf(left)));
+    if (reach.counts) this.status = statusOf(countReleased(plan.counts, uidsOf(left)));
     // Pods without a finalizer that other clients delete.
     this.pods = this.pods.filter((pod, at) => left.includes(pod) || at % 3 >= reach.vanish);
   }
@@ -66,7 +66,7 @@ const reaches: fc.Arbitrary<Reach> = fc.record({
 });
 const ALL: Reach = { notes: true, releases: Number.POSITIVE_INFINITY, counts: true, vanish: 0 };
 
-describe("the accounts of a Job", () => {
+describe("the counts of a Job", () => {
   test("are exact however often a pass stops half-way", () => {
     const phases = fc.array(fc.constantFrom("Failed" as const, "Running" as const, "Succeeded" as const), {
       maxLength: 30,
@@ -104,13 +104,13 @@ describe("the accounts of a Job", () => {
 
   test("count pods stopped by a failing Job as failed, and pods stopped by a successful one not at all", () => {
     const seen = observe(jobWith({}), [podOf("a", "Running"), podOf("b", "Failed")], 0);
-    const verdict = { reason: "", message: "" };
+    const outcome = { reason: "", message: "" };
 
-    const failing = planAccounts(seen, { type: "FailureTarget", ...verdict });
-    const succeeding = planAccounts(seen, { type: "SuccessCriteriaMet", ...verdict });
+    const failing = planPodCounts(seen, { type: "FailureTarget", ...outcome });
+    const succeeding = planPodCounts(seen, { type: "SuccessCriteriaMet", ...outcome });
 
-    expect(failing.accounts.uncounted.failed).toEqual(["a", "b"]);
-    expect(succeeding.accounts.uncounted.failed).toEqual(["b"]);
+    expect(failing.counts.uncounted.failed).toEqual(["a", "b"]);
+    expect(succeeding.counts.uncounted.failed).toEqual(["b"]);
     expect(succeeding.toRelease).toHaveLength(2);
   });
 });

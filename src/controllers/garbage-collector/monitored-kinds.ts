@@ -16,7 +16,7 @@ interface Followed {
   readonly leave: () => void;
 }
 
-export class FollowedKinds {
+export class MonitoredKinds {
   readonly #hold: RoutineParts["hold"];
   readonly #graph: OwnerGraph;
   readonly #followed = new Map<string, Followed>();

@@ -1,7 +1,7 @@
 import type { Loop } from "../base/loop/loop.ts";
 
 /** Waits one period, for periodic routines. Resolves to false once the signal is aborted. */
-export function nextRound(loop: Loop, periodMs: number, signal: AbortSignal): Promise<boolean> {
+export function nextPeriod(loop: Loop, periodMs: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (): void => {
       timer.cancel();

@@ -9,7 +9,7 @@ const COST_MIN = -(2 ** 31);
 const COST_MAX = 2 ** 31 - 1;
 
 /** Order of deletion. `crowding` is the number of pods of the same kind on the pod's node. */
-export function byUsefulness(
+export function replicaDeletionOrder(
   pods: readonly Pod[],
   crowding: (pod: Pod) => number,
   now: number,
@@ -26,7 +26,7 @@ export function byUsefulness(
 }
 
 /** Order for pods that run to completion. Deletion cost does not count. The younger pod goes first, as it has done less. */
-export function byProgress(pods: readonly Pod[]): readonly Pod[] {
+export function jobDeletionOrder(pods: readonly Pod[]): readonly Pod[] {
   return byRank(pods, (pod) => [
     ...stateRank(pod),
     -(readySince(pod) ?? Number.POSITIVE_INFINITY),

@@ -14,7 +14,7 @@ export const PERIOD_MS = 15_000;
 /** Upper bound of `earlier` and of `changes`: one entry a period over the longest window, one hour. */
 const ENTRIES_MAX = 240;
 
-export interface History {
+export interface ScaleHistory {
   /** Current recommendation, valid since the last entry of `earlier` ended. */
   readonly recommended: number;
   /** Earlier recommendations that can still affect a window, oldest first. */
@@ -44,7 +44,7 @@ export interface Windows {
 }
 
 /** Undefined if the annotation is missing or invalid. */
-export function readHistory(text: string | undefined): History | undefined {
+export function readHistory(text: string | undefined): ScaleHistory | undefined {
   if (text === undefined) return undefined;
   const value = parsed(text);
   if (!isJsonObject(value)) return undefined;
@@ -59,7 +59,7 @@ export function readHistory(text: string | undefined): History | undefined {
   };
 }
 
-export function writeHistory({ recommended, earlier, changes }: History): string {
+export function writeHistory({ recommended, earlier, changes }: ScaleHistory): string {
   return JSON.stringify({
     recommended,
     ...(earlier.length > 0 && { earlier: earlier.map(({ until, replicas }) => [until, replicas]) }),
@@ -69,10 +69,10 @@ export function writeHistory({ recommended, earlier, changes }: History): string
 
 /** Adds a recommendation. The previous one was valid until one period ago. */
 export function withRecommendation(
-  known: History | undefined,
+  known: ScaleHistory | undefined,
   replicas: number,
   { currentReplicas, now }: { readonly currentReplicas: number; readonly now: number },
-): History {
+): ScaleHistory {
   if (known === undefined) {
     const earlier = replicas === currentReplicas ? [] : [{ replicas: currentReplicas, until: now }];
     return { recommended: replicas, earlier, changes: [] };
@@ -82,12 +82,16 @@ export function withRecommendation(
   return { ...known, recommended: replicas, earlier: [...known.earlier, before] };
 }
 
-export function withChange(history: History, change: SizeChange): History {
+export function withChange(history: ScaleHistory, change: SizeChange): ScaleHistory {
   return { ...history, changes: [...history.changes, change] };
 }
 
 /** Drops entries outside every window, and sizes that a later, more extreme recommendation hides. */
-export function trimmed(history: History, { upMs, downMs, changesMs }: Windows, now: number): History {
+export function trimmed(
+  history: ScaleHistory,
+  { upMs, downMs, changesMs }: Windows,
+  now: number,
+): ScaleHistory {
   const earlier = history.earlier.filter(({ replicas, until }, at) => {
     const later = [...history.earlier.slice(at + 1).map((each) => each.replicas), history.recommended];
     const isPeak = until > now - downMs && later.every((each) => each < replicas);
@@ -99,14 +103,14 @@ export function trimmed(history: History, { upMs, downMs, changesMs }: Windows, 
 }
 
 /** Greatest recommendation that was valid after `sinceMs`. */
-export function highest({ recommended, earlier }: History, sinceMs: number): number {
+export function highest({ recommended, earlier }: ScaleHistory, sinceMs: number): number {
   return Math.max(
     recommended,
     ...earlier.filter(({ until }) => until > sinceMs).map(({ replicas }) => replicas),
   );
 }
 
-export function lowest({ recommended, earlier }: History, sinceMs: number): number {
+export function lowest({ recommended, earlier }: ScaleHistory, sinceMs: number): number {
   return Math.min(
     recommended,
     ...earlier.filter(({ until }) => until > sinceMs).map(({ replicas }) => replicas),

@@ -2,7 +2,7 @@
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { countIndexes, firstMissing, withIndexes } from "../../resources/workloads/job/index-set.ts";
-import { byProgress } from "../pods/victims.ts";
+import { jobDeletionOrder } from "../pods/deletion-order.ts";
 import { waitMs, waitOfIndexMs } from "./back-off.ts";
 import { findIndex, hasLimitPerIndex, isIndexed, waitsForEnd } from "./job-pods.ts";
 import { indexesOf } from "./observation.ts";
@@ -44,7 +44,7 @@ function wantedActive({ job, active, succeeded, failedIndexes }: Observation): n
 
 /** Pods with a duplicate or missing index go in any case; further ones go least useful first. */
 function surplusPods({ job, active }: Observation, atLeast: number): readonly Pod[] {
-  const byUse = byProgress(active);
+  const byUse = jobDeletionOrder(active);
   if (!isIndexed(job)) return byUse.slice(0, atLeast);
   const kept = new Map<number, Pod>();
   for (const pod of byUse) {

@@ -20,7 +20,7 @@ import {
   SELECTED_NODE,
   STORAGE_PROVISIONER,
 } from "./annotations.ts";
-import { findMismatch, findVolume, isBoundTo, isMeantFor } from "./match.ts";
+import { findMismatch, findVolume, isBoundTo, hasClaimRefTo } from "./find-volume.ts";
 import { claimsOf } from "./protection.ts";
 
 /** Index of unscheduled pods by the claims they name. */
@@ -131,7 +131,7 @@ function planNamed(
     const message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
     return lost(claim, "ClaimLost", message);
   }
-  if (isBoundTo(volume, claim) || isMeantFor(volume, claim)) return binding(claim, volume);
+  if (isBoundTo(volume, claim) || hasClaimRefTo(volume, claim)) return binding(claim, volume);
   if (volume.spec.claimRef === undefined) return isDone ? binding(claim, volume) : planFirst(claim, volume);
   if (!isDone) {
     const message = `volume ${JSON.stringify(volume.metadata.name)} already bound to a different claim.`;
