@@ -5,7 +5,7 @@
 import { ConfigMap, Secret } from "../api/generated/types/core-v1.ts";
 import { errorText } from "../base/error-text.ts";
 import type { Client } from "../client/client.ts";
-import { WriteWindow } from "../runtime/controller/write-window.ts";
+import { WriteLimiter } from "../runtime/controller/write-limiter.ts";
 import type { ConfigReference, ConfigState } from "./pod/config-needs.ts";
 
 /** A controller keeps it in every namespace, and nearly all pods mount it. */
@@ -51,14 +51,14 @@ export class ConfigCache<Requester> {
   readonly #cached = new Map<string, Known>();
   readonly #reading = new Map<string, Set<Requester>>();
   /** Each read is a subject of its own, so that reads do not wait for each other. */
-  readonly #window = new WriteWindow<ReadonlySet<Requester>>();
+  readonly #limiter = new WriteLimiter<ReadonlySet<Requester>>();
 
   constructor(parts: ConfigCacheParts<Requester>) {
     this.#parts = parts;
   }
 
   /** Undefined when the object must be read first. Then `wake` is called after the read. */
-  look(reference: ConfigReference, lookup: ConfigLookup<Requester>): ConfigState | undefined {
+  findConfig(reference: ConfigReference, lookup: ConfigLookup<Requester>): ConfigState | undefined {
     const isRootCa = reference.kind === "configmap" && reference.name === ROOT_CA;
     if (isRootCa && !this.#parts.hasRootCa) return ASSUMED_ROOT_CA;
     const key = `${reference.kind}/${reference.namespace}/${reference.name}`;
@@ -71,7 +71,7 @@ export class ConfigCache<Requester> {
 
   /** Resolves when no read is in flight. The signal must be aborted before. */
   async end(): Promise<void> {
-    await this.#window.quiet();
+    await this.#limiter.quiet();
   }
 
   #request(key: string, reference: ConfigReference, { requester, node }: ConfigLookup<Requester>): void {
@@ -82,7 +82,7 @@ export class ConfigCache<Requester> {
     }
     const requesters = new Set([requester]);
     this.#reading.set(key, requesters);
-    this.#window.send(requesters, () => this.#read(key, reference, node));
+    this.#limiter.send(requesters, () => this.#read(key, reference, node));
   }
 
   async #read(key: string, reference: ConfigReference, node: string): Promise<void> {

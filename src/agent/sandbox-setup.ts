@@ -5,7 +5,7 @@
 import { Node, type Pod } from "../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../api/generated/types/node-v1.ts";
 import type { Client } from "../client/client.ts";
-import { WriteWindow } from "../runtime/controller/write-window.ts";
+import { WriteLimiter } from "../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { findDeviceProblem, hasDeviceClaims } from "./pod/device-claims.ts";
@@ -30,7 +30,7 @@ export interface SandboxSetupParts {
 export class SandboxSetup {
   readonly #parts: SandboxSetupParts;
   /** Reads of device claims, bounded like writes. */
-  readonly #claimReads = new WriteWindow<PodWorker>();
+  readonly #claimReads = new WriteLimiter<PodWorker>();
 
   constructor(parts: SandboxSetupParts) {
     this.#parts = parts;

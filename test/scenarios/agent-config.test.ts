@@ -178,7 +178,7 @@ describe("what is known of ConfigMaps and Secrets", () => {
     await using cluster = await openCluster({ ...SETUP, nodes: 0 });
     const { memory, reads, woken, answered } = memoryOf(cluster);
     const ask = (requester: string, since: number): unknown =>
-      memory.look(settings, { requester, since, node: "node-1" });
+      memory.findConfig(settings, { requester, since, node: "node-1" });
     const since = cluster.clock.now();
 
     expect(ask("a", since)).toBeUndefined();
@@ -200,7 +200,7 @@ describe("what is known of ConfigMaps and Secrets", () => {
     const { memory, reads, answered } = memoryOf(cluster);
     const since = cluster.clock.now();
     const ask = (later: number): unknown =>
-      memory.look(rootCa, { requester: "a", since: since + later, node: "node-1" });
+      memory.findConfig(rootCa, { requester: "a", since: since + later, node: "node-1" });
 
     ask(0);
     await answered();
@@ -214,7 +214,7 @@ describe("what is known of ConfigMaps and Secrets", () => {
     await using cluster = await openCluster({ ...SETUP, nodes: 0 });
     const { memory, reads } = memoryOf(cluster, { hasRootCa: false });
 
-    expect(memory.look(rootCa, { requester: "a", since: 0, node: "node-1" })).toMatchObject({
+    expect(memory.findConfig(rootCa, { requester: "a", since: 0, node: "node-1" })).toMatchObject({
       type: "found",
     });
     expect(reads).toEqual([]);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../api/api-object.ts";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
-import { findRefusal } from "./admit-pod.ts";
-import { Allotment } from "./allotment.ts";
+import { findRejection } from "./admit-pod.ts";
+import { AllocatedResources } from "./allocated-resources.ts";
 
 const NODE = {
   metadata: { name: "node-1", labels: { "kubernetes.io/os": "linux" } },
@@ -56,27 +56,27 @@ test.each<[string, PodChange, string | undefined]>([
   ["with safe sysctls", settings("net.ipv4.tcp_rmem", "kernel/shm_rmid_forced"), undefined],
   ["with an unsafe sysctl", settings("net.ipv4.tcp_rmem", "kernel.msgmax"), "SysctlForbidden"],
 ])("a node admits or refuses a pod %s", (_, change, reason) => {
-  expect(findRefusal(podWith(change), NODE, new Allotment())?.reason).toBe(reason);
+  expect(findRejection(podWith(change), NODE, new AllocatedResources())?.reason).toBe(reason);
 });
 
 test("a node without a reported operating system admits Linux pods", () => {
   const node = { ...NODE, status: { ...NODE.status, nodeInfo: { operatingSystem: "" } } } as Node;
   const pod = podWith({ labels: { "kubernetes.io/os": "linux" } });
 
-  expect(findRefusal(pod, node, new Allotment())).toBeUndefined();
+  expect(findRejection(pod, node, new AllocatedResources())).toBeUndefined();
 });
 
-test("a refusal does not name the taint", () => {
+test("a rejection does not name the taint", () => {
   const pod = podWith({ spec: { tolerations: [] } as PodChange["spec"] });
 
-  expect(findRefusal(pod, NODE, new Allotment())).toEqual({
+  expect(findRejection(pod, NODE, new AllocatedResources())).toEqual({
     reason: "TaintToleration",
     message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
   });
 });
 
-test("a refusal names the first unsafe sysctl", () => {
-  expect(findRefusal(podWith(settings("kernel/msgmax", "fs.x")), NODE, new Allotment())).toEqual({
+test("a rejection names the first unsafe sysctl", () => {
+  expect(findRejection(podWith(settings("kernel/msgmax", "fs.x")), NODE, new AllocatedResources())).toEqual({
     reason: "SysctlForbidden",
     message: 'forbidden sysctl: "kernel.msgmax" not allowlisted',
   });

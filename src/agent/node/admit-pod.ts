@@ -11,11 +11,11 @@ import type { ResourceList } from "../../resources/rules/resource-amount.ts";
 import { isExtendedResource } from "../../resources/rules/resource-name.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { SizeProblem } from "../pod/granted-size.ts";
-import type { Refusal } from "../pod/pod-facts.ts";
-import type { Allotment } from "./allotment.ts";
+import type { PodRejection } from "../pod/pod-facts.ts";
+import type { AllocatedResources } from "./allocated-resources.ts";
 
 /** Undefined when the node admits the pod. `others` holds the resources of the other pods. */
-export function findRefusal(pod: Pod, node: Node, others: Allotment): Refusal | undefined {
+export function findRejection(pod: Pod, node: Node, others: AllocatedResources): PodRejection | undefined {
   return (
     findForbiddenSetting(pod) ??
     findForeignSystem(pod, node) ??
@@ -27,7 +27,7 @@ export function findRefusal(pod: Pod, node: Node, others: Allotment): Refusal | 
 }
 
 /** Other sysctls affect processes outside the pod. No node here has a setting to allow them. */
-function findForbiddenSetting({ spec }: Pod): Refusal | undefined {
+function findForbiddenSetting({ spec }: Pod): PodRejection | undefined {
   const names = (spec.securityContext?.sysctls ?? []).map(({ name }) => dottedName(name));
   const forbidden = names.find((name) => !SAFE_SYSCTLS_32.includes(name));
   if (forbidden === undefined) return undefined;
@@ -46,7 +46,7 @@ function dottedName(name: string): string {
 const OS_LABEL = "kubernetes.io/os";
 
 /** The kubelet checks the pod's labels here, not its node selector. */
-function findForeignSystem({ metadata, spec }: Pod, { status }: Node): Refusal | undefined {
+function findForeignSystem({ metadata, spec }: Pod, { status }: Node): PodRejection | undefined {
   // Empty until the node reports it.
   const system = status.nodeInfo.operatingSystem || "linux";
   if ((ownValue(metadata.labels, OS_LABEL) ?? system) !== system) {
@@ -64,7 +64,7 @@ function findForeignSystem({ metadata, spec }: Pod, { status }: Node): Refusal |
  * Decides whether the node can grant a resize. Deferred if other pods must leave first, Infeasible if the
  * node is too small.
  */
-export function findSizeProblem(pod: Pod, node: Node, others: Allotment): SizeProblem | undefined {
+export function findSizeProblem(pod: Pod, node: Node, others: AllocatedResources): SizeProblem | undefined {
   const shortage = findLack(pod, node, others);
   if (shortage === undefined) return undefined;
   const { resource, requested, capacity } = shortage;
@@ -73,12 +73,12 @@ export function findSizeProblem(pod: Pod, node: Node, others: Allotment): SizePr
   return { reason: "Infeasible", message: `Node didn't have enough capacity: ${numbers}` };
 }
 
-function findShortage(pod: Pod, node: Node, others: Allotment): Refusal | undefined {
+function findShortage(pod: Pod, node: Node, others: AllocatedResources): PodRejection | undefined {
   const shortage = findLack(pod, node, others);
   return shortage && { reason: `OutOf${shortage.resource}`, message: lackText(shortage) };
 }
 
-function findLack(pod: Pod, { status }: Node, others: Allotment): Shortage | undefined {
+function findLack(pod: Pod, { status }: Node, others: AllocatedResources): Shortage | undefined {
   const allocatable = status.allocatable ?? {};
   const pods = resourceNumber("pods", allocatable["pods"] ?? "0");
   if (others.pods + 1 > pods) {
@@ -116,23 +116,23 @@ function lackText({ resource, requested, used, capacity }: Shortage): string {
   return `Node didn't have enough resource: ${resource}, ${numbers}`;
 }
 
-function findMismatch({ spec }: Pod, node: Node): Refusal | undefined {
+function findMismatch({ spec }: Pod, node: Node): PodRejection | undefined {
   if (matchesPodNodeSelection(spec, node)) return undefined;
   return failed("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
 }
 
-function findTakenPort(pod: Pod, others: Allotment): Refusal | undefined {
+function findTakenPort(pod: Pod, others: AllocatedResources): PodRejection | undefined {
   if (!others.takesPortOf(pod)) return undefined;
   return failed("NodePorts", "node(s) didn't have free ports for the requested pod ports");
 }
 
 /** Checks only NoExecute taints, which would evict the pod at once. */
-function findTaint({ spec }: Pod, node: Node): Refusal | undefined {
+function findTaint({ spec }: Pod, node: Node): PodRejection | undefined {
   const driving = (node.spec.taints ?? []).filter(({ effect }) => effect === "NoExecute");
   if (findUntolerated(driving, spec.tolerations) === undefined) return undefined;
   return failed("TaintToleration", "node(s) had taints that the pod didn't tolerate");
 }
 
-function failed(predicate: string, why: string): Refusal {
+function failed(predicate: string, why: string): PodRejection {
   return { reason: predicate, message: `Predicate ${predicate} failed: ${why}` };
 }

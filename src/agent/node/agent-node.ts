@@ -1,7 +1,7 @@
 /** One node of this process: its setup, its state, and the resources of its pods. */
 import type { Node } from "../../api/generated/types/core-v1.ts";
 import { AddressPool } from "./address-pool.ts";
-import { Allotment } from "./allotment.ts";
+import { AllocatedResources } from "./allocated-resources.ts";
 
 export interface NodeSetup {
   readonly name: string;
@@ -21,7 +21,7 @@ export type NodeState = "absent" | "up" | "down" | "gone";
 
 export class AgentNode {
   readonly setup: NodeSetup;
-  readonly allotment = new Allotment();
+  readonly allocated = new AllocatedResources();
   state: NodeState = "absent";
   #pools: ReadonlyMap<string, AddressPool> = new Map();
 

@@ -2,7 +2,7 @@
 import type { Node } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 
-type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
+type EventText = Pick<RecordedEvent, "type" | "reason" | "message">;
 
 /** Events for conditions that become healthy. */
 const WELL = [
@@ -13,7 +13,7 @@ const WELL = [
 ] as const;
 
 /** `before` is the Node object at the start; undefined for a new node. */
-export function nodeStarted(name: string, before: Node | undefined): readonly Words[] {
+export function nodeStarted(name: string, before: Node | undefined): readonly EventText[] {
   return [
     { type: "Normal", reason: "Starting", message: "Starting kubelet." },
     {
@@ -26,7 +26,7 @@ export function nodeStarted(name: string, before: Node | undefined): readonly Wo
 }
 
 /** One event for each condition that was unhealthy before. */
-export function nodeRecovered(name: string, before: Node | undefined): readonly Words[] {
+export function nodeRecovered(name: string, before: Node | undefined): readonly EventText[] {
   const known = before?.status.conditions ?? [];
   return WELL.filter(({ type, status }) => !known.some((it) => it.type === type && it.status === status)).map(
     ({ reason }) => ({ type: "Normal", reason, message: `Node ${name} status is now: ${reason}` }),

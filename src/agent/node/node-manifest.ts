@@ -94,7 +94,7 @@ export function findIdentityPatch(node: Node, wanted: MachineStatus): object | u
  * Patch of `allocatable` for extended resources that other clients wrote into `capacity`: it must equal the
  * capacity. Undefined when it does.
  */
-export function findOffer({ status }: Node): Readonly<Record<string, string | null>> | undefined {
+export function findAllocatablePatch({ status }: Node): Readonly<Record<string, string | null>> | undefined {
   const { capacity = {}, allocatable = {} } = status;
   const changes: Record<string, string | null> = {};
   for (const name of new Set([...Object.keys(capacity), ...Object.keys(allocatable)])) {

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import type { Container, Pod, PodSpec, Volume } from "../../api/generated/types/core-v1.ts";
 import {
   environmentUses,
-  judgeEnvironment,
-  judgeVolume,
+  checkEnvironment,
+  checkVolume,
   neededVolumes,
   pullSecretUses,
-  type ConfigLook,
+  type FindConfig,
   type ConfigState,
-  type Finding,
+  type ConfigFinding,
 } from "./config-needs.ts";
 
 const NONE: ReadonlySet<string> = new Set();
@@ -17,16 +17,16 @@ const WORLD: Readonly<Record<string, ConfigState>> = {
   "secret/there": { type: "found", keys: new Set(["a"]), binaryKeys: NONE },
   "secret/locked": { type: "failed", message: "not yours" },
 };
-const look: ConfigLook = ({ kind, name, namespace }) =>
+const findConfig: FindConfig = ({ kind, name, namespace }) =>
   namespace !== "default" || name === "unknown"
     ? undefined
     : (WORLD[`${kind}/${name}`] ?? { type: "missing" });
 
-const FINE: Finding = { type: "fine" };
-const OPEN: Finding = { type: "open" };
+const FINE: ConfigFinding = { type: "fine" };
+const OPEN: ConfigFinding = { type: "open" };
 
 describe("the environment of a container", () => {
-  test.each<[string, Pick<Container, "env" | "envFrom">, Finding]>([
+  test.each<[string, Pick<Container, "env" | "envFrom">, ConfigFinding]>([
     ["nothing", { env: [{ name: "A", value: "a" }] }, FINE],
     ["a present key", variable({ configMapKeyRef: { name: "there", key: "a" } }), FINE],
     ["a key of a Secret", variable({ secretKeyRef: { name: "there", key: "a" } }), FINE],
@@ -77,14 +77,14 @@ describe("the environment of a container", () => {
   ])("comes from %s", (_, parts, finding) => {
     const container = { name: "web", resources: {}, ...parts };
 
-    expect(judgeEnvironment(environmentUses(podOf({ containers: [container] }), container), look)).toEqual(
-      finding,
-    );
+    expect(
+      checkEnvironment(environmentUses(podOf({ containers: [container] }), container), findConfig),
+    ).toEqual(finding);
   });
 });
 
 describe("a volume", () => {
-  test.each<[string, Omit<Volume, "name">, Finding]>([
+  test.each<[string, Omit<Volume, "name">, ConfigFinding]>([
     ["a ConfigMap", { configMap: { name: "there" } }, FINE],
     ["a Secret", { secret: { secretName: "there" } }, FINE],
     ["a missing ConfigMap", { configMap: { name: "x" } }, problem('configmap "x" not found')],
@@ -120,7 +120,7 @@ describe("a volume", () => {
   ])("comes from %s", (_, source, finding) => {
     const needed = neededVolumes(podOf(mounting({ name: "v", ...source })));
 
-    expect(needed.map((volume) => judgeVolume(volume, look))).toEqual([finding]);
+    expect(needed.map((volume) => checkVolume(volume, findConfig))).toEqual([finding]);
   });
 
   test("is not needed without a mount, or without a source", () => {
@@ -146,7 +146,7 @@ test("pull secrets without a name are ignored", () => {
   expect(pullSecretUses(podOf(spec))).toEqual([{ kind: "secret", namespace: "default", name: "one" }]);
 });
 
-function problem(message: string): Finding {
+function problem(message: string): ConfigFinding {
   return { type: "problem", message };
 }
 

@@ -23,10 +23,10 @@ export type ConfigState =
   | { readonly type: "failed"; readonly message: string };
 
 /** Undefined while the object is unknown. */
-export type ConfigLook = (reference: ConfigReference) => ConfigState | undefined;
+export type FindConfig = (reference: ConfigReference) => ConfigState | undefined;
 
 /** `open`: some objects are still unknown. */
-export type Finding =
+export type ConfigFinding =
   | { readonly type: "open" }
   | { readonly type: "fine" }
   | { readonly type: "problem"; readonly message: string };
@@ -79,8 +79,8 @@ export function pullSecretUses(pod: Pod): readonly ConfigReference[] {
 }
 
 /** Reports all errors of a volume's sources together. */
-export function judgeVolume({ uses }: NeededVolume, look: ConfigLook): Finding {
-  const problems = problemsOf(uses, look);
+export function checkVolume({ uses }: NeededVolume, findConfig: FindConfig): ConfigFinding {
+  const problems = problemsOf(uses, findConfig);
   if (problems === undefined) return { type: "open" };
   const [first, ...others] = new Set(problems);
   if (first === undefined) return { type: "fine" };
@@ -88,16 +88,16 @@ export function judgeVolume({ uses }: NeededVolume, look: ConfigLook): Finding {
 }
 
 /** Reports only the first error of an environment. */
-export function judgeEnvironment(uses: readonly ConfigUse[], look: ConfigLook): Finding {
-  const problems = problemsOf(uses, look);
+export function checkEnvironment(uses: readonly ConfigUse[], findConfig: FindConfig): ConfigFinding {
+  const problems = problemsOf(uses, findConfig);
   if (problems === undefined) return { type: "open" };
   const [message] = problems;
   return message === undefined ? { type: "fine" } : { type: "problem", message };
 }
 
 /** Undefined while an object is unknown. Looks up all objects first, so that their reads start together. */
-function problemsOf(uses: readonly ConfigUse[], look: ConfigLook): readonly string[] | undefined {
-  const states = uses.map((use) => ({ use, state: look(use) }));
+function problemsOf(uses: readonly ConfigUse[], findConfig: FindConfig): readonly string[] | undefined {
+  const states = uses.map((use) => ({ use, state: findConfig(use) }));
   const problems: string[] = [];
   for (const { use, state } of states) {
     if (state === undefined) return undefined;

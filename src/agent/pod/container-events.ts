@@ -3,11 +3,11 @@ import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { formatDuration } from "../../api/values/time.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { ContainerReport } from "../container-runtime.ts";
-import { putOffMs, type ContainerRecord } from "./container-record.ts";
+import { startDelayMs, type ContainerRecord } from "./container-record.ts";
 import { CONFIG_ERROR, type PodAction } from "./plan-pod.ts";
 import type { RoleContainer } from "./restart-rules.ts";
 
-type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
+type EventText = Pick<RecordedEvent, "type" | "reason" | "message">;
 
 const FIELDS = {
   init: "spec.initContainers",
@@ -21,14 +21,14 @@ export function fieldPathOf({ role, container }: RoleContainer): string {
   return `${FIELDS[role]}{${container.name}}`;
 }
 
-export function actionEvents(action: PodAction): readonly Words[] {
+export function actionEvents(action: PodAction): readonly EventText[] {
   const image = quoted(action.container);
   switch (action.type) {
     case "pull":
       return [normal("Pulling", `Pulling image ${image}`)];
     case "refuse":
       return refusalEvents(action);
-    case "look":
+    case "lookup":
     case "start": {
       const text = `Container image ${image} already present on machine and can be accessed by the pod`;
       return action.isImageNew ? [] : [normal("Pulled", text)];
@@ -42,13 +42,13 @@ export function actionEvents(action: PodAction): readonly Words[] {
   }
 }
 
-function refusalEvents({ reason, message }: Extract<PodAction, { type: "refuse" }>): readonly Words[] {
+function refusalEvents({ reason, message }: Extract<PodAction, { type: "refuse" }>): readonly EventText[] {
   if (reason === CONFIG_ERROR) return [warning("Failed", `Error: ${message}`)];
   const first = reason === "InvalidImageName" ? "InspectFailed" : reason;
   return [warning(first, message), warning("Failed", `Error: ${reason}`)];
 }
 
-export function reportEvents(container: Container, report: ContainerReport): readonly Words[] {
+export function reportEvents(container: Container, report: ContainerReport): readonly EventText[] {
   const image = quoted(container);
   switch (report.type) {
     case "pulled": {
@@ -76,14 +76,14 @@ export function reportEvents(container: Container, report: ContainerReport): rea
 }
 
 /** Events of a container that ended and will restart. */
-export function crashEvents(pod: Pod, { name }: Container, record: ContainerRecord): readonly Words[] {
-  if (putOffMs(record) <= 0) return [];
+export function crashEvents(pod: Pod, { name }: Container, record: ContainerRecord): readonly EventText[] {
+  if (startDelayMs(record) <= 0) return [];
   const { name: podName, namespace = "", uid } = pod.metadata;
   const place = `${podName}_${namespace}(${uid})`;
   return [warning("BackOff", `Back-off restarting failed container ${name} in pod ${place}`)];
 }
 
-export function pullBackOffEvents(container: Container): readonly Words[] {
+export function pullBackOffEvents(container: Container): readonly EventText[] {
   return [
     normal("BackOff", `Back-off pulling image ${quoted(container)}`),
     warning("Failed", "Error: ImagePullBackOff"),
@@ -94,10 +94,10 @@ function quoted({ image = "" }: Container): string {
   return JSON.stringify(image);
 }
 
-function normal(reason: string, message: string): Words {
+function normal(reason: string, message: string): EventText {
   return { type: "Normal", reason, message };
 }
 
-function warning(reason: string, message: string): Words {
+function warning(reason: string, message: string): EventText {
   return { type: "Warning", reason, message };
 }

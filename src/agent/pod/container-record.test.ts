@@ -10,7 +10,7 @@ import {
 
 const MINUTE = 60_000;
 const WEB = { name: "web", image: "web", resources: {} };
-const verdict = () => "open" as const;
+const probeStatus = () => "open" as const;
 
 describe("a container's record", () => {
   test("waits longer after each crash, up to five minutes", () => {
@@ -44,8 +44,8 @@ describe("a container's record", () => {
   test("ignores a report that does not fit its phase", () => {
     const idle = NEW_CONTAINER;
 
-    expect(stepContainer(idle, { type: "exited", at: 5, exitCode: 0 }, { now: 5, verdict })).toBe(idle);
-    expect(stepContainer(idle, { type: "pull-failed", message: "no" }, { now: 5, verdict })).toBe(idle);
+    expect(stepContainer(idle, { type: "exited", at: 5, exitCode: 0 }, { now: 5, probeStatus })).toBe(idle);
+    expect(stepContainer(idle, { type: "pull-failed", message: "no" }, { now: 5, probeStatus })).toBe(idle);
   });
 
   test("delays the next pull, longer each time", () => {
@@ -55,7 +55,7 @@ describe("a container's record", () => {
       record = stepContainer(
         beginPull(record, "web"),
         { type: "pull-failed", message: "no" },
-        { now, verdict },
+        { now, probeStatus },
       );
       const { phase } = record;
       const retryAt = phase.type === "unpullable" ? (phase.retryAt ?? 0) : 0;
@@ -71,8 +71,8 @@ function ran(record: ContainerRecord, now: number, forMs: number): ContainerReco
   const started = stepContainer(
     beginStart(record, WEB, now),
     { type: "started", id: "simulated://1", imageId: "", at: now },
-    { now, verdict },
+    { now, probeStatus },
   );
   const at = now + forMs;
-  return stepContainer(started, { type: "exited", at, exitCode: 1 }, { now: at, verdict });
+  return stepContainer(started, { type: "exited", at, exitCode: 1 }, { now: at, probeStatus });
 }

@@ -20,14 +20,14 @@ export interface Exit {
   readonly isReplaced?: boolean;
 }
 
-export type Verdict = "passes" | "fails" | "open";
+export type ProbeStatus = "passes" | "fails" | "open";
 
 /** Consecutive equal results of a probe since `since`, one for each tick. */
 export interface ProbeRun {
   readonly result: "success" | "failure";
   readonly since: number;
-  /** Verdict before these results; it applies until they reach the threshold. */
-  readonly before: Verdict;
+  /** Status before these results; it applies until they reach the threshold. */
+  readonly before: ProbeStatus;
 }
 
 export type ProbeRuns = Readonly<Partial<Record<ProbeType, ProbeRun>>>;
@@ -123,14 +123,14 @@ export function restartAt({ exit, crashes }: ContainerRecord): number {
 }
 
 /** Back-off of the next or current start. */
-export function putOffMs(record: ContainerRecord): number {
+export function startDelayMs(record: ContainerRecord): number {
   const { phase, exit } = record;
   if (phase.type === "starting") return phase.waitedMs;
   return exit === undefined ? 0 : restartAt(record) - exit.finishedAt;
 }
 
 /** The runtime has no run of the container, and none is requested. */
-export function isAtRest({ phase }: ContainerRecord): boolean {
+export function hasNoRun({ phase }: ContainerRecord): boolean {
   return phase.type === "idle" || phase.type === "exited" || phase.type === "unpullable";
 }
 
@@ -156,14 +156,14 @@ export function beginStart(
 ): ContainerRecord {
   const { exit } = record;
   const known = crashesWith(record, image);
-  const waitedMs = putOffMs(known === record.crashes ? record : { ...record, crashes: known });
+  const waitedMs = startDelayMs(known === record.crashes ? record : { ...record, crashes: known });
   const crashes = exit === undefined ? undefined : nextBackOff(known, exit.finishedAt, now);
   const phase = { type: "starting", waitedMs } as const;
   return { ...record, phase, image, resources, crashes, lookingSince: undefined };
 }
 
 /** Before the start, the agent looks up the sources of the environment. */
-export function beginLook(record: ContainerRecord, now: number): ContainerRecord {
+export function beginEnvironmentLookup(record: ContainerRecord, now: number): ContainerRecord {
   return { ...record, lookingSince: now };
 }
 
@@ -217,15 +217,15 @@ const NONE_ASKED: ReadonlySet<ProbeType> = new Set();
 
 export interface StepMoment {
   readonly now: number;
-  /** The current verdict of a probe. */
-  readonly verdict: (probe: ProbeType) => Verdict;
+  /** The current status of a probe. */
+  readonly probeStatus: (probe: ProbeType) => ProbeStatus;
 }
 
 /** Ignores a report that does not fit the phase, because it is late. */
 export function stepContainer(
   record: ContainerRecord,
   report: ContainerReport,
-  { now, verdict }: StepMoment,
+  { now, probeStatus }: StepMoment,
 ): ContainerRecord {
   const { phase } = record;
   switch (report.type) {
@@ -240,7 +240,7 @@ export function stepContainer(
       return phase.type === "running" ? exited(record, phase, report) : record;
     case "probed":
       if (phase.type !== "running") return record;
-      return { ...record, phase: probed(phase, report, verdict(report.probe)) };
+      return { ...record, phase: probed(phase, report, probeStatus(report.probe)) };
   }
 }
 
@@ -295,6 +295,6 @@ function exited(
   return { ...record, phase: { type: "exited" }, exit, exitBefore: record.exit };
 }
 
-function probed(phase: Running, { probe, result, at }: Report<"probed">, before: Verdict): Running {
+function probed(phase: Running, { probe, result, at }: Report<"probed">, before: ProbeStatus): Running {
   return { ...phase, probes: { ...phase.probes, [probe]: { result, since: at, before } } };
 }

@@ -3,16 +3,16 @@ import type { Container } from "../../api/generated/types/core-v1.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import type { ContainerRecord, Limits } from "./container-record.ts";
 
-export type Size = "same" | "other" | "needs restart";
+export type SizeDifference = "same" | "other" | "needs restart";
 
 const RESIZABLE = ["cpu", "memory"] as const;
 
 /** Compares amounts, not texts. Pod-level limits apply to a container without limits. */
-export function sizeOf(
+export function compareSize(
   { resources, resizePolicy = [] }: Container,
   record: ContainerRecord,
   podLimits: Limits,
-): Size {
+): SizeDifference {
   const given = record.resources;
   if (given === undefined || (given === resources && record.podLimits === podLimits)) return "same";
   const changed = RESIZABLE.filter(

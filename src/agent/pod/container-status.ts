@@ -7,7 +7,7 @@ import type {
   VolumeMountStatus,
 } from "../../api/generated/types/core-v1.ts";
 import { dateTimeText } from "../../base/date-text.ts";
-import { putOffMs, type ContainerRecord, type Exit } from "./container-record.ts";
+import { startDelayMs, type ContainerRecord, type Exit } from "./container-record.ts";
 import { CONFIG_ERROR, PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
 import { hasEndedForGood, isContainerReady, isStarted, recordOf, type PodFacts } from "./pod-facts.ts";
 import type { RoleContainer } from "./restart-rules.ts";
@@ -127,7 +127,7 @@ function findWaiting(
 ): Waiting | undefined {
   const failed = findPullFailure(container, record, now);
   if (failed !== undefined) return failed;
-  const delayMs = putOffMs(record);
+  const delayMs = startDelayMs(record);
   if (delayMs <= 0) return undefined;
   return { reason: "CrashLoopBackOff", message: crashLoopMessage(pod.metadata, container.name, delayMs) };
 }

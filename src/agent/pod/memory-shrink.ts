@@ -5,7 +5,7 @@
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import type { Limits } from "./container-record.ts";
-import { sizeOf } from "./container-size.ts";
+import { compareSize } from "./container-size.ts";
 import { recordOf, type PodFacts } from "./pod-facts.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
 
@@ -43,7 +43,7 @@ function isSized(facts: PodFacts, container: Container): boolean {
   const record = recordOf(facts, container.name);
   const { phase } = record;
   if (phase.type !== "running" || phase.killAt !== undefined) return false;
-  return sizeOf(container, record, facts.pod.spec.resources?.limits) === "other";
+  return compareSize(container, record, facts.pod.spec.resources?.limits) === "other";
 }
 
 function tooSmall(what: string, { limit, before = Infinity, used }: Shrinking): readonly string[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
-import type { Finding } from "./config-needs.ts";
-import { NEW_CONTAINER, type ContainerRecord, type Exit, type Verdict } from "./container-record.ts";
+import type { ConfigFinding } from "./config-needs.ts";
+import { NEW_CONTAINER, type ContainerRecord, type Exit, type ProbeStatus } from "./container-record.ts";
 import { CONFIG_ERROR, planPod } from "./plan-pod.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { podStatus } from "./pod-status.ts";
@@ -105,12 +105,12 @@ describe("the plan for a pod", () => {
 
   test("looks up the sources of an environment before the start", () => {
     const spec = { containers: [web("a")] };
-    const outside = (finding: Finding, record: Partial<ContainerRecord> = {}): PodFacts => ({
+    const outside = (finding: ConfigFinding, record: Partial<ContainerRecord> = {}): PodFacts => ({
       ...facts(spec, { a: { ...NEW_CONTAINER, ...record } }),
       hasOutsideEnvironment: () => true,
       judgeEnvironment: () => finding,
     });
-    const problem: Finding = { type: "problem", message: 'secret "x" not found' };
+    const problem: ConfigFinding = { type: "problem", message: 'secret "x" not found' };
     const phase = {
       type: "unpullable",
       reason: CONFIG_ERROR,
@@ -119,14 +119,14 @@ describe("the plan for a pod", () => {
       retryAt: NOW,
     } as const;
 
-    expect(words(planPod(outside({ type: "open" }), NOW))).toEqual(["look a"]);
+    expect(words(planPod(outside({ type: "open" }), NOW))).toEqual(["lookup a"]);
     expect(words(planPod(outside({ type: "open" }, { lookingSince: NOW }), NOW))).toEqual([]);
     expect(words(planPod(outside({ type: "fine" }, { lookingSince: NOW }), NOW))).toEqual(["start a"]);
     expect(planPod(outside(problem, { lookingSince: NOW }), NOW).actions).toMatchObject([
       { type: "refuse", reason: CONFIG_ERROR, message: 'secret "x" not found', retryAfterMs: 10_000 },
     ]);
     expect(words(planPod(outside(problem, { phase }), NOW - 1))).toEqual([]);
-    expect(words(planPod(outside(problem, { phase }), NOW))).toEqual(["look a"]);
+    expect(words(planPod(outside(problem, { phase }), NOW))).toEqual(["lookup a"]);
   });
 
   test("ends main containers first and sidecars last when the pod is deleted", () => {
@@ -171,7 +171,7 @@ describe("the plan for a pod", () => {
     const spec = { restartPolicy: "Never" as const, containers: [web("a"), web("b")] };
     const done = facts(spec, { a: exited(0), b: exited(2) });
 
-    expect(planPod(done, NOW)).toMatchObject({ hasEnded: true, ending: { type: "finished" } });
+    expect(planPod(done, NOW)).toMatchObject({ hasEnded: true, termination: { type: "finished" } });
     expect(podStatus(done, planPod(done, NOW), NOW).phase).toBe("Failed");
   });
 
@@ -203,7 +203,7 @@ function endOf({ exit }: ContainerRecord): Exit {
   return exit;
 }
 
-function probed(type: "startup" | "liveness", before: Verdict): ContainerRecord {
+function probed(type: "startup" | "liveness", before: ProbeStatus): ContainerRecord {
   const result = before === "passes" ? "success" : "failure";
   const probes = { [type]: { result, since: 0, before } } as const;
   const phase = { type: "running", id: "1", startedAt: 0, probes, killAt: undefined } as const;
@@ -230,7 +230,7 @@ function facts(
     acceptedAt: 0,
     hostAddresses: ["172.18.0.2"],
     addresses: ["10.0.0.2"],
-    refusal: undefined,
+    rejection: undefined,
     sizeProblem: undefined,
     hold: undefined,
     probeOf,

@@ -9,24 +9,24 @@ import type { TimerKind } from "../../base/loop/loop.ts";
 import type { ProbeType } from "../container-runtime.ts";
 import { findConfigProblem } from "./config-problem.ts";
 import {
-  isAtRest,
+  hasNoRun,
   isOutdated,
   restartAt,
   type ContainerPhase,
   type ContainerRecord,
   type Limits,
 } from "./container-record.ts";
-import { sizeOf } from "./container-size.ts";
+import { compareSize } from "./container-size.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
 import {
   findDeadline,
-  findEnding,
+  findTermination,
   findRestartOfAll,
   isRunAgain,
   isStarted,
-  judge,
+  probeAssessmentOf,
   recordOf,
-  type Ending,
+  type PodTermination,
   type PodFacts,
 } from "./pod-facts.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
@@ -43,7 +43,7 @@ export type PodAction =
       readonly retryAfterMs?: number;
     }
   /** The sources of the environment must be known before the start. */
-  | { readonly type: "look"; readonly container: Container; readonly isImageNew: boolean }
+  | { readonly type: "lookup"; readonly container: Container; readonly isImageNew: boolean }
   /** `isImageNew`: false when an event must say that the image is already present. */
   | { readonly type: "start"; readonly container: Container; readonly isImageNew: boolean }
   /** A resize without a restart. */
@@ -65,7 +65,7 @@ export type PodAction =
 export interface PodPlan {
   readonly actions: readonly PodAction[];
   readonly recheck: Recheck | undefined;
-  readonly ending: Ending | undefined;
+  readonly termination: PodTermination | undefined;
   /** The pod is ending, and the runtime has no run of it. */
   readonly hasEnded: boolean;
 }
@@ -86,8 +86,8 @@ export const PULL_ERROR_SHOWN_MS = 2000;
 const LAST_GRACE_MS = 2000;
 
 export function planPod(facts: PodFacts, now: number): PodPlan {
-  const ending = findEnding(facts, now);
-  return ending === undefined ? planRunning(facts, now) : planEnding(facts, ending, now);
+  const termination = findTermination(facts, now);
+  return termination === undefined ? planRunning(facts, now) : planTermination(facts, termination, now);
 }
 
 function planRunning(facts: PodFacts, now: number): PodPlan {
@@ -102,14 +102,14 @@ function planRunning(facts: PodFacts, now: number): PodPlan {
   }
   draft.lookAt(facts.hold?.tryAt, "periodic");
   draft.lookAt(findDeadline(facts), "periodic");
-  return { actions: draft.actions, recheck: draft.recheck, ending: undefined, hasEnded: false };
+  return { actions: draft.actions, recheck: draft.recheck, termination: undefined, hasEnded: false };
 }
 
 /** Stops all containers without hooks. Then the pod restarts with its first init container. */
 function planRestartOfAll(facts: PodFacts, at: number, now: number): PodPlan {
   const draft = new PlanDraft(facts, now);
   const all = containersOf(facts.pod).filter(({ role }) => role !== "ephemeral");
-  const left = all.filter(({ container }) => !isAtRest(recordOf(facts, container.name)));
+  const left = all.filter(({ container }) => !hasNoRun(recordOf(facts, container.name)));
   const graceMs = plainNumber(facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
   for (const { container } of left) {
     if (!shortensKill(recordOf(facts, container.name), now + graceMs)) continue;
@@ -121,7 +121,7 @@ function planRestartOfAll(facts: PodFacts, at: number, now: number): PodPlan {
   }
   draft.lookAt(at, "periodic");
   draft.lookAt(findDeadline(facts), "periodic");
-  return { actions: draft.actions, recheck: draft.recheck, ending: undefined, hasEnded: false };
+  return { actions: draft.actions, recheck: draft.recheck, termination: undefined, hasEnded: false };
 }
 
 /** Whether later containers must wait for this one. */
@@ -166,7 +166,10 @@ class PlanDraft {
       const podLimits = this.#facts.pod.spec.resources?.limits;
       const reason = isReplaceable(each) ? findReplacement(container, record, podLimits) : undefined;
       if (reason !== undefined) return this.#replace(container, reason);
-      if (sizeOf(container, record, podLimits) !== "same" && findShrinkProblem(this.#facts) === undefined)
+      if (
+        compareSize(container, record, podLimits) !== "same" &&
+        findShrinkProblem(this.#facts) === undefined
+      )
         this.actions.push({ type: "resize", container });
       this.#watch(container, phase);
     }
@@ -208,7 +211,7 @@ class PlanDraft {
   #startWithEnvironment(container: Container, isImageNew: boolean): void {
     const { lookingSince } = recordOf(this.#facts, container.name);
     if (lookingSince === undefined) {
-      this.actions.push({ type: "look", container, isImageNew });
+      this.actions.push({ type: "lookup", container, isImageNew });
       return;
     }
     const finding = this.#facts.judgeEnvironment(container, lookingSince);
@@ -265,46 +268,46 @@ class PlanDraft {
       if (isNew) this.actions.push({ type: "probe", container, probe });
     };
     ask("startup");
-    if (this.#judge(container, "startup") !== "passes") return;
+    if (this.#assess(container, "startup") !== "passes") return;
     ask("readiness");
     ask("liveness");
-    this.#judge(container, "readiness");
-    this.#judge(container, "liveness");
+    this.#assess(container, "readiness");
+    this.#assess(container, "liveness");
   }
 
   /**
    * Stops a container whose startup or liveness probe fails; the restart policy decides about the restart.
    */
-  #judge(container: Container, type: ProbeType): string {
-    const { verdict, changesAt } = judge(this.#facts, { container, type }, this.#now);
+  #assess(container: Container, type: ProbeType): string {
+    const { probeStatus, changesAt } = probeAssessmentOf(this.#facts, { container, type }, this.#now);
     this.lookAt(changesAt, type === "readiness" ? "progress" : "periodic");
-    if (verdict === "fails" && type !== "readiness") {
+    if (probeStatus === "fails" && type !== "readiness") {
       const message = `Container ${container.name} failed ${type} probe, will be restarted`;
       const seconds =
         this.#facts.probeOf(container, type)?.terminationGracePeriodSeconds ??
         this.#facts.pod.spec.terminationGracePeriodSeconds;
       this.actions.push(stopAction(container, plainNumber(seconds ?? 30) * 1000, message));
     }
-    return verdict;
+    return probeStatus;
   }
 }
 
 /** Sidecars end after the other containers, in reverse order, within the rest of the pod's grace period. */
-function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
-  const graceMs = graceOf(facts, ending);
-  const passedMs = passedOf(facts, ending, now);
+function planTermination(facts: PodFacts, termination: PodTermination, now: number): PodPlan {
+  const graceMs = graceOf(facts, termination);
+  const passedMs = passedOf(facts, termination, now);
   const actions: PodAction[] = [];
   let isQuiet = true;
   for (const { role, container } of containersOf(facts.pod).toReversed()) {
     const record = recordOf(facts, container.name);
-    if (isAtRest(record)) continue;
+    if (hasNoRun(record)) continue;
     const mayStop = role !== "sidecar" || isQuiet;
     isQuiet = false;
     const stop = stopAction(container, graceMs, `Stopping container ${container.name}`);
     const action = role === "sidecar" ? laterStop(stop, passedMs) : stop;
     if (mayStop && shortensKill(record, now + action.graceMs)) actions.push(action);
   }
-  return { actions, recheck: undefined, ending, hasEnded: isQuiet };
+  return { actions, recheck: undefined, termination, hasEnded: isQuiet };
 }
 
 /** Why a running container must restart to match its spec; undefined when it need not. */
@@ -315,7 +318,7 @@ function findReplacement(
 ): string | undefined {
   const { name, image = "" } = container;
   if (isOutdated(record, image)) return `Container ${name} definition changed, will be restarted`;
-  return sizeOf(container, record, podLimits) === "needs restart"
+  return compareSize(container, record, podLimits) === "needs restart"
     ? `Container ${name} resize requires restart`
     : undefined;
 }
@@ -329,19 +332,19 @@ function shortensKill({ phase }: ContainerRecord, killAt: number): boolean {
   return phase.type !== "running" || phase.killAt === undefined || killAt < phase.killAt;
 }
 
-function graceOf({ pod }: PodFacts, ending: Ending): number {
-  if (ending.type === "deleted") return ending.graceMs;
+function graceOf({ pod }: PodFacts, termination: PodTermination): number {
+  if (termination.type === "deleted") return termination.graceMs;
   return plainNumber(pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
 }
 
 /** Time since the request to end. */
-function passedOf(facts: PodFacts, ending: Ending, now: number): number {
+function passedOf(facts: PodFacts, termination: PodTermination, now: number): number {
   const { deletionTimestamp } = facts.pod.metadata;
-  const graceMs = graceOf(facts, ending);
-  if (ending.type === "deleted" && deletionTimestamp !== undefined) {
+  const graceMs = graceOf(facts, termination);
+  if (termination.type === "deleted" && deletionTimestamp !== undefined) {
     return Math.max(0, now - (Date.parse(deletionTimestamp) - graceMs));
   }
-  return ending.type === "deadline" ? now - (findDeadline(facts) ?? now) : 0;
+  return termination.type === "deadline" ? now - (findDeadline(facts) ?? now) : 0;
 }
 
 /** The preStop hook of a waiting sidecar counts as run. */

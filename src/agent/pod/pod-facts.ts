@@ -2,10 +2,10 @@
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { ProbeType } from "../container-runtime.ts";
-import type { Finding } from "./config-needs.ts";
-import { NEW_CONTAINER, type ContainerRecord, type Exit, type Verdict } from "./container-record.ts";
+import type { ConfigFinding } from "./config-needs.ts";
+import { NEW_CONTAINER, type ContainerRecord, type Exit, type ProbeStatus } from "./container-record.ts";
 import type { SizeProblem } from "./granted-size.ts";
-import { judgeProbe, type Judgement } from "./probe-verdict.ts";
+import { assessProbe, type ProbeAssessment } from "./probe-status.ts";
 import { containersOf, restarts, restartsAll, type RoleContainer } from "./restart-rules.ts";
 
 export interface PodFacts {
@@ -19,8 +19,8 @@ export interface PodFacts {
   readonly hostAddresses: readonly string[];
   /** Addresses of the pod, or of its future sandbox. */
   readonly addresses: readonly string[];
-  /** Set when the node refused the pod. */
-  readonly refusal: Refusal | undefined;
+  /** Set when the node rejected the pod. */
+  readonly rejection: PodRejection | undefined;
   /** Set while the node does not grant the requested size. */
   readonly sizeProblem: SizeProblem | undefined;
   /** Set while the pod waits for its preparation. */
@@ -32,7 +32,7 @@ export interface PodFacts {
   /** Whether the environment uses ConfigMaps or Secrets. */
   readonly hasOutsideEnvironment: (container: Container) => boolean;
   /** Checks the environment's objects, in their state at `since` or later. */
-  readonly judgeEnvironment: (container: Container, since: number) => Finding;
+  readonly judgeEnvironment: (container: Container, since: number) => ConfigFinding;
 }
 
 export interface Hold {
@@ -40,14 +40,14 @@ export interface Hold {
   readonly tryAt: number | undefined;
 }
 
-export interface Refusal {
+export interface PodRejection {
   readonly reason: string;
   readonly message: string;
 }
 
 /** Why a pod no longer runs, or must end. */
-export type Ending =
-  | { readonly type: "refused"; readonly refusal: Refusal }
+export type PodTermination =
+  | { readonly type: "rejected"; readonly rejection: PodRejection }
   | { readonly type: "deleted"; readonly graceMs: number }
   | { readonly type: "deadline" }
   /**
@@ -60,9 +60,9 @@ export function recordOf({ records }: PodFacts, name: string): ContainerRecord {
   return records.get(name) ?? NEW_CONTAINER;
 }
 
-export function findEnding(facts: PodFacts, now: number): Ending | undefined {
-  const { pod, refusal } = facts;
-  if (refusal !== undefined) return { type: "refused", refusal };
+export function findTermination(facts: PodFacts, now: number): PodTermination | undefined {
+  const { pod, rejection } = facts;
+  if (rejection !== undefined) return { type: "rejected", rejection };
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
   if (deletionTimestamp !== undefined) return { type: "deleted", graceMs: deletionGracePeriodSeconds * 1000 };
   if (isTerminal(pod)) return { type: "finished" };
@@ -117,26 +117,31 @@ export interface ProbePlace {
 }
 
 /** `passes` for an absent probe. */
-export function judge(facts: PodFacts, { container, type }: ProbePlace, now: number): Judgement {
+export function probeAssessmentOf(
+  facts: PodFacts,
+  { container, type }: ProbePlace,
+  now: number,
+): ProbeAssessment {
   const probe = facts.probeOf(container, type);
-  if (probe === undefined) return { verdict: "passes", changesAt: undefined };
+  if (probe === undefined) return { probeStatus: "passes", changesAt: undefined };
   const { phase } = recordOf(facts, container.name);
-  return judgeProbe(phase.type === "running" ? phase.probes[type] : undefined, probe, now);
+  return assessProbe(phase.type === "running" ? phase.probes[type] : undefined, probe, now);
 }
 
-export function verdictOf(facts: PodFacts, place: ProbePlace, now: number): Verdict {
-  return judge(facts, place, now).verdict;
+export function probeStatusOf(facts: PodFacts, place: ProbePlace, now: number): ProbeStatus {
+  return probeAssessmentOf(facts, place, now).probeStatus;
 }
 
 /** Running, and its startup probe has passed. */
 export function isStarted(facts: PodFacts, container: Container, now: number): boolean {
   const isUp = recordOf(facts, container.name).phase.type === "running";
-  return isUp && verdictOf(facts, { container, type: "startup" }, now) === "passes";
+  return isUp && probeStatusOf(facts, { container, type: "startup" }, now) === "passes";
 }
 
 export function isContainerReady(facts: PodFacts, container: Container, now: number): boolean {
   return (
-    isStarted(facts, container, now) && verdictOf(facts, { container, type: "readiness" }, now) === "passes"
+    isStarted(facts, container, now) &&
+    probeStatusOf(facts, { container, type: "readiness" }, now) === "passes"
   );
 }
 

@@ -20,16 +20,16 @@ const pod = podWith({
 test("preparation looks up pull secrets after all volumes, and accepts missing ones", () => {
   const asked: string[] = [];
   const known = new Map<string, ConfigState>();
-  const look = ({ name }: ConfigReference): ConfigState | undefined => {
+  const findConfig = ({ name }: ConfigReference): ConfigState | undefined => {
     asked.push(name);
     return known.get(name);
   };
 
-  const open = stepPreparation(beginPreparation(pod, 0), look, 0);
+  const open = stepPreparation(beginPreparation(pod, 0), findConfig, 0);
   known.set("settings", MISSING);
-  const failed = stepPreparation(open.preparation, look, 0);
+  const failed = stepPreparation(open.preparation, findConfig, 0);
   known.set("settings", FOUND);
-  const early = stepPreparation(failed.preparation, look, 400);
+  const early = stepPreparation(failed.preparation, findConfig, 400);
   expect([open, failed, early].map(({ warnings }) => warnings.map(({ reason }) => reason))).toEqual([
     [],
     ["FailedMount"],
@@ -38,10 +38,10 @@ test("preparation looks up pull secrets after all volumes, and accepts missing o
   expect(nextStepAt(early.preparation, 400)).toBe(500);
   expect(new Set(asked)).toEqual(new Set(["settings"]));
 
-  const waiting = stepPreparation(early.preparation, look, 500);
+  const waiting = stepPreparation(early.preparation, findConfig, 500);
   expect(isPrepared(waiting.preparation)).toBe(false);
   known.set("registry", MISSING);
-  const last = stepPreparation(waiting.preparation, look, 500);
+  const last = stepPreparation(waiting.preparation, findConfig, 500);
   expect(isPrepared(last.preparation)).toBe(true);
   expect(last.warnings.map(({ reason }) => reason)).toEqual(["FailedToRetrieveImagePullSecret"]);
 });

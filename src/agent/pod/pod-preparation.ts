@@ -6,7 +6,7 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { neededVolumes, pullSecretUses, type ConfigReference } from "./config-needs.ts";
 import { mountFailed, pullSecretsMissing } from "./preparation-events.ts";
-import { nextTryAt, stepVolumes, type ConfigLookSince, type PendingVolume } from "./volume-setup.ts";
+import { nextTryAt, stepVolumes, type FindConfigSince, type PendingVolume } from "./volume-setup.ts";
 
 /** Volumes and secrets that are still unchecked. */
 export interface Preparation {
@@ -33,13 +33,13 @@ export function isPrepared({ volumes, secrets }: Preparation): boolean {
 
 export function stepPreparation(
   preparation: Preparation,
-  look: ConfigLookSince,
+  findConfig: FindConfigSince,
   now: number,
 ): PreparationStep {
   if (isPrepared(preparation)) return { preparation, warnings: [] };
-  const { pending: volumes, failures } = stepVolumes(preparation.volumes, look, now);
+  const { pending: volumes, failures } = stepVolumes(preparation.volumes, findConfig, now);
   const warnings = failures.map(mountFailed);
-  const missing = volumes.length > 0 ? undefined : findMissing(preparation, look);
+  const missing = volumes.length > 0 ? undefined : findMissing(preparation, findConfig);
   if (missing === undefined) return { preparation: { ...preparation, volumes }, warnings };
   const words = missing.length === 0 ? [] : [pullSecretsMissing(missing)];
   return { preparation: PREPARED, warnings: [...warnings, ...words] };
@@ -53,9 +53,9 @@ export function nextStepAt({ volumes }: Preparation, now: number): number | unde
 /** Undefined while a secret is unknown. */
 function findMissing(
   { secrets, beganAt }: Preparation,
-  look: ConfigLookSince,
+  findConfig: FindConfigSince,
 ): readonly ConfigReference[] | undefined {
-  const states = secrets.map((reference) => look(reference, beganAt));
+  const states = secrets.map((reference) => findConfig(reference, beganAt));
   return states.includes(undefined)
     ? undefined
     : secrets.filter((_, index) => states[index]?.type !== "found");

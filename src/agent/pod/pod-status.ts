@@ -5,7 +5,7 @@
 import type { ContainerStatus, PodCondition, PodStatus } from "../../api/generated/types/core-v1.ts";
 import { canRestartAll } from "../../resources/pod/container/restart-rules.ts";
 import { hasCondition } from "../../resources/pod/pod-state.ts";
-import { sizeOf } from "./container-size.ts";
+import { compareSize } from "./container-size.ts";
 import { containerStatus, timeText, type StatusMoment } from "./container-status.ts";
 import { findShrinkProblem, wholeLimits } from "./memory-shrink.ts";
 import type { PodPlan } from "./plan-pod.ts";
@@ -51,14 +51,14 @@ export function podStatus(facts: PodFacts, plan: PodPlan, now: number): OwnStatu
     ...(generation !== undefined && { observedGeneration: generation }),
     startTime: timeText(acceptedAt),
   };
-  if (plan.ending?.type === "refused") {
-    const { reason, message } = plan.ending.refusal;
+  if (plan.termination?.type === "rejected") {
+    const { reason, message } = plan.termination.rejection;
     return { ...common, phase: "Failed", reason, message: `Pod was rejected: ${message}` };
   }
   const moment: StatusMoment = { now, hasEnded: plan.hasEnded };
   const lists = statusLists(facts, moment);
   const phase = phaseOf(facts, plan, lists);
-  const isLate = plan.ending?.type === "deadline" && plan.hasEnded;
+  const isLate = plan.termination?.type === "deadline" && plan.hasEnded;
   return {
     ...common,
     ...lists,
@@ -118,10 +118,10 @@ function addresses(facts: PodFacts): Pick<OwnStatus, "hostIP" | "hostIPs" | "pod
 }
 
 /** A terminal phase is final. */
-function phaseOf(facts: PodFacts, { ending, hasEnded }: PodPlan, lists: StatusLists): Phase {
+function phaseOf(facts: PodFacts, { termination, hasEnded }: PodPlan, lists: StatusLists): Phase {
   const { phase } = facts.pod.status;
   if (phase === "Succeeded" || phase === "Failed") return phase;
-  if (ending?.type === "deadline" && hasEnded) return "Failed";
+  if (termination?.type === "deadline" && hasEnded) return "Failed";
   const mains = lists.containerStatuses ?? [];
   if (hasEnded) return mains.every(isSuccess) ? "Succeeded" : "Failed";
   if (!isInitialized(facts, lists)) return "Pending";
@@ -198,7 +198,7 @@ function isGettingSize(facts: PodFacts): boolean {
   const podLimits = facts.pod.spec.resources?.limits;
   return containersOf(facts.pod).some(({ container }) => {
     const record = recordOf(facts, container.name);
-    return record.phase.type === "running" && sizeOf(container, record, podLimits) !== "same";
+    return record.phase.type === "running" && compareSize(container, record, podLimits) !== "same";
   });
 }
 

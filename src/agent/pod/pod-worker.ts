@@ -6,7 +6,7 @@ import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { ContainerPlace, ContainerReport, ContainerRuntime } from "../container-runtime.ts";
 import type { TimerQueue, ScheduledCall } from "../timer-queue.ts";
-import { environmentUses, judgeEnvironment, type ConfigReference, type ConfigState } from "./config-needs.ts";
+import { environmentUses, checkEnvironment, type ConfigReference, type ConfigState } from "./config-needs.ts";
 import {
   actionEvents,
   crashEvents,
@@ -15,7 +15,7 @@ import {
   reportEvents,
 } from "./container-events.ts";
 import { NEW_CONTAINER, stepContainer, type ContainerRecord } from "./container-record.ts";
-import { sizeOf } from "./container-size.ts";
+import { compareSize } from "./container-size.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
 import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
@@ -23,10 +23,10 @@ import {
   hasSandbox,
   isReplacing,
   isRunAgain,
-  verdictOf,
+  probeStatusOf,
   type Hold,
   type PodFacts,
-  type Refusal,
+  type PodRejection,
 } from "./pod-facts.ts";
 import {
   beginPreparation,
@@ -53,7 +53,11 @@ export interface PodWorkerParts {
   /**
    * State of an object at that time or later. Undefined when it must be read first; a pass follows the read.
    */
-  readonly look: (worker: PodWorker, reference: ConfigReference, since: number) => ConfigState | undefined;
+  readonly findConfig: (
+    worker: PodWorker,
+    reference: ConfigReference,
+    since: number,
+  ) => ConfigState | undefined;
 }
 
 /** Result of the pod's admission on its node. */
@@ -62,7 +66,7 @@ export interface PodPlace {
   readonly hostAddresses: readonly string[];
   /** Undefined until the pod has a sandbox. */
   readonly addresses: readonly string[] | undefined;
-  readonly refusal: Refusal | undefined;
+  readonly rejection: PodRejection | undefined;
 }
 
 /** The API write that is due after a pass. */
@@ -110,7 +114,7 @@ export class PodWorker {
     this.#acceptedAt = startedAt === undefined ? now : Date.parse(startedAt);
     if (startedAt !== undefined) this.#restore();
     // A pod with an address already had its volumes.
-    const isDone = pod.status.podIP !== undefined || place.refusal !== undefined;
+    const isDone = pod.status.podIP !== undefined || place.rejection !== undefined;
     this.#preparation = isDone ? PREPARED : beginPreparation(pod, now);
   }
 
@@ -167,9 +171,9 @@ export class PodWorker {
     const now = this.#parts.now();
     const before = this.#recordOf(name);
     const { container } = each;
-    const verdict = (type: Parameters<ContainerRuntime["probe"]>[1]): ReturnType<typeof verdictOf> =>
-      verdictOf(this.#facts(), { container, type }, now);
-    const after = stepContainer(before, report, { now, verdict });
+    const probeStatus = (type: Parameters<ContainerRuntime["probe"]>[1]): ReturnType<typeof probeStatusOf> =>
+      probeStatusOf(this.#facts(), { container, type }, now);
+    const after = stepContainer(before, report, { now, probeStatus });
     if (after === before) return;
     this.#records.set(name, after);
     this.#tell(each, reportEvents(container, report));
@@ -193,8 +197,8 @@ export class PodWorker {
     this.#await(plan);
     this.#endResize();
     this.#tellShrink(findShrinkProblem(facts));
-    if (plan.ending === undefined && isReplacing(facts)) return { type: "nothing" };
-    if (plan.ending === undefined && !hasSandbox(facts)) return { type: "step" };
+    if (plan.termination === undefined && isReplacing(facts)) return { type: "nothing" };
+    if (plan.termination === undefined && !hasSandbox(facts)) return { type: "step" };
     const patch = findStatusPatch(this.#pod, podStatus(facts, plan, now), now);
     if (patch !== undefined) return { type: "write", patch };
     if (!plan.hasEnded) return { type: "nothing" };
@@ -236,9 +240,9 @@ export class PodWorker {
 
   #prepare(now: number): void {
     if (this.#pod.metadata.deletionTimestamp !== undefined) return;
-    const look = (reference: ConfigReference, since: number): ConfigState | undefined =>
-      this.#parts.look(this, reference, since);
-    const { preparation, warnings } = stepPreparation(this.#preparation, look, now);
+    const findConfig = (reference: ConfigReference, since: number): ConfigState | undefined =>
+      this.#parts.findConfig(this, reference, since);
+    const { preparation, warnings } = stepPreparation(this.#preparation, findConfig, now);
     this.#preparation = preparation;
     for (const warning of warnings) this.#warn(warning);
   }
@@ -250,14 +254,14 @@ export class PodWorker {
 
   /** The records are the worker's own map and change with it. */
   #facts(): PodFacts {
-    const { runtime, look } = this.#parts;
+    const { runtime, findConfig } = this.#parts;
     return {
       pod: this.#grantedPod,
       records: this.#records,
       acceptedAt: this.#acceptedAt,
       hostAddresses: this.#place.hostAddresses,
       addresses: this.#place.addresses ?? [],
-      refusal: this.#place.refusal,
+      rejection: this.#place.rejection,
       sizeProblem: this.#sizeProblem,
       hold: this.#findHold(),
       probeOf: (container, type) => runtime.probeOf(this.#in(container), type),
@@ -265,7 +269,9 @@ export class PodWorker {
       memoryUsedBy: (container) => runtime.usage(this.#in(container))?.memoryBytes ?? 0,
       hasOutsideEnvironment: (container) => environmentUses(this.#pod, container).length > 0,
       judgeEnvironment: (container, since) =>
-        judgeEnvironment(environmentUses(this.#pod, container), (reference) => look(this, reference, since)),
+        checkEnvironment(environmentUses(this.#pod, container), (reference) =>
+          findConfig(this, reference, since),
+        ),
     };
   }
 
@@ -302,7 +308,7 @@ export class PodWorker {
         return runtime.probe(place, action.probe);
       case "stop":
         return runtime.stop(place, action);
-      case "look":
+      case "lookup":
       case "refuse":
       case "resize":
       case "reset":
@@ -326,7 +332,7 @@ export class PodWorker {
     return containersOf(this.#grantedPod).some(({ container }) => {
       const record = this.#recordOf(container.name);
       const { phase, exit } = record;
-      if (phase.type === "running") return sizeOf(container, record, podLimits) !== "same";
+      if (phase.type === "running") return compareSize(container, record, podLimits) !== "same";
       return phase.type === "starting" || exit?.isReplaced === true;
     });
   }
@@ -349,8 +355,8 @@ export class PodWorker {
     }
   }
 
-  #tellDeadline({ ending }: PodPlan): void {
-    if (this.#isDeadlineTold || ending?.type !== "deadline") return;
+  #tellDeadline({ termination }: PodPlan): void {
+    if (this.#isDeadlineTold || termination?.type !== "deadline") return;
     this.#isDeadlineTold = true;
     this.#parts.event(this.#pod, { type: "Normal", ...DEADLINE_EXCEEDED, host: this.#place.node });
   }

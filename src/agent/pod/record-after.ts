@@ -1,6 +1,6 @@
 /** The record of a container after an action. */
 import {
-  beginLook,
+  beginEnvironmentLookup,
   beginProbe,
   beginPull,
   beginStart,
@@ -29,8 +29,8 @@ export function recordAfter(
       return beginPull(record, container.image ?? "");
     case "refuse":
       return cannotPull(record, { ...action, now });
-    case "look":
-      return beginLook(record, now);
+    case "lookup":
+      return beginEnvironmentLookup(record, now);
     case "start":
       return { ...beginStart(record, container, now), podLimits };
     case "resize":

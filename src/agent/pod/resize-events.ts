@@ -4,25 +4,25 @@ import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { SizeProblem } from "./granted-size.ts";
 import { RESIZE_IN_PROGRESS, RESIZE_PENDING } from "./pod-status.ts";
 
-type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
+type EventText = Pick<RecordedEvent, "type" | "reason" | "message">;
 
-export function resizeStarted(pod: Pod): Words {
+export function resizeStarted(pod: Pod): EventText {
   return { type: "Normal", reason: "ResizeStarted", message: `Pod resize started: ${sizesText(pod)}` };
 }
 
-export function resizeCompleted(pod: Pod): Words {
+export function resizeCompleted(pod: Pod): EventText {
   return { type: "Normal", reason: "ResizeCompleted", message: `Pod resize completed: ${sizesText(pod)}` };
 }
 
 /** Empty when the status already shows the problem. */
-export function resizePending(pod: Pod, { reason, message }: SizeProblem): readonly Words[] {
+export function resizePending(pod: Pod, { reason, message }: SizeProblem): readonly EventText[] {
   if (isShown(pod, { type: RESIZE_PENDING, reason, message })) return [];
   const text = `Pod resize ${reason}: ${sizesText(pod, message)}`;
   return [{ type: "Warning", reason: `Resize${reason}`, message: text }];
 }
 
 /** The same for a granted resize that cannot be applied. */
-export function resizeFailed(pod: Pod, message: string): readonly Words[] {
+export function resizeFailed(pod: Pod, message: string): readonly EventText[] {
   if (isShown(pod, { type: RESIZE_IN_PROGRESS, reason: "Error", message })) return [];
   return [
     { type: "Warning", reason: "ResizeError", message: `Pod resize error: ${sizesText(pod, message)}` },

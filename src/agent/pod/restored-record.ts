@@ -46,7 +46,7 @@ function restoredPhase(status: ContainerStatus, exit: Exit | undefined, now: num
   };
 }
 
-/** The earlier verdict applies until a probe reports a result. */
+/** The earlier status applies until a probe reports a result. */
 function restoredProbes({ ready, started }: ContainerStatus, now: number): ProbeRuns {
   const passed = { result: "success", since: now, before: "passes" } as const;
   return { ...(started === true && { startup: passed }), ...(ready && { readiness: passed }) };

@@ -71,7 +71,7 @@ function facts(): PodFacts {
     acceptedAt: 0,
     hostAddresses: ["172.18.0.2"],
     addresses: ["10.0.0.2"],
-    refusal: undefined,
+    rejection: undefined,
     sizeProblem: undefined,
     hold: undefined,
     probeOf: () => undefined,

@@ -1,5 +1,5 @@
 /** Sets up the volumes of a pod that use ConfigMaps and Secrets. Each volume is retried on its own. */
-import { judgeVolume, type ConfigReference, type ConfigState, type NeededVolume } from "./config-needs.ts";
+import { checkVolume, type ConfigReference, type ConfigState, type NeededVolume } from "./config-needs.ts";
 
 export interface PendingVolume extends NeededVolume {
   /** Time of the next try, which ignores earlier results. */
@@ -18,7 +18,7 @@ export interface VolumeStep {
 }
 
 /** The state at `since` or later; undefined while it is unknown. */
-export type ConfigLookSince = (reference: ConfigReference, since: number) => ConfigState | undefined;
+export type FindConfigSince = (reference: ConfigReference, since: number) => ConfigState | undefined;
 
 /** The kubelet's back-off: half a second, doubled each time, at most two minutes and two seconds. */
 const FIRST_MS = 500;
@@ -26,13 +26,13 @@ const LONGEST_MS = 122_000;
 
 export function stepVolumes(
   pending: readonly PendingVolume[],
-  look: ConfigLookSince,
+  findConfig: FindConfigSince,
   now: number,
 ): VolumeStep {
   const failures: VolumeFailure[] = [];
   const left = pending.flatMap((volume): readonly PendingVolume[] => {
     if (volume.tryAt > now) return [volume];
-    const finding = judgeVolume(volume, (reference) => look(reference, volume.tryAt));
+    const finding = checkVolume(volume, (reference) => findConfig(reference, volume.tryAt));
     if (finding.type === "open") return [volume];
     if (finding.type === "fine") return [];
     failures.push({ volume: volume.name, message: finding.message });

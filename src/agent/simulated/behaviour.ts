@@ -11,10 +11,10 @@ import {
 } from "../../resources/pod/simulated-annotations.ts";
 import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 import { environmentOf, expand } from "../pod/environment.ts";
-import { mayHaveChoices, withoutChoices, type Surroundings } from "./plain-choice.ts";
-import { findPlain, NO_FILES, type Plain, type PlainRun } from "./plain-command.ts";
-import { plainProbe } from "./plain-probe.ts";
-import type { Span } from "./span.ts";
+import { mayHaveConditions, resolveConditions, type ScriptContext } from "./shell-conditions.ts";
+import { findSimpleCommand, NO_FILES, type SimpleCommand, type CommandRun } from "./simple-command.ts";
+import { simulatedProbe } from "./simulated-probe.ts";
+import type { TimeSpan } from "./time-span.ts";
 
 export interface Behaviour {
   readonly pullMs: number;
@@ -22,15 +22,15 @@ export interface Behaviour {
   readonly pullFailure: string | undefined;
   readonly startMs: number;
   /** Undefined for a container that runs until it is stopped. */
-  readonly exit: PlainRun | undefined;
+  readonly exit: CommandRun | undefined;
   /** Files that a run creates, with the time in which each exists. */
-  readonly files: ReadonlyMap<string, Span>;
+  readonly files: ReadonlyMap<string, TimeSpan>;
   /** Number of runs that end as `exit` says; later runs do not end. */
   readonly exitTimes: number;
   /** Times after the start of the run in which probes of each type succeed. */
-  readonly startup: Span;
-  readonly readiness: Span;
-  readonly liveness: Span;
+  readonly startup: TimeSpan;
+  readonly readiness: TimeSpan;
+  readonly liveness: TimeSpan;
   /** Time from the stop request to the end, and the exit code. */
   readonly terminationMs: number;
   readonly terminationCode: number;
@@ -58,15 +58,15 @@ const NUMBERS = ["exit-code", "exit-times", "termination-exit-code"];
 const TEXTS = ["pull-failure", "cpu", "memory"];
 
 /** Whether a file exists when the container starts; undefined when that is unknown. */
-export type FileView = Surroundings["isThere"];
+export type FileView = ScriptContext["isThere"];
 
 export function behaviourOf(pod: Pod, container: Container, isThere: FileView): Behaviour {
-  const plain = plainOf(pod, container, isThere);
-  const byDefault = defaultBehaviour(plain, container);
+  const simple = simpleCommandOf(pod, container, isThere);
+  const byDefault = defaultBehaviour(simple, container);
   if (!isAnnotated(pod)) return byDefault;
   const annotated = (name: string | undefined): number | undefined =>
     name === undefined ? undefined : durationOf(pod, container, name);
-  const span = (own: Span, from: string | undefined, until: string | undefined): Span => {
+  const span = (own: TimeSpan, from: string | undefined, until: string | undefined): TimeSpan => {
     const [fromMs, untilMs] = [annotated(from), annotated(until)];
     if (fromMs === undefined && untilMs === undefined) return own;
     return { fromMs: fromMs ?? 0, untilMs: untilMs ?? Infinity };
@@ -110,17 +110,17 @@ export function hasAnnotatedReadiness(pod: Pod, { name }: Container): boolean {
   );
 }
 
-function defaultBehaviour(plain: Plain | undefined, container: Container): Behaviour {
+function defaultBehaviour(simple: SimpleCommand | undefined, container: Container): Behaviour {
   return {
     pullMs: PULL_MS,
     pullFailure: undefined,
     startMs: START_MS,
-    exit: plain?.run.afterMs === Infinity ? undefined : plain?.run,
-    files: plain?.files ?? NO_FILES,
+    exit: simple?.run.afterMs === Infinity ? undefined : simple?.run,
+    files: simple?.files ?? NO_FILES,
     exitTimes: Infinity,
-    startup: plainProbe(container.startupProbe, container),
-    readiness: plainProbe(container.readinessProbe, container),
-    liveness: plainProbe(container.livenessProbe, container),
+    startup: simulatedProbe(container.startupProbe, container),
+    readiness: simulatedProbe(container.readinessProbe, container),
+    liveness: simulatedProbe(container.livenessProbe, container),
     terminationMs: 0,
     terminationCode: TERMINATED_CODE,
   };
@@ -131,27 +131,27 @@ function isAnnotated({ metadata }: Pod): boolean {
   return false;
 }
 
-function plainOf(pod: Pod, container: Container, isThere: FileView): Plain | undefined {
+function simpleCommandOf(pod: Pod, container: Container, isThere: FileView): SimpleCommand | undefined {
   const words = wordsOf(pod, container, isThere);
-  const plain = words.length === 0 ? findImageRun(container) : findPlain(words);
-  if (plain !== undefined) return plain;
+  const simple = words.length === 0 ? findImageRun(container) : findSimpleCommand(words);
+  if (simple !== undefined) return simple;
   return hasAnEnd(pod, container) ? { run: { afterMs: TASK_MS, exitCode: 0 }, files: NO_FILES } : undefined;
 }
 
 /** Words of its command, after choices with known values are resolved. */
 function wordsOf(pod: Pod, container: Container, isThere: FileView): readonly string[] {
   const words = [...(container.command ?? []), ...(container.args ?? [])];
-  if (!words.some(mayHaveChoices)) return words;
+  if (!words.some(mayHaveConditions)) return words;
   const environment = environmentOf(pod, container);
   const user = container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser;
   return words.map((word) => {
     const text = user === undefined ? word : word.replaceAll("$(id -u)", String(user));
-    return withoutChoices(expand(text, environment) ?? text, { environment, isThere });
+    return resolveConditions(expand(text, environment) ?? text, { environment, isThere });
   });
 }
 
 /** The pause image, which every Kubernetes node has, never ends. */
-function findImageRun({ image = "" }: Container): Plain | undefined {
+function findImageRun({ image = "" }: Container): SimpleCommand | undefined {
   const isPause = /(?:^|\/)pause(?:[:@]|$)/.test(image);
   return isPause ? { run: { afterMs: Infinity, exitCode: 0 }, files: NO_FILES } : undefined;
 }
@@ -169,14 +169,14 @@ function isInit({ spec }: Pod, { name }: Container): boolean {
 /**
  * An exit code alone changes only the code. If the command states no end either, the container exits at once.
  */
-function exitOf(pod: Pod, container: Container, plain: PlainRun | undefined): PlainRun | undefined {
+function exitOf(pod: Pod, container: Container, simple: CommandRun | undefined): CommandRun | undefined {
   const afterMs = durationOf(pod, container, "exit-after");
   const exitCode = numberOf(pod, container, "exit-code");
   if (afterMs === Infinity) return undefined;
-  if (afterMs === undefined && exitCode === undefined) return plain;
+  if (afterMs === undefined && exitCode === undefined) return simple;
   return {
-    afterMs: afterMs ?? plain?.afterMs ?? 0,
-    exitCode: exitCode ?? (afterMs === undefined ? (plain?.exitCode ?? 0) : 0),
+    afterMs: afterMs ?? simple?.afterMs ?? 0,
+    exitCode: exitCode ?? (afterMs === undefined ? (simple?.exitCode ?? 0) : 0),
   };
 }
 

@@ -2,22 +2,22 @@
  * Computes the next change of a simulated probe's result. Probes run at ticks; ticks with an unchanged result
  * are skipped.
  */
-import type { Span } from "./span.ts";
+import type { TimeSpan } from "./time-span.ts";
 
-export interface Ticks {
+export interface ProbeTicks {
   readonly firstAt: number;
   readonly periodMs: number;
 }
 
 /** Whether a probe at this time succeeds. */
-export function isWithin({ fromMs, untilMs }: Span, at: number): boolean {
+export function isWithin({ fromMs, untilMs }: TimeSpan, at: number): boolean {
   return at >= fromMs && at < untilMs;
 }
 
 /** The first tick after `after` with a result that differs from `isSuccess`; undefined when there is none. */
 export function findNextChange(
-  span: Span,
-  { firstAt, periodMs }: Ticks,
+  span: TimeSpan,
+  { firstAt, periodMs }: ProbeTicks,
   { after, isSuccess }: { readonly after: number; readonly isSuccess: boolean },
 ): number | undefined {
   const tickFrom = (at: number): number =>

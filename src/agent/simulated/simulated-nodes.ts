@@ -10,8 +10,8 @@ import type { Client } from "../../client/client.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { AgentNode, type NodeSetup } from "../node/agent-node.ts";
-import { NodeKeeper } from "../node/node-keeper.ts";
-import { PODS_BY_NODE, PodFleet } from "../pod-fleet.ts";
+import { NodeStatusManager } from "../node/node-status-manager.ts";
+import { PODS_BY_NODE, PodWorkers } from "../pod-workers.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import { SimulatedRuntime } from "./simulated-runtime.ts";
 
@@ -69,7 +69,7 @@ async function runNodes(
   const clients = new Map(Array.from(nodes.keys(), (name) => [name, routine.clientAs(`node:${name}`)]));
   const clientOf = (name: string): Client => clients.get(name) ?? routine.client;
   const timers = new TimerQueue(loop);
-  const fleet = new PodFleet({
+  const fleet = new PodWorkers({
     routine,
     clientOf,
     timers,
@@ -78,7 +78,7 @@ async function runNodes(
     findNode: (name) => nodes.get(name),
     hasRootCa: options.hasRootCa ?? true,
   });
-  const keeper = new NodeKeeper({
+  const keeper = new NodeStatusManager({
     routine,
     clientOf,
     nodes,

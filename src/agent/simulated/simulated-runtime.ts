@@ -22,9 +22,9 @@ import {
   type Behaviour,
   type FileView,
 } from "./behaviour.ts";
+import { findPullError, imageIdentity } from "./image-registry.ts";
 import { findNextChange, isWithin } from "./probe-schedule.ts";
-import { findMissing, imageIdentity } from "./registry.ts";
-import type { Span } from "./span.ts";
+import type { TimeSpan } from "./time-span.ts";
 import { VolumeFiles } from "./volume-files.ts";
 
 /** A virtual loop does not wait for exits beyond this time before it settles. */
@@ -83,7 +83,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   /** The pull policy Never implies that the image is already loaded. */
   hasImage({ node, container }: ContainerPlace): boolean {
     const image = imageOf(container);
-    if (container.imagePullPolicy === "Never") return findMissing(image) === undefined;
+    if (container.imagePullPolicy === "Never") return findPullError(image) === undefined;
     return this.#images.get(node)?.has(image) ?? false;
   }
 
@@ -205,7 +205,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   #pulled(container: SimulatedContainer, tookMs: number): void {
     const { place, behaviour } = container;
     const image = imageOf(place.container);
-    const failure = behaviour.pullFailure ?? findMissing(image);
+    const failure = behaviour.pullFailure ?? findPullError(image);
     if (failure !== undefined) return this.#tell(container, { type: "pull-failed", message: failure });
     this.#remember(place.node, image);
     return this.#tell(container, { type: "pulled", ...imageIdentity(image), tookMs });
@@ -314,7 +314,7 @@ function comesAgain({ pod, container }: ContainerPlace, exitCode: number): boole
 }
 
 /** The span in absolute time. */
-function spanOf({ behaviour, startedAt }: SimulatedContainer, type: ProbeType): Span {
+function spanOf({ behaviour, startedAt }: SimulatedContainer, type: ProbeType): TimeSpan {
   const { fromMs, untilMs } = behaviour[type];
   return { fromMs: startedAt + fromMs, untilMs: startedAt + untilMs };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
-import { ALWAYS, NEVER } from "./span.ts";
 import { findTestImageAnswer } from "./test-image.ts";
+import { ALWAYS, NEVER } from "./time-span.ts";
 
 describe("a probe of the agnhost image", () => {
   test("fails at a port on which its program does not listen", () => {

@@ -4,16 +4,16 @@
  */
 import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
 import { findImageReference } from "../../api/values/image-reference.ts";
-import { ALWAYS, NEVER, type Span } from "./span.ts";
+import { ALWAYS, NEVER, type TimeSpan } from "./time-span.ts";
 
 interface Program {
   readonly port: number;
   /** Times in which the path returns success; absent for always. */
-  readonly answers?: (path: string, flags: readonly string[]) => Span;
+  readonly answers?: (path: string, flags: readonly string[]) => TimeSpan;
 }
 
 /** The program is healthy for ten seconds. Afterwards only its health path fails. */
-const HEALTHY_AT_FIRST: Span = { fromMs: 0, untilMs: 10_000 };
+const HEALTHY_AT_FIRST: TimeSpan = { fromMs: 0, untilMs: 10_000 };
 
 const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
   [
@@ -29,7 +29,7 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
  * Undefined when this file does not apply: another image, an unknown program, a configured port, an exec
  * probe.
  */
-export function findTestImageAnswer(probe: Probe, container: Container): Span | undefined {
+export function findTestImageAnswer(probe: Probe, container: Container): TimeSpan | undefined {
   const [name = "", ...flags] = container.args ?? [];
   const program = PROGRAMS.get(name);
   if (program === undefined || !isTestImage(container) || flags.some((flag) => /port\b/.test(flag)))
@@ -53,7 +53,7 @@ function isTestImage({ command = [], image = "" }: Container): boolean {
   return command.length === 0 && path !== undefined && /(?:^|\/)agnhost$/.test(path);
 }
 
-function untilUnhealthy(flags: readonly string[]): Span {
+function untilUnhealthy(flags: readonly string[]): TimeSpan {
   const seconds = flags.map((flag) => /^--delay-unhealthy-sec=(\d{1,9})$/.exec(flag)?.[1]).find(Boolean);
   return seconds === undefined ? ALWAYS : { fromMs: 0, untilMs: Number(seconds) * 1000 };
 }

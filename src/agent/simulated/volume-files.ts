@@ -1,12 +1,12 @@
 /**
- * Records the files that plain scripts create in volumes, for scripts that check for them later. Files in an
+ * Records the files that simple scripts create in volumes, for scripts that check for them later. Files in an
  * emptyDir last as long as the pod, files in a hostPath as long as this process. The state of all other files
  * is unknown.
  */
 import { posix } from "node:path";
 import type { Volume, VolumeMount } from "../../api/generated/types/core-v1.ts";
 import type { ContainerPlace } from "../container-runtime.ts";
-import type { Span } from "./span.ts";
+import type { TimeSpan } from "./time-span.ts";
 
 /** Upper bound of the files of one pod or node; further files are not recorded. */
 const FILES_MAX = 1000;
@@ -19,7 +19,7 @@ interface FileIdentity {
 
 export class VolumeFiles {
   /** Absolute times in which each file exists. */
-  readonly #owners = new Map<string, Map<string, Span>>();
+  readonly #owners = new Map<string, Map<string, TimeSpan>>();
 
   /** Whether the file exists at that time; undefined when that is unknown. */
   isThere(place: ContainerPlace, path: string, at: number): boolean | undefined {
@@ -30,7 +30,7 @@ export class VolumeFiles {
   }
 
   /** Records the files of a run, with their times if no stop ends it earlier. */
-  begin(place: ContainerPlace, made: ReadonlyMap<string, Span>, startedAt: number): void {
+  begin(place: ContainerPlace, made: ReadonlyMap<string, TimeSpan>, startedAt: number): void {
     for (const [path, { fromMs, untilMs }] of made) {
       if (this.isThere(place, path, startedAt) === false)
         this.#note(findIdentity(place, path), { fromMs: startedAt + fromMs, untilMs: startedAt + untilMs });
@@ -38,7 +38,7 @@ export class VolumeFiles {
   }
 
   /** Cancels creations and removals after the end of the run. */
-  end(place: ContainerPlace, made: ReadonlyMap<string, Span>, endedAt: number): void {
+  end(place: ContainerPlace, made: ReadonlyMap<string, TimeSpan>, endedAt: number): void {
     for (const path of made.keys()) {
       const { owner = "", name = "" } = findIdentity(place, path) ?? {};
       const files = this.#owners.get(owner);
@@ -53,9 +53,9 @@ export class VolumeFiles {
     this.#owners.delete(ownerOf("pod", uid));
   }
 
-  #note(identity: FileIdentity | undefined, span: Span): void {
+  #note(identity: FileIdentity | undefined, span: TimeSpan): void {
     if (identity === undefined) return;
-    const files = this.#owners.get(identity.owner) ?? new Map<string, Span>();
+    const files = this.#owners.get(identity.owner) ?? new Map<string, TimeSpan>();
     if (files.size >= FILES_MAX && !files.has(identity.name)) return;
     this.#owners.set(identity.owner, files.set(identity.name, span));
   }

@@ -15,7 +15,7 @@ import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Patch } from "../../client/client.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
-import { WriteWindow } from "../../runtime/controller/write-window.ts";
+import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import {
@@ -58,7 +58,7 @@ class LifecycleRun {
   /** Node versions whose write was refused: a newer version exists and will arrive soon. */
   readonly #outdated = new Map<string, string>();
   readonly #queues = new ZoneQueues();
-  readonly #writes = new WriteWindow<string>();
+  readonly #writes = new WriteLimiter<string>();
   #zones: ZoneHealth = { zones: new Map(), isFullOutage: false };
   #period: Timer | undefined;
   #queueing: Timer | undefined;

@@ -8,7 +8,7 @@ import { Node } from "../../api/generated/types/core-v1.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
-import { WriteWindow } from "../../runtime/controller/write-window.ts";
+import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { CidrBlocks } from "./cidr-blocks.ts";
 
@@ -42,7 +42,7 @@ class IpamRun {
   readonly #ranges: readonly CidrBlocks[];
   /** Blocks by node name, from allocation on. */
   readonly #given = new Map<string, readonly string[]>();
-  readonly #writes = new WriteWindow<string>();
+  readonly #writes = new WriteLimiter<string>();
   /** Retry timers by node name, one per node: each could start the next. */
   readonly #retries = new Map<string, Timer>();
 

@@ -11,7 +11,7 @@ import type { Timer } from "../../base/loop/loop.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
-import { WriteWindow } from "../../runtime/controller/write-window.ts";
+import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
@@ -44,7 +44,7 @@ class EvictionRun {
   readonly #signal: AbortSignal;
   /** Pending evictions by pod uid. */
   readonly #evictions = new Map<string, Eviction>();
-  readonly #writes = new WriteWindow<string>();
+  readonly #writes = new WriteLimiter<string>();
 
   constructor(parts: RoutineParts, signal: AbortSignal) {
     this.#parts = parts;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { withoutChoices } from "./plain-choice.ts";
-import { findPlain } from "./plain-command.ts";
+import { resolveConditions } from "./shell-conditions.ts";
+import { findSimpleCommand } from "./simple-command.ts";
 
 const SEVERAL =
   "if [ $INDEX -eq 0 ]; then exit 4; elif [ $INDEX -eq 1 ]; then exit 5; elif [ $INDEX -eq 2 ]; then exit 6; else exit 7; fi";
@@ -26,12 +26,12 @@ describe("a script with choices", () => {
     ["if [ $INDEX -eq 0 ]; then exit 4; elif [ $INDEX -eq 1 ]; then exit 5; fi; exit 8", "2", 8],
     ["exit $(expr $INDEX / 0)", "1", undefined],
   ])("%j with %s ends with its exit code, if that is decidable", (script, index, exitCode) => {
-    const reduced = withoutChoices(script, {
+    const reduced = resolveConditions(script, {
       environment: new Map([["INDEX", index]]),
       isThere: () => undefined,
     });
 
-    expect(findPlain(["sh", "-c", reduced])?.run.exitCode).toBe(exitCode);
+    expect(findSimpleCommand(["sh", "-c", reduced])?.run.exitCode).toBe(exitCode);
   });
 
   const once = "if [[ -r /data/foo ]] ; then exit 0 ; else touch /data/foo ; exit 1 ; fi";
@@ -47,9 +47,9 @@ describe("a script with choices", () => {
   ])(
     "%j with a file that exists (%s) ends with its exit code, if that is decidable",
     (script, isThere, exitCode) => {
-      const reduced = withoutChoices(script, { environment: new Map(), isThere: () => isThere });
+      const reduced = resolveConditions(script, { environment: new Map(), isThere: () => isThere });
 
-      expect(findPlain(["sh", "-c", reduced])?.run.exitCode).toBe(exitCode);
+      expect(findSimpleCommand(["sh", "-c", reduced])?.run.exitCode).toBe(exitCode);
     },
   );
 });

@@ -8,7 +8,7 @@ const MISSING_TAGS: ReadonlySet<string> = new Set(["nonexistent", "non-existent"
 const KNOWN_MAX = 4096;
 
 /** A container engine's error for a missing image; undefined for an image that exists. */
-export function findMissing(image: string): string | undefined {
+export function findPullError(image: string): string | undefined {
   const name = findImageReference(image);
   if (name === undefined) return undefined;
   if (isUnknownHost(name)) return unknownHostMessage(name);

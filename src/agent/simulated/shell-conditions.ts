@@ -36,19 +36,19 @@ const NUMBERS = new Map<string, (a: number, b: number) => boolean>([
 ]);
 
 /** Environment and files at the start of a script. */
-export interface Surroundings {
+export interface ScriptContext {
   readonly environment: Environment;
   /** Undefined when the state of the file is unknown. */
   readonly isThere: (file: string) => boolean | undefined;
 }
 
 /** Whether a word of a command may contain choices. */
-export function mayHaveChoices(word: string): boolean {
+export function mayHaveConditions(word: string): boolean {
   return word.includes("$") || word.includes("if [");
 }
 
-export function withoutChoices(script: string, { environment, isThere }: Surroundings): string {
-  if (script.length > SCRIPT_MAX || !mayHaveChoices(script)) return script;
+export function resolveConditions(script: string, { environment, isThere }: ScriptContext): string {
+  if (script.length > SCRIPT_MAX || !mayHaveConditions(script)) return script;
   let text = script
     .replaceAll(
       VARIABLE,
@@ -73,7 +73,7 @@ function sumOf(whole: string, ...parts: readonly unknown[]): string {
 const CHOICE = /^if (?<condition>\[[^;\n]*\])[ \t]*[;\n]\s*then\s(?<yes>[^]*?)(?:[;\s]else\s(?<no>[^]*))?$/;
 
 /** Resolves the innermost choice that ends first. */
-function withoutFirstChoice(text: string, isThere: Surroundings["isThere"]): string {
+function withoutFirstChoice(text: string, isThere: ScriptContext["isThere"]): string {
   const end = /(?:^|[;\s])fi(?=[;\s]|$)/.exec(text);
   if (end === null) return text;
   const upToEnd = text.slice(0, end.index);
@@ -100,7 +100,7 @@ function aroundChoice(
  * Result of a file check in brackets. Undefined when it is undecidable, for example after the script itself
  * used the file.
  */
-function isFound(condition: string, before: string, isThere: Surroundings["isThere"]): boolean | undefined {
+function isFound(condition: string, before: string, isThere: ScriptContext["isThere"]): boolean | undefined {
   const { file, not } = LOOK.exec(condition.trim())?.groups ?? {};
   if (file === undefined || before.includes(file)) return undefined;
   const found = isThere(file);

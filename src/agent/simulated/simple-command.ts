@@ -1,12 +1,12 @@
 /**
- * Derives the run of a container from a plain command: wait, create and remove files, exit with a code.
- * Commands that need a real shell or program are not plain.
+ * Derives the run of a container from a simple command: wait, create and remove files, exit with a code.
+ * Commands that need a real shell or program are not simple.
  */
-import { isTrue } from "./plain-choice.ts";
-import type { Span } from "./span.ts";
+import { isTrue } from "./shell-conditions.ts";
+import type { TimeSpan } from "./time-span.ts";
 
 /** Ends with the code after the time. `Infinity` means that it runs forever. */
-export interface PlainRun {
+export interface CommandRun {
   readonly afterMs: number;
   readonly exitCode: number;
 }
@@ -25,7 +25,7 @@ const UNIT_MS = new Map([
   ["h", 3_600_000],
   ["d", 86_400_000],
 ]);
-/** Upper bound of the length; longer scripts are not plain. */
+/** Upper bound of the length; longer scripts are not simple. */
 const SCRIPT_MAX = 2000;
 
 /** The file whose absence makes a command fail that only reads it. */
@@ -39,16 +39,16 @@ export function findReadFile(words: readonly string[]): string | undefined {
   return READERS.has(baseName(program)) && args.length === 1 && isPath(file) ? file : undefined;
 }
 
-export interface Plain {
-  readonly run: PlainRun;
+export interface SimpleCommand {
+  readonly run: CommandRun;
   /** Files that the run creates, with the time in which each exists. */
-  readonly files: ReadonlyMap<string, Span>;
+  readonly files: ReadonlyMap<string, TimeSpan>;
 }
 
-export const NO_FILES: ReadonlyMap<string, Span> = new Map();
+export const NO_FILES: ReadonlyMap<string, TimeSpan> = new Map();
 
-/** Undefined when the command is not plain. */
-export function findPlain(words: readonly string[]): Plain | undefined {
+/** Undefined when the command is not simple. */
+export function findSimpleCommand(words: readonly string[]): SimpleCommand | undefined {
   const [program = "", ...args] = words;
   if (SHELLS.has(baseName(program))) {
     const [flag = "", script] = args;
@@ -59,16 +59,16 @@ export function findPlain(words: readonly string[]): Plain | undefined {
 }
 
 interface Step {
-  readonly run: PlainRun;
+  readonly run: CommandRun;
   readonly ends: boolean;
   readonly makes?: readonly string[];
   readonly removes?: readonly string[];
 }
 
 /** Reads a sequence of simple commands, separated by `;`, `&&` or line ends. */
-function readScript(script: string): Plain | undefined {
+function readScript(script: string): SimpleCommand | undefined {
   if (script.length > SCRIPT_MAX) return undefined;
-  const files = new Map<string, Span>();
+  const files = new Map<string, TimeSpan>();
   let afterMs = 0;
   let exitCode = 0;
   let isSkipping = false;
@@ -86,7 +86,7 @@ function readScript(script: string): Plain | undefined {
   return { run: { afterMs, exitCode }, files };
 }
 
-function noteFiles(files: Map<string, Span>, { makes = [], removes = [] }: Step, atMs: number): void {
+function noteFiles(files: Map<string, TimeSpan>, { makes = [], removes = [] }: Step, atMs: number): void {
   for (const file of makes) if (!files.has(file)) files.set(file, { fromMs: atMs, untilMs: Infinity });
   for (const file of removes) {
     const known = files.get(file);
@@ -102,7 +102,7 @@ function* statementsOf(script: string): Iterable<{ readonly text: string; readon
   }
 }
 
-/** Redirections, pipes and substitutions are not plain: they result in words that no command here accepts. */
+/** Redirections, pipes and substitutions are not simple: they result in words that no command here accepts. */
 function wordsOf(text: string): readonly string[] {
   const words = text.split(/\s+/);
   return [baseName(words[0] ?? ""), ...words.slice(1)];
@@ -164,7 +164,7 @@ function isPath(word: string | undefined): word is string {
   return word !== undefined && /^[\w./@:+-]+$/.test(word) && !word.startsWith("-");
 }
 
-function stepOf(run: PlainRun): Step {
+function stepOf(run: CommandRun): Step {
   return { run, ends: false };
 }
 

@@ -8,14 +8,14 @@ import { Node, Pod } from "../api/generated/types/core-v1.ts";
 import type { Client } from "../client/client.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../runtime/cache/object-change.ts";
-import { WriteWindow } from "../runtime/controller/write-window.ts";
+import { WriteLimiter } from "../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { orderOfVersions } from "../runtime/refs/resource-version.ts";
 import { ConfigCache } from "./config-cache.ts";
 import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
-import { findRefusal } from "./node/admit-pod.ts";
+import { findRejection } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
-import { PodSizing } from "./pod-sizing.ts";
+import { PodResizing } from "./pod-resizing.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
 import { SandboxSetup } from "./sandbox-setup.ts";
 import type { TimerQueue } from "./timer-queue.ts";
@@ -32,7 +32,7 @@ const STEPS_MAX = 4;
 /** Delay before a retry of a failed write. */
 const RETRY_MS = 10_000;
 
-export interface PodFleetParts {
+export interface PodWorkersParts {
   readonly routine: RoutineParts;
   /** Client with the identity of a node. */
   readonly clientOf: (node: string) => Client;
@@ -45,8 +45,8 @@ export interface PodFleetParts {
   readonly hasRootCa: boolean;
 }
 
-export class PodFleet {
-  readonly #parts: PodFleetParts;
+export class PodWorkers {
+  readonly #parts: PodWorkersParts;
   readonly #runtime: ContainerRuntime;
   readonly #workerParts: PodWorkerParts;
   readonly #configs: ConfigCache<PodWorker>;
@@ -58,15 +58,15 @@ export class PodFleet {
   readonly #removed = new Set<PodWorker>();
   /** Workers with a scheduled retry after a failed or ineffective write. */
   readonly #later = new Set<PodWorker>();
-  readonly #window = new WriteWindow<PodWorker>();
-  readonly #sizing: PodSizing;
+  readonly #limiter = new WriteLimiter<PodWorker>();
+  readonly #resizing: PodResizing;
   readonly #sandboxes: SandboxSetup;
   /** Workers before their first run whose status is not written yet. */
   readonly #steps = new Set<PodWorker>();
   #areStepsPosted = false;
   #isScheduled = false;
 
-  constructor(parts: PodFleetParts) {
+  constructor(parts: PodWorkersParts) {
     const { routine, timers } = parts;
     const now = (): number => routine.loop.now();
     this.#parts = parts;
@@ -81,7 +81,7 @@ export class PodFleet {
       this.#workers.get(uid)?.report(container, report),
     );
     const mark = (worker: PodWorker): void => this.#mark(worker);
-    this.#sizing = new PodSizing({ routine, mark });
+    this.#resizing = new PodResizing({ routine, mark });
     this.#sandboxes = new SandboxSetup({
       ...parts,
       handler: this.#runtime.handler,
@@ -94,8 +94,8 @@ export class PodFleet {
       runtime: this.#runtime,
       wake: (worker) => this.#mark(worker),
       event: routine.event,
-      look: (requester, reference, since) =>
-        this.#configs.look(reference, { since, requester, node: requester.place.node }),
+      findConfig: (requester, reference, since) =>
+        this.#configs.findConfig(reference, { since, requester, node: requester.place.node }),
     };
   }
 
@@ -116,7 +116,7 @@ export class PodFleet {
 
   /** Resolves when no write and no read is in flight. The signal must be aborted before. */
   async end(): Promise<void> {
-    await Promise.all([this.#window.quiet(), this.#sandboxes.quiet(), this.#configs.end()]);
+    await Promise.all([this.#limiter.quiet(), this.#sandboxes.quiet(), this.#configs.end()]);
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {
@@ -158,7 +158,8 @@ export class PodFleet {
       this.#drop(worker);
       return;
     }
-    if (isEdited && !worker.hasEnded && worker.place.refusal === undefined) this.#sizing.size(worker, node);
+    if (isEdited && !worker.hasEnded && worker.place.rejection === undefined)
+      this.#resizing.resize(worker, node);
     this.#mark(worker);
   }
 
@@ -167,9 +168,9 @@ export class PodFleet {
     const isNew = pod.status.startTime === undefined && deletionTimestamp === undefined;
     const place = this.#findPlace(pod, node, isNew);
     const worker = new PodWorker(pod, place, this.#workerParts);
-    if (place.refusal !== undefined) this.#tell(pod, node, place.refusal);
+    if (place.rejection !== undefined) this.#tell(pod, node, place.rejection);
     // A terminal pod uses no resources, also one that was terminal before this agent started.
-    else if (!isTerminal(pod)) this.#sizing.size(worker, node);
+    else if (!isTerminal(pod)) this.#resizing.resize(worker, node);
     if (place.addresses === undefined) this.#sandboxes.begin(worker, node);
     for (const message of isNew ? this.#runtime.problems(pod) : []) {
       this.#tell(pod, node, { reason: "InvalidAnnotation", message });
@@ -180,9 +181,9 @@ export class PodFleet {
 
   #findPlace(pod: Pod, node: AgentNode, isNew: boolean): PodPlace {
     const object = this.#parts.routine.cache(Node).find({ name: node.name });
-    const refusal = isNew && object !== undefined ? findRefusal(pod, object, node.allotment) : undefined;
-    const addresses = refusal === undefined ? this.#findAddresses(pod, node, object) : [];
-    return { node: node.name, hostAddresses: node.setup.addresses, addresses, refusal };
+    const rejection = isNew && object !== undefined ? findRejection(pod, object, node.allocated) : undefined;
+    const addresses = rejection === undefined ? this.#findAddresses(pod, node, object) : [];
+    return { node: node.name, hostAddresses: node.setup.addresses, addresses, rejection };
   }
 
   /**
@@ -217,7 +218,7 @@ export class PodFleet {
     const { node, addresses } = worker.place;
     const found = this.#parts.findNode(node);
     // Only the first release frees the addresses: later they may belong to another pod.
-    const wasThere = this.#sizing.release(worker, found);
+    const wasThere = this.#resizing.release(worker, found);
     const isOwn = addresses !== undefined && worker.pod.spec.hostNetwork !== true;
     if (wasThere && isOwn) found?.freeAddresses(addresses);
   }
@@ -258,7 +259,7 @@ export class PodFleet {
 
   /** During an earlier write of the pod the outcome is dropped, and the pod gets another pass afterwards. */
   #submit(worker: PodWorker, outcome: PassOutcome): void {
-    if (!this.#window.send(worker, () => this.#write(worker, outcome))) this.#again.add(worker);
+    if (!this.#limiter.send(worker, () => this.#write(worker, outcome))) this.#again.add(worker);
   }
 
   #stepLater(worker: PodWorker): void {

@@ -8,7 +8,7 @@ const WRITES_MAX = 128;
 
 type Write = () => Promise<void>;
 
-export class WriteWindow<Subject> {
+export class WriteLimiter<Subject> {
   readonly #limit: number;
   readonly #waiting = new Map<Subject, Write>();
   readonly #busy = new Set<Subject>();

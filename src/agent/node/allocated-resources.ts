@@ -8,7 +8,7 @@ interface Share {
   readonly ports: readonly HostPort[];
 }
 
-export class Allotment {
+export class AllocatedResources {
   readonly #shares = new Map<string, Share>();
   readonly #sums = new Map<string, number>();
   readonly #ports = new HostPortTable();

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { judgeProbe } from "./probe-verdict.ts";
+import { assessProbe } from "./probe-status.ts";
 
 const PROBE = { periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
 
-describe("the verdict of a probe", () => {
+describe("the status of a probe", () => {
   test("is open before the first result", () => {
-    expect(judgeProbe(undefined, PROBE, 0)).toEqual({ verdict: "open", changesAt: undefined });
+    expect(assessProbe(undefined, PROBE, 0)).toEqual({ probeStatus: "open", changesAt: undefined });
   });
 
   test("changes only after as many results as the threshold requires", () => {
     const failing = { result: "failure", since: 100_000, before: "passes" } as const;
 
-    expect(judgeProbe(failing, PROBE, 119_999)).toEqual({ verdict: "passes", changesAt: 120_000 });
-    expect(judgeProbe(failing, PROBE, 120_000)).toEqual({ verdict: "fails", changesAt: undefined });
+    expect(assessProbe(failing, PROBE, 119_999)).toEqual({ probeStatus: "passes", changesAt: 120_000 });
+    expect(assessProbe(failing, PROBE, 120_000)).toEqual({ probeStatus: "fails", changesAt: undefined });
   });
 
   test("is a success at once with a threshold of one", () => {
     const passing = { result: "success", since: 5000, before: "fails" } as const;
 
-    expect(judgeProbe(passing, PROBE, 5000).verdict).toBe("passes");
+    expect(assessProbe(passing, PROBE, 5000).probeStatus).toBe("passes");
   });
 });

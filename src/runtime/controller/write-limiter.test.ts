@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WriteWindow } from "./write-window.ts";
+import { WriteLimiter } from "./write-limiter.ts";
 
 /** Writes that a test ends one by one. */
 class Writes {
@@ -22,7 +22,7 @@ class Writes {
 
 describe("a window of writes", () => {
   test("starts writes up to its limit, and the next when one ends", async () => {
-    const [window, writes] = [new WriteWindow<string>(2), new Writes()];
+    const [window, writes] = [new WriteLimiter<string>(2), new Writes()];
     for (const subject of ["a", "b", "c"]) window.send(subject, writes.of(subject));
     const before = [...writes.begun];
 
@@ -33,7 +33,7 @@ describe("a window of writes", () => {
   });
 
   test("keeps only the last of several waiting writes of one subject", async () => {
-    const [window, writes] = [new WriteWindow<string>(1), new Writes()];
+    const [window, writes] = [new WriteLimiter<string>(1), new Writes()];
     window.send("a", writes.of("a"));
     window.send("b", writes.of("b, first"));
     window.send("b", writes.of("b, last"));
@@ -44,7 +44,7 @@ describe("a window of writes", () => {
   });
 
   test("refuses a second write of a subject while one is in flight", async () => {
-    const [window, writes] = [new WriteWindow<string>(), new Writes()];
+    const [window, writes] = [new WriteLimiter<string>(), new Writes()];
     window.send("a", writes.of("a"));
     expect(window.send("a", writes.of("a again"))).toBe(false);
 

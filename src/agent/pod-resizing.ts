@@ -10,30 +10,30 @@ import type { SizeProblem } from "./pod/granted-size.ts";
 import type { PodWorker } from "./pod/pod-worker.ts";
 import { resizePending, resizeStarted } from "./pod/resize-events.ts";
 
-export interface PodSizingParts {
+export interface PodResizingParts {
   readonly routine: RoutineParts;
   /** Schedules a pass of a worker whose resize was granted later. */
   readonly mark: (worker: PodWorker) => void;
 }
 
-export class PodSizing {
-  readonly #parts: PodSizingParts;
+export class PodResizing {
+  readonly #parts: PodResizingParts;
   /** Workers whose resize waits for free resources. */
   readonly #deferred = new Set<PodWorker>();
 
-  constructor(parts: PodSizingParts) {
+  constructor(parts: PodResizingParts) {
     this.#parts = parts;
   }
 
   /** Grants the requested size, unless the resize must wait for free resources. */
-  size(worker: PodWorker, node: AgentNode): void {
+  resize(worker: PodWorker, node: AgentNode): void {
     const { pod } = worker;
-    node.allotment.remove(pod.metadata.uid);
+    node.allocated.remove(pod.metadata.uid);
     const object =
       worker.grantedPod === pod ? undefined : this.#parts.routine.cache(Node).find({ name: node.name });
-    const problem = object === undefined ? undefined : findSizeProblem(pod, object, node.allotment);
+    const problem = object === undefined ? undefined : findSizeProblem(pod, object, node.allocated);
     worker.settleSize(problem);
-    node.allotment.add(worker.grantedPod);
+    node.allocated.add(worker.grantedPod);
     if (object !== undefined) this.#report(worker, problem);
     if (problem?.reason === "Deferred") this.#deferred.add(worker);
     else if (this.#deferred.delete(worker) || object !== undefined) this.#sizeDeferred(node);
@@ -41,7 +41,7 @@ export class PodSizing {
 
   /** Frees what the pod holds of the node. False when it was freed before. */
   release(worker: PodWorker, node: AgentNode | undefined): boolean {
-    const wasThere = node?.allotment.remove(worker.pod.metadata.uid) ?? false;
+    const wasThere = node?.allocated.remove(worker.pod.metadata.uid) ?? false;
     this.#deferred.delete(worker);
     if (wasThere && node !== undefined) this.#sizeDeferred(node);
     return wasThere;
@@ -58,7 +58,7 @@ export class PodSizing {
     const waiting = [...this.#deferred].filter(({ place }) => place.node === node.name);
     for (const worker of waiting.toSorted(byPriority)) {
       if (!this.#deferred.has(worker)) continue;
-      this.size(worker, node);
+      this.resize(worker, node);
       if (!this.#deferred.has(worker)) this.#parts.mark(worker);
     }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { findPlain, findReadFile } from "./plain-command.ts";
+import { findSimpleCommand, findReadFile } from "./simple-command.ts";
 
-describe("a plain command", () => {
+describe("a simple command", () => {
   test.each([
     [["true"], 0, 0],
     [["/bin/false"], 0, 1],
@@ -18,7 +18,7 @@ describe("a plain command", () => {
     [["sh", "-c", "curl -fsS http://demo/healthz && sleep 2"], 2000, 0],
     [["sh", "-c", "echo ok >/tmp/health; sleep 10; rm -rf /tmp/health; sleep 600"], 610_000, 0],
   ])("%j has a duration and an exit code", (words, afterMs, exitCode) => {
-    expect(findPlain(words)?.run).toEqual({ afterMs, exitCode });
+    expect(findSimpleCommand(words)?.run).toEqual({ afterMs, exitCode });
   });
 
   test.each([
@@ -33,14 +33,14 @@ describe("a plain command", () => {
     [["sh", "-c", "rm *"]],
     [["sleep", "1", "2"]],
     [["sh", "-c", "curl http://demo/install.sh | sh"]],
-  ])("%j is not plain", (words) => {
-    expect(findPlain(words)).toBeUndefined();
+  ])("%j is not simple", (words) => {
+    expect(findSimpleCommand(words)).toBeUndefined();
   });
 
   test("returns the times in which its files exist", () => {
     const script = "touch /tmp/a /tmp/b; sleep 30; rm -f /tmp/a; echo c > /tmp/c";
 
-    expect(findPlain(["/bin/sh", "-c", script])?.files).toEqual(
+    expect(findSimpleCommand(["/bin/sh", "-c", script])?.files).toEqual(
       new Map([
         ["/tmp/a", { fromMs: 0, untilMs: 30_000 }],
         ["/tmp/b", { fromMs: 0, untilMs: Infinity }],

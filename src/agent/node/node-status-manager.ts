@@ -13,7 +13,7 @@ import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Client } from "../../client/client.ts";
 import { SIMULATED } from "../../resources/pod/simulated-annotations.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
-import { WriteWindow } from "../../runtime/controller/write-window.ts";
+import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { AgentNode } from "./agent-node.ts";
 import { nodeRecovered, nodeStarted } from "./node-events.ts";
@@ -21,7 +21,7 @@ import {
   conditionsAt,
   findIdentityPatch,
   findMachinePatch,
-  findOffer,
+  findAllocatablePatch,
   hasOwnConditions,
   machineStatus,
   nodeLabels,
@@ -35,10 +35,10 @@ const LEASES = "kube-node-lease";
 const LEASE_SECONDS = 40;
 const RENEW_MS = 10_000;
 /**
- * Renewals of many nodes are spread over ten beats of one second. Up to 100 nodes share a beat, so that a
+ * Renewals of many nodes are spread over ten slots of one second. Up to 100 nodes share a slot, so that a
  * small cluster has one commit in ten seconds.
  */
-const BEATS_MAX = 10;
+const SLOTS_MAX = 10;
 const RENEWED_TOGETHER = 100;
 /**
  * Upper bound of concurrent writes. V8 promotes objects that are in flight during a collection: with 100
@@ -54,7 +54,7 @@ const START_EVENTS_MAX = 500;
 /** Annotation that makes a simulated node act as if its machine were off. */
 const DOWN = `${SIMULATED}/down`;
 
-export interface NodeKeeperParts {
+export interface NodeStatusManagerParts {
   readonly routine: RoutineParts;
   /** Client with the identity of a node. */
   readonly clientOf: (node: string) => Client;
@@ -70,8 +70,8 @@ export interface NodeKeeperParts {
 interface NodeEntry {
   readonly node: AgentNode;
   readonly machine: MachineStatus;
-  /** Beat of the round in which the node renews. */
-  readonly beat: number;
+  /** Slot of the round in which the node renews. */
+  readonly slot: number;
   /** Uid of the Node object, which owns the lease. */
   uid: string;
   /** Last written version; undefined before, and after a conflict with another writer. */
@@ -82,24 +82,24 @@ interface NodeEntry {
   lastGood: Node | undefined;
 }
 
-export class NodeKeeper {
-  readonly #parts: NodeKeeperParts;
+export class NodeStatusManager {
+  readonly #parts: NodeStatusManagerParts;
   readonly #entries = new Map<string, NodeEntry>();
-  readonly #writes = new WriteWindow<string>(WRITES_MAX);
-  /** Beats in a round; one round takes `RENEW_MS`. */
-  readonly #beats: number;
-  #beat = 0;
+  readonly #writes = new WriteLimiter<string>(WRITES_MAX);
+  /** Slots in a round; one round takes `RENEW_MS`. */
+  readonly #slots: number;
+  #slot = 0;
   #timer: Timer | undefined;
 
-  constructor(parts: NodeKeeperParts) {
+  constructor(parts: NodeStatusManagerParts) {
     this.#parts = parts;
-    this.#beats = Math.max(1, Math.min(BEATS_MAX, Math.ceil(parts.nodes.size / RENEWED_TOGETHER)));
+    this.#slots = Math.max(1, Math.min(SLOTS_MAX, Math.ceil(parts.nodes.size / RENEWED_TOGETHER)));
     let index = 0;
     for (const node of parts.nodes.values()) {
       this.#entries.set(node.name, {
         node,
         machine: machineStatus(node.setup, parts.versions),
-        beat: index++ % this.#beats,
+        slot: index++ % this.#slots,
         uid: "",
         lease: undefined,
         reportedAt: 0,
@@ -124,15 +124,15 @@ export class NodeKeeper {
 
   #await(): void {
     const { loop } = this.#parts.routine;
-    const at = wholeSecondWithin(loop.now(), RENEW_MS / this.#beats);
+    const at = wholeSecondWithin(loop.now(), RENEW_MS / this.#slots);
     this.#timer = loop.timer(at, "periodic", () => this.#next());
   }
 
   #next(): void {
     if (this.#parts.signal.aborted) return;
-    this.#beat = (this.#beat + 1) % this.#beats;
+    this.#slot = (this.#slot + 1) % this.#slots;
     for (const entry of this.#entries.values()) {
-      if (entry.beat !== this.#beat) continue;
+      if (entry.slot !== this.#slot) continue;
       if (entry.node.state === "absent") this.#register(entry);
       if (entry.node.state !== "up") continue;
       this.#renew(entry);
@@ -233,7 +233,7 @@ export class NodeKeeper {
     const known = routine.cache(Node).find({ name: entry.node.name });
     const isDue = now - entry.reportedAt >= REPORT_MS;
     if (known === undefined || (known === entry.lastGood && !isDue)) return;
-    const allocatable = findOffer(known);
+    const allocatable = findAllocatablePatch(known);
     const identity = findIdentityPatch(known, entry.machine);
     const isGood = hasOwnConditions(known) && allocatable === undefined && identity === undefined;
     entry.lastGood = isGood ? known : undefined;
@@ -277,9 +277,12 @@ export class NodeKeeper {
       try {
         await write();
       } catch (error) {
-        // The next beat retries the write.
+        // The next renewal retries the write.
         if (!this.#parts.signal.aborted)
-          this.#parts.routine.log.warn("cannot write node; retrying with the next beat", { subject, error });
+          this.#parts.routine.log.warn("cannot write node; retrying with the next renewal", {
+            subject,
+            error,
+          });
       }
     });
   }
