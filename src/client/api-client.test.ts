@@ -3,7 +3,7 @@ import { Deployment } from "../api/generated/types/apps-v1.ts";
 import { ConfigMap, Node, Pod } from "../api/generated/types/core-v1.ts";
 import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import { createClient } from "./api-client.ts";
-import type { Client, Written } from "./client.ts";
+import type { Client, WriteResult } from "./client.ts";
 import { scripted, settled } from "./fixture.ts";
 import type { ScriptedAnswer, ScriptedTransport } from "./fixture.ts";
 
@@ -251,7 +251,7 @@ interface Writing {
   readonly what: string;
   readonly write: (client: Client) => Promise<unknown>;
   readonly value: unknown;
-  readonly outcome: Written["outcome"];
+  readonly outcome: WriteResult["outcome"];
 }
 
 const HELD = marked({ finalizers: ["x"] });
@@ -305,7 +305,7 @@ describe("client.with", () => {
     { what: "a deletion whose response is the object", write: remove, value: OBJECT, outcome: "deleted" },
   ])("reports the outcome of $what", async ({ write, value, outcome }) => {
     const { loop, client } = world([{ value }]);
-    const written: Written[] = [];
+    const written: WriteResult[] = [];
 
     await settled(loop, write(client.with({ onWrite: (one) => written.push(one) })));
 
@@ -315,7 +315,7 @@ describe("client.with", () => {
   test("reports the last known state of a deleted object", async () => {
     const value = { kind: "Status", status: "Success", details: { name: "a", uid: "u2" } };
     const { loop, client } = world([{ value }]);
-    const written: Written[] = [];
+    const written: WriteResult[] = [];
     const mine = client.with({ onWrite: (one) => written.push(one) });
 
     await settled(loop, mine(ConfigMap).delete(OBJECT));
@@ -333,7 +333,7 @@ describe("client.with", () => {
   test("reports each object of a deleted collection", async () => {
     const items = [OBJECT, { ...OBJECT, metadata: { ...META, finalizers: ["x"] } }];
     const { loop, client } = world([{ value: { kind: "ConfigMapList", items } }]);
-    const written: Written[] = [];
+    const written: WriteResult[] = [];
 
     await settled(
       loop,
@@ -349,8 +349,8 @@ describe("client.with", () => {
     const found = world([{ value: OBJECT }]);
     const status = { kind: "Status", code: 404, reason: "NotFound", details: { name: "a" } };
     const missing = world([{ code: 404, value: status }]);
-    const read: Written[] = [];
-    const onRead = (one: Written): unknown => read.push(one);
+    const read: WriteResult[] = [];
+    const onRead = (one: WriteResult): unknown => read.push(one);
 
     await settled(found.loop, found.client.with({ onRead })(ConfigMap).get({ name: "a" }));
     await settled(missing.loop, missing.client.with({ onRead })(ConfigMap).find(OBJECT));
@@ -364,7 +364,7 @@ describe("client.with", () => {
 
   test("does not report dry runs", async () => {
     const { loop, client } = world();
-    const written: Written[] = [];
+    const written: WriteResult[] = [];
     const mine = client.with({ onWrite: (one) => written.push(one) });
 
     await settled(loop, mine(ConfigMap).update(OBJECT, { dryRun: "All" }));

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { callSignal, endableSignal, follow, unfollow } from "./call-signal.ts";
+import { callSignal, endableSignal, addAbortListener, removeAbortListener } from "./call-signal.ts";
 
 describe("callSignal", () => {
   test("is aborted by any of its signals, with the reason of that signal", () => {
@@ -65,30 +65,30 @@ describe("endableSignal", () => {
 });
 
 describe("follow", () => {
-  test("a thousand followers share one listener, which is removed when they leave", () => {
+  test("a thousand listeners share one event listener, which is removed when they leave", () => {
     const { signal } = new AbortController();
-    const followers = Array.from({ length: 1000 }, () => ({ abort: () => undefined }));
-    const followings = followers.map((follower) => follow(signal, follower));
+    const listeners = Array.from({ length: 1000 }, () => ({ abort: () => undefined }));
+    const registrations = listeners.map((listener) => addAbortListener(signal, listener));
     const during = getEventListeners(signal, "abort").length;
 
-    for (const following of followings) unfollow(signal, following);
+    for (const registration of registrations) removeAbortListener(signal, registration);
 
     expect(during).toBe(1);
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  test("a follower receives the reason once, immediately if already aborted, never after it left", () => {
+  test("a listener receives the reason once, immediately if already aborted, never after it left", () => {
     const ending = new AbortController();
     const told: unknown[] = [];
     const [stays, leaves, late] = ["stays", "leaves", "late"].map((who) => ({
       abort: (reason: unknown) => void told.push([who, reason]),
     }));
     if (stays === undefined || leaves === undefined || late === undefined) throw new Error("expected three");
-    follow(ending.signal, stays);
-    unfollow(ending.signal, follow(ending.signal, leaves));
+    addAbortListener(ending.signal, stays);
+    removeAbortListener(ending.signal, addAbortListener(ending.signal, leaves));
 
     ending.abort("over");
-    follow(ending.signal, late);
+    addAbortListener(ending.signal, late);
 
     expect(told).toEqual([
       ["stays", "over"],

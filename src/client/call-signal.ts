@@ -20,13 +20,13 @@ export interface EndableSignal extends CallSignal {
   readonly onRelease: (act: () => void) => void;
 }
 
-/** `abort` is called once, when the followed signal is aborted. */
-export interface Follower {
+/** `abort` is called once, when the signal is aborted. */
+export interface AbortListener {
   abort(reason: unknown): void;
 }
 
-/** Handle that `unfollow` takes. */
-export type Following = Link<Follower>;
+/** Handle that `removeAbortListener` takes. */
+export type AbortRegistration = Link<AbortListener>;
 
 const nothing = (): void => undefined;
 const NEVER_ENDED: CallSignal = { signal: undefined, release: nothing };
@@ -44,11 +44,11 @@ export function callSignal(signals: readonly AbortSignal[]): CallSignal {
 export function endableSignal(signals: readonly AbortSignal[]): EndableSignal {
   const controller = new AbortController();
   const acts: (() => void)[] = [];
-  const followings = signals.map((signal) => follow(signal, controller));
+  const registrations = signals.map((signal) => addAbortListener(signal, controller));
   return {
     signal: controller.signal,
     release: () => {
-      for (const [at, signal] of signals.entries()) unfollow(signal, followings[at]);
+      for (const [at, signal] of signals.entries()) removeAbortListener(signal, registrations[at]);
       for (const act of acts.splice(0)) act();
     },
     abort: (reason) => controller.abort(reason),
@@ -57,52 +57,55 @@ export function endableSignal(signals: readonly AbortSignal[]): EndableSignal {
 }
 
 /**
- * Follows the signal until `unfollow`. When it is aborted already, the follower is called at once and the result is
+ * Adds a listener until `removeAbortListener`. If the signal is already aborted, calls the listener at once and returns
  * undefined.
  */
-export function follow(signal: AbortSignal, follower: Follower): Following | undefined {
-  if (!signal.aborted) return followersOf(signal).add(follower);
-  follower.abort(signal.reason);
+export function addAbortListener(
+  signal: AbortSignal,
+  listener: AbortListener,
+): AbortRegistration | undefined {
+  if (!signal.aborted) return listenersOf(signal).add(listener);
+  listener.abort(signal.reason);
   return undefined;
 }
 
-/** No-op for a follower that has been removed. */
-export function unfollow(signal: AbortSignal, following: Following | undefined): void {
-  if (following !== undefined) FOLLOWERS.get(signal)?.remove(following);
+/** No-op for a listener that has been removed. */
+export function removeAbortListener(signal: AbortSignal, registration: AbortRegistration | undefined): void {
+  if (registration !== undefined) LISTENERS.get(signal)?.remove(registration);
 }
 
-class Followers {
+class AbortListeners {
   readonly #signal: AbortSignal;
-  readonly #followers = new LinkedList<Follower>();
+  readonly #listeners = new LinkedList<AbortListener>();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
-  add(follower: Follower): Following {
-    if (this.#followers.length === 0) this.#signal.addEventListener("abort", this.#onAbort);
-    return this.#followers.add(follower);
+  add(listener: AbortListener): AbortRegistration {
+    if (this.#listeners.length === 0) this.#signal.addEventListener("abort", this.#onAbort);
+    return this.#listeners.add(listener);
   }
 
-  remove(following: Following): void {
-    if (this.#followers.remove(following) === undefined) return;
-    if (this.#followers.length === 0) this.#signal.removeEventListener("abort", this.#onAbort);
+  remove(registration: AbortRegistration): void {
+    if (this.#listeners.remove(registration) === undefined) return;
+    if (this.#listeners.length === 0) this.#signal.removeEventListener("abort", this.#onAbort);
   }
 
   readonly #onAbort = (): void => {
-    const followers = this.#followers;
-    for (let link = followers.first; link !== undefined; link = followers.first)
-      followers.remove(link)?.abort(this.#signal.reason);
+    const listeners = this.#listeners;
+    for (let link = listeners.first; link !== undefined; link = listeners.first)
+      listeners.remove(link)?.abort(this.#signal.reason);
   };
 }
 
 /** Weak, so that entries disappear with their signals. */
-const FOLLOWERS = new WeakMap<AbortSignal, Followers>();
+const LISTENERS = new WeakMap<AbortSignal, AbortListeners>();
 
-function followersOf(signal: AbortSignal): Followers {
-  const known = FOLLOWERS.get(signal);
+function listenersOf(signal: AbortSignal): AbortListeners {
+  const known = LISTENERS.get(signal);
   if (known !== undefined) return known;
-  const followers = new Followers(signal);
-  FOLLOWERS.set(signal, followers);
-  return followers;
+  const listeners = new AbortListeners(signal);
+  LISTENERS.set(signal, listeners);
+  return listeners;
 }

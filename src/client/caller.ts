@@ -7,7 +7,7 @@ import type { Loop } from "../base/loop/loop.ts";
 import { callSignal, endableSignal } from "./call-signal.ts";
 import { OwnedStream } from "./owned-stream.ts";
 import { errorFromResponse, retryAfterOf } from "./response-error.ts";
-import { mayRetry, pause, Tries } from "./retry.ts";
+import { mayRetry, pause, Attempts } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
 import { Throttle } from "./throttle.ts";
 import type { ThrottleOptions } from "./throttle.ts";
@@ -99,15 +99,15 @@ export class Caller {
     const { loop, retry = {} } = this.#options;
     const made = this.#prepared(request, signal);
     const startedAt = loop.elapsed();
-    let tries: Tries | undefined;
+    let attempts: Attempts | undefined;
     for (;;) {
       signal?.throwIfAborted();
       await this.#throttle?.take(signal);
       const tried = await settled(make(made));
       const failure = failureOf(tried);
       if (failure === undefined || !mayRetry(request.method, failure)) return resultOf(tried);
-      tries ??= new Tries(retry === "none" ? { tries: 1 } : retry, loop, startedAt);
-      const waitMs = tries.findWaitMs(failure);
+      attempts ??= new Attempts(retry === "none" ? { tries: 1 } : retry, loop, startedAt);
+      const waitMs = attempts.findWaitMs(failure);
       if (waitMs === undefined) return resultOf(tried);
       await pause(loop, waitMs, signal);
     }

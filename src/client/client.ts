@@ -33,13 +33,13 @@ export interface ClientIdentity {
   /** Aborts the requests of the client. */
   readonly signal?: AbortSignal;
   /** Called with each object that a write of this client returned, before the write's promise settles. */
-  readonly onWrite?: (written: Written) => void;
+  readonly onWrite?: (written: WriteResult) => void;
   /** Called with each object that was read by name, and with a known object that turned out to be gone. */
-  readonly onRead?: (read: Written) => void;
+  readonly onRead?: (read: WriteResult) => void;
 }
 
 /** The result of a write, or of a read of one object. */
-export interface Written {
+export interface WriteResult {
   readonly type: ResourceType;
   /**
    * The object as the server returned it. For a deleted object its last state, or the reference that the writer

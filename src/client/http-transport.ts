@@ -14,10 +14,10 @@ import type { CurrentCredentials } from "./credentials/credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ByteStream } from "./http/byte-stream.ts";
 import { EventStream } from "./http/event-stream.ts";
-import { openExchange } from "./http/exchange.ts";
-import type { Exchange } from "./http/exchange.ts";
+import { openExchange } from "./http/http-exchange.ts";
+import type { Exchange } from "./http/http-exchange.ts";
 import { headersOf, targetOf } from "./http/request-head.ts";
-import type { Reading } from "./http/request-head.ts";
+import type { BodyFormat } from "./http/request-head.ts";
 import { retryAfterIn, warningsIn } from "./http/response-head.ts";
 import { readValue } from "./http/whole-body.ts";
 import { OwnedStream } from "./owned-stream.ts";
@@ -155,7 +155,7 @@ class HttpTransport implements Transport {
   }
 
   /** Serializes the body at once: the caller may change it after the call. */
-  #prepare(request: TransportRequest, reading: Reading): PreparedCall {
+  #prepare(request: TransportRequest, reading: BodyFormat): PreparedCall {
     const { signal, body } = request;
     const signals = [...(signal === undefined ? [] : [signal]), this.#closing.signal];
     const bytes = body === undefined ? undefined : Buffer.from(stringifyJson(body));
@@ -229,7 +229,7 @@ class HttpTransport implements Transport {
 
 interface PreparedCall {
   readonly request: TransportRequest;
-  readonly reading: Reading;
+  readonly reading: BodyFormat;
   readonly bytes: Uint8Array | undefined;
   /** Aborted by the caller, and when the transport is closed. */
   readonly call: EndableSignal;

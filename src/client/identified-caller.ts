@@ -1,6 +1,6 @@
 /** A caller with an identity: user agent, field manager, cause and signals. */
 import type { Caller, CallRequest } from "./caller.ts";
-import type { CallOptions, ClientIdentity, Written } from "./client.ts";
+import type { CallOptions, ClientIdentity, WriteResult } from "./client.ts";
 import type { TransportEvent } from "./transport.ts";
 
 export interface CallerIdentity extends Omit<ClientIdentity, "signal"> {
@@ -55,12 +55,12 @@ export class IdentifiedCaller {
     return this.#caller.read(this.#named(request, options));
   }
 
-  reportWrite(written: Written): void {
+  reportWrite(written: WriteResult): void {
     this.#identity.onWrite?.(written);
   }
 
   /** Reports an object that was read by name. */
-  reportRead(read: Written): void {
+  reportRead(read: WriteResult): void {
     this.#identity.onRead?.(read);
   }
 

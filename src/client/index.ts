@@ -26,7 +26,7 @@ export type {
   WatchEvent,
   WatchOptions,
   WriteOptions,
-  Written,
+  WriteResult,
 } from "./client.ts";
 export { connect } from "./connection.ts";
 export type { Connection, ConnectOptions } from "./connection.ts";

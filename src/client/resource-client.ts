@@ -26,7 +26,13 @@ import { listQuery, logQuery, readQuery, watchQuery, writeQuery } from "./query.
 import { Subresource } from "./subresource-client.ts";
 import type { Method } from "./transport.ts";
 import { WatchEvents } from "./watch-events.ts";
-import { findAbsent, findRead, findWritten, writtenByDelete, writtenByDeleteCollection } from "./written.ts";
+import {
+  findNotFoundResult,
+  findReadResult,
+  findWriteResult,
+  deleteResult,
+  deleteCollectionResults,
+} from "./write-result.ts";
 
 /** JSON is valid YAML. */
 const APPLY_TYPE = "application/apply-patch+yaml";
@@ -47,11 +53,11 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     try {
       value = await this.#caller.send(request, options);
     } catch (error) {
-      const absent = findAbsent(this.type, knownObject(reference), error);
+      const absent = findNotFoundResult(this.type, knownObject(reference), error);
       if (absent !== undefined) this.#caller.reportRead(absent);
       throw error;
     }
-    const read = findRead(this.type, value);
+    const read = findReadResult(this.type, value);
     if (read !== undefined) this.#caller.reportRead(read);
     return value as T;
   }
@@ -135,7 +141,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       throw error;
     }
     if (options.dryRun !== undefined) return;
-    this.#caller.reportWrite(writtenByDelete(this.type, { key: this.#keyOf(reference), known }, value));
+    this.#caller.reportWrite(deleteResult(this.type, { key: this.#keyOf(reference), known }, value));
   }
 
   async deleteCollection(options: ListOptions & DeleteOptions = {}): Promise<void> {
@@ -144,7 +150,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     const value = await this.#caller.send({ method: "DELETE", path, query, ...deleteBody(options) }, options);
     const { items = [] } = (value ?? {}) as Partial<ObjectList<T>>;
     if (options.dryRun !== undefined) return;
-    for (const written of writtenByDeleteCollection(this.type, items, options.propagationPolicy))
+    for (const written of deleteCollectionResults(this.type, items, options.propagationPolicy))
       this.#caller.reportWrite(written);
   }
 
@@ -183,14 +189,14 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       this.#noteAbsent(known, error);
       throw error;
     }
-    const written = options.dryRun === undefined ? findWritten(this.type, value) : undefined;
+    const written = options.dryRun === undefined ? findWriteResult(this.type, value) : undefined;
     if (written !== undefined) this.#caller.reportWrite(written);
     return value as T;
   }
 
   /** An error that says an object is gone counts as an observation of it. */
   #noteAbsent(known: T | undefined, error: unknown): void {
-    const absent = findAbsent(this.type, known, error);
+    const absent = findNotFoundResult(this.type, known, error);
     if (absent !== undefined) this.#caller.reportWrite(absent);
   }
 

@@ -26,14 +26,14 @@ const REASONS: Readonly<Record<number, ApiErrorReason>> = {
 /** Upper bound of the characters shown of a body that is not a Status, for example a proxy's page. */
 const SHOWN_CHARACTERS_MAX = 200;
 
-export interface Refusal {
+export interface ErrorResponse {
   readonly code: number;
   /** A Status from a Kubernetes server; any value from a proxy. */
   readonly value: unknown;
   readonly retryAfterSeconds?: number | undefined;
 }
 
-export function errorFromResponse({ code, value, retryAfterSeconds }: Refusal): ApiError {
+export function errorFromResponse({ code, value, retryAfterSeconds }: ErrorResponse): ApiError {
   const status = isStatus(value) ? value : {};
   const reason = findReason(status["reason"]) ?? reasonOf(code);
   const details = detailsOf(status, retryAfterSeconds);
@@ -45,7 +45,7 @@ export function errorFromResponse({ code, value, retryAfterSeconds }: Refusal): 
 }
 
 /** Seconds after which to retry, from the header or the Status. */
-export function retryAfterOf({ value, retryAfterSeconds }: Refusal): number | undefined {
+export function retryAfterOf({ value, retryAfterSeconds }: ErrorResponse): number | undefined {
   if (retryAfterSeconds !== undefined) return retryAfterSeconds;
   const details = isStatus(value) ? value["details"] : undefined;
   const seconds = isJsonObject(details) ? details["retryAfterSeconds"] : undefined;
@@ -60,7 +60,7 @@ function reasonOf(code: number): ApiErrorReason {
   return REASONS[code] ?? (code >= 400 && code < 500 ? "BadRequest" : "InternalError");
 }
 
-function messageOf(status: JsonObject, { code, value }: Refusal): string {
+function messageOf(status: JsonObject, { code, value }: ErrorResponse): string {
   const message = status["message"];
   if (typeof message === "string" && message !== "") return message;
   const shown = typeof value === "string" ? value.trim().slice(0, SHOWN_CHARACTERS_MAX) : "";

@@ -2,7 +2,7 @@
 import { isApiError } from "../api/errors/api-error.ts";
 import { backoffMs } from "../base/loop/backoff.ts";
 import type { Loop } from "../base/loop/loop.ts";
-import { follow, unfollow, type Follower } from "./call-signal.ts";
+import { addAbortListener, removeAbortListener, type AbortListener } from "./call-signal.ts";
 import type { Method } from "./transport.ts";
 
 /**
@@ -46,7 +46,7 @@ function isBroken(error: unknown): boolean {
 }
 
 /** The attempts of one call, which began at the elapsed time `startedAt`. */
-export class Tries {
+export class Attempts {
   readonly #options: Required<RetryOptions>;
   readonly #loop: Loop;
   readonly #startedAt: number;
@@ -73,16 +73,16 @@ export class Tries {
 /** Resolves after `ms`. Rejects with the signal's reason when it is aborted first. */
 export function pause(loop: Loop, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const follower: Follower = {
+    const listener: AbortListener = {
       abort: (reason) => {
         timer.cancel();
         reject(reason as Error);
       },
     };
     const timer = loop.timer(loop.now() + ms, "progress", () => {
-      if (signal !== undefined) unfollow(signal, following);
+      if (signal !== undefined) removeAbortListener(signal, registration);
       resolve();
     });
-    const following = signal === undefined ? undefined : follow(signal, follower);
+    const registration = signal === undefined ? undefined : addAbortListener(signal, listener);
   });
 }

@@ -2,7 +2,7 @@
 import { tooManyRequests } from "../api/errors/api-error.ts";
 import { LinkedList } from "../base/loop/linked-list.ts";
 import type { Loop, Timer } from "../base/loop/loop.ts";
-import { follow, unfollow } from "./call-signal.ts";
+import { addAbortListener, removeAbortListener } from "./call-signal.ts";
 
 /** Limits of a client's request rate. */
 export interface ThrottleOptions {
@@ -54,7 +54,7 @@ export class Throttle {
   #wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const place = this.#waiting.add(() => {
-        if (signal !== undefined) unfollow(signal, following);
+        if (signal !== undefined) removeAbortListener(signal, registration);
         resolve();
       });
       this.#wakeLater();
@@ -63,7 +63,7 @@ export class Throttle {
         this.#wakeLater();
         reject(reason as Error);
       };
-      const following = signal === undefined ? undefined : follow(signal, { abort });
+      const registration = signal === undefined ? undefined : addAbortListener(signal, { abort });
     });
   }
 

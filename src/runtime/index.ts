@@ -28,7 +28,7 @@ export type {
 } from "./controller/controller.ts";
 export type { RecordedEvent } from "./events/recorded-event.ts";
 export type { ObjectChange } from "./cache/object-change.ts";
-export { LeadLostError } from "./manager/leader-election.ts";
+export { LeadershipLostError } from "./manager/leader-election.ts";
 export type { LeaderElectionOptions } from "./manager/leader-election.ts";
 export { createManager } from "./manager/manager.ts";
 export type { Manager, ManagerOptions, ManagerSettings } from "./manager/manager.ts";

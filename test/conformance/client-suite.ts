@@ -6,7 +6,7 @@ import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createClient } from "../../src/client/api-client.ts";
-import type { Client, WatchEvent, Written } from "../../src/client/client.ts";
+import type { Client, WatchEvent, WriteResult } from "../../src/client/client.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import { TestApi } from "../api-harness.ts";
 
@@ -292,7 +292,7 @@ export function clientSuite(name: string, makeTransport: MakeTransport): void {
 
     test("reports the outcome of each write to its observer", async () => {
       const { client } = await start();
-      const written: Written[] = [];
+      const written: WriteResult[] = [];
       const mine = client.with({ onWrite: (one) => written.push(one) });
 
       const created = await mine(ConfigMap).create({

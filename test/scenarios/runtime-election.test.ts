@@ -3,7 +3,7 @@ import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import type { Controller } from "../../src/runtime/controller/controller.ts";
-import { LeadLostError } from "../../src/runtime/manager/leader-election.ts";
+import { LeadershipLostError } from "../../src/runtime/manager/leader-election.ts";
 import { startWorld } from "./runtime-world.ts";
 import type { World } from "./runtime-world.ts";
 
@@ -119,7 +119,7 @@ describe("leader election", () => {
     await world.loop.until(() => manager.isLeading);
     await world.loop.settle();
 
-    expect(outcomes).toEqual([expect.any(LeadLostError), true]);
+    expect(outcomes).toEqual([expect.any(LeadershipLostError), true]);
     expect(dataThen).toBeUndefined();
     expect(await data()).toEqual({ k: "v" });
   });

@@ -6,7 +6,7 @@ import { metadataMediaType } from "../metadata-form.ts";
 import type { TransportRequest } from "../transport.ts";
 
 /** How the body of the response is read. */
-export type Reading = "value" | "events" | "bytes";
+export type BodyFormat = "value" | "events" | "bytes";
 
 /** Causes that fit in a header. Others are omitted, so that a bad cause never fails a request. */
 const CAUSE = /^[\x21-\x7e]{1,128}$/;
@@ -21,7 +21,7 @@ export function targetOf({ path, query = {} }: TransportRequest): string {
 }
 
 export interface HeadOptions {
-  readonly reading: Reading;
+  readonly reading: BodyFormat;
   readonly credentials: CurrentCredentials;
   readonly impersonation: Impersonation | undefined;
   readonly bodyBytes: number | undefined;
@@ -42,7 +42,7 @@ export function headersOf(request: TransportRequest, options: HeadOptions): Outg
   };
 }
 
-function acceptOf(request: TransportRequest, reading: Reading): string {
+function acceptOf(request: TransportRequest, reading: BodyFormat): string {
   if (request.form === "metadata") return metadataMediaType(request);
   return reading === "events" ? "application/json" : "application/json, */*";
 }

@@ -8,7 +8,12 @@ import type { Status } from "../../api/errors/api-error.ts";
 import { copyAsJson } from "../../api/json/json-copy.ts";
 import { freezeJson } from "../../api/json/json-freeze.ts";
 import type { Lane, Loop } from "../../base/loop/loop.ts";
-import { follow, unfollow, type Follower, type Following } from "../../client/call-signal.ts";
+import {
+  addAbortListener,
+  removeAbortListener,
+  type AbortListener,
+  type AbortRegistration,
+} from "../../client/call-signal.ts";
 import { warningsIn } from "../../client/http/response-head.ts";
 import { metadataMediaType } from "../../client/metadata-form.ts";
 import type {
@@ -145,22 +150,22 @@ export class InProcessTransport implements Transport {
   #abortable(signal: AbortSignal | undefined, abort: (reason: Error) => void): () => boolean {
     const closing = this.#closing.signal;
     let isSettled = false;
-    let ofCaller: Following | undefined;
-    let ofTransport: Following | undefined;
+    let ofCaller: AbortRegistration | undefined;
+    let ofTransport: AbortRegistration | undefined;
     const settle = (): boolean => {
       if (isSettled) return false;
       isSettled = true;
-      if (signal !== undefined) unfollow(signal, ofCaller);
-      unfollow(closing, ofTransport);
+      if (signal !== undefined) removeAbortListener(signal, ofCaller);
+      removeAbortListener(closing, ofTransport);
       return true;
     };
-    const follower: Follower = {
+    const follower: AbortListener = {
       abort: () => {
         if (settle()) abort(signal?.aborted === true ? (signal.reason as Error) : closed());
       },
     };
-    if (signal !== undefined) ofCaller = follow(signal, follower);
-    if (!isSettled) ofTransport = follow(closing, follower);
+    if (signal !== undefined) ofCaller = addAbortListener(signal, follower);
+    if (!isSettled) ofTransport = addAbortListener(closing, follower);
     return settle;
   }
 }

@@ -13,8 +13,8 @@ import type { Transport } from "../../client/transport.ts";
 import type { WatcherScope } from "../watch/watcher-scope.ts";
 import { kindText, scopeText } from "../watch/watcher-scope.ts";
 import { Watcher } from "../watch/watcher.ts";
-import { shapeOf } from "./cache-shape.ts";
-import type { Projection } from "./cache-shape.ts";
+import { transformOf } from "./cache-transform.ts";
+import type { Projection } from "./cache-transform.ts";
 import { Cache } from "./cache.ts";
 
 /** Services that a `CacheSet` needs. */
@@ -36,7 +36,7 @@ export interface CacheScope<T extends ApiObject> extends Omit<WatcherScope, "typ
 const STALE_MS = 180_000;
 
 /** A cache that exists until it is released. */
-export interface HeldCache {
+export interface CacheHandle {
   readonly cache: Cache<ApiObject>;
   /** Call once. After the last release the watcher stops and the cache is dropped. */
   readonly release: () => void;
@@ -92,7 +92,7 @@ export class CacheSet {
    * Caches all objects of a kind until the result is released. Uses a cache of whole objects if one exists, else one
    * of their metadata. For callers that follow kinds as they appear and disappear.
    */
-  hold(type: ResourceType): HeldCache {
+  hold(type: ResourceType): CacheHandle {
     const textOf = (scope: WatcherScope): string => `${type.apiVersion} ${scopeText(scope)}`;
     const [whole, metadata] = [{ type }, { type, form: "metadata" }] as const;
     const find = (text: string): Member | undefined =>
@@ -168,7 +168,7 @@ export class CacheSet {
       help: "Changes of watchers to a state; waiting means that a request failed.",
       labels: ["kind", "state"],
     });
-    const shape = shapeOf({
+    const transform = transformOf({
       type: scope.type,
       form: scope.form ?? "object",
       keepsManagedFields: transport.sharesValues === true,
@@ -188,7 +188,7 @@ export class CacheSet {
         transport,
         loop: this.#loop.child(scope.type.plural),
         log,
-        shape,
+        transform,
         onState: (state) => states.add(1, { kind, state }),
       }),
     };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
-import { carries } from "./applied-fields.ts";
+import { isApplied } from "./applied-fields.ts";
 
 const FIELDS = {
   "f:metadata": {
@@ -54,7 +54,7 @@ function declared(spec: object = {}, labels: object = { app: "x" }): Record<stri
 
 describe("carries", () => {
   test("is true whatever other managers have added", () => {
-    expect(carries(LIVE, declared(), "ours")).toBe(true);
+    expect(isApplied(LIVE, declared(), "ours")).toBe(true);
   });
 
   test.each([
@@ -67,14 +67,14 @@ describe("carries", () => {
     ["a label is no longer declared", declared({}, {})],
     ["the version is another one", { ...declared(), apiVersion: "v2" }],
   ])("is false when %s", (_why, manifest) => {
-    expect(carries(LIVE, manifest, "ours")).toBe(false);
+    expect(isApplied(LIVE, manifest, "ours")).toBe(false);
   });
 
   test("is false when another manager applied the object, and without managed fields", () => {
     const { managedFields: _, ...metadata } = LIVE.metadata;
 
-    expect(carries(LIVE, declared(), "theirs")).toBe(false);
-    expect(carries({ ...LIVE, metadata }, declared(), "ours")).toBe(false);
+    expect(isApplied(LIVE, declared(), "theirs")).toBe(false);
+    expect(isApplied({ ...LIVE, metadata }, declared(), "ours")).toBe(false);
   });
 });
 
@@ -91,7 +91,7 @@ test("comparing a list of 2,000 items with its record takes linear time", () => 
   const live = { apiVersion: "v1", kind: "Service", metadata, spec: { ports } } as ApiObject;
   const startedAt = loop.elapsed();
 
-  const isCarried = carries(live, { apiVersion: "v1", kind: "Service", spec: { ports } }, "ours");
+  const isCarried = isApplied(live, { apiVersion: "v1", kind: "Service", spec: { ports } }, "ours");
 
   expect([isCarried, loop.elapsed() - startedAt < 1500]).toEqual([true, true]);
 });

@@ -11,7 +11,7 @@ import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 
 /** True when the applier owns exactly the declared fields and they have the declared values. */
-export function carries(live: ApiObject, declared: JsonObject, manager: string): boolean {
+export function isApplied(live: ApiObject, declared: JsonObject, manager: string): boolean {
   const entry = live.metadata.managedFields?.find(
     (each) => each.manager === manager && each.operation === "Apply" && (each.subresource ?? "") === "",
   );

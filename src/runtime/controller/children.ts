@@ -9,7 +9,7 @@ import { stringifyJson } from "../../api/json/json-text.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
 import { controllerOf, groupOf, ownerReferenceTo } from "../refs/owner-reference.ts";
 import { RecentMap } from "../refs/recent-map.ts";
-import { carries } from "./applied-fields.ts";
+import { isApplied } from "./applied-fields.ts";
 import { TerminalError, type ChildManifest } from "./controller.ts";
 import { kindId, type KnownKinds } from "./kinds.ts";
 
@@ -96,7 +96,7 @@ async function applyChild(parts: ChildrenParts, { type, manifest }: Child): Prom
     refuseForeign(parts.owner, live);
     // A child that is being deleted cannot be kept. Its deletion triggers another pass, which creates it again.
     if (live.metadata.deletionTimestamp !== undefined) return live;
-    if (carries(live, manifest, parts.manager) || parts.applied.isAsApplied(live, manifest)) return live;
+    if (isApplied(live, manifest, parts.manager) || parts.applied.isAsApplied(live, manifest)) return live;
   }
   const applied = await parts.client(type).apply(manifest, { force: true });
   parts.applied.note(applied, manifest);

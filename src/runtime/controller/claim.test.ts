@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
 import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
 import { ownerReferenceTo } from "../refs/owner-reference.ts";
-import { judge } from "./claim.ts";
+import { decideClaim } from "./claim.ts";
 
 const GOING = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
@@ -30,7 +30,7 @@ interface Case {
   readonly owner?: ApiObject;
   readonly object: ApiObject;
   readonly isMatch: boolean;
-  readonly verdict: ReturnType<typeof judge>;
+  readonly verdict: ReturnType<typeof decideClaim>;
 }
 
 const CASES: readonly Case[] = [
@@ -70,6 +70,6 @@ const CASES: readonly Case[] = [
 
 describe("judge", () => {
   test.each(CASES)("$what: $verdict", ({ owner = replicaSet(), object, isMatch, verdict }) => {
-    expect(judge(owner, object, isMatch)).toBe(verdict);
+    expect(decideClaim(owner, object, isMatch)).toBe(verdict);
   });
 });

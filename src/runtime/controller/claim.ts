@@ -23,7 +23,7 @@ export interface ClaimParts<T extends ApiObject> {
   readonly readOwner: () => Promise<ApiObject | undefined>;
 }
 
-export type ClaimVerdict = "owned" | "adopt" | "release" | "ignore";
+export type ClaimDecision = "owned" | "adopt" | "release" | "ignore";
 
 /**
  * Returns the objects in the cache's order. It tries all adoptions and releases even when one fails, then throws the
@@ -36,7 +36,7 @@ export async function claim<T extends ApiObject>(parts: ClaimParts<T>): Promise<
   const owned: T[] = [];
   const changes: Promise<T | undefined>[] = [];
   const decide = (object: T, isMatch: boolean): void => {
-    const verdict = judge(owner, object, isMatch);
+    const verdict = decideClaim(owner, object, isMatch);
     if (verdict === "adopt") changes.push(adoption.adopt(object));
     else if (verdict === "release") changes.push(release(parts, object));
   };
@@ -58,7 +58,7 @@ async function adopted<T>(changes: readonly Promise<T | undefined>[]): Promise<r
 }
 
 /** Decides the fate of one object. All rules of claiming are here. */
-export function judge(owner: ApiObject, object: ApiObject, isMatch: boolean): ClaimVerdict {
+export function decideClaim(owner: ApiObject, object: ApiObject, isMatch: boolean): ClaimDecision {
   const controller = controllerOf(object);
   const isOwnerGoing = owner.metadata.deletionTimestamp !== undefined;
   if (controller !== undefined) {

@@ -12,7 +12,7 @@ import { stringifyJson } from "../../api/json/json-text.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Counter, Metrics } from "../../base/metrics/metrics.ts";
-import type { Written } from "../../client/client.ts";
+import type { WriteResult } from "../../client/client.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 import type { Causes } from "../queue/cause.ts";
@@ -99,7 +99,7 @@ export class HotLoopGuard {
   }
 
   /** True when the write changed something. An unchanged object returns a version that is known already. */
-  noteWrite(key: string, { object, outcome }: Written): boolean {
+  noteWrite(key: string, { object, outcome }: WriteResult): boolean {
     if (outcome === "deleted") return true;
     if (outcome === "absent") return false;
     const { resourceVersion = "" } = object.metadata;

@@ -6,7 +6,7 @@ import type { ApiObject } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { endableSignal } from "../../client/call-signal.ts";
-import type { Written } from "../../client/client.ts";
+import type { WriteResult } from "../../client/client.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";
@@ -110,7 +110,7 @@ export class PassWrites {
   }
 
   /** True when the write changed something. An unchanged object returns a version from before the pass. */
-  isNew({ type, object, outcome }: Written): boolean {
+  isNew({ type, object, outcome }: WriteResult): boolean {
     if (outcome === "deleted") return true;
     const cache = this.#kinds.findCacheOf(type, object);
     const before = cache === undefined ? undefined : this.#seenBefore[this.#kinds.caches.indexOf(cache)];
@@ -121,7 +121,7 @@ export class PassWrites {
     );
   }
 
-  note({ type, object, outcome }: Written): void {
+  note({ type, object, outcome }: WriteResult): void {
     const cache = this.#kinds.findCacheOf(type, object);
     if (cache === undefined) return;
     if (outcome === "deleted" || outcome === "absent") {

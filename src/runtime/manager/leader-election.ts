@@ -48,8 +48,8 @@ export interface LeaderElectionParts {
 }
 
 /** The abort reason of the work that only the leader does, once the lead is lost. */
-export class LeadLostError extends Error {
-  override readonly name = "LeadLostError";
+export class LeadershipLostError extends Error {
+  override readonly name = "LeadershipLostError";
 }
 
 /** Share of the retry period that is added at random, so that instances do not retry at the same moment. */
@@ -130,7 +130,7 @@ export class LeaderElection {
     this.#state = "leading";
     this.#announce("became leader");
     const worked = work(lead.signal).finally(() =>
-      lead.abort(new LeadLostError("the work of the leader has ended")),
+      lead.abort(new LeadershipLostError("the work of the leader has ended")),
     );
     const renewed = this.#renew(lead);
     try {
@@ -154,7 +154,7 @@ export class LeaderElection {
       const begunAt = this.#loop.elapsed();
       const attempt = lead.signal.aborted ? undefined : await this.#attempt(deadline, lead.signal);
       if (attempt?.type === "refused")
-        lead.abort(new LeadLostError(`${this.leader ?? "no instance"} holds the lease`));
+        lead.abort(new LeadershipLostError(`${this.leader ?? "no instance"} holds the lease`));
       if (attempt?.type !== "held") continue;
       deadline = begunAt + renewDeadlineMs;
       guard.cancel();
@@ -167,7 +167,7 @@ export class LeaderElection {
     const at = this.#loop.now() + (deadline - this.#loop.elapsed());
     return this.#loop.timer(at, "periodic", () => {
       this.#log.error("the lease could not be renewed in time; this instance stops leading");
-      lead.abort(new LeadLostError("the lease could not be renewed in time"));
+      lead.abort(new LeadershipLostError("the lease could not be renewed in time"));
     });
   }
 

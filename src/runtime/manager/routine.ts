@@ -7,7 +7,7 @@ import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Client } from "../../client/client.ts";
-import type { HeldCache } from "../cache/cache-set.ts";
+import type { CacheHandle } from "../cache/cache-set.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import type { CacheReader, IndexDefinition } from "../controller/controller.ts";
 import type { EventForm, RecordedEvent } from "../events/recorded-event.ts";
@@ -53,7 +53,7 @@ export interface RoutineParts {
    */
   readonly silenceMs: (type: ResourceType) => number;
   /** Cache of a kind that is found while the routine runs. Use `cache` and `subscribe` for the kinds in `reads`. */
-  readonly hold: (type: ResourceType) => HeldCache;
+  readonly hold: (type: ResourceType) => CacheHandle;
   /** Records an Event about the object. Never fails and never waits. */
   readonly event: (about: ApiObject, event: RecordedEvent) => void;
 }

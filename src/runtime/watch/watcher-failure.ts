@@ -6,7 +6,7 @@ import type {
   BusyState,
   InitialState,
   ListingState,
-  Refusal,
+  StatusError,
   StepContext,
   WatcherMemory,
   WatcherState,
@@ -23,7 +23,7 @@ const MAX_RETRY_AFTER_MS = 120_000;
 const MAX_STREAM_TRIES = 3;
 
 /** Backs off, then asks for the newest state without a resourceVersion: only that state is certain to be current. */
-export function behind(state: BusyState, why: string, context: StepContext): WatcherStep {
+export function retryBehindServer(state: BusyState, why: string, context: StepContext): WatcherStep {
   const memory = { ...state.memory, behind: state.memory.behind ?? { since: context.at, answers: 0 } };
   const { position } = state;
   const known = position === undefined ? "" : `, ${newestVersion(position)} was delivered already`;
@@ -82,6 +82,6 @@ export function listingOf({ memory, position }: Resumable): ListingState {
   return { name: "listing", memory, position, objects: [], token: undefined, isWhole: false };
 }
 
-export function reasonOf({ code, message, retryAfterSeconds }: Refusal): Omit<Failure, "next"> {
+export function reasonOf({ code, message, retryAfterSeconds }: StatusError): Omit<Failure, "next"> {
   return { why: `refused with ${String(code)}: ${message}`, retryAfterSeconds };
 }

@@ -63,7 +63,7 @@ describe("input of events", () => {
     ]);
   });
 
-  test("has objects in the shape of the cache", () => {
+  test("has objects in the form of the cache", () => {
     const input = eventsInput([{ type: "ADDED", object: A }], ({ apiVersion, kind, metadata }) => ({
       apiVersion,
       kind,

@@ -5,18 +5,18 @@ import type { Status } from "../../api/errors/api-error.ts";
 import { errorText } from "../../base/error-text.ts";
 import type { TransportEvent, TransportResponse, TransportStream } from "../../client/transport.ts";
 import { keyOfObject } from "../refs/cache-key.ts";
-import type { IncomingEvent, Refusal, WatcherInput } from "./watcher-state.ts";
+import type { IncomingEvent, StatusError, WatcherInput } from "./watcher-state.ts";
 
 /** Returns the form in which an object is kept, for example without unread parts. Must keep the object's identity. */
-export type Shape = (object: ApiObject) => ApiObject;
+export type Transform = (object: ApiObject) => ApiObject;
 
 const INITIAL_END = "k8s.io/initial-events-end";
 
-export function eventsInput(events: readonly TransportEvent[], shape: Shape): WatcherInput {
-  return { type: "events", events: events.map((event) => incomingEvent(event, shape)) };
+export function eventsInput(events: readonly TransportEvent[], transform: Transform): WatcherInput {
+  return { type: "events", events: events.map((event) => incomingEvent(event, transform)) };
 }
 
-function incomingEvent({ type, object }: TransportEvent, shape: Shape): IncomingEvent {
+function incomingEvent({ type, object }: TransportEvent, transform: Transform): IncomingEvent {
   if (type === "ERROR") return { type: "error", refusal: refusalOf(object, {}) };
   const version = isObject(object) ? textOf(object.metadata.resourceVersion) : "";
   if (!isObject(object) || version === "") return malformed(type);
@@ -26,7 +26,7 @@ function incomingEvent({ type, object }: TransportEvent, shape: Shape): Incoming
   }
   if (!isNamed(object)) return malformed(type);
   const key = keyOfObject(object);
-  return { type: type === "DELETED" ? "delete" : "put", object: shape(object), key, version };
+  return { type: type === "DELETED" ? "delete" : "put", object: transform(object), key, version };
 }
 
 function malformed(type: string): IncomingEvent {
@@ -34,7 +34,10 @@ function malformed(type: string): IncomingEvent {
 }
 
 /** Skips items without a name: no request could address them. */
-export function pageInput({ code, value, retryAfterSeconds }: TransportResponse, shape: Shape): WatcherInput {
+export function pageInput(
+  { code, value, retryAfterSeconds }: TransportResponse,
+  transform: Transform,
+): WatcherInput {
   if (code < 200 || code > 299)
     return { type: "refused", refusal: refusalOf(value, { code, retryAfterSeconds }) };
   if (!isObject(value)) return NO_LIST;
@@ -43,7 +46,7 @@ export function pageInput({ code, value, retryAfterSeconds }: TransportResponse,
   if (version === "") return NO_LIST;
   const named = (items ?? []).filter((item) => isObject(item) && isNamed(item)) as ApiObject[];
   const token = textOf(metadata.continue);
-  return { type: "page", objects: named.map(shape), version, token: token === "" ? undefined : token };
+  return { type: "page", objects: named.map(transform), version, token: token === "" ? undefined : token };
 }
 
 const NO_LIST: WatcherInput = {
@@ -75,7 +78,7 @@ export function failureInput(error: unknown): WatcherInput {
 function refusalOf(
   status: unknown,
   answer: { readonly code?: number; readonly retryAfterSeconds?: number | undefined },
-): Refusal {
+): StatusError {
   const { code = 500, message = "", details } = (isRecord(status) ? status : {}) as Partial<Status>;
   const isAhead = details?.causes?.some(({ reason }) => reason === "ResourceVersionTooLarge") ?? false;
   return {

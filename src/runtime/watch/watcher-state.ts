@@ -68,10 +68,10 @@ export interface WatcherMemory {
   /** False once the server refused a streaming list. */
   readonly streams: boolean;
   /** Set while the server's state is older than the delivered one. */
-  readonly behind: Behind | undefined;
+  readonly behind: ServerLag | undefined;
 }
 
-export interface Behind {
+export interface ServerLag {
   /** Elapsed time of the loop. */
   readonly since: number;
   /** Number of older states received since. */
@@ -87,7 +87,7 @@ export type WatcherInput =
       readonly token: string | undefined;
     }
   | { readonly type: "events"; readonly events: readonly IncomingEvent[] }
-  | { readonly type: "refused"; readonly refusal: Refusal }
+  | { readonly type: "refused"; readonly refusal: StatusError }
   /** The server ended the response normally. */
   | { readonly type: "ended" }
   /** No response, or the connection broke. */
@@ -104,11 +104,11 @@ export type IncomingEvent =
       readonly version: string;
     }
   | { readonly type: "bookmark"; readonly version: string; readonly isInitialEnd: boolean }
-  | { readonly type: "error"; readonly refusal: Refusal }
+  | { readonly type: "error"; readonly refusal: StatusError }
   /** An item that is not a valid watch event. */
   | { readonly type: "malformed"; readonly why: string };
 
-export interface Refusal {
+export interface StatusError {
   readonly code: number;
   readonly message: string;
   /** The server has not reached the requested revision yet. */

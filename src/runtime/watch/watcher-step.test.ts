@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
 import { seededRandom } from "../../base/loop/random.ts";
 import { firstState } from "./watcher-state.ts";
-import type { IncomingEvent, Refusal, WatcherInput, WatcherState, WatcherStep } from "./watcher-state.ts";
+import type { IncomingEvent, StatusError, WatcherInput, WatcherState, WatcherStep } from "./watcher-state.ts";
 import { step } from "./watcher-step.ts";
 
 const RANDOM = seededRandom(1, "", "");
@@ -27,7 +27,7 @@ function events(...all: readonly IncomingEvent[]): WatcherInput {
   return { type: "events", events: all };
 }
 
-function refused(code: number, more: Partial<Refusal> = {}): WatcherInput {
+function refused(code: number, more: Partial<StatusError> = {}): WatcherInput {
   return {
     type: "refused",
     refusal: { code, message: "no", isAhead: false, retryAfterSeconds: undefined, ...more },
@@ -348,6 +348,6 @@ describe("the back-off of a watcher", () => {
   });
 });
 
-function refusal(code: number): Refusal {
+function refusal(code: number): StatusError {
   return { code, message: "no", isAhead: false, retryAfterSeconds: undefined };
 }

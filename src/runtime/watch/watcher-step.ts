@@ -3,7 +3,7 @@ import type { ApiObject } from "../../api/api-object.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";
 import type { WatcherChange, WatcherEvent } from "./watcher-event.ts";
 import {
-  behind,
+  retryBehindServer,
   failed,
   initialAgain,
   listingOf,
@@ -19,7 +19,7 @@ import type {
   IncomingEvent,
   InitialState,
   ListingState,
-  Refusal,
+  StatusError,
   StepContext,
   WatcherInput,
   WatcherMemory,
@@ -84,7 +84,7 @@ function listingStep(state: ListingState, input: WatcherInput, context: StepCont
   }
 }
 
-function listingRefused(state: ListingState, refusal: Refusal, context: StepContext): WatcherStep {
+function listingRefused(state: ListingState, refusal: StatusError, context: StepContext): WatcherStep {
   const { code, isAhead } = refusal;
   const { token, isWhole, position } = state;
   if (token !== undefined && code === GONE && !isWhole)
@@ -93,7 +93,7 @@ function listingRefused(state: ListingState, refusal: Refusal, context: StepCont
   if (token !== undefined && isUnknownPlace)
     return failed(state, { ...reasonOf(refusal), next: listingOf(state) }, context);
   if (isAhead || (position !== undefined && isUnknownPlace && code !== NOT_FOUND))
-    return behind(state, refusal.message, context);
+    return retryBehindServer(state, refusal.message, context);
   return failed(state, { ...reasonOf(refusal), next: state }, context);
 }
 
@@ -144,8 +144,8 @@ function initialEvents(
   return withoutDelivery(state);
 }
 
-function initialRefused(state: InitialState, refusal: Refusal, context: StepContext): WatcherStep {
-  if (refusal.isAhead || refusal.code === GONE) return behind(state, refusal.message, context);
+function initialRefused(state: InitialState, refusal: StatusError, context: StepContext): WatcherStep {
+  if (refusal.isAhead || refusal.code === GONE) return retryBehindServer(state, refusal.message, context);
   if (UNSUPPORTED.has(refusal.code)) return withoutDelivery(listingOf(withoutStreams(state)));
   return failed(state, { ...reasonOf(refusal), next: initialAgain(state) }, context);
 }
@@ -220,14 +220,14 @@ function delivery(
 function watchingBroken(state: WatchingState, event: IncomingEvent, context: StepContext): WatcherStep {
   if (event.type === "error") return watchingRefused(state, event.refusal, context);
   if (event.type === "bookmark")
-    return behind(withRetriesReset(state, context), `the server is at ${event.version}`, context);
+    return retryBehindServer(withRetriesReset(state, context), `the server is at ${event.version}`, context);
   const why = event.type === "malformed" ? event.why : "";
   return failed(state, { why, next: relistingOf(state) }, context);
 }
 
-function watchingRefused(refused: WatchingState, refusal: Refusal, context: StepContext): WatcherStep {
+function watchingRefused(refused: WatchingState, refusal: StatusError, context: StepContext): WatcherStep {
   const state = withRetriesReset(refused, context);
-  if (refusal.isAhead) return behind(state, refusal.message, context);
+  if (refusal.isAhead) return retryBehindServer(state, refusal.message, context);
   if (refusal.code === GONE && state.memory.retries === 0)
     return withoutDelivery(retried(relistingOf(state)));
   const next = refusal.code === GONE || LIST_AGAIN.has(refusal.code) ? relistingOf(state) : state;
@@ -258,7 +258,7 @@ function synced(
     const { since, answers } = memory.behind ?? { since: context.at, answers: 0 };
     const isRestored = answers + 1 >= BEHIND_ANSWERS && context.at - since >= BEHIND_MAX_MS;
     const answered = { ...state, memory: { ...memory, behind: { since, answers: answers + 1 } } };
-    if (!isRestored) return behind(answered, `the server is at ${version}`, context);
+    if (!isRestored) return retryBehindServer(answered, `the server is at ${version}`, context);
   }
   return {
     state: {

@@ -12,7 +12,7 @@ import { orderOfVersions } from "../refs/resource-version.ts";
 import { WatcherAttempt } from "./watcher-attempt.ts";
 import type { WatcherEvent } from "./watcher-event.ts";
 import { eventsInput, failureInput, openingInput, pageInput } from "./watcher-input.ts";
-import type { Shape } from "./watcher-input.ts";
+import type { Transform } from "./watcher-input.ts";
 import { newestVersion } from "./watcher-position.ts";
 import type { Position } from "./watcher-position.ts";
 import { listRequest, scopeText, watchRequest } from "./watcher-scope.ts";
@@ -44,7 +44,7 @@ export interface WatcherOptions extends WatcherScope {
   readonly loop: Loop;
   readonly log: Log;
   /** Form in which objects are kept. Default: unchanged. */
-  readonly shape?: Shape;
+  readonly transform?: Transform;
   /** Called with each new state, after the events that led to it were delivered. */
   readonly onState?: (state: WatcherState["name"]) => void;
 }
@@ -55,7 +55,7 @@ export class Watcher<T extends ApiObject> {
   readonly #options: WatcherOptions;
   readonly #loop: Loop;
   readonly #log: Log;
-  readonly #shape: Shape;
+  readonly #transform: Transform;
   #deliver: (event: WatcherEvent<T>) => void = () => undefined;
   #signal = AbortSignal.abort();
   #lastContactAt: number;
@@ -66,7 +66,7 @@ export class Watcher<T extends ApiObject> {
     this.#options = options;
     this.#loop = options.loop;
     this.#log = options.log.with({ watcher: scopeText(options) });
-    this.#shape = options.shape ?? ((object) => object);
+    this.#transform = options.transform ?? ((object) => object);
     this.#lastContactAt = options.loop.elapsed();
   }
 
@@ -107,7 +107,7 @@ export class Watcher<T extends ApiObject> {
     try {
       const request = listRequest(this.#options, state, attempt.signal);
       const input = await this.#options.transport.send(request).then(
-        (response) => pageInput(response, this.#shape),
+        (response) => pageInput(response, this.#transform),
         (error: unknown) => inputOf(error, attempt),
       );
       this.#step(state, input);
@@ -156,7 +156,7 @@ export class Watcher<T extends ApiObject> {
   #next(batches: AsyncIterator<readonly TransportEvent[]>, attempt: WatcherAttempt): Promise<WatcherInput> {
     return batches.next().then(
       (result): WatcherInput => {
-        if (result.done !== true) return eventsInput(result.value, this.#shape);
+        if (result.done !== true) return eventsInput(result.value, this.#transform);
         return attempt.isSilent ? { type: "silent" } : { type: "ended" };
       },
       (error: unknown) => inputOf(error, attempt),

@@ -5,7 +5,7 @@ import type { Log } from "../../base/log/log.ts";
 /** Returns the part of an object to be cached. Kind, identity, labels and owner references are kept in any case. */
 export type Projection<T extends ApiObject> = (object: T) => T;
 
-export interface ShapeOptions {
+export interface TransformOptions {
   readonly type: ResourceType;
   readonly form: "object" | "metadata";
   /**
@@ -17,13 +17,13 @@ export interface ShapeOptions {
   readonly log: Log;
 }
 
-export function shapeOf({
+export function transformOf({
   type,
   form,
   keepsManagedFields,
   project,
   log,
-}: ShapeOptions): Projection<ApiObject> {
+}: TransformOptions): Projection<ApiObject> {
   const named = namedShape(
     form === "object" ? type : { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" },
   );

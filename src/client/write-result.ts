@@ -2,16 +2,16 @@
 import type { ApiObject, ObjectKey, ResourceType } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
-import type { DeleteOptions, Written } from "./client.ts";
+import type { DeleteOptions, WriteResult } from "./client.ts";
 
 /** Undefined when the response is not an object of the kind, for example a Status or a Scale. */
-export function findWritten(type: ResourceType, value: unknown): Written | undefined {
+export function findWriteResult(type: ResourceType, value: unknown): WriteResult | undefined {
   if (!isObjectOf(type, value)) return undefined;
   return { type, object: value, outcome: isFinished(value) ? "deleted" : "stored" };
 }
 
 /** Undefined when the response is not an object of the kind, for example its metadata alone. */
-export function findRead(type: ResourceType, value: unknown): Written | undefined {
+export function findReadResult(type: ResourceType, value: unknown): WriteResult | undefined {
   return isObjectOf(type, value) ? { type, object: value, outcome: "stored" } : undefined;
 }
 
@@ -19,7 +19,7 @@ export function findRead(type: ResourceType, value: unknown): Written | undefine
  * A server returns a Status once the object is gone, and the object while it still exists. For some kinds it returns
  * the object even when it is gone.
  */
-export function writtenByDelete(type: ResourceType, place: DeletedPlace, value: unknown): Written {
+export function deleteResult(type: ResourceType, place: DeleteTarget, value: unknown): WriteResult {
   if (!isObjectOf(type, value)) return { type, object: lastState(type, place, value), outcome: "deleted" };
   const isGone = value.metadata.deletionTimestamp === undefined || isFinished(value);
   return { type, object: value, outcome: isGone ? "deleted" : "marked" };
@@ -29,11 +29,11 @@ export function writtenByDelete(type: ResourceType, place: DeletedPlace, value: 
  * Undefined unless the error certainly concerns this object: the kind may be gone, or only the object's name may be
  * known.
  */
-export function findAbsent(
+export function findNotFoundResult(
   type: ResourceType,
   known: ApiObject | undefined,
   error: unknown,
-): Written | undefined {
+): WriteResult | undefined {
   if (known?.metadata.uid === undefined || !isApiError(error, "NotFound")) return undefined;
   return error.details?.name === known.metadata.name ? { type, object: known, outcome: "absent" } : undefined;
 }
@@ -42,23 +42,23 @@ export function findAbsent(
  * The response has the objects as they were before the deletion. Pods stay for their grace period; owners stay if the
  * policy says so.
  */
-export function writtenByDeleteCollection(
+export function deleteCollectionResults(
   type: ResourceType,
   items: readonly ApiObject[],
   policy: DeleteOptions["propagationPolicy"],
-): readonly Written[] {
+): readonly WriteResult[] {
   const stay = type.kind === "Pod" || policy === "Foreground" || policy === "Orphan";
   const isHeld = (object: ApiObject): boolean => stay || hasFinalizer(object);
   return items.map((object) => ({ type, object, outcome: isHeld(object) ? "marked" : "deleted" }));
 }
 
-export interface DeletedPlace {
+export interface DeleteTarget {
   readonly key: ObjectKey;
   /** The object, if the caller passed it. */
   readonly known: ApiObject | undefined;
 }
 
-function lastState(type: ResourceType, { key, known }: DeletedPlace, status: unknown): ApiObject {
+function lastState(type: ResourceType, { key, known }: DeleteTarget, status: unknown): ApiObject {
   if (known !== undefined) return known;
   const details = isJsonObject(status) && isJsonObject(status["details"]) ? status["details"] : {};
   const { uid } = details;
