@@ -10,19 +10,6 @@ import type { LoadArgument, LoadFigures } from "./http-load.ts";
 import { verdict } from "./row.ts";
 import type { BenchContext, Row } from "./row.ts";
 
-/** Figures of kube-apiserver with etcd on two cores with 64 clients: requests per second unless the name says milliseconds or MB. */
-export const UPSTREAM = {
-  gets: 3000,
-  creates: 1100,
-  patches: 1100,
-  applies: 920,
-  listMsPerMb: 360 / 7,
-  watchDeliveries: 28_000,
-  watchP99Ms: 26,
-  startMs: 3300,
-  idleMb: 256,
-} as const;
-
 export const CLIENTS = 64;
 const SECONDS = 3;
 export const PODS = 5000;
@@ -126,16 +113,4 @@ export async function besideBare<T>(
 
 export function bound({ clientShare, serverShare }: Measured, isMet: boolean): Row["verdict"] {
   return clientShare > serverShare ? "client-bound" : verdict(isMet);
-}
-
-/** The same figure compared with upstream on a comparable machine. */
-export function upstreamRow(what: string, [value, ratio]: readonly [string, number], aim: number): Row {
-  return {
-    what: `${what}, against upstream`,
-    value,
-    yardstick: "kube-apiserver with etcd, as stated below",
-    figure: `${ratio.toFixed(1)} ×`,
-    aim: `≥ ${String(aim)} ×`,
-    verdict: verdict(ratio >= aim),
-  };
 }

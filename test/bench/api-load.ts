@@ -13,8 +13,6 @@ import {
   podText,
   prepare,
   send,
-  UPSTREAM,
-  upstreamRow,
 } from "./api-cluster.ts";
 import type { Load, Measured } from "./api-cluster.ts";
 import { startClusterProcess } from "./cluster-process.ts";
@@ -30,7 +28,7 @@ interface Served {
   readonly dataDir: string;
 }
 
-async function getRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
+async function getRow({ context, cluster, dataDir }: Served): Promise<Row> {
   const path = `${PATH}/pod-1`;
   const body = await send(cluster, { method: "GET", path });
   const own = await load(context, cluster, { method: "GET", path });
@@ -40,7 +38,7 @@ async function getRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
   const ratio = own.rate / bare.rate;
   const what = `GET one pod of ${whole(body.length)} bytes, ${String(CLIENTS)} clients`;
   const value = `${whole(own.rate)}/s, p99 ${own.p99Ms.toFixed(1)} ms`;
-  const row = {
+  return {
     what,
     value,
     yardstick: `bare node:https ${whole(bare.rate)}/s`,
@@ -48,10 +46,9 @@ async function getRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
     aim: "≥ 0.7",
     verdict: bound(own, ratio >= 0.7),
   };
-  return [row, upstreamRow("GET one pod", [`${whole(own.rate)}/s`, own.rate / UPSTREAM.gets], 8)];
 }
 
-async function listRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
+async function listRow({ context, cluster, dataDir }: Served): Promise<Row> {
   const request = { method: "GET", path: PATH, connections: 1 };
   const body = await send(cluster, request);
   const own = await load(context, cluster, request);
@@ -59,7 +56,7 @@ async function listRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
   const ratio = own.p50Ms / bare.p50Ms;
   const megabytes = body.length / 1e6;
   const value = `${own.p50Ms.toFixed(0)} ms`;
-  const row = {
+  return {
     what: `LIST ${whole(PODS)} pods, ${megabytes.toFixed(1)} MB`,
     value,
     yardstick: `the same bytes from bare node:https ${bare.p50Ms.toFixed(0)} ms`,
@@ -67,8 +64,6 @@ async function listRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
     aim: "≤ 2 ×",
     verdict: verdict(ratio <= 2),
   };
-  const faster = (UPSTREAM.listMsPerMb * megabytes) / own.p50Ms;
-  return [row, upstreamRow(`LIST ${whole(PODS)} pods, by size`, [value, faster], 15)];
 }
 
 /** Reads of single objects beside one client that lists everything again and again. */
@@ -155,9 +150,6 @@ async function writeRows({ context, cluster }: Served, memoryRate: number): Prom
     row("durable create", create, [`memory engine ${whole(memoryRate)}/s`, create.rate / memoryRate]),
     row("merge patch, durable", patch, [created, patch.rate / create.rate]),
     row("server-side apply, durable", apply, [created, apply.rate / create.rate]),
-    upstreamRow("durable create", [`${whole(create.rate)}/s`, create.rate / UPSTREAM.creates], 5),
-    upstreamRow("merge patch", [`${whole(patch.rate)}/s`, patch.rate / UPSTREAM.patches], 5),
-    upstreamRow("server-side apply", [`${whole(apply.rate)}/s`, apply.rate / UPSTREAM.applies], 5),
   ];
 }
 
@@ -183,17 +175,12 @@ async function startRows(context: BenchContext): Promise<Row[]> {
   const first = await startClusterProcess(dataDir, options);
   await first.stop();
   const again = await startClusterProcess(dataDir, options);
-  // The counterpart of kube-apiserver with etcd: a server without nodes and controllers.
-  const aloneDir = context.folder();
-  await (await startClusterProcess(aloneDir, { store: "file" })).stop();
-  const alone = await startClusterProcess(aloneDir, { store: "file" });
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const cpu = again.cpuMs();
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
   const share = (again.cpuMs() - cpu) / IDLE_MS;
-  const [memory, memoryAlone] = [again.memoryMb(), alone.memoryMb()];
+  const memory = again.memoryMb();
   await again.stop();
-  await alone.stop();
   const row = (what: string, value: string, [aim, isMet]: readonly [string, boolean]): Row => ({
     what,
     value,
@@ -207,12 +194,6 @@ async function startRows(context: BenchContext): Promise<Row[]> {
     row("start with a data dir to ready", `${whole(again.readyMs)} ms`, ["≤ 400 ms", again.readyMs <= 400]),
     row("idle: memory", `${whole(memory)} MB`, ["≤ 110 MB", memory <= 110]),
     row("idle: CPU", `${(share * 100).toFixed(2)} %`, ["≤ 0.5 %", share <= 0.005]),
-    upstreamRow("start", [`${whole(again.readyMs)} ms`, UPSTREAM.startMs / again.readyMs], 10),
-    upstreamRow(
-      "idle: memory of the server alone, how many times fit",
-      [`${whole(memoryAlone)} MB`, UPSTREAM.idleMb / memoryAlone],
-      3,
-    ),
   ];
 }
 
@@ -230,7 +211,7 @@ export const apiLoad: Bench = {
       await prepare(cluster, PODS);
       const served = { context, cluster, dataDir };
       context.progress("api: GET and LIST");
-      const reads = [...(await getRows(served)), ...(await listRows(served)), await besideListRow(served)];
+      const reads = [await getRow(served), await listRow(served), await besideListRow(served)];
       context.progress("api: create, patch, apply");
       const writes = await writeRows(served, memoryRate);
       context.progress("api: HTTP/2");

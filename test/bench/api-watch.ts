@@ -3,7 +3,7 @@
  * shared disk would delay a tenth of the changes. The yardstick is a bare server that passes the same bytes on.
  */
 import { performance } from "node:perf_hooks";
-import { besideBare, PATH, prepare, send, UPSTREAM, upstreamRow } from "./api-cluster.ts";
+import { besideBare, PATH, prepare, send } from "./api-cluster.ts";
 import { startClusterProcess } from "./cluster-process.ts";
 import { verdict, whole } from "./row.ts";
 import type { Bench, BenchContext, Row } from "./row.ts";
@@ -25,8 +25,6 @@ type Watchers = (typeof COUNTS)[number];
 interface FanOut extends WatchLoadFigures {
   readonly serverShare: number;
   readonly bare: WatchLoadFigures;
-  /** Figures at the rate at which upstream's server was measured. */
-  readonly calm: WatchLoadFigures;
 }
 
 async function fanOut(context: BenchContext, watchers: Watchers, store: Engine): Promise<FanOut> {
@@ -50,20 +48,19 @@ async function fanOut(context: BenchContext, watchers: Watchers, store: Engine):
     const [cpu, startedAt] = [cluster.cpuMs(), performance.now()];
     const figures = await loadAt(cluster.port, OFFERED);
     const serverShare = (cluster.cpuMs() - cpu) / (performance.now() - startedAt);
-    const calm = await loadAt(cluster.port, UPSTREAM.watchDeliveries);
     const setting = { dataDir, body, momentMs: MOMENT_MS[watchers] };
     const bare = await besideBare(setting, (port) => loadAt(port, OFFERED));
-    return { ...figures, serverShare, bare, calm };
+    return { ...figures, serverShare, bare };
   } finally {
     await cluster.stop();
   }
 }
 
-function rowsOf(watchers: Watchers, store: Engine, found: FanOut): readonly Row[] {
-  const { deliveriesPerSecond: rate, p99Ms, lost, clientShare, serverShare, bare, calm } = found;
+function rowOf(watchers: Watchers, store: Engine, found: FanOut): Row {
+  const { deliveriesPerSecond: rate, p99Ms, lost, clientShare, serverShare, bare } = found;
   const isMet = rate >= DELIVERIES_AIM && p99Ms <= P99_AIM_MS && lost === 0;
   const what = `changes of pods to ${String(watchers)} watchers`;
-  const row: Row = {
+  return {
     what: store === "file" ? what : `${what}, memory engine`,
     value: `${whole(rate)} deliveries/s, ${delayOf(found)}, ${whole(lost)} lost`,
     yardstick: `bare node:https ${delayOf(bare)}; server at ${whole(serverShare * 100)} % of a core, client at ${whole(clientShare * 100)} %`,
@@ -71,13 +68,6 @@ function rowsOf(watchers: Watchers, store: Engine, found: FanOut): readonly Row[
     aim: `≥ ${whole(DELIVERIES_AIM)}/s, p99 ≤ ${String(P99_AIM_MS)} ms, none lost`,
     verdict: clientShare > serverShare && !isMet ? "client-bound" : verdict(isMet),
   };
-  if (store !== "file" || watchers !== COUNTS[0]) return [row];
-  const calmDelay = `${whole(calm.deliveriesPerSecond)} deliveries/s, ${delayOf(calm)}`;
-  return [
-    row,
-    upstreamRow(what, [`${whole(rate)} deliveries/s`, rate / UPSTREAM.watchDeliveries], 1),
-    upstreamRow(`${what} at its rate, p99`, [calmDelay, UPSTREAM.watchP99Ms / calm.p99Ms], 1),
-  ];
 }
 
 function delayOf({ p50Ms, p99Ms }: WatchLoadFigures): string {
@@ -91,7 +81,7 @@ export const apiWatch: Bench = {
     for (const store of ["file", "memory"] as const) {
       for (const watchers of COUNTS) {
         context.progress(`api-watch with ${String(watchers)} watchers, ${store} engine`);
-        rows.push(...rowsOf(watchers, store, await fanOut(context, watchers, store)));
+        rows.push(rowOf(watchers, store, await fanOut(context, watchers, store)));
       }
     }
     return rows;
