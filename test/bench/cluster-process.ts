@@ -7,32 +7,39 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import type { Credentials } from "./http-load.ts";
+import { cpuMsOf, memoryMbOf } from "./server-process.ts";
 
 export interface ClusterProcess {
+  readonly pid: number;
   readonly port: number;
   readonly credentials: Credentials;
-  /** Time from the start of the process until it reports that it is ready. */
+  /** From the start of the process to its report that it is ready. */
   readonly readyMs: number;
   /** Resident memory of the process in MB. */
   memoryMb(): number;
   /** CPU time that the process has used so far. */
   cpuMs(): number;
+  /** The end of its log, at most `LOG_CHARACTERS`. */
+  log(): string;
   stop(): Promise<void>;
+  /** Ends it with SIGKILL, as a power cut would. */
+  kill(): Promise<void>;
 }
 
 const CLI = new URL("../../dist/cli.js", import.meta.url);
-/** Clock ticks per second in /proc. */
-const TICKS = 100;
+const LOG_CHARACTERS = 4 << 20;
 
 export interface ProcessOptions {
   readonly store: "file" | "memory";
   /** Number of simulated nodes, with all controllers; without it, the server alone. */
   readonly nodes?: number;
+  /** More flags of the command. */
+  readonly flags?: readonly string[];
 }
 
 export async function startClusterProcess(
   dataDir: string,
-  { store, nodes }: ProcessOptions,
+  { store, nodes, flags = [] }: ProcessOptions,
 ): Promise<ClusterProcess> {
   const startedAt = performance.now();
   const args = [
@@ -45,40 +52,50 @@ export async function startClusterProcess(
     "--listen",
     "127.0.0.1:0",
     "--json",
+    ...flags,
   ];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const { server } = await readyEvent(child);
-  const readyMs = performance.now() - startedAt;
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const log = logOf(child);
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`could not start ${process.execPath}`);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+  };
+  const { server } = await readyEvent(child, log);
   return {
+    pid,
     port: Number(new URL(server).port),
     credentials: credentialsOf(dataDir),
-    readyMs,
-    memoryMb: () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${String(child.pid)}/status`, "utf8"))?.[1]) / 1000,
-    cpuMs: () => cpuOf(child),
-    stop: async () => {
-      const exited = once(child, "exit");
-      child.kill("SIGTERM");
-      await exited;
-    },
+    readyMs: performance.now() - startedAt,
+    memoryMb: () => memoryMbOf(pid),
+    cpuMs: () => cpuMsOf(pid),
+    log,
+    stop: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
   };
 }
 
-async function readyEvent(child: ChildProcess): Promise<{ readonly server: string }> {
+/** Lines about long steps are figures, not messages: they are kept, the others are shown as well. */
+function logOf(child: ChildProcess): () => string {
+  let log = "";
+  if (child.stderr === null) throw new Error("the process has no log");
+  createInterface(child.stderr).on("line", (line) => {
+    log = `${log}${line}\n`.slice(-LOG_CHARACTERS);
+    if (!line.includes("blocked the event loop")) process.stderr.write(`${line}\n`);
+  });
+  return () => log;
+}
+
+async function readyEvent(child: ChildProcess, log: () => string): Promise<{ readonly server: string }> {
   if (child.stdout === null) throw new Error("the process has no output");
   for await (const line of createInterface(child.stdout)) {
     const event = JSON.parse(line) as { readonly event: string; readonly server: string };
     if (event.event === "ready") return event;
   }
-  throw new Error("the cluster did not become ready");
-}
-
-function cpuOf(child: ChildProcess): number {
-  const fields =
-    readFileSync(`/proc/${String(child.pid)}/stat`, "utf8")
-      .split(") ")[1]
-      ?.split(" ") ?? [];
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS;
+  throw new Error(`the cluster did not become ready: ${log().slice(-500)}`);
 }
 
 function credentialsOf(dataDir: string): Credentials {

@@ -6,6 +6,7 @@ import type { TLSSocket } from "node:tls";
 import { Http2Answers } from "./http2-load.ts";
 import type { Http2Request } from "./http2-load.ts";
 import { percentile, perSecond } from "./row.ts";
+import { cpuMsOf } from "./server-process.ts";
 
 export interface Credentials {
   readonly ca: string;
@@ -22,6 +23,10 @@ export interface LoadArgument extends Credentials {
   readonly path: string;
   /** Number of existing objects; the number in the path wraps around after them. By default each request names another object. */
   readonly objects?: number;
+  /** Number of the first request; 0 unless given. */
+  readonly first?: number;
+  /** Process whose CPU time is measured with the load. */
+  readonly serverPid?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** HTTP/1.1 by default. */
@@ -37,6 +42,11 @@ export interface LoadFigures {
   /** Share of one core that the client uses. */
   readonly clientShare: number;
   readonly answered: number;
+  readonly maxMs: number;
+  /** Warm-up included. */
+  readonly sent: number;
+  /** CPU time of `serverPid` while the answers came; 0 without one. */
+  readonly serverCpuMs: number;
 }
 
 /** Time until V8 has compiled the server's code; the yardstick gets the same. */
@@ -165,8 +175,11 @@ export async function loadChild(argument: LoadArgument): Promise<LoadFigures> {
   const begin = performance.now();
   const end = begin + WARM_UP_MS + argument.seconds * 1000;
   const times: number[] = [];
-  let next = 0;
+  const { first = 0, serverPid } = argument;
+  const serverCpu = (): number => (serverPid === undefined ? 0 : cpuMsOf(serverPid));
+  let next = first;
   let cpu = process.cpuUsage();
+  let serverCpuMs = serverCpu();
   let measuredFrom = begin;
   const run = async (client: Client): Promise<void> => {
     for (let now = performance.now(); now < end;) {
@@ -177,6 +190,7 @@ export async function loadChild(argument: LoadArgument): Promise<LoadFigures> {
       if (measuredFrom === begin && later >= begin + WARM_UP_MS) {
         measuredFrom = later;
         cpu = process.cpuUsage();
+        serverCpuMs = serverCpu();
         times.length = 0;
       }
       times.push(later - now);
@@ -186,6 +200,7 @@ export async function loadChild(argument: LoadArgument): Promise<LoadFigures> {
   await Promise.all(all.map(run));
   const ms = performance.now() - measuredFrom;
   const used = process.cpuUsage(cpu);
+  serverCpuMs = serverCpu() - serverCpuMs;
   for (const socket of sockets) socket.destroy();
   return {
     rate: perSecond(times.length, ms),
@@ -193,5 +208,8 @@ export async function loadChild(argument: LoadArgument): Promise<LoadFigures> {
     p99Ms: percentile(times, 0.99),
     clientShare: (used.user + used.system) / 1000 / ms,
     answered: times.length,
+    maxMs: percentile(times, 1),
+    sent: next - first,
+    serverCpuMs,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --only NAME] [--json]`. Every figure is measured beside its yardstick in the same run; compare ratios, not absolute
- * figures.
+ * `npm run bench [-- NAME] [--json]`. A bench measures every figure beside its yardstick in one run; read the ratios, not
+ * the absolutes. A survey (`growth`, `nodes`) runs only when it is named, and shows what grows with the cluster.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -18,7 +18,9 @@ import { clusterBench, clusterChild } from "./cluster.ts";
 import { customKinds } from "./custom-kinds.ts";
 import { etcdPutChild } from "./etcd-put-child.ts";
 import type { EtcdPutArgument } from "./etcd-put-child.ts";
+import { growth } from "./growth.ts";
 import { loadChild } from "./http-load.ts";
+import { nodes } from "./nodes.ts";
 import type { BenchContext, Row } from "./row.ts";
 import { cacheDirectChild, cacheHttpChild, runtimeCache } from "./runtime-cache.ts";
 import { runtimeQueue } from "./runtime-queue.ts";
@@ -27,6 +29,8 @@ import { storeFillChild, storeOpen, storeOpenChild } from "./store-open.ts";
 import { storePut } from "./store-put.ts";
 import { storeSize } from "./store-size.ts";
 import { storeWatch } from "./store-watch.ts";
+import { surveyText } from "./survey.ts";
+import type { Survey, SurveyOptions } from "./survey.ts";
 import { watchLoadChild } from "./watch-load.ts";
 import { workloads } from "./workloads.ts";
 
@@ -48,6 +52,8 @@ const BENCHES = [
   workloads,
 ];
 
+const SURVEYS: readonly Survey[] = [growth, nodes];
+
 const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> = {
   "etcd-put": async (argument: EtcdPutArgument) => await etcdPutChild(argument),
   "api-load": loadChild,
@@ -61,10 +67,17 @@ const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> 
   cluster: clusterChild,
 };
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     only: { type: "string" },
     json: { type: "boolean" },
+    /** Numbers of stored pods of the survey `growth`, separated by commas. */
+    sizes: { type: "string" },
+    /** Number of simulated nodes of the survey `nodes`. */
+    nodes: { type: "string" },
+    /** A short form of a survey. */
+    quick: { type: "boolean" },
     child: { type: "string" },
     argument: { type: "string" },
     /** Passes arguments that are too long for a command line. */
@@ -102,6 +115,20 @@ function print(rows: readonly Row[]): void {
     process.stdout.write(`| ${line.join(" | ")} |\n`);
 }
 
+function surveyOptions(): SurveyOptions {
+  const sizes = values.sizes?.split(",").map(countOf);
+  return {
+    sizes: sizes?.toSorted((a, b) => a - b),
+    isQuick: values.quick === true,
+    nodes: values.nodes === undefined ? undefined : countOf(values.nodes),
+  };
+}
+
+function countOf(text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw new Error(`expected a number, found "${text}"`);
+  return Number(text);
+}
+
 async function runBenches(only: string | undefined): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), "setpoint-bench-"));
   let folders = 0;
@@ -111,23 +138,45 @@ async function runBenches(only: string | undefined): Promise<void> {
     progress: (text) => process.stderr.write(`${text}\n`),
   };
   try {
-    const rows: Row[] = [];
-    for (const bench of BENCHES) {
-      if (only === undefined || bench.name.startsWith(only)) rows.push(...(await bench.run(context)));
-    }
-    if (values.json === true) process.stdout.write(`${JSON.stringify(rows)}\n`);
-    else {
-      process.stdout.write(
-        `Node.js ${process.version}, ${String(cpus().length)} cores, ${cpus()[0]?.model ?? ""}\n\n`,
-      );
-      print(rows);
-    }
+    const survey = SURVEYS.find(({ name }) => name === only);
+    if (survey === undefined) await printRows(context, only);
+    else await printSurvey(context, survey);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
 }
 
-if (values.child === undefined) await runBenches(values.only);
+async function printRows(context: BenchContext, only: string | undefined): Promise<void> {
+  const benches = BENCHES.filter(({ name }) => only === undefined || name.startsWith(only));
+  if (benches.length === 0) {
+    const names = [...BENCHES, ...SURVEYS].map(({ name }) => name);
+    throw new Error(`no bench is named ${only ?? ""}; there are ${names.join(", ")}`);
+  }
+  const rows: Row[] = [];
+  for (const bench of benches) rows.push(...(await bench.run(context)));
+  if (values.json === true) return printJson(rows);
+  printMachine();
+  print(rows);
+}
+
+async function printSurvey(context: BenchContext, survey: Survey): Promise<void> {
+  const figures = await survey.run({ ...context, options: surveyOptions() });
+  if (values.json === true) return printJson(figures);
+  printMachine();
+  process.stdout.write(`${surveyText(figures)}\n`);
+}
+
+function printJson(found: unknown): void {
+  process.stdout.write(`${JSON.stringify(found)}\n`);
+}
+
+function printMachine(): void {
+  process.stdout.write(
+    `Node.js ${process.version}, ${String(cpus().length)} cores, ${cpus()[0]?.model ?? ""}\n\n`,
+  );
+}
+
+if (values.child === undefined) await runBenches(positionals[0] ?? values.only);
 else
   await runChild(
     values.child,

@@ -6,6 +6,7 @@ import { performance } from "node:perf_hooks";
 import type { TLSSocket } from "node:tls";
 import { Answers, dial, requestBytes } from "./http-load.ts";
 import type { Credentials } from "./http-load.ts";
+import { cpuMsOf } from "./server-process.ts";
 
 export interface WatchLoadArgument extends Credentials {
   readonly port: number;
@@ -13,8 +14,10 @@ export interface WatchLoadArgument extends Credentials {
   readonly watchers: number;
   readonly changesPerSecond: number;
   readonly seconds: number;
-  /** Number of objects `pod-0` to `pod-N`, which are changed in turn. */
+  /** Number of objects `pod-0` to `pod-N` that are changed in turn. */
   readonly objects: number;
+  /** Process whose CPU time is measured with the load. */
+  readonly serverPid?: number;
 }
 
 export interface WatchLoadFigures {
@@ -24,6 +27,9 @@ export interface WatchLoadFigures {
   readonly lost: number;
   /** Share of one core that the client uses. */
   readonly clientShare: number;
+  readonly measured: number;
+  /** CPU time of `serverPid` until the measured changes were delivered; 0 without one. */
+  readonly serverCpuMs: number;
 }
 
 const WRITERS = 32;
@@ -165,16 +171,19 @@ async function delivered({ watchers }: WatchLoadArgument, tally: Tally): Promise
 
 export async function watchLoadChild(argument: WatchLoadArgument): Promise<WatchLoadFigures> {
   const tally = new Tally();
+  const { serverPid } = argument;
+  const serverCpu = (): number => (serverPid === undefined ? 0 : cpuMsOf(serverPid));
   const sockets = await openWatches(argument, tally);
   await write(argument, tally, WARM_UP_MS);
   await delivered(argument, tally);
   tally.measureFromNow();
-  const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
+  const [cpu, startedAt, serverCpuBefore] = [process.cpuUsage(), performance.now(), serverCpu()];
   await write(argument, tally, argument.seconds * 1000);
   const { measured } = tally;
   const used = process.cpuUsage(cpu);
   const ms = performance.now() - startedAt;
   await delivered(argument, tally);
+  const serverCpuMs = serverCpu() - serverCpuBefore;
   for (const socket of sockets) socket.destroy();
   return {
     deliveriesPerSecond: (measured / ms) * 1000,
@@ -182,6 +191,8 @@ export async function watchLoadChild(argument: WatchLoadArgument): Promise<Watch
     p99Ms: tally.percentileMs(0.99),
     lost: tally.dueAt.length * argument.watchers - tally.deliveries,
     clientShare: (used.user + used.system) / 1000 / ms,
+    measured: tally.measured,
+    serverCpuMs,
   };
 }
 

@@ -1,0 +1,88 @@
+/** Watches beside many stored pods: how soon one begins, and how much CPU the server needs for a delivery. */
+import { performance } from "node:perf_hooks";
+import { fill, NAMESPACE, sizeOf, WATCHED } from "./growth-cluster.ts";
+import type { GrowthCluster } from "./growth-cluster.ts";
+import { dial, requestBytes } from "./http-load.ts";
+import { percentile } from "./row.ts";
+import type { Figure, SurveyContext } from "./survey.ts";
+import type { WatchLoadArgument, WatchLoadFigures } from "./watch-load.ts";
+
+/** Watchers, and changes a second. A rate that the server keeps up with on any machine. */
+const WATCHES = [
+  { watchers: 20, changesPerSecond: 100 },
+  { watchers: 200, changesPerSecond: 50 },
+  { watchers: 500, changesPerSecond: 100 },
+] as const;
+const OBJECTS = 100;
+const OBJECT_BYTES = 1024;
+const STARTS = 50;
+
+export async function watchFigures(
+  context: SurveyContext,
+  cluster: GrowthCluster,
+): Promise<readonly Figure[]> {
+  const path = `/api/v1/namespaces/${WATCHED}/configmaps`;
+  const data = { text: "x".repeat(OBJECT_BYTES) };
+  await fill(cluster, OBJECTS, (n) => {
+    const metadata = { name: `pod-${String(n)}` };
+    return { path, body: JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data }) };
+  });
+  const starts = [
+    await startFigure(cluster, "watch start, from now", `/api/v1/namespaces/${NAMESPACE}/pods?watch=true`),
+    await startFigure(
+      cluster,
+      "watch start, 1 in 1,000 pods as initial events",
+      "/api/v1/pods?watch=true&labelSelector=slice%3D7&resourceVersion=0",
+    ),
+  ];
+  const deliveries: Figure[] = [];
+  for (const { watchers, changesPerSecond } of WATCHES) {
+    const what = `watch delivery, ${String(watchers)} watchers, ${String(changesPerSecond)} writes/s`;
+    context.progress(`growth: ${what} beside ${sizeOf(cluster)} pods`);
+    const seconds = context.options.isQuick ? 2 : 5;
+    const { port, credentials, pid: serverPid } = cluster;
+    const rest = { port, path, watchers, changesPerSecond, seconds, objects: OBJECTS, serverPid };
+    const argument: WatchLoadArgument = { ...credentials, ...rest };
+    const found = (await context.child("watch-load", argument)) as WatchLoadFigures;
+    if (found.lost > 0) throw new Error(`${what}: ${String(found.lost)} events were lost`);
+    const { p50Ms, p99Ms, deliveriesPerSecond: perSecond, serverCpuMs, measured } = found;
+    deliveries.push({
+      what,
+      at: sizeOf(cluster),
+      cpuUs: (serverCpuMs / measured) * 1000,
+      perSecond,
+      p50Ms,
+      p99Ms,
+    });
+  }
+  return [...starts, ...deliveries];
+}
+
+/** From the request until the first bytes of the answer, one watch after another, each on a connection that is open. */
+async function startFigure(cluster: GrowthCluster, what: string, path: string): Promise<Figure> {
+  const { port, credentials } = cluster;
+  const target = path.includes("resourceVersion")
+    ? path
+    : `${path}&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`;
+  const request = { ...credentials, port, method: "GET", path: target, connections: 1, seconds: 0 };
+  const sockets = await Promise.all(Array.from({ length: STARTS }, () => dial(port, credentials)));
+  const times: number[] = [];
+  const cpu = cluster.cpuMs();
+  for (const socket of sockets) {
+    const startedAt = performance.now();
+    const answered = new Promise<void>((resolve) => socket.once("data", () => resolve()));
+    socket.write(requestBytes(request, 0));
+    await answered;
+    times.push(performance.now() - startedAt);
+  }
+  const cpuUs = ((cluster.cpuMs() - cpu) / STARTS) * 1000;
+  for (const socket of sockets) socket.destroy();
+  return {
+    what,
+    at: sizeOf(cluster),
+    cpuUs,
+    p50Ms: percentile(times, 0.5),
+    p99Ms: percentile(times, 0.99),
+    maxMs: percentile(times, 1),
+  };
+}

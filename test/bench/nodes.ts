@@ -1,0 +1,207 @@
+/** `npm run bench -- nodes`: many simulated nodes with 30 pods each, from the start until all are ready, then a hard kill and a restart. */
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "setpoint/client";
+import type { Client } from "setpoint/client";
+import { Deployment, Node } from "setpoint/resources";
+import { startClusterProcess } from "./cluster-process.ts";
+import type { ClusterProcess } from "./cluster-process.ts";
+import { Answers, dial, requestBytes } from "./http-load.ts";
+import { percentile, whole } from "./row.ts";
+import { longStepsIn } from "./server-process.ts";
+import type { Figure, Survey, SurveyContext } from "./survey.ts";
+
+const NODES = 5000;
+const QUICK_NODES = 100;
+const PODS_PER_NODE = 30;
+const PODS_PER_DEPLOYMENT = 1000;
+/** Upper bound of each wait. */
+const NODES_READY_MS = 180_000;
+const PODS_READY_MS = 900_000;
+const LOOK_EVERY_MS = 500;
+const GET_EVERY_MS = 20;
+const SHOWN_ACTORS = 8;
+
+interface Run {
+  readonly cluster: ClusterProcess;
+  readonly client: Client;
+  readonly nodes: number;
+  readonly context: SurveyContext;
+}
+
+export const nodes: Survey = {
+  name: "nodes",
+  async run(context) {
+    const count = context.options.nodes ?? (context.options.isQuick ? QUICK_NODES : NODES);
+    const at = `${whole(count)} nodes, ${whole(count * PODS_PER_NODE)} pods`;
+    const dataDir = context.folder();
+    const cluster = await startClusterProcess(dataDir, { store: "file", nodes: count });
+    const connection = await connect({ file: join(dataDir, "kubeconfig") });
+    const run = { cluster, client: connection.client, nodes: count, context };
+    try {
+      const filled = await fillFigures(run);
+      await connection.close();
+      context.progress("nodes: kill -9 and restart");
+      await cluster.kill();
+      return [...filled, ...(await restartFigures(dataDir, count))].map((figure) => ({ ...figure, at }));
+    } finally {
+      await cluster.stop();
+    }
+  },
+};
+
+type Found = Omit<Figure, "at">;
+
+async function fillFigures(run: Run): Promise<readonly Found[]> {
+  const { cluster, nodes: count, context } = run;
+  const readyNodes = await timeUntil(
+    run,
+    { name: "nodes ready", goal: count, withinMs: NODES_READY_MS },
+    nodesReady,
+  );
+  const ending = new AbortController();
+  const reading = readAgainAndAgain(cluster, ending.signal);
+  const cpu = cluster.cpuMs();
+  await createDeployments(run);
+  const goal = count * PODS_PER_NODE;
+  const readyPods = await timeUntil(
+    run,
+    { name: "pods available", goal, withinMs: PODS_READY_MS },
+    podsAvailable,
+  );
+  const cpuUs = ((cluster.cpuMs() - cpu) / goal) * 1000;
+  ending.abort();
+  const times = await reading;
+  context.progress("nodes: all pods are available");
+  return [
+    { what: "all nodes Ready", value: seconds(readyNodes) },
+    { what: "all pods available", value: seconds(readyPods) },
+    { what: "one pod from its Deployment to available", cpuUs, perSecond: goal / (readyPods / 1000) },
+    { what: "memory of the process", value: `${whole(cluster.memoryMb())} MB` },
+    {
+      what: "GET of a Node meanwhile, one each 20 ms",
+      p50Ms: percentile(times, 0.5),
+      p99Ms: percentile(times, 0.99),
+      maxMs: percentile(times, 1),
+    },
+    ...longestSteps(cluster),
+  ];
+}
+
+function longestSteps(cluster: ClusterProcess): readonly Found[] {
+  return longStepsIn(cluster.log())
+    .slice(0, SHOWN_ACTORS)
+    .map(({ actor, count, longestMs }) => ({
+      what: `longest step of ${actor}`,
+      value: `${String(longestMs)} ms, ${String(count)} above 50 ms`,
+    }));
+}
+
+async function restartFigures(dataDir: string, count: number): Promise<readonly Found[]> {
+  const again = await startClusterProcess(dataDir, { store: "file", nodes: count });
+  try {
+    // The process reports that it is ready once /readyz says so; asked here as a client does.
+    const startedAt = performance.now();
+    while ((await codeOf(again, "/readyz")) !== 200) await sleep(10);
+    const readyMs = again.readyMs + performance.now() - startedAt;
+    return [
+      { what: "kill -9, then /readyz", value: seconds(readyMs) },
+      { what: "memory at /readyz after the restart", value: `${whole(again.memoryMb())} MB` },
+    ];
+  } finally {
+    await again.stop();
+  }
+}
+
+async function codeOf(cluster: ClusterProcess, path: string): Promise<number> {
+  const socket = await dial(cluster.port, cluster.credentials);
+  const code = await new Answers(socket).send(requestBytes(getOf(cluster, path), 0));
+  socket.destroy();
+  return code;
+}
+
+function getOf({ port, credentials }: ClusterProcess, path: string): Parameters<typeof requestBytes>[0] {
+  return { ...credentials, port, method: "GET", path, connections: 1, seconds: 0 };
+}
+
+async function readAgainAndAgain(cluster: ClusterProcess, signal: AbortSignal): Promise<readonly number[]> {
+  const socket = await dial(cluster.port, cluster.credentials);
+  const answers = new Answers(socket);
+  const bytes = requestBytes(getOf(cluster, "/api/v1/nodes/node-1"), 0);
+  const times: number[] = [];
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    const code = await answers.send(bytes);
+    if (code !== 200) throw new Error(`GET of a Node answered ${String(code)}`);
+    times.push(performance.now() - startedAt);
+    await sleep(GET_EVERY_MS);
+  }
+  socket.destroy();
+  return times;
+}
+
+async function createDeployments({ client, nodes: count }: Run): Promise<void> {
+  const resources = { requests: { cpu: "1m", memory: "1Mi" } };
+  for (let left = count * PODS_PER_NODE, n = 0; left > 0; left -= PODS_PER_DEPLOYMENT, n++) {
+    const name = `bench-${String(n)}`;
+    const labels = { app: name };
+    await client(Deployment).create({
+      metadata: { name },
+      spec: {
+        replicas: Math.min(left, PODS_PER_DEPLOYMENT),
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: "web", image: "nginx:1.25", resources }] },
+        },
+      },
+    });
+  }
+}
+
+interface Goal {
+  readonly name: string;
+  readonly goal: number;
+  readonly withinMs: number;
+}
+
+/** Milliseconds until `count` reaches the goal. */
+async function timeUntil(
+  run: Run,
+  { name, goal, withinMs }: Goal,
+  count: (client: Client) => Promise<number>,
+): Promise<number> {
+  const startedAt = performance.now();
+  let shownAt = startedAt;
+  for (;;) {
+    const reached = await count(run.client);
+    const now = performance.now();
+    if (reached >= goal) return now - startedAt;
+    if (now - startedAt > withinMs)
+      throw new Error(`${whole(reached)} of ${whole(goal)} ${name} after ${seconds(withinMs)}`);
+    if (now - shownAt > 10_000) {
+      shownAt = now;
+      run.context.progress(
+        `nodes: ${whole(reached)} of ${whole(goal)} ${name}, ${whole(run.cluster.memoryMb())} MB`,
+      );
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+async function nodesReady(client: Client): Promise<number> {
+  const { items } = await client(Node).list();
+  return items.filter(({ status }) =>
+    (status.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is === "True"),
+  ).length;
+}
+
+async function podsAvailable(client: Client): Promise<number> {
+  const { items } = await client(Deployment).list({ namespace: "default" });
+  return items.reduce((sum, { status }) => sum + (status.availableReplicas ?? 0), 0);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
