@@ -21,12 +21,12 @@ const TYPES = {
 };
 /** Members that the server sets on every stored object. The metadata of a template may lack them. */
 const STORED_METADATA = `/** Metadata of a stored object: members that every stored object has are not optional. */
-export interface StoredMeta extends ObjectMeta {
+export type StoredMeta = ObjectMeta & {
   readonly creationTimestamp: string;
   readonly name: string;
   readonly resourceVersion: string;
   readonly uid: string;
-}
+};
 `;
 
 /**
@@ -40,7 +40,7 @@ export function typeModules(structures, groupVersions) {
     [...packages].map(([owner, names]) => {
       const imports = new Map();
       const bodies = names.map((name) => {
-        const text = interfaceText(name, structures[name], { owner, imports });
+        const text = structureText(name, structures[name], { owner, imports });
         return text + resourceText(name, structures[name], resources);
       });
       const lines = [...imports]
@@ -142,14 +142,14 @@ function grouped(names, keyOf) {
   return groups;
 }
 
-function interfaceText(name, { k: kinds, f: fields }, context) {
+function structureText(name, { k: kinds, f: fields }, context) {
   const lines = Object.entries(fields).map(([field, row]) => {
     const type = memberType({ field, row, kinds }, context);
     const key = /^[A-Za-z_$][\w$]*$/.test(field) ? field : JSON.stringify(field);
     return memberLine(`readonly ${key}${isPresent(field, row, kinds) ? "" : "?"}:`, type);
   });
   const body = lines.length === 0 ? "{}" : `{\n${lines.join("")}}`;
-  return `export interface ${name.split(".").at(-1)} ${body}\n`;
+  return `export type ${name.split(".").at(-1)} = ${body};\n`;
 }
 
 /** As the formatter would have it: a union too long for its line has one line per value. */

@@ -192,7 +192,7 @@ export async function until(
 
 export function hasCondition(type: string, status = "True"): (object: ReplyBody | undefined) => boolean {
   return (object) => {
-    const conditions = (object?.["status"]?.["conditions"] ?? []) as unknown as {
+    const conditions = (object?.["status"]?.["conditions"] ?? []) as {
       type: string;
       status: string;
     }[];

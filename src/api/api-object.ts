@@ -2,11 +2,11 @@
 import type { ObjectMeta } from "./generated/types/meta-v1.ts";
 
 /** Any object of the API. */
-export interface ApiObject {
+export type ApiObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
-}
+};
 
 /**
  * A kind as a value that programs pass: `client(Pod)`, `for: ReplicaSet`. The values of built-in kinds are exported

@@ -36,12 +36,12 @@ describe("a deleted ServiceCIDR is needed", () => {
   });
 
   test("not by addresses that no server allocated", () => {
-    const address = { metadata: { name: "10.0.1.5" } } as unknown as IPAddress;
+    const address = { metadata: { name: "10.0.1.5" } } as IPAddress;
 
     expect(isNeeded(leaving, [leaving], [address])).toBe(false);
   });
 });
 
 function range(name: string, cidrs: readonly string[], deletionTimestamp?: string): ServiceCIDR {
-  return { metadata: { name, deletionTimestamp }, spec: { cidrs } } as unknown as ServiceCIDR;
+  return { metadata: { name, deletionTimestamp }, spec: { cidrs } } as ServiceCIDR;
 }

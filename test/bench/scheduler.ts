@@ -167,5 +167,5 @@ function benchPod(n: number, spec: Spec): ApiObject {
       ...spec(labels),
     },
     status: { phase: "Pending" },
-  } as unknown as ApiObject;
+  } as ApiObject;
 }

@@ -37,7 +37,7 @@ async function register(cluster: Cluster, name: string, listener: RequestListene
     kind: "Service",
     metadata: { name: "api", namespace: "default" },
     spec: { type: "ExternalName", externalName: "localhost" },
-  } as unknown as Service);
+  } as Service);
   await cluster.client.apply(
     {
       apiVersion: "apiregistration.k8s.io/v1",
@@ -51,7 +51,7 @@ async function register(cluster: Cluster, name: string, listener: RequestListene
         service: { name: "api", namespace: "default", port },
         caBundle: Buffer.from(authority.cert).toString("base64"),
       },
-    } as unknown as APIService,
+    } as APIService,
     { force: true },
   );
   await cluster.until(() => availabilityOf(cluster, name) === "True Passed");

@@ -232,7 +232,7 @@ describePeer("kubectl", "an API of another server", (path) => {
 
       expect(said).toContain("ServiceUnavailable");
       const { status } = await kubectl.json("get", "apiservice", NAME);
-      const [condition] = (status?.["conditions"] ?? []) as unknown as { reason: string; message: string }[];
+      const [condition] = (status?.["conditions"] ?? []) as { reason: string; message: string }[];
       expect(condition?.reason).toBe("FailedDiscoveryCheck");
       expect(condition?.message).toMatch(
         /^failing or missing response from (https:\/\/api\.wardle\.svc:\d+\/apis\/wardle\.example\.com\/v1alpha1): Get "\1": dial tcp .*: connect: connection refused$/,

@@ -69,7 +69,7 @@ class Installation {
     const known = this.#served.get(root);
     if (known !== undefined) return known;
     const { body } = await this.send("GET", root);
-    const resources = (body["resources"] ?? []) as unknown as readonly Served[];
+    const resources = (body["resources"] ?? []) as readonly Served[];
     const served = resources.filter(({ name }) => !name.includes("/"));
     if (served.length > 0) this.#served.set(root, served);
     return served;

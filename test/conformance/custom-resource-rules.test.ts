@@ -55,7 +55,7 @@ async function established(api: TestApi): Promise<void> {
     signal: ending.signal,
   });
   for await (const { object } of watchEvents(response)) {
-    const conditions = (object["status"]?.["conditions"] ?? []) as unknown as Condition[];
+    const conditions = (object["status"]?.["conditions"] ?? []) as Condition[];
     if (!conditions.some(({ type, status }) => type === "Established" && status === "True")) continue;
     ending.abort();
     return;
@@ -68,7 +68,7 @@ interface Condition {
 }
 
 function messages({ body }: Reply): readonly string[] {
-  const causes = (body["details"]?.["causes"] ?? []) as unknown as { field: string; message: string }[];
+  const causes = (body["details"]?.["causes"] ?? []) as { field: string; message: string }[];
   return causes.map(({ field, message }) => `${field}: ${message}`);
 }
 

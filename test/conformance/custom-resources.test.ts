@@ -102,7 +102,7 @@ async function withWidgets(change: object = {}): Promise<TestApi> {
 }
 
 function messages({ body }: Reply): readonly string[] {
-  const causes = (body["details"]?.["causes"] ?? []) as unknown as { field: string; message: string }[];
+  const causes = (body["details"]?.["causes"] ?? []) as { field: string; message: string }[];
   return causes.map(({ field, message }) => `${field}: ${message}`);
 }
 

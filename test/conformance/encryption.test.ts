@@ -336,7 +336,7 @@ function encoded(text: string): string {
 }
 
 function dataOf({ body }: { readonly body: RunningBody }): string {
-  return Buffer.from((body["data"]?.["value"] ?? "") as unknown as string, "base64").toString();
+  return Buffer.from((body["data"]?.["value"] ?? "") as string, "base64").toString();
 }
 
 function versionOf({ body }: { readonly body: RunningBody }): unknown {

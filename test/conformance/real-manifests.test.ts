@@ -73,7 +73,7 @@ class Cluster {
 
   async #discover(apiVersion: string): Promise<readonly Served[]> {
     const { body } = await this.#api.send("GET", groupPath(apiVersion));
-    const all = (body["resources"] ?? []) as unknown as readonly Served[];
+    const all = (body["resources"] ?? []) as readonly Served[];
     const served = all.filter(({ name }) => !name.includes("/"));
     if (served.length > 0) this.#served.set(apiVersion, served);
     return served;

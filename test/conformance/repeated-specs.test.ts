@@ -46,7 +46,7 @@ function common({ body }: Reply): unknown {
 }
 
 function fieldsOf(metadata: ReplyBody | undefined): unknown {
-  const entries = (metadata?.["managedFields"] ?? []) as unknown as readonly ReplyBody[];
+  const entries = (metadata?.["managedFields"] ?? []) as readonly ReplyBody[];
   return entries.map(({ fieldsV1, manager }) => [manager, fieldsV1]);
 }
 

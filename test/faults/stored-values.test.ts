@@ -74,7 +74,7 @@ async function damageAll(store: Store, places: readonly StoredPlace[]): Promise<
 }
 
 function namesIn({ body }: Reply): readonly string[] {
-  const items = (body["items"] ?? []) as unknown as readonly ReplyBody[];
+  const items = (body["items"] ?? []) as readonly ReplyBody[];
   return items.map((item) => text(item["metadata"]?.["name"]));
 }
 

@@ -360,7 +360,7 @@ function inProgress(cluster: Cluster): unknown {
 async function createWhole(cluster: Cluster, more: object): Promise<void> {
   const resources = { requests: { memory: "100Mi" }, limits: { memory: "100Mi" } };
   const containers = [{ name: "web", image: "web:1", ...more }];
-  const spec = { nodeName: "node-1", resources, containers } as unknown as Spec;
+  const spec = { nodeName: "node-1", resources, containers } as Spec;
   await cluster.client(Pod).create({ metadata: { name: "web" }, spec });
   await cluster.settle();
 }
@@ -373,7 +373,7 @@ async function resizeWhole(cluster: Cluster, resources: object): Promise<void> {
 
 async function create(cluster: Cluster, name: string, requests: Requests, more: object = {}): Promise<Pod> {
   const containers = [{ name: "web", image: "web:1", resources: { requests }, ...more }];
-  const spec = { nodeName: "node-1", containers } as unknown as Spec;
+  const spec = { nodeName: "node-1", containers };
   return cluster.client(Pod).create({ metadata: { name }, spec });
 }
 

@@ -13,7 +13,7 @@ function object(kind: string, name: string, more: object = {}): ApiObject {
     metadata: { name, namespace: "n", uid: name, ...metadata },
     ...rest,
   };
-  return whole as unknown as ApiObject;
+  return whole;
 }
 
 function pod(name: string, more: object = {}): ApiObject {

@@ -12,7 +12,7 @@ const POD = {
     annotations: { "simulated.setpoint.dev/exit-after": "1s" },
   },
   spec: { restartPolicy: "Never", containers: [{ name: "app", image: "app" }] },
-} as unknown as Manifest<Pod>;
+} as Manifest<Pod>;
 
 test.each(["runs", "was stopped"])(
   "a pod that a server left half deleted goes when its node %s",

@@ -70,7 +70,7 @@ function interrupted(controller: Controller, { before, after }: Interruption): C
       if (isFirst) await after(client);
     };
     const choose = (type: ResourceType): unknown => (type === Pod ? { pages } : client(type));
-    return Object.assign(choose, client) as unknown as Client;
+    return Object.assign(choose, client);
   };
   const reconcile: typeof definition.reconcile = (object, context) =>
     definition.reconcile(object, { ...context, client: around(context) });

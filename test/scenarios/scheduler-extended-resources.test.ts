@@ -12,7 +12,7 @@ const MADE_FOR_RESOURCES = "resource.kubernetes.io/extended-resource-claim";
 
 function asking(count: string, resource = GPU): PodChange {
   const resources = { requests: { cpu: "1", [resource]: count }, limits: { [resource]: count } };
-  return { spec: { containers: [{ name: "main", image: "app", resources }] } } as unknown as PodChange;
+  return { spec: { containers: [{ name: "main", image: "app", resources }] } };
 }
 
 async function addClass(world: SchedulerWorld, name: string, extendedResourceName?: string): Promise<void> {

@@ -380,7 +380,7 @@ describe("a StatefulSet", () => {
     [9223372036854775806n, 9223372036854775807n],
     [9223372036854775807n, 9223372036854775807n],
   ])("counts revisions on from one that it adopts, however large: %s", async (...row) => {
-    const [known, next] = row.map((revision) => revision as unknown as number) as [number, number];
+    const [known, next] = row.map((revision) => revision) as [number, number];
     await using cluster = await start(1);
     const metadata = { name: "old", labels: { app: "web" } };
     await cluster.client(ControllerRevision).create({ metadata, revision: known, data: {} });

@@ -26,7 +26,7 @@ function podWith({ labels = {}, requests = {}, spec = {} }: PodChange): Pod {
     metadata: { name: "web", namespace: "default", uid: "1", labels },
     spec: { containers, tolerations, ...spec },
     status: {},
-  } as unknown as Pod;
+  } as Pod;
 }
 
 function settings(...names: readonly string[]): PodChange {

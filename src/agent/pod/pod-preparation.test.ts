@@ -8,7 +8,7 @@ const FOUND: ConfigState = { type: "found", keys: NOTHING, binaryKeys: NOTHING }
 const MISSING: ConfigState = { type: "missing" };
 
 function podWith(spec: object): Pod {
-  return { metadata: { namespace: "default", name: "web" }, spec } as unknown as Pod;
+  return { metadata: { namespace: "default", name: "web" }, spec } as Pod;
 }
 
 const pod = podWith({

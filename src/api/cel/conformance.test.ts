@@ -224,7 +224,7 @@ function findMistakes(found: Case): readonly string[] {
     : [`${expr} is ${JSON.stringify(result.value)}, not ${JSON.stringify(expected(found))}`];
 }
 
-const SUITES = ((tests as unknown as Suite).suites ?? [])
+const SUITES = ((tests as Suite).suites ?? [])
   .filter(({ name }) => !ABSENT.has(name))
   .map((suite) => ({ name: suite.name, cases: [...casesOf(suite)].filter(isWanted) }));
 

@@ -53,7 +53,7 @@ function checkMetadata(metadata: unknown, path: FieldPath, errors: FieldErrors):
   }
   const found = new FieldErrors();
   // An embedded object may lack a name, because its creator may set one later.
-  const named = { ...metadata, name: metadata["name"] ?? "fakename" } as unknown as ObjectMeta;
+  const named = { ...metadata, name: metadata["name"] ?? "fakename" } as ObjectMeta;
   const scope = metadata["namespace"] === undefined ? "Cluster" : "Namespaced";
   const { managedFields = [], ...others } = named;
   validateMetadata(others, { scope, name: pathSegmentName, finalizers: "any" }, found);

@@ -64,7 +64,7 @@ async function findServed(
 function foundTarget(resource: ResourceType, value: unknown): ScaleTarget {
   if (!isJsonObject(value))
     return { type: "missing", message: "the server's response is not a Scale object" };
-  const scale = value as unknown as Scale;
+  const scale = value as Scale;
   const { spec = {}, status } = scale as Partial<Scale>;
   return {
     type: "found",

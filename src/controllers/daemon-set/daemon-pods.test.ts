@@ -25,7 +25,7 @@ function setOf(spec: Partial<PodSpec> = {}, rolling = {}): DaemonSet {
 
 function nodeNamed(name: string, taints: readonly Taint[] = [], labels = {}): Node {
   const metadata = { name, uid: name, resourceVersion: "1", creationTimestamp: STAMP, labels };
-  return { apiVersion: "v1", kind: "Node", metadata, spec: { taints }, status: {} } as unknown as Node;
+  return { apiVersion: "v1", kind: "Node", metadata, spec: { taints }, status: {} } as Node;
 }
 
 describe("a node", () => {

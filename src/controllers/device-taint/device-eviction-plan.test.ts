@@ -75,7 +75,7 @@ describe("a pod", () => {
   const uses = (claim: object, spec: object, status: object = {}): boolean => {
     const reservedFor = [{ resource: "pods", name: "web", uid: "p1" }];
     return isUsing(
-      { metadata: { name: "web", uid: "p1" }, spec: { nodeName: "n", ...spec }, status } as unknown as Pod,
+      { metadata: { name: "web", uid: "p1" }, spec: { nodeName: "n", ...spec }, status } as Pod,
       { status: { reservedFor }, ...claim } as unknown as ResourceClaim,
     );
   };

@@ -4,7 +4,7 @@ import { TriggerTimes } from "./trigger-times.ts";
 
 const SERVICE = {
   metadata: { namespace: "default", name: "web", creationTimestamp: "2026-01-01T00:00:00Z" },
-} as unknown as Service;
+} as Service;
 
 /** Pods by name, with the second at which they became ready. */
 function pods(seconds: Readonly<Record<string, number>>): readonly Pod[] {

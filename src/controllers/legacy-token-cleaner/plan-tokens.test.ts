@@ -34,7 +34,7 @@ function actionOf(given: Case): string | undefined {
       },
     },
   } as unknown as Secret;
-  const account = { metadata: { name: "robot", uid: "u1" }, secrets } as unknown as ServiceAccount;
+  const account = { metadata: { name: "robot", uid: "u1" }, secrets } as ServiceAccount;
   const pod = { metadata: { name: "p", namespace: "a" }, spec: { containers: [], volumes } };
   const [planned] = planTokens({
     now: given.now ?? NOW,

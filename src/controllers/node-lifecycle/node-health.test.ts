@@ -58,7 +58,7 @@ function node(conditions: readonly NodeCondition[]): Node {
     kind: "Node",
     metadata: { name: "node", uid: "1", resourceVersion: "1", creationTimestamp: "2025-01-01T00:00:00Z" },
     spec: {},
-    status: { conditions } as unknown as Node["status"],
+    status: { conditions } as Node["status"],
   };
 }
 

@@ -62,6 +62,6 @@ function node(taints: readonly Taint[], conditions: readonly NodeCondition[], un
     kind: "Node",
     metadata: { name: "node", uid: "1", resourceVersion: "1", creationTimestamp: "" },
     spec: { taints, unschedulable },
-    status: { conditions } as unknown as Node["status"],
+    status: { conditions } as Node["status"],
   };
 }

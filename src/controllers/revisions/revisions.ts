@@ -63,7 +63,7 @@ export function templateIn({ data }: ControllerRevision): PodTemplateSpec | unde
   const template = isJsonObject(spec) ? spec["template"] : undefined;
   if (!isJsonObject(template)) return undefined;
   const { $patch: _patch, ...rest } = template;
-  return rest as unknown as PodTemplateSpec;
+  return rest as PodTemplateSpec;
 }
 
 /** Oldest unused revisions beyond the limit. A negative limit deletes none. */

@@ -173,7 +173,7 @@ describe("an approval", () => {
     const draft = probe.read({
       spec,
       status: { conditions, certificate: "AA==" },
-    }) as unknown as Draft<CertificateSigningRequest>;
+    }) as Draft<CertificateSigningRequest>;
     prepareApproval(draft, previous, {
       now: 0,
       user: { name: "bob", uid: "", groups: [], extra: {} },

@@ -9,7 +9,7 @@ const probe = new KindProbe(namespace);
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
 function made(manifest = {}): Draft<Namespace> {
-  return probe.created(manifest) as unknown as Draft<Namespace>;
+  return probe.created(manifest) as Draft<Namespace>;
 }
 
 describe("a Namespace", () => {

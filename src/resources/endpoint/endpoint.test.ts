@@ -114,9 +114,9 @@ describe("an EndpointSlice", () => {
   });
 
   test("gets a new generation when its labels change, because they select it for its Service", () => {
-    const rules = endpointSlice.rules as unknown as KindRules;
+    const rules = endpointSlice.rules as KindRules;
     const labelled = (web: string): ApiObject =>
-      onSlice.created({ ...slice, metadata: { labels: { web } } }) as unknown as ApiObject;
+      onSlice.created({ ...slice, metadata: { labels: { web } } }) as ApiObject;
 
     expect(rules.isNewGeneration?.(labelled("1"), labelled("2"))).toBe(true);
     expect(rules.isNewGeneration?.(labelled("1"), labelled("1"))).toBe(false);
@@ -125,10 +125,10 @@ describe("an EndpointSlice", () => {
   test("drops deprecated topology, unless it is stored and the endpoints are unchanged", () => {
     const deprecatedTopology = { zone: "a" };
     const placed = { ...slice, endpoints: [{ addresses: ["10.0.0.1"], deprecatedTopology }] };
-    const previous = onSlice.read(placed) as unknown as ApiObject;
+    const previous = onSlice.read(placed) as ApiObject;
     const moved = onSlice.read({ ...placed, endpoints: [{ addresses: ["10.0.0.2"], deprecatedTopology }] });
     const kept = onSlice.read({ ...placed, metadata: { labels: { a: "b" } } });
-    const rules = endpointSlice.rules as unknown as KindRules;
+    const rules = endpointSlice.rules as KindRules;
 
     for (const draft of [moved, kept]) rules.prepareUpdate?.(draft, previous, {} as RuleContext);
 

@@ -44,5 +44,5 @@ function revisionOf({ resourceVersion = "" }: ObjectMeta): string {
 }
 
 function stored(it: Event): CoreEvent {
-  return eventToCore({ ...it }) as unknown as CoreEvent;
+  return eventToCore({ ...it }) as CoreEvent;
 }

@@ -21,7 +21,7 @@ function profileIn(manifest: Manifest): unknown {
 }
 
 function warningsOf(manifest: Manifest): readonly string[] {
-  const draft = { apiVersion: "v1", kind: "Pod", ...manifest } as unknown as Draft<Pod>;
+  const draft = { apiVersion: "v1", kind: "Pod", ...manifest } as Draft<Pod>;
   return applyAppArmorAnnotations(draft);
 }
 

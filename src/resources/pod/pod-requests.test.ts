@@ -9,7 +9,7 @@ function container(requests: Requests, extra: object = {}): object {
 }
 
 function cpuOf(spec: object, status: object = {}): number | undefined {
-  return podRequests({ spec, status } as unknown as Pod).get("cpu");
+  return podRequests({ spec, status } as Pod).get("cpu");
 }
 
 describe("the requests of a pod", () => {

@@ -10,7 +10,7 @@ const probe = new KindProbe(pod);
 
 function build(spec: Manifest = {}): Draft<Pod> {
   const all = { containers: [{ name: "main", image: "a" }], ...spec };
-  return probe.created({ spec: all }) as unknown as Draft<Pod>;
+  return probe.created({ spec: all }) as Draft<Pod>;
 }
 
 /** Errors when the server writes `sent` over `previous`. */

@@ -20,7 +20,7 @@ function build(spec: Manifest = {}, more: Manifest = {}): Draft<Pod> {
   return probe.created({
     ...more,
     spec: { containers: [{ name: "main", image: "a" }], ...spec },
-  }) as unknown as Draft<Pod>;
+  }) as Draft<Pod>;
 }
 
 function problemsOf(

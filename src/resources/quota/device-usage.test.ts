@@ -14,7 +14,7 @@ const FACTS: UsageFacts = {
     ({
       metadata: { name },
       spec: name === "gpu" ? { extendedResourceName: "example.com/gpu" } : {},
-    }) as unknown as DeviceClass,
+    }) as DeviceClass,
   findPod: (_, name) => {
     const asked = { cpu: "1", "example.com/gpu": "2", "deviceclass.resource.kubernetes.io/gpu": "1" };
     const containers = [{ name: "main", resources: { requests: asked } }];
@@ -31,7 +31,7 @@ function usageOfClaim(
   requests: readonly object[],
   facts = FACTS,
 ): Readonly<Record<string, string>> {
-  const claim = { metadata, spec: { devices: { requests } } } as unknown as ResourceClaim;
+  const claim = { metadata, spec: { devices: { requests } } } as ResourceClaim;
   const used = usageOf(claim, CLAIMS, facts);
   return Object.fromEntries([...used].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 }

@@ -26,7 +26,7 @@ export class KindProbe {
   constructor(definition: KindDefinition) {
     this.#definition = definition;
     // Safe: the probe passes only values that the schema of the kind has parsed.
-    this.#rules = definition.rules as unknown as KindRules;
+    this.#rules = definition.rules;
   }
 
   /** The manifest in normal form with defaults. */

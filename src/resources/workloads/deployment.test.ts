@@ -5,7 +5,7 @@ import type { KindRules } from "../rules/kind-rules.ts";
 import { deployment } from "./deployment.ts";
 
 const probe = new KindProbe(deployment);
-const rules = deployment.rules as unknown as KindRules<Deployment>;
+const rules = deployment.rules as KindRules<Deployment>;
 
 const template = (more: Manifest = {}): Manifest => ({
   metadata: { labels: { app: "web" } },

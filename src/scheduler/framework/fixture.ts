@@ -16,7 +16,7 @@ export function makeProfile(snapshot: ClusterSnapshot, nominations = new Nominat
   const context = {
     snapshot,
     loop,
-    cache: (() => NOTHING) as unknown as CacheReader,
+    cache: (() => NOTHING) as CacheReader,
     client: undefined as unknown as Client,
     event: () => undefined,
     write: <T>(send: () => Promise<T>) => send(),

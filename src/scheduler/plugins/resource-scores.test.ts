@@ -32,7 +32,7 @@ function scoreOf(
     status: { allocatable, images },
   } as unknown as Node);
   snapshot.addPod(pod("there", used), "a");
-  const plugin = factory({ snapshot } as unknown as PluginContext);
+  const plugin = factory({ snapshot } as PluginContext);
   return plugin.score?.({ pod: pod("incoming", requests) }, [node])?.score(node);
 }
 

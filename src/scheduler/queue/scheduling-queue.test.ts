@@ -17,7 +17,7 @@ function pod(name: string, { priority = 0, gates = [] as readonly string[], uid 
     metadata: { name, namespace: "default", uid, resourceVersion: "1", creationTimestamp: "" },
     spec: { containers: [], priority, schedulingGates },
     status: {},
-  } as unknown as Pod;
+  } as Pod;
   return podInfo(object, new PodShapes());
 }
 

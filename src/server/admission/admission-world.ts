@@ -123,11 +123,11 @@ function splitPath(path: string): readonly string[] {
 }
 
 function normalForm({ schema }: StoredResource, object: Written): ApiObject {
-  return normal(schema, object).value as unknown as ApiObject;
+  return normal(schema, object).value as ApiObject;
 }
 
 /** Some subresources take objects of another kind. */
 function subresourceForm(resource: StoredResource, object: Written, subresource: string): Draft<ApiObject> {
   const isOwnKind = object.kind === resource.facts.kind || subresource === "";
-  return (isOwnKind ? normalForm(resource, object) : structuredClone(object)) as unknown as Draft<ApiObject>;
+  return (isOwnKind ? normalForm(resource, object) : structuredClone(object)) as Draft<ApiObject>;
 }

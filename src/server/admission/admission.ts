@@ -215,11 +215,11 @@ export class AdmissionPass implements ShownOwners {
   /** Admission of an object that is sent to a subresource and never stored: only plugins change or judge it. */
   admit<T extends ApiObject>(object: T, previous?: T): Soon<T> {
     const admitted = this.mutate(
-      object as unknown as Draft<ApiObject>,
+      object as Draft<ApiObject>,
       (changed) => changed as Draft<ApiObject>,
       previous,
     );
-    return whenDone(admitted, (next) => whenDone(this.validate(next, previous), () => next as unknown as T));
+    return whenDone(admitted, (next) => whenDone(this.validate(next, previous), () => next as T));
   }
 
   /** Runs the plugins again after a policy changed the object, so that earlier plugins see the change. */

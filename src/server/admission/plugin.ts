@@ -99,5 +99,5 @@ export interface AdmissionPlugin<T extends ApiObject = ApiObject> {
 
 /** Widens a plugin for one kind to any kind. Its interests select the kind. */
 export function definePlugin<T extends ApiObject>(plugin: AdmissionPlugin<T>): AdmissionPlugin {
-  return plugin as unknown as AdmissionPlugin;
+  return plugin;
 }

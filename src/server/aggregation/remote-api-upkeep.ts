@@ -4,7 +4,6 @@
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { APIService } from "../../api/generated/types/apiregistration-v1.ts";
-import type { JsonObject } from "../../api/json/json-object.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -198,7 +197,7 @@ export class RemoteApiUpkeep {
     if (conditions === before) return;
     const next = { ...live, status: { ...live.status, conditions } };
     try {
-      await this.#writer.update(place, next as unknown as JsonObject, "status");
+      await this.#writer.update(place, next, "status");
     } catch (error) {
       // Another writer was faster, and the watch will deliver its change.
       if (!isApiError(error, "Conflict") && !isApiError(error, "NotFound")) throw error;

@@ -165,5 +165,5 @@ function restored(found: unknown, original: ApiObject, { apiVersion, fail, at }:
     ...(isJsonObject(labels) && { labels }),
     ...(isJsonObject(annotations) && { annotations }),
   };
-  return { ...found, metadata: next } as unknown as ApiObject;
+  return { ...found, metadata: next } as ApiObject;
 }

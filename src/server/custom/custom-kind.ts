@@ -6,7 +6,6 @@ import type {
   CustomResourceDefinition,
   JSONSchemaProps,
 } from "../../api/generated/types/apiextensions-v1.ts";
-import type { JsonObject } from "../../api/json/json-object.ts";
 import { apiVersionOf } from "../../api/schema/resource-facts.ts";
 import type { ResourceFacts } from "../../api/schema/resource-facts.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
@@ -240,7 +239,7 @@ function readyIn(
 function moved(object: ApiObject, { apiVersion, compiled, converted }: ConvertedTarget): ApiObject {
   const isSame = object.apiVersion === apiVersion;
   const renamed = isSame ? object : (converted?.find(object) ?? { ...object, apiVersion });
-  return shapeObject(compiled.structural, renamed as unknown as JsonObject).value as unknown as ApiObject;
+  return shapeObject(compiled.structural, renamed).value as ApiObject;
 }
 
 /** The resource with its objects as stored, without conversion. */

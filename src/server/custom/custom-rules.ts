@@ -46,7 +46,7 @@ function statusOf(object: ApiObject): unknown {
 }
 
 function fillIn(schema: Structural, draft: Draft<ApiObject>): void {
-  const fields = draft as unknown as Record<string, unknown>;
+  const fields = draft as Record<string, unknown>;
   const filled = withDefaults(schema, fields, new BodyWork()) as JsonObject;
   if (filled === fields) return;
   for (const key of Object.keys(filled)) if (filled[key] !== fields[key]) setOwn(fields, key, filled[key]);
@@ -123,7 +123,7 @@ function scaleRules(scale: NonNullable<VersionOutline["scale"]>): ScaleRules<Api
       const text = selector.length === 0 ? "" : memberAt(object, selector);
       return typeof text === "string" ? text : "";
     },
-    setReplicas: (draft, count) => setMember(draft as unknown as Record<string, unknown>, replicas, count),
+    setReplicas: (draft, count) => setMember(draft, replicas, count),
   };
 }
 

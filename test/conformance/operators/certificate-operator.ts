@@ -118,7 +118,7 @@ export const certificateHooks: Readonly<Record<string, Behaviour>> = {
     return { patch: [{ op: "add", path: "/metadata/annotations", value: annotations }] };
   },
   "/validate": ({ object }) => {
-    const names = (object?.["spec"]?.["dnsNames"] ?? []) as unknown as readonly string[];
+    const names = (object?.["spec"]?.["dnsNames"] ?? []) as readonly string[];
     const foreign = names.filter((name) => name.endsWith(".example.invalid"));
     if (foreign.length === 0) return {};
     return {

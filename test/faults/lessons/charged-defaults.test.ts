@@ -11,7 +11,7 @@ import { type KindSample, kindSamples, listsAndMaps, placeText, withValue } from
 function rulesOf({ facts }: KindSample): KindRules | undefined {
   const apiVersion = apiVersionOf(facts);
   const found = kinds.find((kind) => kind.apiVersion === apiVersion && kind.kind === facts.kind);
-  return found?.rules as unknown as KindRules | undefined;
+  return found?.rules as KindRules | undefined;
 }
 
 function countValues(value: unknown): number {
@@ -22,7 +22,7 @@ function countValues(value: unknown): number {
 /** Number of values of an object at validation. */
 function valuesOf(object: unknown, { schema }: KindSample, rules: KindRules | undefined): number {
   const draft = cloneJson(toNormalForm(schema, object).value);
-  rules?.defaults?.(draft as unknown as Draft<ApiObject>);
+  rules?.defaults?.(draft as Draft<ApiObject>);
   return countValues(draft);
 }
 

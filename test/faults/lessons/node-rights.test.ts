@@ -124,7 +124,7 @@ describe("a node", () => {
         const { body: found } = await made(api.send("GET", `${NODES}/n1`));
 
         // Refused, or without effect where the endpoint does not write that metadata.
-        const metadata = found["metadata"] as unknown as { ownerReferences?: unknown; labels?: object };
+        const metadata = found["metadata"] as { ownerReferences?: unknown; labels?: object };
         expect([reply.code, metadata.ownerReferences]).toEqual([reply.code < 300 ? 200 : 403, undefined]);
         expect(Object.keys(metadata.labels ?? {})).not.toContain("node-restriction.kubernetes.io/tenant");
       }

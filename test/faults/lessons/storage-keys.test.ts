@@ -114,7 +114,7 @@ describe("a token to go on with", () => {
       const token = Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv, start })).toString("base64url");
       const { code, body } = await api.send("GET", `${MAPS}?limit=500&continue=${token}`);
 
-      const items = (body["items"] ?? []) as unknown as readonly ReplyBody[];
+      const items = (body["items"] ?? []) as readonly ReplyBody[];
       const found = items.map((item) => `${text(item["kind"])}/${text(item["metadata"]?.["name"])}`);
       expect([[], ["/a"], ["ConfigMap/a"]]).toContainEqual(found);
       expect([200, 400, 410, 504]).toContain(code);

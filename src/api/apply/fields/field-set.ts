@@ -241,7 +241,7 @@ function parseNode(value: unknown, depth: number): FieldSet {
     if (element !== undefined) node[element] = child;
   }
   const sorted = sortedSet(node[SELF] !== undefined && Object.keys(node).length === 1 ? MEMBER : node);
-  return isSame && sorted === node ? (value as unknown as FieldSet) : sorted;
+  return isSame && sorted === node ? (value as FieldSet) : sorted;
 }
 
 function parseChild(key: string, value: unknown, depth: number): FieldSet {

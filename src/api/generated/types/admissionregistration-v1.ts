@@ -2,43 +2,43 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { Condition, LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface ApplyConfiguration {
+export type ApplyConfiguration = {
   readonly expression?: string;
-}
+};
 
-export interface AuditAnnotation {
+export type AuditAnnotation = {
   readonly key: string;
   readonly valueExpression: string;
-}
+};
 
-export interface ExpressionWarning {
+export type ExpressionWarning = {
   readonly fieldRef: string;
   readonly warning: string;
-}
+};
 
-export interface JSONPatch {
+export type JSONPatch = {
   readonly expression?: string;
-}
+};
 
-export interface MatchCondition {
+export type MatchCondition = {
   readonly expression: string;
   readonly name: string;
-}
+};
 
-export interface MatchResources {
+export type MatchResources = {
   readonly excludeResourceRules?: readonly NamedRuleWithOperations[];
   readonly matchPolicy?: "Equivalent" | "Exact";
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;
   readonly resourceRules?: readonly NamedRuleWithOperations[];
-}
+};
 
-export interface MutatingAdmissionPolicy {
+export type MutatingAdmissionPolicy = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "MutatingAdmissionPolicy";
   readonly metadata: StoredMeta;
   readonly spec: MutatingAdmissionPolicySpec;
-}
+};
 export const MutatingAdmissionPolicy: ResourceType<MutatingAdmissionPolicy> = {
   apiVersion: "admissionregistration.k8s.io/v1",
   kind: "MutatingAdmissionPolicy",
@@ -46,12 +46,12 @@ export const MutatingAdmissionPolicy: ResourceType<MutatingAdmissionPolicy> = {
   namespaced: false,
 };
 
-export interface MutatingAdmissionPolicyBinding {
+export type MutatingAdmissionPolicyBinding = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "MutatingAdmissionPolicyBinding";
   readonly metadata: StoredMeta;
   readonly spec: MutatingAdmissionPolicyBindingSpec;
-}
+};
 export const MutatingAdmissionPolicyBinding: ResourceType<MutatingAdmissionPolicyBinding> = {
   apiVersion: "admissionregistration.k8s.io/v1",
   kind: "MutatingAdmissionPolicyBinding",
@@ -59,27 +59,27 @@ export const MutatingAdmissionPolicyBinding: ResourceType<MutatingAdmissionPolic
   namespaced: false,
 };
 
-export interface MutatingAdmissionPolicyBindingList {
+export type MutatingAdmissionPolicyBindingList = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly items: readonly MutatingAdmissionPolicyBinding[];
   readonly kind: "MutatingAdmissionPolicyBindingList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface MutatingAdmissionPolicyBindingSpec {
+export type MutatingAdmissionPolicyBindingSpec = {
   readonly matchResources?: MatchResources;
   readonly paramRef?: ParamRef;
   readonly policyName?: string;
-}
+};
 
-export interface MutatingAdmissionPolicyList {
+export type MutatingAdmissionPolicyList = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly items: readonly MutatingAdmissionPolicy[];
   readonly kind: "MutatingAdmissionPolicyList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface MutatingAdmissionPolicySpec {
+export type MutatingAdmissionPolicySpec = {
   readonly failurePolicy?: "Fail" | "Ignore";
   readonly matchConditions?: readonly MatchCondition[];
   readonly matchConstraints?: MatchResources;
@@ -87,9 +87,9 @@ export interface MutatingAdmissionPolicySpec {
   readonly paramKind?: ParamKind;
   readonly reinvocationPolicy?: "IfNeeded" | "Never";
   readonly variables?: readonly Variable[];
-}
+};
 
-export interface MutatingWebhook {
+export type MutatingWebhook = {
   readonly admissionReviewVersions: readonly string[];
   readonly clientConfig: WebhookClientConfig;
   readonly failurePolicy?: "Fail" | "Ignore";
@@ -102,14 +102,14 @@ export interface MutatingWebhook {
   readonly rules?: readonly RuleWithOperations[];
   readonly sideEffects: "None" | "NoneOnDryRun" | "Some" | "Unknown";
   readonly timeoutSeconds?: number;
-}
+};
 
-export interface MutatingWebhookConfiguration {
+export type MutatingWebhookConfiguration = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "MutatingWebhookConfiguration";
   readonly metadata: StoredMeta;
   readonly webhooks?: readonly MutatingWebhook[];
-}
+};
 export const MutatingWebhookConfiguration: ResourceType<MutatingWebhookConfiguration> = {
   apiVersion: "admissionregistration.k8s.io/v1",
   kind: "MutatingWebhookConfiguration",
@@ -117,66 +117,66 @@ export const MutatingWebhookConfiguration: ResourceType<MutatingWebhookConfigura
   namespaced: false,
 };
 
-export interface MutatingWebhookConfigurationList {
+export type MutatingWebhookConfigurationList = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly items: readonly MutatingWebhookConfiguration[];
   readonly kind: "MutatingWebhookConfigurationList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface Mutation {
+export type Mutation = {
   readonly applyConfiguration?: ApplyConfiguration;
   readonly jsonPatch?: JSONPatch;
   readonly patchType: "ApplyConfiguration" | "JSONPatch";
-}
+};
 
-export interface NamedRuleWithOperations {
+export type NamedRuleWithOperations = {
   readonly apiGroups?: readonly string[];
   readonly apiVersions?: readonly string[];
   readonly operations?: readonly ("*" | "CONNECT" | "CREATE" | "DELETE" | "UPDATE")[];
   readonly resourceNames?: readonly string[];
   readonly resources?: readonly string[];
   readonly scope?: "*" | "Cluster" | "Namespaced";
-}
+};
 
-export interface ParamKind {
+export type ParamKind = {
   readonly apiVersion?: string;
   readonly kind?: string;
-}
+};
 
-export interface ParamRef {
+export type ParamRef = {
   readonly name?: string;
   readonly namespace?: string;
   readonly parameterNotFoundAction?: string;
   readonly selector?: LabelSelector;
-}
+};
 
-export interface RuleWithOperations {
+export type RuleWithOperations = {
   readonly apiGroups?: readonly string[];
   readonly apiVersions?: readonly string[];
   readonly operations?: readonly ("*" | "CONNECT" | "CREATE" | "DELETE" | "UPDATE")[];
   readonly resources?: readonly string[];
   readonly scope?: "*" | "Cluster" | "Namespaced";
-}
+};
 
-export interface ServiceReference {
+export type ServiceReference = {
   readonly name: string;
   readonly namespace: string;
   readonly path?: string;
   readonly port?: number;
-}
+};
 
-export interface TypeChecking {
+export type TypeChecking = {
   readonly expressionWarnings?: readonly ExpressionWarning[];
-}
+};
 
-export interface ValidatingAdmissionPolicy {
+export type ValidatingAdmissionPolicy = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "ValidatingAdmissionPolicy";
   readonly metadata: StoredMeta;
   readonly spec: ValidatingAdmissionPolicySpec;
   readonly status: ValidatingAdmissionPolicyStatus;
-}
+};
 export const ValidatingAdmissionPolicy: ResourceType<ValidatingAdmissionPolicy> = {
   apiVersion: "admissionregistration.k8s.io/v1",
   kind: "ValidatingAdmissionPolicy",
@@ -184,12 +184,12 @@ export const ValidatingAdmissionPolicy: ResourceType<ValidatingAdmissionPolicy> 
   namespaced: false,
 };
 
-export interface ValidatingAdmissionPolicyBinding {
+export type ValidatingAdmissionPolicyBinding = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "ValidatingAdmissionPolicyBinding";
   readonly metadata: StoredMeta;
   readonly spec: ValidatingAdmissionPolicyBindingSpec;
-}
+};
 export const ValidatingAdmissionPolicyBinding: ResourceType<ValidatingAdmissionPolicyBinding> = {
   apiVersion: "admissionregistration.k8s.io/v1",
   kind: "ValidatingAdmissionPolicyBinding",
@@ -197,28 +197,28 @@ export const ValidatingAdmissionPolicyBinding: ResourceType<ValidatingAdmissionP
   namespaced: false,
 };
 
-export interface ValidatingAdmissionPolicyBindingList {
+export type ValidatingAdmissionPolicyBindingList = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly items: readonly ValidatingAdmissionPolicyBinding[];
   readonly kind: "ValidatingAdmissionPolicyBindingList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ValidatingAdmissionPolicyBindingSpec {
+export type ValidatingAdmissionPolicyBindingSpec = {
   readonly matchResources?: MatchResources;
   readonly paramRef?: ParamRef;
   readonly policyName?: string;
   readonly validationActions?: readonly ("Audit" | "Deny" | "Warn")[];
-}
+};
 
-export interface ValidatingAdmissionPolicyList {
+export type ValidatingAdmissionPolicyList = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly items: readonly ValidatingAdmissionPolicy[];
   readonly kind: "ValidatingAdmissionPolicyList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ValidatingAdmissionPolicySpec {
+export type ValidatingAdmissionPolicySpec = {
   readonly auditAnnotations?: readonly AuditAnnotation[];
   readonly failurePolicy?: "Fail" | "Ignore";
   readonly matchConditions?: readonly MatchCondition[];
@@ -226,15 +226,15 @@ export interface ValidatingAdmissionPolicySpec {
   readonly paramKind?: ParamKind;
   readonly validations?: readonly Validation[];
   readonly variables?: readonly Variable[];
-}
+};
 
-export interface ValidatingAdmissionPolicyStatus {
+export type ValidatingAdmissionPolicyStatus = {
   readonly conditions?: readonly Condition[];
   readonly observedGeneration?: number;
   readonly typeChecking?: TypeChecking;
-}
+};
 
-export interface ValidatingWebhook {
+export type ValidatingWebhook = {
   readonly admissionReviewVersions: readonly string[];
   readonly clientConfig: WebhookClientConfig;
   readonly failurePolicy?: "Fail" | "Ignore";
@@ -246,14 +246,14 @@ export interface ValidatingWebhook {
   readonly rules?: readonly RuleWithOperations[];
   readonly sideEffects: "None" | "NoneOnDryRun" | "Some" | "Unknown";
   readonly timeoutSeconds?: number;
-}
+};
 
-export interface ValidatingWebhookConfiguration {
+export type ValidatingWebhookConfiguration = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "ValidatingWebhookConfiguration";
   readonly metadata: StoredMeta;
   readonly webhooks?: readonly ValidatingWebhook[];
-}
+};
 export const ValidatingWebhookConfiguration: ResourceType<ValidatingWebhookConfiguration> = {
   apiVersion: "admissionregistration.k8s.io/v1",
   kind: "ValidatingWebhookConfiguration",
@@ -261,27 +261,27 @@ export const ValidatingWebhookConfiguration: ResourceType<ValidatingWebhookConfi
   namespaced: false,
 };
 
-export interface ValidatingWebhookConfigurationList {
+export type ValidatingWebhookConfigurationList = {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly items: readonly ValidatingWebhookConfiguration[];
   readonly kind: "ValidatingWebhookConfigurationList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface Validation {
+export type Validation = {
   readonly expression: string;
   readonly message?: string;
   readonly messageExpression?: string;
   readonly reason?: string;
-}
+};
 
-export interface Variable {
+export type Variable = {
   readonly expression: string;
   readonly name: string;
-}
+};
 
-export interface WebhookClientConfig {
+export type WebhookClientConfig = {
   readonly caBundle?: string;
   readonly service?: ServiceReference;
   readonly url?: string;
-}
+};

@@ -2,33 +2,33 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface ApplyConfiguration {
+export type ApplyConfiguration = {
   readonly expression?: string;
-}
+};
 
-export interface JSONPatch {
+export type JSONPatch = {
   readonly expression?: string;
-}
+};
 
-export interface MatchCondition {
+export type MatchCondition = {
   readonly expression: string;
   readonly name: string;
-}
+};
 
-export interface MatchResources {
+export type MatchResources = {
   readonly excludeResourceRules?: readonly NamedRuleWithOperations[];
   readonly matchPolicy?: "Equivalent" | "Exact";
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;
   readonly resourceRules?: readonly NamedRuleWithOperations[];
-}
+};
 
-export interface MutatingAdmissionPolicy {
+export type MutatingAdmissionPolicy = {
   readonly apiVersion: "admissionregistration.k8s.io/v1alpha1";
   readonly kind: "MutatingAdmissionPolicy";
   readonly metadata: StoredMeta;
   readonly spec: MutatingAdmissionPolicySpec;
-}
+};
 export const MutatingAdmissionPolicy: ResourceType<MutatingAdmissionPolicy> = {
   apiVersion: "admissionregistration.k8s.io/v1alpha1",
   kind: "MutatingAdmissionPolicy",
@@ -36,12 +36,12 @@ export const MutatingAdmissionPolicy: ResourceType<MutatingAdmissionPolicy> = {
   namespaced: false,
 };
 
-export interface MutatingAdmissionPolicyBinding {
+export type MutatingAdmissionPolicyBinding = {
   readonly apiVersion: "admissionregistration.k8s.io/v1alpha1";
   readonly kind: "MutatingAdmissionPolicyBinding";
   readonly metadata: StoredMeta;
   readonly spec: MutatingAdmissionPolicyBindingSpec;
-}
+};
 export const MutatingAdmissionPolicyBinding: ResourceType<MutatingAdmissionPolicyBinding> = {
   apiVersion: "admissionregistration.k8s.io/v1alpha1",
   kind: "MutatingAdmissionPolicyBinding",
@@ -49,27 +49,27 @@ export const MutatingAdmissionPolicyBinding: ResourceType<MutatingAdmissionPolic
   namespaced: false,
 };
 
-export interface MutatingAdmissionPolicyBindingList {
+export type MutatingAdmissionPolicyBindingList = {
   readonly apiVersion: "admissionregistration.k8s.io/v1alpha1";
   readonly items: readonly MutatingAdmissionPolicyBinding[];
   readonly kind: "MutatingAdmissionPolicyBindingList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface MutatingAdmissionPolicyBindingSpec {
+export type MutatingAdmissionPolicyBindingSpec = {
   readonly matchResources?: MatchResources;
   readonly paramRef?: ParamRef;
   readonly policyName?: string;
-}
+};
 
-export interface MutatingAdmissionPolicyList {
+export type MutatingAdmissionPolicyList = {
   readonly apiVersion: "admissionregistration.k8s.io/v1alpha1";
   readonly items: readonly MutatingAdmissionPolicy[];
   readonly kind: "MutatingAdmissionPolicyList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface MutatingAdmissionPolicySpec {
+export type MutatingAdmissionPolicySpec = {
   readonly failurePolicy?: "Fail" | "Ignore";
   readonly matchConditions?: readonly MatchCondition[];
   readonly matchConstraints?: MatchResources;
@@ -77,36 +77,36 @@ export interface MutatingAdmissionPolicySpec {
   readonly paramKind?: ParamKind;
   readonly reinvocationPolicy?: string;
   readonly variables?: readonly Variable[];
-}
+};
 
-export interface Mutation {
+export type Mutation = {
   readonly applyConfiguration?: ApplyConfiguration;
   readonly jsonPatch?: JSONPatch;
   readonly patchType: "ApplyConfiguration" | "JSONPatch";
-}
+};
 
-export interface NamedRuleWithOperations {
+export type NamedRuleWithOperations = {
   readonly apiGroups?: readonly string[];
   readonly apiVersions?: readonly string[];
   readonly operations?: readonly ("*" | "CONNECT" | "CREATE" | "DELETE" | "UPDATE")[];
   readonly resourceNames?: readonly string[];
   readonly resources?: readonly string[];
   readonly scope?: "*" | "Cluster" | "Namespaced";
-}
+};
 
-export interface ParamKind {
+export type ParamKind = {
   readonly apiVersion?: string;
   readonly kind?: string;
-}
+};
 
-export interface ParamRef {
+export type ParamRef = {
   readonly name?: string;
   readonly namespace?: string;
   readonly parameterNotFoundAction?: "Allow" | "Deny";
   readonly selector?: LabelSelector;
-}
+};
 
-export interface Variable {
+export type Variable = {
   readonly expression: string;
   readonly name: string;
-}
+};

@@ -2,27 +2,27 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface CustomResourceColumnDefinition {
+export type CustomResourceColumnDefinition = {
   readonly description?: string;
   readonly format?: string;
   readonly jsonPath: string;
   readonly name: string;
   readonly priority?: number;
   readonly type: string;
-}
+};
 
-export interface CustomResourceConversion {
+export type CustomResourceConversion = {
   readonly strategy: string;
   readonly webhook?: WebhookConversion;
-}
+};
 
-export interface CustomResourceDefinition {
+export type CustomResourceDefinition = {
   readonly apiVersion: "apiextensions.k8s.io/v1";
   readonly kind: "CustomResourceDefinition";
   readonly metadata: StoredMeta;
   readonly spec: CustomResourceDefinitionSpec;
   readonly status: CustomResourceDefinitionStatus;
-}
+};
 export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -30,48 +30,48 @@ export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = 
   namespaced: false,
 };
 
-export interface CustomResourceDefinitionCondition {
+export type CustomResourceDefinitionCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly observedGeneration?: number;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface CustomResourceDefinitionList {
+export type CustomResourceDefinitionList = {
   readonly apiVersion: "apiextensions.k8s.io/v1";
   readonly items: readonly CustomResourceDefinition[];
   readonly kind: "CustomResourceDefinitionList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface CustomResourceDefinitionNames {
+export type CustomResourceDefinitionNames = {
   readonly categories?: readonly string[];
   readonly kind: string;
   readonly listKind?: string;
   readonly plural: string;
   readonly shortNames?: readonly string[];
   readonly singular?: string;
-}
+};
 
-export interface CustomResourceDefinitionSpec {
+export type CustomResourceDefinitionSpec = {
   readonly conversion?: CustomResourceConversion;
   readonly group: string;
   readonly names: CustomResourceDefinitionNames;
   readonly preserveUnknownFields?: boolean;
   readonly scope: string;
   readonly versions: readonly CustomResourceDefinitionVersion[];
-}
+};
 
-export interface CustomResourceDefinitionStatus {
+export type CustomResourceDefinitionStatus = {
   readonly acceptedNames: CustomResourceDefinitionNames;
   readonly conditions: readonly CustomResourceDefinitionCondition[];
   readonly observedGeneration?: number;
   readonly storedVersions: readonly string[];
-}
+};
 
-export interface CustomResourceDefinitionVersion {
+export type CustomResourceDefinitionVersion = {
   readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[];
   readonly deprecated?: boolean;
   readonly deprecationWarning?: string;
@@ -81,31 +81,31 @@ export interface CustomResourceDefinitionVersion {
   readonly served: boolean;
   readonly storage: boolean;
   readonly subresources?: CustomResourceSubresources;
-}
+};
 
-export interface CustomResourceSubresourceScale {
+export type CustomResourceSubresourceScale = {
   readonly labelSelectorPath?: string;
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
-}
+};
 
-export interface CustomResourceSubresourceStatus {}
+export type CustomResourceSubresourceStatus = {};
 
-export interface CustomResourceSubresources {
+export type CustomResourceSubresources = {
   readonly scale?: CustomResourceSubresourceScale;
   readonly status?: CustomResourceSubresourceStatus;
-}
+};
 
-export interface CustomResourceValidation {
+export type CustomResourceValidation = {
   readonly openAPIV3Schema?: JSONSchemaProps;
-}
+};
 
-export interface ExternalDocumentation {
+export type ExternalDocumentation = {
   readonly description?: string;
   readonly url?: string;
-}
+};
 
-export interface JSONSchemaProps {
+export type JSONSchemaProps = {
   readonly $ref?: string;
   readonly $schema?: string;
   readonly additionalItems?: JSONSchemaProps | boolean;
@@ -150,20 +150,20 @@ export interface JSONSchemaProps {
   readonly "x-kubernetes-map-type"?: string;
   readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
-}
+};
 
-export interface SelectableField {
+export type SelectableField = {
   readonly jsonPath: string;
-}
+};
 
-export interface ServiceReference {
+export type ServiceReference = {
   readonly name: string;
   readonly namespace: string;
   readonly path?: string;
   readonly port?: number;
-}
+};
 
-export interface ValidationRule {
+export type ValidationRule = {
   readonly fieldPath?: string;
   readonly message?: string;
   readonly messageExpression?: string;
@@ -174,15 +174,15 @@ export interface ValidationRule {
     | "FieldValueInvalid"
     | "FieldValueRequired";
   readonly rule: string;
-}
+};
 
-export interface WebhookClientConfig {
+export type WebhookClientConfig = {
   readonly caBundle?: string;
   readonly service?: ServiceReference;
   readonly url?: string;
-}
+};
 
-export interface WebhookConversion {
+export type WebhookConversion = {
   readonly clientConfig?: WebhookClientConfig;
   readonly conversionReviewVersions: readonly string[];
-}
+};

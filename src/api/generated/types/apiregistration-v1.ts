@@ -2,13 +2,13 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface APIService {
+export type APIService = {
   readonly apiVersion: "apiregistration.k8s.io/v1";
   readonly kind: "APIService";
   readonly metadata: StoredMeta;
   readonly spec: APIServiceSpec;
   readonly status: APIServiceStatus;
-}
+};
 export const APIService: ResourceType<APIService> = {
   apiVersion: "apiregistration.k8s.io/v1",
   kind: "APIService",
@@ -16,22 +16,22 @@ export const APIService: ResourceType<APIService> = {
   namespaced: false,
 };
 
-export interface APIServiceCondition {
+export type APIServiceCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface APIServiceList {
+export type APIServiceList = {
   readonly apiVersion: "apiregistration.k8s.io/v1";
   readonly items: readonly APIService[];
   readonly kind: "APIServiceList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface APIServiceSpec {
+export type APIServiceSpec = {
   readonly caBundle?: string;
   readonly group?: string;
   readonly groupPriorityMinimum: number;
@@ -39,14 +39,14 @@ export interface APIServiceSpec {
   readonly service?: ServiceReference;
   readonly version?: string;
   readonly versionPriority: number;
-}
+};
 
-export interface APIServiceStatus {
+export type APIServiceStatus = {
   readonly conditions?: readonly APIServiceCondition[];
-}
+};
 
-export interface ServiceReference {
+export type ServiceReference = {
   readonly name?: string;
   readonly namespace?: string;
   readonly port?: number;
-}
+};

@@ -3,13 +3,13 @@ import type { ResourceType } from "../../api-object.ts";
 import type { PersistentVolumeClaim, PodTemplateSpec } from "./core-v1.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface ControllerRevision {
+export type ControllerRevision = {
   readonly apiVersion: "apps/v1";
   readonly data?: unknown;
   readonly kind: "ControllerRevision";
   readonly metadata: StoredMeta;
   readonly revision: number;
-}
+};
 export const ControllerRevision: ResourceType<ControllerRevision> = {
   apiVersion: "apps/v1",
   kind: "ControllerRevision",
@@ -17,20 +17,20 @@ export const ControllerRevision: ResourceType<ControllerRevision> = {
   namespaced: true,
 };
 
-export interface ControllerRevisionList {
+export type ControllerRevisionList = {
   readonly apiVersion: "apps/v1";
   readonly items: readonly ControllerRevision[];
   readonly kind: "ControllerRevisionList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface DaemonSet {
+export type DaemonSet = {
   readonly apiVersion: "apps/v1";
   readonly kind: "DaemonSet";
   readonly metadata: StoredMeta;
   readonly spec: DaemonSetSpec;
   readonly status: DaemonSetStatus;
-}
+};
 export const DaemonSet: ResourceType<DaemonSet> = {
   apiVersion: "apps/v1",
   kind: "DaemonSet",
@@ -38,30 +38,30 @@ export const DaemonSet: ResourceType<DaemonSet> = {
   namespaced: true,
 };
 
-export interface DaemonSetCondition {
+export type DaemonSetCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface DaemonSetList {
+export type DaemonSetList = {
   readonly apiVersion: "apps/v1";
   readonly items: readonly DaemonSet[];
   readonly kind: "DaemonSetList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface DaemonSetSpec {
+export type DaemonSetSpec = {
   readonly minReadySeconds?: number;
   readonly revisionHistoryLimit?: number;
   readonly selector: LabelSelector;
   readonly template: PodTemplateSpec;
   readonly updateStrategy: DaemonSetUpdateStrategy;
-}
+};
 
-export interface DaemonSetStatus {
+export type DaemonSetStatus = {
   readonly collisionCount?: number;
   readonly conditions?: readonly DaemonSetCondition[];
   readonly currentNumberScheduled: number;
@@ -72,20 +72,20 @@ export interface DaemonSetStatus {
   readonly numberUnavailable?: number;
   readonly observedGeneration?: number;
   readonly updatedNumberScheduled?: number;
-}
+};
 
-export interface DaemonSetUpdateStrategy {
+export type DaemonSetUpdateStrategy = {
   readonly rollingUpdate?: RollingUpdateDaemonSet;
   readonly type?: "OnDelete" | "RollingUpdate";
-}
+};
 
-export interface Deployment {
+export type Deployment = {
   readonly apiVersion: "apps/v1";
   readonly kind: "Deployment";
   readonly metadata: StoredMeta;
   readonly spec: DeploymentSpec;
   readonly status: DeploymentStatus;
-}
+};
 export const Deployment: ResourceType<Deployment> = {
   apiVersion: "apps/v1",
   kind: "Deployment",
@@ -93,23 +93,23 @@ export const Deployment: ResourceType<Deployment> = {
   namespaced: true,
 };
 
-export interface DeploymentCondition {
+export type DeploymentCondition = {
   readonly lastTransitionTime?: string;
   readonly lastUpdateTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface DeploymentList {
+export type DeploymentList = {
   readonly apiVersion: "apps/v1";
   readonly items: readonly Deployment[];
   readonly kind: "DeploymentList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface DeploymentSpec {
+export type DeploymentSpec = {
   readonly minReadySeconds?: number;
   readonly paused?: boolean;
   readonly progressDeadlineSeconds?: number;
@@ -118,9 +118,9 @@ export interface DeploymentSpec {
   readonly selector: LabelSelector;
   readonly strategy: DeploymentStrategy;
   readonly template: PodTemplateSpec;
-}
+};
 
-export interface DeploymentStatus {
+export type DeploymentStatus = {
   readonly availableReplicas?: number;
   readonly collisionCount?: number;
   readonly conditions?: readonly DeploymentCondition[];
@@ -130,20 +130,20 @@ export interface DeploymentStatus {
   readonly terminatingReplicas?: number;
   readonly unavailableReplicas?: number;
   readonly updatedReplicas?: number;
-}
+};
 
-export interface DeploymentStrategy {
+export type DeploymentStrategy = {
   readonly rollingUpdate?: RollingUpdateDeployment;
   readonly type?: "Recreate" | "RollingUpdate";
-}
+};
 
-export interface ReplicaSet {
+export type ReplicaSet = {
   readonly apiVersion: "apps/v1";
   readonly kind: "ReplicaSet";
   readonly metadata: StoredMeta;
   readonly spec: ReplicaSetSpec;
   readonly status: ReplicaSetStatus;
-}
+};
 export const ReplicaSet: ResourceType<ReplicaSet> = {
   apiVersion: "apps/v1",
   kind: "ReplicaSet",
@@ -151,29 +151,29 @@ export const ReplicaSet: ResourceType<ReplicaSet> = {
   namespaced: true,
 };
 
-export interface ReplicaSetCondition {
+export type ReplicaSetCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface ReplicaSetList {
+export type ReplicaSetList = {
   readonly apiVersion: "apps/v1";
   readonly items: readonly ReplicaSet[];
   readonly kind: "ReplicaSetList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ReplicaSetSpec {
+export type ReplicaSetSpec = {
   readonly minReadySeconds?: number;
   readonly replicas?: number;
   readonly selector: LabelSelector;
   readonly template: PodTemplateSpec;
-}
+};
 
-export interface ReplicaSetStatus {
+export type ReplicaSetStatus = {
   readonly availableReplicas?: number;
   readonly conditions?: readonly ReplicaSetCondition[];
   readonly fullyLabeledReplicas?: number;
@@ -181,30 +181,30 @@ export interface ReplicaSetStatus {
   readonly readyReplicas?: number;
   readonly replicas: number;
   readonly terminatingReplicas?: number;
-}
+};
 
-export interface RollingUpdateDaemonSet {
+export type RollingUpdateDaemonSet = {
   readonly maxSurge?: number | string;
   readonly maxUnavailable?: number | string;
-}
+};
 
-export interface RollingUpdateDeployment {
+export type RollingUpdateDeployment = {
   readonly maxSurge?: number | string;
   readonly maxUnavailable?: number | string;
-}
+};
 
-export interface RollingUpdateStatefulSetStrategy {
+export type RollingUpdateStatefulSetStrategy = {
   readonly maxUnavailable?: number | string;
   readonly partition?: number;
-}
+};
 
-export interface StatefulSet {
+export type StatefulSet = {
   readonly apiVersion: "apps/v1";
   readonly kind: "StatefulSet";
   readonly metadata: StoredMeta;
   readonly spec: StatefulSetSpec;
   readonly status: StatefulSetStatus;
-}
+};
 export const StatefulSet: ResourceType<StatefulSet> = {
   apiVersion: "apps/v1",
   kind: "StatefulSet",
@@ -212,31 +212,31 @@ export const StatefulSet: ResourceType<StatefulSet> = {
   namespaced: true,
 };
 
-export interface StatefulSetCondition {
+export type StatefulSetCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface StatefulSetList {
+export type StatefulSetList = {
   readonly apiVersion: "apps/v1";
   readonly items: readonly StatefulSet[];
   readonly kind: "StatefulSetList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface StatefulSetOrdinals {
+export type StatefulSetOrdinals = {
   readonly start: number;
-}
+};
 
-export interface StatefulSetPersistentVolumeClaimRetentionPolicy {
+export type StatefulSetPersistentVolumeClaimRetentionPolicy = {
   readonly whenDeleted?: string;
   readonly whenScaled?: string;
-}
+};
 
-export interface StatefulSetSpec {
+export type StatefulSetSpec = {
   readonly minReadySeconds?: number;
   readonly ordinals?: StatefulSetOrdinals;
   readonly persistentVolumeClaimRetentionPolicy?: StatefulSetPersistentVolumeClaimRetentionPolicy;
@@ -248,9 +248,9 @@ export interface StatefulSetSpec {
   readonly template: PodTemplateSpec;
   readonly updateStrategy: StatefulSetUpdateStrategy;
   readonly volumeClaimTemplates?: readonly PersistentVolumeClaim[];
-}
+};
 
-export interface StatefulSetStatus {
+export type StatefulSetStatus = {
   readonly availableReplicas: number;
   readonly collisionCount?: number;
   readonly conditions?: readonly StatefulSetCondition[];
@@ -261,9 +261,9 @@ export interface StatefulSetStatus {
   readonly replicas: number;
   readonly updateRevision?: string;
   readonly updatedReplicas?: number;
-}
+};
 
-export interface StatefulSetUpdateStrategy {
+export type StatefulSetUpdateStrategy = {
   readonly rollingUpdate?: RollingUpdateStatefulSetStrategy;
   readonly type?: "OnDelete" | "RollingUpdate";
-}
+};

@@ -1,35 +1,35 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
 import type { FieldSelectorRequirement, LabelSelectorRequirement, StoredMeta } from "./meta-v1.ts";
 
-export interface FieldSelectorAttributes {
+export type FieldSelectorAttributes = {
   readonly rawSelector?: string;
   readonly requirements?: readonly FieldSelectorRequirement[];
-}
+};
 
-export interface LabelSelectorAttributes {
+export type LabelSelectorAttributes = {
   readonly rawSelector?: string;
   readonly requirements?: readonly LabelSelectorRequirement[];
-}
+};
 
-export interface LocalSubjectAccessReview {
+export type LocalSubjectAccessReview = {
   readonly apiVersion: "authorization.k8s.io/v1";
   readonly kind: "LocalSubjectAccessReview";
   readonly metadata: StoredMeta;
   readonly spec: SubjectAccessReviewSpec;
   readonly status: SubjectAccessReviewStatus;
-}
+};
 
-export interface NonResourceAttributes {
+export type NonResourceAttributes = {
   readonly path?: string;
   readonly verb?: string;
-}
+};
 
-export interface NonResourceRule {
+export type NonResourceRule = {
   readonly nonResourceURLs?: readonly string[];
   readonly verbs: readonly string[];
-}
+};
 
-export interface ResourceAttributes {
+export type ResourceAttributes = {
   readonly fieldSelector?: FieldSelectorAttributes;
   readonly group?: string;
   readonly labelSelector?: LabelSelectorAttributes;
@@ -39,67 +39,67 @@ export interface ResourceAttributes {
   readonly subresource?: string;
   readonly verb?: string;
   readonly version?: string;
-}
+};
 
-export interface ResourceRule {
+export type ResourceRule = {
   readonly apiGroups?: readonly string[];
   readonly resourceNames?: readonly string[];
   readonly resources?: readonly string[];
   readonly verbs: readonly string[];
-}
+};
 
-export interface SelfSubjectAccessReview {
+export type SelfSubjectAccessReview = {
   readonly apiVersion: "authorization.k8s.io/v1";
   readonly kind: "SelfSubjectAccessReview";
   readonly metadata: StoredMeta;
   readonly spec: SelfSubjectAccessReviewSpec;
   readonly status: SubjectAccessReviewStatus;
-}
+};
 
-export interface SelfSubjectAccessReviewSpec {
+export type SelfSubjectAccessReviewSpec = {
   readonly nonResourceAttributes?: NonResourceAttributes;
   readonly resourceAttributes?: ResourceAttributes;
-}
+};
 
-export interface SelfSubjectRulesReview {
+export type SelfSubjectRulesReview = {
   readonly apiVersion: "authorization.k8s.io/v1";
   readonly kind: "SelfSubjectRulesReview";
   readonly metadata: StoredMeta;
   readonly spec: SelfSubjectRulesReviewSpec;
   readonly status: SubjectRulesReviewStatus;
-}
+};
 
-export interface SelfSubjectRulesReviewSpec {
+export type SelfSubjectRulesReviewSpec = {
   readonly namespace?: string;
-}
+};
 
-export interface SubjectAccessReview {
+export type SubjectAccessReview = {
   readonly apiVersion: "authorization.k8s.io/v1";
   readonly kind: "SubjectAccessReview";
   readonly metadata: StoredMeta;
   readonly spec: SubjectAccessReviewSpec;
   readonly status: SubjectAccessReviewStatus;
-}
+};
 
-export interface SubjectAccessReviewSpec {
+export type SubjectAccessReviewSpec = {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
   readonly groups?: readonly string[];
   readonly nonResourceAttributes?: NonResourceAttributes;
   readonly resourceAttributes?: ResourceAttributes;
   readonly uid?: string;
   readonly user?: string;
-}
+};
 
-export interface SubjectAccessReviewStatus {
+export type SubjectAccessReviewStatus = {
   readonly allowed: boolean;
   readonly denied?: boolean;
   readonly evaluationError?: string;
   readonly reason?: string;
-}
+};
 
-export interface SubjectRulesReviewStatus {
+export type SubjectRulesReviewStatus = {
   readonly evaluationError?: string;
   readonly incomplete: boolean;
   readonly nonResourceRules: readonly NonResourceRule[];
   readonly resourceRules: readonly ResourceRule[];
-}
+};

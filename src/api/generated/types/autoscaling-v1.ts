@@ -2,19 +2,19 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface CrossVersionObjectReference {
+export type CrossVersionObjectReference = {
   readonly apiVersion?: string;
   readonly kind: string;
   readonly name: string;
-}
+};
 
-export interface HorizontalPodAutoscaler {
+export type HorizontalPodAutoscaler = {
   readonly apiVersion: "autoscaling/v1";
   readonly kind: "HorizontalPodAutoscaler";
   readonly metadata: StoredMeta;
   readonly spec: HorizontalPodAutoscalerSpec;
   readonly status: HorizontalPodAutoscalerStatus;
-}
+};
 export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = {
   apiVersion: "autoscaling/v1",
   kind: "HorizontalPodAutoscaler",
@@ -22,41 +22,41 @@ export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = {
   namespaced: true,
 };
 
-export interface HorizontalPodAutoscalerList {
+export type HorizontalPodAutoscalerList = {
   readonly apiVersion: "autoscaling/v1";
   readonly items: readonly HorizontalPodAutoscaler[];
   readonly kind: "HorizontalPodAutoscalerList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface HorizontalPodAutoscalerSpec {
+export type HorizontalPodAutoscalerSpec = {
   readonly maxReplicas: number;
   readonly minReplicas?: number;
   readonly scaleTargetRef: CrossVersionObjectReference;
   readonly targetCPUUtilizationPercentage?: number;
-}
+};
 
-export interface HorizontalPodAutoscalerStatus {
+export type HorizontalPodAutoscalerStatus = {
   readonly currentCPUUtilizationPercentage?: number;
   readonly currentReplicas: number;
   readonly desiredReplicas: number;
   readonly lastScaleTime?: string;
   readonly observedGeneration?: number;
-}
+};
 
-export interface Scale {
+export type Scale = {
   readonly apiVersion: "autoscaling/v1";
   readonly kind: "Scale";
   readonly metadata: StoredMeta;
   readonly spec: ScaleSpec;
   readonly status: ScaleStatus;
-}
+};
 
-export interface ScaleSpec {
+export type ScaleSpec = {
   readonly replicas?: number;
-}
+};
 
-export interface ScaleStatus {
+export type ScaleStatus = {
   readonly replicas: number;
   readonly selector?: string;
-}
+};

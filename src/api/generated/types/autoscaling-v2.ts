@@ -2,54 +2,54 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface ContainerResourceMetricSource {
+export type ContainerResourceMetricSource = {
   readonly container: string;
   readonly name: string;
   readonly target: MetricTarget;
-}
+};
 
-export interface ContainerResourceMetricStatus {
+export type ContainerResourceMetricStatus = {
   readonly container: string;
   readonly current: MetricValueStatus;
   readonly name: string;
-}
+};
 
-export interface CrossVersionObjectReference {
+export type CrossVersionObjectReference = {
   readonly apiVersion?: string;
   readonly kind: string;
   readonly name: string;
-}
+};
 
-export interface ExternalMetricSource {
+export type ExternalMetricSource = {
   readonly metric: MetricIdentifier;
   readonly target: MetricTarget;
-}
+};
 
-export interface ExternalMetricStatus {
+export type ExternalMetricStatus = {
   readonly current: MetricValueStatus;
   readonly metric: MetricIdentifier;
-}
+};
 
-export interface HPAScalingPolicy {
+export type HPAScalingPolicy = {
   readonly periodSeconds: number;
   readonly type: string;
   readonly value: number;
-}
+};
 
-export interface HPAScalingRules {
+export type HPAScalingRules = {
   readonly policies?: readonly HPAScalingPolicy[];
   readonly selectPolicy?: string;
   readonly stabilizationWindowSeconds?: number;
   readonly tolerance?: string;
-}
+};
 
-export interface HorizontalPodAutoscaler {
+export type HorizontalPodAutoscaler = {
   readonly apiVersion: "autoscaling/v2";
   readonly kind: "HorizontalPodAutoscaler";
   readonly metadata: StoredMeta;
   readonly spec: HorizontalPodAutoscalerSpec;
   readonly status: HorizontalPodAutoscalerStatus;
-}
+};
 export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = {
   apiVersion: "autoscaling/v2",
   kind: "HorizontalPodAutoscaler",
@@ -57,107 +57,107 @@ export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = {
   namespaced: true,
 };
 
-export interface HorizontalPodAutoscalerBehavior {
+export type HorizontalPodAutoscalerBehavior = {
   readonly scaleDown?: HPAScalingRules;
   readonly scaleUp?: HPAScalingRules;
-}
+};
 
-export interface HorizontalPodAutoscalerCondition {
+export type HorizontalPodAutoscalerCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface HorizontalPodAutoscalerList {
+export type HorizontalPodAutoscalerList = {
   readonly apiVersion: "autoscaling/v2";
   readonly items: readonly HorizontalPodAutoscaler[];
   readonly kind: "HorizontalPodAutoscalerList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface HorizontalPodAutoscalerSpec {
+export type HorizontalPodAutoscalerSpec = {
   readonly behavior?: HorizontalPodAutoscalerBehavior;
   readonly maxReplicas: number;
   readonly metrics?: readonly MetricSpec[];
   readonly minReplicas?: number;
   readonly scaleTargetRef: CrossVersionObjectReference;
-}
+};
 
-export interface HorizontalPodAutoscalerStatus {
+export type HorizontalPodAutoscalerStatus = {
   readonly conditions?: readonly HorizontalPodAutoscalerCondition[];
   readonly currentMetrics: readonly MetricStatus[];
   readonly currentReplicas?: number;
   readonly desiredReplicas: number;
   readonly lastScaleTime?: string;
   readonly observedGeneration?: number;
-}
+};
 
-export interface MetricIdentifier {
+export type MetricIdentifier = {
   readonly name: string;
   readonly selector?: LabelSelector;
-}
+};
 
-export interface MetricSpec {
+export type MetricSpec = {
   readonly containerResource?: ContainerResourceMetricSource;
   readonly external?: ExternalMetricSource;
   readonly object?: ObjectMetricSource;
   readonly pods?: PodsMetricSource;
   readonly resource?: ResourceMetricSource;
   readonly type: string;
-}
+};
 
-export interface MetricStatus {
+export type MetricStatus = {
   readonly containerResource?: ContainerResourceMetricStatus;
   readonly external?: ExternalMetricStatus;
   readonly object?: ObjectMetricStatus;
   readonly pods?: PodsMetricStatus;
   readonly resource?: ResourceMetricStatus;
   readonly type: string;
-}
+};
 
-export interface MetricTarget {
+export type MetricTarget = {
   readonly averageUtilization?: number;
   readonly averageValue?: string;
   readonly type: string;
   readonly value?: string;
-}
+};
 
-export interface MetricValueStatus {
+export type MetricValueStatus = {
   readonly averageUtilization?: number;
   readonly averageValue?: string;
   readonly value?: string;
-}
+};
 
-export interface ObjectMetricSource {
+export type ObjectMetricSource = {
   readonly describedObject: CrossVersionObjectReference;
   readonly metric: MetricIdentifier;
   readonly target: MetricTarget;
-}
+};
 
-export interface ObjectMetricStatus {
+export type ObjectMetricStatus = {
   readonly current: MetricValueStatus;
   readonly describedObject: CrossVersionObjectReference;
   readonly metric: MetricIdentifier;
-}
+};
 
-export interface PodsMetricSource {
+export type PodsMetricSource = {
   readonly metric: MetricIdentifier;
   readonly target: MetricTarget;
-}
+};
 
-export interface PodsMetricStatus {
+export type PodsMetricStatus = {
   readonly current: MetricValueStatus;
   readonly metric: MetricIdentifier;
-}
+};
 
-export interface ResourceMetricSource {
+export type ResourceMetricSource = {
   readonly name: string;
   readonly target: MetricTarget;
-}
+};
 
-export interface ResourceMetricStatus {
+export type ResourceMetricStatus = {
   readonly current: MetricValueStatus;
   readonly name: string;
-}
+};

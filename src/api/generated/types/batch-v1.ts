@@ -3,13 +3,13 @@ import type { ResourceType } from "../../api-object.ts";
 import type { ObjectReference, PodTemplateSpec } from "./core-v1.ts";
 import type { LabelSelector, ListMeta, ObjectMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface CronJob {
+export type CronJob = {
   readonly apiVersion: "batch/v1";
   readonly kind: "CronJob";
   readonly metadata: StoredMeta;
   readonly spec: CronJobSpec;
   readonly status: CronJobStatus;
-}
+};
 export const CronJob: ResourceType<CronJob> = {
   apiVersion: "batch/v1",
   kind: "CronJob",
@@ -17,14 +17,14 @@ export const CronJob: ResourceType<CronJob> = {
   namespaced: true,
 };
 
-export interface CronJobList {
+export type CronJobList = {
   readonly apiVersion: "batch/v1";
   readonly items: readonly CronJob[];
   readonly kind: "CronJobList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface CronJobSpec {
+export type CronJobSpec = {
   readonly concurrencyPolicy?: "Allow" | "Forbid" | "Replace";
   readonly failedJobsHistoryLimit?: number;
   readonly jobTemplate: JobTemplateSpec;
@@ -33,21 +33,21 @@ export interface CronJobSpec {
   readonly successfulJobsHistoryLimit?: number;
   readonly suspend?: boolean;
   readonly timeZone?: string;
-}
+};
 
-export interface CronJobStatus {
+export type CronJobStatus = {
   readonly active?: readonly ObjectReference[];
   readonly lastScheduleTime?: string;
   readonly lastSuccessfulTime?: string;
-}
+};
 
-export interface Job {
+export type Job = {
   readonly apiVersion: "batch/v1";
   readonly kind: "Job";
   readonly metadata: StoredMeta;
   readonly spec: JobSpec;
   readonly status: JobStatus;
-}
+};
 export const Job: ResourceType<Job> = {
   apiVersion: "batch/v1",
   kind: "Job",
@@ -55,23 +55,23 @@ export const Job: ResourceType<Job> = {
   namespaced: true,
 };
 
-export interface JobCondition {
+export type JobCondition = {
   readonly lastProbeTime?: string;
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface JobList {
+export type JobList = {
   readonly apiVersion: "batch/v1";
   readonly items: readonly Job[];
   readonly kind: "JobList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface JobSpec {
+export type JobSpec = {
   readonly activeDeadlineSeconds?: number;
   readonly backoffLimit?: number;
   readonly backoffLimitPerIndex?: number;
@@ -88,9 +88,9 @@ export interface JobSpec {
   readonly suspend?: boolean;
   readonly template: PodTemplateSpec;
   readonly ttlSecondsAfterFinished?: number;
-}
+};
 
-export interface JobStatus {
+export type JobStatus = {
   readonly active?: number;
   readonly completedIndexes?: string;
   readonly completionTime?: string;
@@ -102,44 +102,44 @@ export interface JobStatus {
   readonly succeeded?: number;
   readonly terminating?: number;
   readonly uncountedTerminatedPods?: UncountedTerminatedPods;
-}
+};
 
-export interface JobTemplateSpec {
+export type JobTemplateSpec = {
   readonly metadata: ObjectMeta;
   readonly spec: JobSpec;
-}
+};
 
-export interface PodFailurePolicy {
+export type PodFailurePolicy = {
   readonly rules: readonly PodFailurePolicyRule[];
-}
+};
 
-export interface PodFailurePolicyOnExitCodesRequirement {
+export type PodFailurePolicyOnExitCodesRequirement = {
   readonly containerName?: string;
   readonly operator: "In" | "NotIn";
   readonly values: readonly number[];
-}
+};
 
-export interface PodFailurePolicyOnPodConditionsPattern {
+export type PodFailurePolicyOnPodConditionsPattern = {
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface PodFailurePolicyRule {
+export type PodFailurePolicyRule = {
   readonly action: "Count" | "FailIndex" | "FailJob" | "Ignore";
   readonly onExitCodes?: PodFailurePolicyOnExitCodesRequirement;
   readonly onPodConditions?: readonly PodFailurePolicyOnPodConditionsPattern[];
-}
+};
 
-export interface SuccessPolicy {
+export type SuccessPolicy = {
   readonly rules: readonly SuccessPolicyRule[];
-}
+};
 
-export interface SuccessPolicyRule {
+export type SuccessPolicyRule = {
   readonly succeededCount?: number;
   readonly succeededIndexes?: string;
-}
+};
 
-export interface UncountedTerminatedPods {
+export type UncountedTerminatedPods = {
   readonly failed?: readonly string[];
   readonly succeeded?: readonly string[];
-}
+};

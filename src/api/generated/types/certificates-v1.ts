@@ -2,13 +2,13 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface CertificateSigningRequest {
+export type CertificateSigningRequest = {
   readonly apiVersion: "certificates.k8s.io/v1";
   readonly kind: "CertificateSigningRequest";
   readonly metadata: StoredMeta;
   readonly spec: CertificateSigningRequestSpec;
   readonly status: CertificateSigningRequestStatus;
-}
+};
 export const CertificateSigningRequest: ResourceType<CertificateSigningRequest> = {
   apiVersion: "certificates.k8s.io/v1",
   kind: "CertificateSigningRequest",
@@ -16,23 +16,23 @@ export const CertificateSigningRequest: ResourceType<CertificateSigningRequest> 
   namespaced: false,
 };
 
-export interface CertificateSigningRequestCondition {
+export type CertificateSigningRequestCondition = {
   readonly lastTransitionTime?: string;
   readonly lastUpdateTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface CertificateSigningRequestList {
+export type CertificateSigningRequestList = {
   readonly apiVersion: "certificates.k8s.io/v1";
   readonly items: readonly CertificateSigningRequest[];
   readonly kind: "CertificateSigningRequestList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface CertificateSigningRequestSpec {
+export type CertificateSigningRequestSpec = {
   readonly expirationSeconds?: number;
   readonly extra?: Readonly<Record<string, readonly string[]>>;
   readonly groups?: readonly string[];
@@ -65,9 +65,9 @@ export interface CertificateSigningRequestSpec {
     | "timestamping"
   )[];
   readonly username?: string;
-}
+};
 
-export interface CertificateSigningRequestStatus {
+export type CertificateSigningRequestStatus = {
   readonly certificate?: string;
   readonly conditions?: readonly CertificateSigningRequestCondition[];
-}
+};

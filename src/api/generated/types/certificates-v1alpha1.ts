@@ -2,12 +2,12 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface ClusterTrustBundle {
+export type ClusterTrustBundle = {
   readonly apiVersion: "certificates.k8s.io/v1alpha1";
   readonly kind: "ClusterTrustBundle";
   readonly metadata: StoredMeta;
   readonly spec: ClusterTrustBundleSpec;
-}
+};
 export const ClusterTrustBundle: ResourceType<ClusterTrustBundle> = {
   apiVersion: "certificates.k8s.io/v1alpha1",
   kind: "ClusterTrustBundle",
@@ -15,14 +15,14 @@ export const ClusterTrustBundle: ResourceType<ClusterTrustBundle> = {
   namespaced: false,
 };
 
-export interface ClusterTrustBundleList {
+export type ClusterTrustBundleList = {
   readonly apiVersion: "certificates.k8s.io/v1alpha1";
   readonly items: readonly ClusterTrustBundle[];
   readonly kind: "ClusterTrustBundleList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ClusterTrustBundleSpec {
+export type ClusterTrustBundleSpec = {
   readonly signerName?: string;
   readonly trustBundle: string;
-}
+};

@@ -2,12 +2,12 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface ClusterTrustBundle {
+export type ClusterTrustBundle = {
   readonly apiVersion: "certificates.k8s.io/v1beta1";
   readonly kind: "ClusterTrustBundle";
   readonly metadata: StoredMeta;
   readonly spec: ClusterTrustBundleSpec;
-}
+};
 export const ClusterTrustBundle: ResourceType<ClusterTrustBundle> = {
   apiVersion: "certificates.k8s.io/v1beta1",
   kind: "ClusterTrustBundle",
@@ -15,25 +15,25 @@ export const ClusterTrustBundle: ResourceType<ClusterTrustBundle> = {
   namespaced: false,
 };
 
-export interface ClusterTrustBundleList {
+export type ClusterTrustBundleList = {
   readonly apiVersion: "certificates.k8s.io/v1beta1";
   readonly items: readonly ClusterTrustBundle[];
   readonly kind: "ClusterTrustBundleList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ClusterTrustBundleSpec {
+export type ClusterTrustBundleSpec = {
   readonly signerName?: string;
   readonly trustBundle: string;
-}
+};
 
-export interface PodCertificateRequest {
+export type PodCertificateRequest = {
   readonly apiVersion: "certificates.k8s.io/v1beta1";
   readonly kind: "PodCertificateRequest";
   readonly metadata: StoredMeta;
   readonly spec: PodCertificateRequestSpec;
   readonly status: PodCertificateRequestStatus;
-}
+};
 export const PodCertificateRequest: ResourceType<PodCertificateRequest> = {
   apiVersion: "certificates.k8s.io/v1beta1",
   kind: "PodCertificateRequest",
@@ -41,14 +41,14 @@ export const PodCertificateRequest: ResourceType<PodCertificateRequest> = {
   namespaced: true,
 };
 
-export interface PodCertificateRequestList {
+export type PodCertificateRequestList = {
   readonly apiVersion: "certificates.k8s.io/v1beta1";
   readonly items: readonly PodCertificateRequest[];
   readonly kind: "PodCertificateRequestList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PodCertificateRequestSpec {
+export type PodCertificateRequestSpec = {
   readonly maxExpirationSeconds?: number;
   readonly nodeName: string;
   readonly nodeUID: string;
@@ -61,12 +61,12 @@ export interface PodCertificateRequestSpec {
   readonly signerName: string;
   readonly stubPKCS10Request: string;
   readonly unverifiedUserAnnotations?: Readonly<Record<string, string>>;
-}
+};
 
-export interface PodCertificateRequestStatus {
+export type PodCertificateRequestStatus = {
   readonly beginRefreshAt?: string;
   readonly certificateChain?: string;
   readonly conditions?: readonly Condition[];
   readonly notAfter?: string;
   readonly notBefore?: string;
-}
+};

@@ -2,12 +2,12 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface Lease {
+export type Lease = {
   readonly apiVersion: "coordination.k8s.io/v1";
   readonly kind: "Lease";
   readonly metadata: StoredMeta;
   readonly spec: LeaseSpec;
-}
+};
 export const Lease: ResourceType<Lease> = {
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
@@ -15,14 +15,14 @@ export const Lease: ResourceType<Lease> = {
   namespaced: true,
 };
 
-export interface LeaseList {
+export type LeaseList = {
   readonly apiVersion: "coordination.k8s.io/v1";
   readonly items: readonly Lease[];
   readonly kind: "LeaseList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface LeaseSpec {
+export type LeaseSpec = {
   readonly acquireTime?: string;
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
@@ -30,4 +30,4 @@ export interface LeaseSpec {
   readonly preferredHolder?: string;
   readonly renewTime?: string;
   readonly strategy?: string;
-}
+};

@@ -2,12 +2,12 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface LeaseCandidate {
+export type LeaseCandidate = {
   readonly apiVersion: "coordination.k8s.io/v1beta1";
   readonly kind: "LeaseCandidate";
   readonly metadata: StoredMeta;
   readonly spec: LeaseCandidateSpec;
-}
+};
 export const LeaseCandidate: ResourceType<LeaseCandidate> = {
   apiVersion: "coordination.k8s.io/v1beta1",
   kind: "LeaseCandidate",
@@ -15,18 +15,18 @@ export const LeaseCandidate: ResourceType<LeaseCandidate> = {
   namespaced: true,
 };
 
-export interface LeaseCandidateList {
+export type LeaseCandidateList = {
   readonly apiVersion: "coordination.k8s.io/v1beta1";
   readonly items: readonly LeaseCandidate[];
   readonly kind: "LeaseCandidateList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface LeaseCandidateSpec {
+export type LeaseCandidateSpec = {
   readonly binaryVersion: string;
   readonly emulationVersion?: string;
   readonly leaseName: string;
   readonly pingTime?: string;
   readonly renewTime?: string;
   readonly strategy?: string;
-}
+};

@@ -2,59 +2,59 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { Condition, LabelSelector, ListMeta, ObjectMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface AWSElasticBlockStoreVolumeSource {
+export type AWSElasticBlockStoreVolumeSource = {
   readonly fsType?: string;
   readonly partition?: number;
   readonly readOnly?: boolean;
   readonly volumeID: string;
-}
+};
 
-export interface Affinity {
+export type Affinity = {
   readonly nodeAffinity?: NodeAffinity;
   readonly podAffinity?: PodAffinity;
   readonly podAntiAffinity?: PodAntiAffinity;
-}
+};
 
-export interface AppArmorProfile {
+export type AppArmorProfile = {
   readonly localhostProfile?: string;
   readonly type: "Localhost" | "RuntimeDefault" | "Unconfined";
-}
+};
 
-export interface AttachedVolume {
+export type AttachedVolume = {
   readonly devicePath: string;
   readonly name: string;
-}
+};
 
-export interface AzureDiskVolumeSource {
+export type AzureDiskVolumeSource = {
   readonly cachingMode?: "None" | "ReadOnly" | "ReadWrite";
   readonly diskName: string;
   readonly diskURI: string;
   readonly fsType?: string;
   readonly kind?: "Dedicated" | "Managed" | "Shared";
   readonly readOnly?: boolean;
-}
+};
 
-export interface AzureFilePersistentVolumeSource {
+export type AzureFilePersistentVolumeSource = {
   readonly readOnly?: boolean;
   readonly secretName: string;
   readonly secretNamespace: string;
   readonly shareName: string;
-}
+};
 
-export interface AzureFileVolumeSource {
+export type AzureFileVolumeSource = {
   readonly readOnly?: boolean;
   readonly secretName: string;
   readonly shareName: string;
-}
+};
 
-export interface Binding {
+export type Binding = {
   readonly apiVersion: "v1";
   readonly kind: "Binding";
   readonly metadata: StoredMeta;
   readonly target: ObjectReference;
-}
+};
 
-export interface CSIPersistentVolumeSource {
+export type CSIPersistentVolumeSource = {
   readonly controllerExpandSecretRef?: SecretReference;
   readonly controllerPublishSecretRef?: SecretReference;
   readonly driver: string;
@@ -65,78 +65,78 @@ export interface CSIPersistentVolumeSource {
   readonly readOnly?: boolean;
   readonly volumeAttributes?: Readonly<Record<string, string>>;
   readonly volumeHandle: string;
-}
+};
 
-export interface CSIVolumeSource {
+export type CSIVolumeSource = {
   readonly driver: string;
   readonly fsType?: string;
   readonly nodePublishSecretRef?: LocalObjectReference;
   readonly readOnly?: boolean;
   readonly volumeAttributes?: Readonly<Record<string, string>>;
-}
+};
 
-export interface Capabilities {
+export type Capabilities = {
   readonly add?: readonly string[];
   readonly drop?: readonly string[];
-}
+};
 
-export interface CephFSPersistentVolumeSource {
+export type CephFSPersistentVolumeSource = {
   readonly monitors: readonly string[];
   readonly path?: string;
   readonly readOnly?: boolean;
   readonly secretFile?: string;
   readonly secretRef?: SecretReference;
   readonly user?: string;
-}
+};
 
-export interface CephFSVolumeSource {
+export type CephFSVolumeSource = {
   readonly monitors: readonly string[];
   readonly path?: string;
   readonly readOnly?: boolean;
   readonly secretFile?: string;
   readonly secretRef?: LocalObjectReference;
   readonly user?: string;
-}
+};
 
-export interface CinderPersistentVolumeSource {
+export type CinderPersistentVolumeSource = {
   readonly fsType?: string;
   readonly readOnly?: boolean;
   readonly secretRef?: SecretReference;
   readonly volumeID: string;
-}
+};
 
-export interface CinderVolumeSource {
+export type CinderVolumeSource = {
   readonly fsType?: string;
   readonly readOnly?: boolean;
   readonly secretRef?: LocalObjectReference;
   readonly volumeID: string;
-}
+};
 
-export interface ClientIPConfig {
+export type ClientIPConfig = {
   readonly timeoutSeconds?: number;
-}
+};
 
-export interface ClusterTrustBundleProjection {
+export type ClusterTrustBundleProjection = {
   readonly labelSelector?: LabelSelector;
   readonly name?: string;
   readonly optional?: boolean;
   readonly path: string;
   readonly signerName?: string;
-}
+};
 
-export interface ComponentCondition {
+export type ComponentCondition = {
   readonly error?: string;
   readonly message?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface ComponentStatus {
+export type ComponentStatus = {
   readonly apiVersion: "v1";
   readonly conditions?: readonly ComponentCondition[];
   readonly kind: "ComponentStatus";
   readonly metadata: StoredMeta;
-}
+};
 export const ComponentStatus: ResourceType<ComponentStatus> = {
   apiVersion: "v1",
   kind: "ComponentStatus",
@@ -144,21 +144,21 @@ export const ComponentStatus: ResourceType<ComponentStatus> = {
   namespaced: false,
 };
 
-export interface ComponentStatusList {
+export type ComponentStatusList = {
   readonly apiVersion: "v1";
   readonly items: readonly ComponentStatus[];
   readonly kind: "ComponentStatusList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ConfigMap {
+export type ConfigMap = {
   readonly apiVersion: "v1";
   readonly binaryData?: Readonly<Record<string, string>>;
   readonly data?: Readonly<Record<string, string>>;
   readonly immutable?: boolean;
   readonly kind: "ConfigMap";
   readonly metadata: StoredMeta;
-}
+};
 export const ConfigMap: ResourceType<ConfigMap> = {
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -166,46 +166,46 @@ export const ConfigMap: ResourceType<ConfigMap> = {
   namespaced: true,
 };
 
-export interface ConfigMapEnvSource {
+export type ConfigMapEnvSource = {
   readonly name?: string;
   readonly optional?: boolean;
-}
+};
 
-export interface ConfigMapKeySelector {
+export type ConfigMapKeySelector = {
   readonly key: string;
   readonly name?: string;
   readonly optional?: boolean;
-}
+};
 
-export interface ConfigMapList {
+export type ConfigMapList = {
   readonly apiVersion: "v1";
   readonly items: readonly ConfigMap[];
   readonly kind: "ConfigMapList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ConfigMapNodeConfigSource {
+export type ConfigMapNodeConfigSource = {
   readonly kubeletConfigKey: string;
   readonly name: string;
   readonly namespace: string;
   readonly resourceVersion?: string;
   readonly uid?: string;
-}
+};
 
-export interface ConfigMapProjection {
+export type ConfigMapProjection = {
   readonly items?: readonly KeyToPath[];
   readonly name?: string;
   readonly optional?: boolean;
-}
+};
 
-export interface ConfigMapVolumeSource {
+export type ConfigMapVolumeSource = {
   readonly defaultMode?: number;
   readonly items?: readonly KeyToPath[];
   readonly name?: string;
   readonly optional?: boolean;
-}
+};
 
-export interface Container {
+export type Container = {
   readonly args?: readonly string[];
   readonly command?: readonly string[];
   readonly env?: readonly EnvVar[];
@@ -231,53 +231,53 @@ export interface Container {
   readonly volumeDevices?: readonly VolumeDevice[];
   readonly volumeMounts?: readonly VolumeMount[];
   readonly workingDir?: string;
-}
+};
 
-export interface ContainerExtendedResourceRequest {
+export type ContainerExtendedResourceRequest = {
   readonly containerName: string;
   readonly requestName: string;
   readonly resourceName: string;
-}
+};
 
-export interface ContainerImage {
+export type ContainerImage = {
   readonly names: readonly string[];
   readonly sizeBytes?: number;
-}
+};
 
-export interface ContainerPort {
+export type ContainerPort = {
   readonly containerPort: number;
   readonly hostIP?: string;
   readonly hostPort?: number;
   readonly name?: string;
   readonly protocol?: "SCTP" | "TCP" | "UDP";
-}
+};
 
-export interface ContainerResizePolicy {
+export type ContainerResizePolicy = {
   readonly resourceName: string;
   readonly restartPolicy: string;
-}
+};
 
-export interface ContainerRestartRule {
+export type ContainerRestartRule = {
   readonly action?: string;
   readonly exitCodes?: ContainerRestartRuleOnExitCodes;
-}
+};
 
-export interface ContainerRestartRuleOnExitCodes {
+export type ContainerRestartRuleOnExitCodes = {
   readonly operator?: string;
   readonly values?: readonly number[];
-}
+};
 
-export interface ContainerState {
+export type ContainerState = {
   readonly running?: ContainerStateRunning;
   readonly terminated?: ContainerStateTerminated;
   readonly waiting?: ContainerStateWaiting;
-}
+};
 
-export interface ContainerStateRunning {
+export type ContainerStateRunning = {
   readonly startedAt?: string;
-}
+};
 
-export interface ContainerStateTerminated {
+export type ContainerStateTerminated = {
   readonly containerID?: string;
   readonly exitCode: number;
   readonly finishedAt?: string;
@@ -285,14 +285,14 @@ export interface ContainerStateTerminated {
   readonly reason?: string;
   readonly signal?: number;
   readonly startedAt?: string;
-}
+};
 
-export interface ContainerStateWaiting {
+export type ContainerStateWaiting = {
   readonly message?: string;
   readonly reason?: string;
-}
+};
 
-export interface ContainerStatus {
+export type ContainerStatus = {
   readonly allocatedResources?: Readonly<Record<string, string>>;
   readonly allocatedResourcesStatus?: readonly ResourceStatus[];
   readonly containerID?: string;
@@ -373,63 +373,63 @@ export interface ContainerStatus {
     | "SIGXFSZ";
   readonly user?: ContainerUser;
   readonly volumeMounts?: readonly VolumeMountStatus[];
-}
+};
 
-export interface ContainerUser {
+export type ContainerUser = {
   readonly linux?: LinuxContainerUser;
-}
+};
 
-export interface DaemonEndpoint {
+export type DaemonEndpoint = {
   readonly Port: number;
-}
+};
 
-export interface DownwardAPIProjection {
+export type DownwardAPIProjection = {
   readonly items?: readonly DownwardAPIVolumeFile[];
-}
+};
 
-export interface DownwardAPIVolumeFile {
+export type DownwardAPIVolumeFile = {
   readonly fieldRef?: ObjectFieldSelector;
   readonly mode?: number;
   readonly path: string;
   readonly resourceFieldRef?: ResourceFieldSelector;
-}
+};
 
-export interface DownwardAPIVolumeSource {
+export type DownwardAPIVolumeSource = {
   readonly defaultMode?: number;
   readonly items?: readonly DownwardAPIVolumeFile[];
-}
+};
 
-export interface EmptyDirVolumeSource {
+export type EmptyDirVolumeSource = {
   readonly medium?: string;
   readonly sizeLimit?: string;
-}
+};
 
-export interface EndpointAddress {
+export type EndpointAddress = {
   readonly hostname?: string;
   readonly ip: string;
   readonly nodeName?: string;
   readonly targetRef?: ObjectReference;
-}
+};
 
-export interface EndpointPort {
+export type EndpointPort = {
   readonly appProtocol?: string;
   readonly name?: string;
   readonly port: number;
   readonly protocol?: "SCTP" | "TCP" | "UDP";
-}
+};
 
-export interface EndpointSubset {
+export type EndpointSubset = {
   readonly addresses?: readonly EndpointAddress[];
   readonly notReadyAddresses?: readonly EndpointAddress[];
   readonly ports?: readonly EndpointPort[];
-}
+};
 
-export interface Endpoints {
+export type Endpoints = {
   readonly apiVersion: "v1";
   readonly kind: "Endpoints";
   readonly metadata: StoredMeta;
   readonly subsets?: readonly EndpointSubset[];
-}
+};
 export const Endpoints: ResourceType<Endpoints> = {
   apiVersion: "v1",
   kind: "Endpoints",
@@ -437,34 +437,34 @@ export const Endpoints: ResourceType<Endpoints> = {
   namespaced: true,
 };
 
-export interface EndpointsList {
+export type EndpointsList = {
   readonly apiVersion: "v1";
   readonly items: readonly Endpoints[];
   readonly kind: "EndpointsList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface EnvFromSource {
+export type EnvFromSource = {
   readonly configMapRef?: ConfigMapEnvSource;
   readonly prefix?: string;
   readonly secretRef?: SecretEnvSource;
-}
+};
 
-export interface EnvVar {
+export type EnvVar = {
   readonly name: string;
   readonly value?: string;
   readonly valueFrom?: EnvVarSource;
-}
+};
 
-export interface EnvVarSource {
+export type EnvVarSource = {
   readonly configMapKeyRef?: ConfigMapKeySelector;
   readonly fieldRef?: ObjectFieldSelector;
   readonly fileKeyRef?: FileKeySelector;
   readonly resourceFieldRef?: ResourceFieldSelector;
   readonly secretKeyRef?: SecretKeySelector;
-}
+};
 
-export interface EphemeralContainer {
+export type EphemeralContainer = {
   readonly args?: readonly string[];
   readonly command?: readonly string[];
   readonly env?: readonly EnvVar[];
@@ -491,13 +491,13 @@ export interface EphemeralContainer {
   readonly volumeDevices?: readonly VolumeDevice[];
   readonly volumeMounts?: readonly VolumeMount[];
   readonly workingDir?: string;
-}
+};
 
-export interface EphemeralVolumeSource {
+export type EphemeralVolumeSource = {
   readonly volumeClaimTemplate?: PersistentVolumeClaimTemplate;
-}
+};
 
-export interface Event {
+export type Event = {
   readonly action?: string;
   readonly apiVersion: "v1";
   readonly count?: number;
@@ -515,7 +515,7 @@ export interface Event {
   readonly series?: EventSeries;
   readonly source: EventSource;
   readonly type?: string;
-}
+};
 export const Event: ResourceType<Event> = {
   apiVersion: "v1",
   kind: "Event",
@@ -523,117 +523,117 @@ export const Event: ResourceType<Event> = {
   namespaced: true,
 };
 
-export interface EventList {
+export type EventList = {
   readonly apiVersion: "v1";
   readonly items: readonly Event[];
   readonly kind: "EventList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface EventSeries {
+export type EventSeries = {
   readonly count?: number;
   readonly lastObservedTime?: string;
-}
+};
 
-export interface EventSource {
+export type EventSource = {
   readonly component?: string;
   readonly host?: string;
-}
+};
 
-export interface ExecAction {
+export type ExecAction = {
   readonly command?: readonly string[];
-}
+};
 
-export interface FCVolumeSource {
+export type FCVolumeSource = {
   readonly fsType?: string;
   readonly lun?: number;
   readonly readOnly?: boolean;
   readonly targetWWNs?: readonly string[];
   readonly wwids?: readonly string[];
-}
+};
 
-export interface FileKeySelector {
+export type FileKeySelector = {
   readonly key: string;
   readonly optional?: boolean;
   readonly path: string;
   readonly volumeName: string;
-}
+};
 
-export interface FlexPersistentVolumeSource {
+export type FlexPersistentVolumeSource = {
   readonly driver: string;
   readonly fsType?: string;
   readonly options?: Readonly<Record<string, string>>;
   readonly readOnly?: boolean;
   readonly secretRef?: SecretReference;
-}
+};
 
-export interface FlexVolumeSource {
+export type FlexVolumeSource = {
   readonly driver: string;
   readonly fsType?: string;
   readonly options?: Readonly<Record<string, string>>;
   readonly readOnly?: boolean;
   readonly secretRef?: LocalObjectReference;
-}
+};
 
-export interface FlockerVolumeSource {
+export type FlockerVolumeSource = {
   readonly datasetName?: string;
   readonly datasetUUID?: string;
-}
+};
 
-export interface GCEPersistentDiskVolumeSource {
+export type GCEPersistentDiskVolumeSource = {
   readonly fsType?: string;
   readonly partition?: number;
   readonly pdName: string;
   readonly readOnly?: boolean;
-}
+};
 
-export interface GRPCAction {
+export type GRPCAction = {
   readonly port: number;
   readonly service: string;
-}
+};
 
-export interface GitRepoVolumeSource {
+export type GitRepoVolumeSource = {
   readonly directory?: string;
   readonly repository: string;
   readonly revision?: string;
-}
+};
 
-export interface GlusterfsPersistentVolumeSource {
+export type GlusterfsPersistentVolumeSource = {
   readonly endpoints: string;
   readonly endpointsNamespace?: string;
   readonly path: string;
   readonly readOnly?: boolean;
-}
+};
 
-export interface GlusterfsVolumeSource {
+export type GlusterfsVolumeSource = {
   readonly endpoints: string;
   readonly path: string;
   readonly readOnly?: boolean;
-}
+};
 
-export interface HTTPGetAction {
+export type HTTPGetAction = {
   readonly host?: string;
   readonly httpHeaders?: readonly HTTPHeader[];
   readonly path?: string;
   readonly port: number | string;
   readonly scheme?: "HTTP" | "HTTPS";
-}
+};
 
-export interface HTTPHeader {
+export type HTTPHeader = {
   readonly name: string;
   readonly value: string;
-}
+};
 
-export interface HostAlias {
+export type HostAlias = {
   readonly hostnames?: readonly string[];
   readonly ip: string;
-}
+};
 
-export interface HostIP {
+export type HostIP = {
   readonly ip: string;
-}
+};
 
-export interface HostPathVolumeSource {
+export type HostPathVolumeSource = {
   readonly path: string;
   readonly type?:
     | ""
@@ -644,9 +644,9 @@ export interface HostPathVolumeSource {
     | "File"
     | "FileOrCreate"
     | "Socket";
-}
+};
 
-export interface ISCSIPersistentVolumeSource {
+export type ISCSIPersistentVolumeSource = {
   readonly chapAuthDiscovery?: boolean;
   readonly chapAuthSession?: boolean;
   readonly fsType?: string;
@@ -658,9 +658,9 @@ export interface ISCSIPersistentVolumeSource {
   readonly readOnly?: boolean;
   readonly secretRef?: SecretReference;
   readonly targetPortal: string;
-}
+};
 
-export interface ISCSIVolumeSource {
+export type ISCSIVolumeSource = {
   readonly chapAuthDiscovery?: boolean;
   readonly chapAuthSession?: boolean;
   readonly fsType?: string;
@@ -672,24 +672,24 @@ export interface ISCSIVolumeSource {
   readonly readOnly?: boolean;
   readonly secretRef?: LocalObjectReference;
   readonly targetPortal: string;
-}
+};
 
-export interface ImageVolumeSource {
+export type ImageVolumeSource = {
   readonly pullPolicy?: "Always" | "IfNotPresent" | "Never";
   readonly reference?: string;
-}
+};
 
-export interface ImageVolumeStatus {
+export type ImageVolumeStatus = {
   readonly imageRef?: string;
-}
+};
 
-export interface KeyToPath {
+export type KeyToPath = {
   readonly key: string;
   readonly mode?: number;
   readonly path: string;
-}
+};
 
-export interface Lifecycle {
+export type Lifecycle = {
   readonly postStart?: LifecycleHandler;
   readonly preStop?: LifecycleHandler;
   readonly stopSignal?:
@@ -758,21 +758,21 @@ export interface Lifecycle {
     | "SIGWINCH"
     | "SIGXCPU"
     | "SIGXFSZ";
-}
+};
 
-export interface LifecycleHandler {
+export type LifecycleHandler = {
   readonly exec?: ExecAction;
   readonly httpGet?: HTTPGetAction;
   readonly sleep?: SleepAction;
   readonly tcpSocket?: TCPSocketAction;
-}
+};
 
-export interface LimitRange {
+export type LimitRange = {
   readonly apiVersion: "v1";
   readonly kind: "LimitRange";
   readonly metadata: StoredMeta;
   readonly spec: LimitRangeSpec;
-}
+};
 export const LimitRange: ResourceType<LimitRange> = {
   apiVersion: "v1",
   kind: "LimitRange",
@@ -780,70 +780,70 @@ export const LimitRange: ResourceType<LimitRange> = {
   namespaced: true,
 };
 
-export interface LimitRangeItem {
+export type LimitRangeItem = {
   readonly default?: Readonly<Record<string, string>>;
   readonly defaultRequest?: Readonly<Record<string, string>>;
   readonly max?: Readonly<Record<string, string>>;
   readonly maxLimitRequestRatio?: Readonly<Record<string, string>>;
   readonly min?: Readonly<Record<string, string>>;
   readonly type: string;
-}
+};
 
-export interface LimitRangeList {
+export type LimitRangeList = {
   readonly apiVersion: "v1";
   readonly items: readonly LimitRange[];
   readonly kind: "LimitRangeList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface LimitRangeSpec {
+export type LimitRangeSpec = {
   readonly limits: readonly LimitRangeItem[];
-}
+};
 
-export interface LinuxContainerUser {
+export type LinuxContainerUser = {
   readonly gid: number;
   readonly supplementalGroups?: readonly number[];
   readonly uid: number;
-}
+};
 
-export interface LoadBalancerIngress {
+export type LoadBalancerIngress = {
   readonly hostname?: string;
   readonly ip?: string;
   readonly ipMode?: string;
   readonly ports?: readonly PortStatus[];
-}
+};
 
-export interface LoadBalancerStatus {
+export type LoadBalancerStatus = {
   readonly ingress?: readonly LoadBalancerIngress[];
-}
+};
 
-export interface LocalObjectReference {
+export type LocalObjectReference = {
   readonly name?: string;
-}
+};
 
-export interface LocalVolumeSource {
+export type LocalVolumeSource = {
   readonly fsType?: string;
   readonly path: string;
-}
+};
 
-export interface ModifyVolumeStatus {
+export type ModifyVolumeStatus = {
   readonly status: "InProgress" | "Infeasible" | "Pending";
   readonly targetVolumeAttributesClassName?: string;
-}
+};
 
-export interface NFSVolumeSource {
+export type NFSVolumeSource = {
   readonly path: string;
   readonly readOnly?: boolean;
   readonly server: string;
-}
+};
 
-export interface Namespace {
+export type Namespace = {
   readonly apiVersion: "v1";
   readonly kind: "Namespace";
   readonly metadata: StoredMeta;
   readonly spec: NamespaceSpec;
   readonly status: NamespaceStatus;
-}
+};
 export const Namespace: ResourceType<Namespace> = {
   apiVersion: "v1",
   kind: "Namespace",
@@ -851,37 +851,37 @@ export const Namespace: ResourceType<Namespace> = {
   namespaced: false,
 };
 
-export interface NamespaceCondition {
+export type NamespaceCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface NamespaceList {
+export type NamespaceList = {
   readonly apiVersion: "v1";
   readonly items: readonly Namespace[];
   readonly kind: "NamespaceList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface NamespaceSpec {
+export type NamespaceSpec = {
   readonly finalizers?: readonly string[];
-}
+};
 
-export interface NamespaceStatus {
+export type NamespaceStatus = {
   readonly conditions?: readonly NamespaceCondition[];
   readonly phase?: "Active" | "Terminating";
-}
+};
 
-export interface Node {
+export type Node = {
   readonly apiVersion: "v1";
   readonly kind: "Node";
   readonly metadata: StoredMeta;
   readonly spec: NodeSpec;
   readonly status: NodeStatus;
-}
+};
 export const Node: ResourceType<Node> = {
   apiVersion: "v1",
   kind: "Node",
@@ -889,83 +889,83 @@ export const Node: ResourceType<Node> = {
   namespaced: false,
 };
 
-export interface NodeAddress {
+export type NodeAddress = {
   readonly address: string;
   readonly type: string;
-}
+};
 
-export interface NodeAffinity {
+export type NodeAffinity = {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredSchedulingTerm[];
   readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector;
-}
+};
 
-export interface NodeAllocatableResourceClaimStatus {
+export type NodeAllocatableResourceClaimStatus = {
   readonly containers?: readonly string[];
   readonly resourceClaimName: string;
   readonly resources: Readonly<Record<string, string>>;
-}
+};
 
-export interface NodeCondition {
+export type NodeCondition = {
   readonly lastHeartbeatTime?: string;
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface NodeConfigSource {
+export type NodeConfigSource = {
   readonly configMap?: ConfigMapNodeConfigSource;
-}
+};
 
-export interface NodeConfigStatus {
+export type NodeConfigStatus = {
   readonly active?: NodeConfigSource;
   readonly assigned?: NodeConfigSource;
   readonly error?: string;
   readonly lastKnownGood?: NodeConfigSource;
-}
+};
 
-export interface NodeDaemonEndpoints {
+export type NodeDaemonEndpoints = {
   readonly kubeletEndpoint: DaemonEndpoint;
-}
+};
 
-export interface NodeFeatures {
+export type NodeFeatures = {
   readonly supplementalGroupsPolicy?: boolean;
-}
+};
 
-export interface NodeList {
+export type NodeList = {
   readonly apiVersion: "v1";
   readonly items: readonly Node[];
   readonly kind: "NodeList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface NodeRuntimeHandler {
+export type NodeRuntimeHandler = {
   readonly features?: NodeRuntimeHandlerFeatures;
   readonly name: string;
-}
+};
 
-export interface NodeRuntimeHandlerFeatures {
+export type NodeRuntimeHandlerFeatures = {
   readonly recursiveReadOnlyMounts?: boolean;
   readonly userNamespaces?: boolean;
-}
+};
 
-export interface NodeSelector {
+export type NodeSelector = {
   readonly nodeSelectorTerms: readonly NodeSelectorTerm[];
-}
+};
 
-export interface NodeSelectorRequirement {
+export type NodeSelectorRequirement = {
   readonly key: string;
   readonly operator: "DoesNotExist" | "Exists" | "Gt" | "In" | "Lt" | "NotIn";
   readonly values?: readonly string[];
-}
+};
 
-export interface NodeSelectorTerm {
+export type NodeSelectorTerm = {
   readonly matchExpressions?: readonly NodeSelectorRequirement[];
   readonly matchFields?: readonly NodeSelectorRequirement[];
-}
+};
 
-export interface NodeSpec {
+export type NodeSpec = {
   readonly configSource?: NodeConfigSource;
   readonly externalID?: string;
   readonly podCIDR?: string;
@@ -973,9 +973,9 @@ export interface NodeSpec {
   readonly providerID?: string;
   readonly taints?: readonly Taint[];
   readonly unschedulable?: boolean;
-}
+};
 
-export interface NodeStatus {
+export type NodeStatus = {
   readonly addresses?: readonly NodeAddress[];
   readonly allocatable?: Readonly<Record<string, string>>;
   readonly capacity?: Readonly<Record<string, string>>;
@@ -990,13 +990,13 @@ export interface NodeStatus {
   readonly runtimeHandlers?: readonly NodeRuntimeHandler[];
   readonly volumesAttached?: readonly AttachedVolume[];
   readonly volumesInUse?: readonly string[];
-}
+};
 
-export interface NodeSwapStatus {
+export type NodeSwapStatus = {
   readonly capacity?: number;
-}
+};
 
-export interface NodeSystemInfo {
+export type NodeSystemInfo = {
   readonly architecture: string;
   readonly bootID: string;
   readonly containerRuntimeVersion: string;
@@ -1008,14 +1008,14 @@ export interface NodeSystemInfo {
   readonly osImage: string;
   readonly swap?: NodeSwapStatus;
   readonly systemUUID: string;
-}
+};
 
-export interface ObjectFieldSelector {
+export type ObjectFieldSelector = {
   readonly apiVersion?: string;
   readonly fieldPath: string;
-}
+};
 
-export interface ObjectReference {
+export type ObjectReference = {
   readonly apiVersion?: string;
   readonly fieldPath?: string;
   readonly kind?: string;
@@ -1023,15 +1023,15 @@ export interface ObjectReference {
   readonly namespace?: string;
   readonly resourceVersion?: string;
   readonly uid?: string;
-}
+};
 
-export interface PersistentVolume {
+export type PersistentVolume = {
   readonly apiVersion: "v1";
   readonly kind: "PersistentVolume";
   readonly metadata: StoredMeta;
   readonly spec: PersistentVolumeSpec;
   readonly status: PersistentVolumeStatus;
-}
+};
 export const PersistentVolume: ResourceType<PersistentVolume> = {
   apiVersion: "v1",
   kind: "PersistentVolume",
@@ -1039,13 +1039,13 @@ export const PersistentVolume: ResourceType<PersistentVolume> = {
   namespaced: false,
 };
 
-export interface PersistentVolumeClaim {
+export type PersistentVolumeClaim = {
   readonly apiVersion: "v1";
   readonly kind: "PersistentVolumeClaim";
   readonly metadata: StoredMeta;
   readonly spec: PersistentVolumeClaimSpec;
   readonly status: PersistentVolumeClaimStatus;
-}
+};
 export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
   apiVersion: "v1",
   kind: "PersistentVolumeClaim",
@@ -1053,23 +1053,23 @@ export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
   namespaced: true,
 };
 
-export interface PersistentVolumeClaimCondition {
+export type PersistentVolumeClaimCondition = {
   readonly lastProbeTime?: string;
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface PersistentVolumeClaimList {
+export type PersistentVolumeClaimList = {
   readonly apiVersion: "v1";
   readonly items: readonly PersistentVolumeClaim[];
   readonly kind: "PersistentVolumeClaimList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PersistentVolumeClaimSpec {
+export type PersistentVolumeClaimSpec = {
   readonly accessModes?: readonly ("ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod")[];
   readonly dataSource?: TypedLocalObjectReference;
   readonly dataSourceRef?: TypedObjectReference;
@@ -1079,9 +1079,9 @@ export interface PersistentVolumeClaimSpec {
   readonly volumeAttributesClassName?: string;
   readonly volumeMode?: "Block" | "Filesystem";
   readonly volumeName?: string;
-}
+};
 
-export interface PersistentVolumeClaimStatus {
+export type PersistentVolumeClaimStatus = {
   readonly accessModes?: readonly ("ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod")[];
   readonly allocatedResourceStatuses?: Readonly<Record<string, string>>;
   readonly allocatedResources?: Readonly<Record<string, string>>;
@@ -1090,26 +1090,26 @@ export interface PersistentVolumeClaimStatus {
   readonly currentVolumeAttributesClassName?: string;
   readonly modifyVolumeStatus?: ModifyVolumeStatus;
   readonly phase?: "Bound" | "Lost" | "Pending";
-}
+};
 
-export interface PersistentVolumeClaimTemplate {
+export type PersistentVolumeClaimTemplate = {
   readonly metadata: ObjectMeta;
   readonly spec: PersistentVolumeClaimSpec;
-}
+};
 
-export interface PersistentVolumeClaimVolumeSource {
+export type PersistentVolumeClaimVolumeSource = {
   readonly claimName: string;
   readonly readOnly?: boolean;
-}
+};
 
-export interface PersistentVolumeList {
+export type PersistentVolumeList = {
   readonly apiVersion: "v1";
   readonly items: readonly PersistentVolume[];
   readonly kind: "PersistentVolumeList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PersistentVolumeSpec {
+export type PersistentVolumeSpec = {
   readonly accessModes?: readonly ("ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod")[];
   readonly awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
   readonly azureDisk?: AzureDiskVolumeSource;
@@ -1141,27 +1141,27 @@ export interface PersistentVolumeSpec {
   readonly volumeAttributesClassName?: string;
   readonly volumeMode?: "Block" | "Filesystem";
   readonly vsphereVolume?: VsphereVirtualDiskVolumeSource;
-}
+};
 
-export interface PersistentVolumeStatus {
+export type PersistentVolumeStatus = {
   readonly lastPhaseTransitionTime?: string;
   readonly message?: string;
   readonly phase?: "Available" | "Bound" | "Failed" | "Pending" | "Released";
   readonly reason?: string;
-}
+};
 
-export interface PhotonPersistentDiskVolumeSource {
+export type PhotonPersistentDiskVolumeSource = {
   readonly fsType?: string;
   readonly pdID: string;
-}
+};
 
-export interface Pod {
+export type Pod = {
   readonly apiVersion: "v1";
   readonly kind: "Pod";
   readonly metadata: StoredMeta;
   readonly spec: PodSpec;
   readonly status: PodStatus;
-}
+};
 export const Pod: ResourceType<Pod> = {
   apiVersion: "v1",
   kind: "Pod",
@@ -1169,26 +1169,26 @@ export const Pod: ResourceType<Pod> = {
   namespaced: true,
 };
 
-export interface PodAffinity {
+export type PodAffinity = {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[];
   readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[];
-}
+};
 
-export interface PodAffinityTerm {
+export type PodAffinityTerm = {
   readonly labelSelector?: LabelSelector;
   readonly matchLabelKeys?: readonly string[];
   readonly mismatchLabelKeys?: readonly string[];
   readonly namespaceSelector?: LabelSelector;
   readonly namespaces?: readonly string[];
   readonly topologyKey: string;
-}
+};
 
-export interface PodAntiAffinity {
+export type PodAntiAffinity = {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[];
   readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[];
-}
+};
 
-export interface PodCertificateProjection {
+export type PodCertificateProjection = {
   readonly certificateChainPath?: string;
   readonly credentialBundlePath?: string;
   readonly keyPath?: string;
@@ -1196,9 +1196,9 @@ export interface PodCertificateProjection {
   readonly maxExpirationSeconds?: number;
   readonly signerName?: string;
   readonly userAnnotations?: Readonly<Record<string, string>>;
-}
+};
 
-export interface PodCondition {
+export type PodCondition = {
   readonly lastProbeTime?: string;
   readonly lastTransitionTime?: string;
   readonly message?: string;
@@ -1206,63 +1206,63 @@ export interface PodCondition {
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface PodDNSConfig {
+export type PodDNSConfig = {
   readonly nameservers?: readonly string[];
   readonly options?: readonly PodDNSConfigOption[];
   readonly searches?: readonly string[];
-}
+};
 
-export interface PodDNSConfigOption {
+export type PodDNSConfigOption = {
   readonly name?: string;
   readonly value?: string;
-}
+};
 
-export interface PodExtendedResourceClaimStatus {
+export type PodExtendedResourceClaimStatus = {
   readonly requestMappings: readonly ContainerExtendedResourceRequest[];
   readonly resourceClaimName: string;
-}
+};
 
-export interface PodIP {
+export type PodIP = {
   readonly ip: string;
-}
+};
 
-export interface PodList {
+export type PodList = {
   readonly apiVersion: "v1";
   readonly items: readonly Pod[];
   readonly kind: "PodList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PodOS {
+export type PodOS = {
   readonly name: string;
-}
+};
 
-export interface PodReadinessGate {
+export type PodReadinessGate = {
   readonly conditionType: string;
-}
+};
 
-export interface PodResourceClaim {
+export type PodResourceClaim = {
   readonly name: string;
   readonly resourceClaimName?: string;
   readonly resourceClaimTemplateName?: string;
-}
+};
 
-export interface PodResourceClaimStatus {
+export type PodResourceClaimStatus = {
   readonly name: string;
   readonly resourceClaimName?: string;
-}
+};
 
-export interface PodSchedulingGate {
+export type PodSchedulingGate = {
   readonly name: string;
-}
+};
 
-export interface PodSchedulingGroup {
+export type PodSchedulingGroup = {
   readonly podGroupName?: string;
-}
+};
 
-export interface PodSecurityContext {
+export type PodSecurityContext = {
   readonly appArmorProfile?: AppArmorProfile;
   readonly fsGroup?: number;
   readonly fsGroupChangePolicy?: "Always" | "OnRootMismatch";
@@ -1276,9 +1276,9 @@ export interface PodSecurityContext {
   readonly supplementalGroupsPolicy?: "Merge" | "Strict";
   readonly sysctls?: readonly Sysctl[];
   readonly windowsOptions?: WindowsSecurityContextOptions;
-}
+};
 
-export interface PodSpec {
+export type PodSpec = {
   readonly activeDeadlineSeconds?: number;
   readonly affinity?: Affinity;
   readonly automountServiceAccountToken?: boolean;
@@ -1321,9 +1321,9 @@ export interface PodSpec {
   readonly tolerations?: readonly Toleration[];
   readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[];
   readonly volumes?: readonly Volume[];
-}
+};
 
-export interface PodStatus {
+export type PodStatus = {
   readonly allocatedResources?: Readonly<Record<string, string>>;
   readonly conditions?: readonly PodCondition[];
   readonly containerStatuses?: readonly ContainerStatus[];
@@ -1345,14 +1345,14 @@ export interface PodStatus {
   readonly resourceClaimStatuses?: readonly PodResourceClaimStatus[];
   readonly resources?: ResourceRequirements;
   readonly startTime?: string;
-}
+};
 
-export interface PodTemplate {
+export type PodTemplate = {
   readonly apiVersion: "v1";
   readonly kind: "PodTemplate";
   readonly metadata: StoredMeta;
   readonly template: PodTemplateSpec;
-}
+};
 export const PodTemplate: ResourceType<PodTemplate> = {
   apiVersion: "v1",
   kind: "PodTemplate",
@@ -1360,36 +1360,36 @@ export const PodTemplate: ResourceType<PodTemplate> = {
   namespaced: true,
 };
 
-export interface PodTemplateList {
+export type PodTemplateList = {
   readonly apiVersion: "v1";
   readonly items: readonly PodTemplate[];
   readonly kind: "PodTemplateList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PodTemplateSpec {
+export type PodTemplateSpec = {
   readonly metadata: ObjectMeta;
   readonly spec: PodSpec;
-}
+};
 
-export interface PortStatus {
+export type PortStatus = {
   readonly error?: string;
   readonly port: number;
   readonly protocol: "SCTP" | "TCP" | "UDP";
-}
+};
 
-export interface PortworxVolumeSource {
+export type PortworxVolumeSource = {
   readonly fsType?: string;
   readonly readOnly?: boolean;
   readonly volumeID: string;
-}
+};
 
-export interface PreferredSchedulingTerm {
+export type PreferredSchedulingTerm = {
   readonly preference: NodeSelectorTerm;
   readonly weight: number;
-}
+};
 
-export interface Probe {
+export type Probe = {
   readonly exec?: ExecAction;
   readonly failureThreshold?: number;
   readonly grpc?: GRPCAction;
@@ -1400,23 +1400,23 @@ export interface Probe {
   readonly tcpSocket?: TCPSocketAction;
   readonly terminationGracePeriodSeconds?: number;
   readonly timeoutSeconds?: number;
-}
+};
 
-export interface ProjectedVolumeSource {
+export type ProjectedVolumeSource = {
   readonly defaultMode?: number;
   readonly sources: readonly VolumeProjection[];
-}
+};
 
-export interface QuobyteVolumeSource {
+export type QuobyteVolumeSource = {
   readonly group?: string;
   readonly readOnly?: boolean;
   readonly registry: string;
   readonly tenant?: string;
   readonly user?: string;
   readonly volume: string;
-}
+};
 
-export interface RBDPersistentVolumeSource {
+export type RBDPersistentVolumeSource = {
   readonly fsType?: string;
   readonly image: string;
   readonly keyring?: string;
@@ -1425,9 +1425,9 @@ export interface RBDPersistentVolumeSource {
   readonly readOnly?: boolean;
   readonly secretRef?: SecretReference;
   readonly user?: string;
-}
+};
 
-export interface RBDVolumeSource {
+export type RBDVolumeSource = {
   readonly fsType?: string;
   readonly image: string;
   readonly keyring?: string;
@@ -1436,15 +1436,15 @@ export interface RBDVolumeSource {
   readonly readOnly?: boolean;
   readonly secretRef?: LocalObjectReference;
   readonly user?: string;
-}
+};
 
-export interface ReplicationController {
+export type ReplicationController = {
   readonly apiVersion: "v1";
   readonly kind: "ReplicationController";
   readonly metadata: StoredMeta;
   readonly spec: ReplicationControllerSpec;
   readonly status: ReplicationControllerStatus;
-}
+};
 export const ReplicationController: ResourceType<ReplicationController> = {
   apiVersion: "v1",
   kind: "ReplicationController",
@@ -1452,61 +1452,61 @@ export const ReplicationController: ResourceType<ReplicationController> = {
   namespaced: true,
 };
 
-export interface ReplicationControllerCondition {
+export type ReplicationControllerCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface ReplicationControllerList {
+export type ReplicationControllerList = {
   readonly apiVersion: "v1";
   readonly items: readonly ReplicationController[];
   readonly kind: "ReplicationControllerList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ReplicationControllerSpec {
+export type ReplicationControllerSpec = {
   readonly minReadySeconds?: number;
   readonly replicas?: number;
   readonly selector?: Readonly<Record<string, string>>;
   readonly template?: PodTemplateSpec;
-}
+};
 
-export interface ReplicationControllerStatus {
+export type ReplicationControllerStatus = {
   readonly availableReplicas?: number;
   readonly conditions?: readonly ReplicationControllerCondition[];
   readonly fullyLabeledReplicas?: number;
   readonly observedGeneration?: number;
   readonly readyReplicas?: number;
   readonly replicas: number;
-}
+};
 
-export interface ResourceClaim {
+export type ResourceClaim = {
   readonly name: string;
   readonly request?: string;
-}
+};
 
-export interface ResourceFieldSelector {
+export type ResourceFieldSelector = {
   readonly containerName?: string;
   readonly divisor?: string;
   readonly resource: string;
-}
+};
 
-export interface ResourceHealth {
+export type ResourceHealth = {
   readonly health?: string;
   readonly message?: string;
   readonly resourceID: string;
-}
+};
 
-export interface ResourceQuota {
+export type ResourceQuota = {
   readonly apiVersion: "v1";
   readonly kind: "ResourceQuota";
   readonly metadata: StoredMeta;
   readonly spec: ResourceQuotaSpec;
   readonly status: ResourceQuotaStatus;
-}
+};
 export const ResourceQuota: ResourceType<ResourceQuota> = {
   apiVersion: "v1",
   kind: "ResourceQuota",
@@ -1514,14 +1514,14 @@ export const ResourceQuota: ResourceType<ResourceQuota> = {
   namespaced: true,
 };
 
-export interface ResourceQuotaList {
+export type ResourceQuotaList = {
   readonly apiVersion: "v1";
   readonly items: readonly ResourceQuota[];
   readonly kind: "ResourceQuotaList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ResourceQuotaSpec {
+export type ResourceQuotaSpec = {
   readonly hard?: Readonly<Record<string, string>>;
   readonly scopeSelector?: ScopeSelector;
   readonly scopes?: readonly (
@@ -1533,32 +1533,32 @@ export interface ResourceQuotaSpec {
     | "Terminating"
     | "VolumeAttributesClass"
   )[];
-}
+};
 
-export interface ResourceQuotaStatus {
+export type ResourceQuotaStatus = {
   readonly hard?: Readonly<Record<string, string>>;
   readonly used?: Readonly<Record<string, string>>;
-}
+};
 
-export interface ResourceRequirements {
+export type ResourceRequirements = {
   readonly claims?: readonly ResourceClaim[];
   readonly limits?: Readonly<Record<string, string>>;
   readonly requests?: Readonly<Record<string, string>>;
-}
+};
 
-export interface ResourceStatus {
+export type ResourceStatus = {
   readonly name: string;
   readonly resources?: readonly ResourceHealth[];
-}
+};
 
-export interface SELinuxOptions {
+export type SELinuxOptions = {
   readonly level?: string;
   readonly role?: string;
   readonly type?: string;
   readonly user?: string;
-}
+};
 
-export interface ScaleIOPersistentVolumeSource {
+export type ScaleIOPersistentVolumeSource = {
   readonly fsType?: string;
   readonly gateway: string;
   readonly protectionDomain?: string;
@@ -1569,9 +1569,9 @@ export interface ScaleIOPersistentVolumeSource {
   readonly storagePool?: string;
   readonly system: string;
   readonly volumeName?: string;
-}
+};
 
-export interface ScaleIOVolumeSource {
+export type ScaleIOVolumeSource = {
   readonly fsType?: string;
   readonly gateway: string;
   readonly protectionDomain?: string;
@@ -1582,13 +1582,13 @@ export interface ScaleIOVolumeSource {
   readonly storagePool?: string;
   readonly system: string;
   readonly volumeName?: string;
-}
+};
 
-export interface ScopeSelector {
+export type ScopeSelector = {
   readonly matchExpressions?: readonly ScopedResourceSelectorRequirement[];
-}
+};
 
-export interface ScopedResourceSelectorRequirement {
+export type ScopedResourceSelectorRequirement = {
   readonly operator: "DoesNotExist" | "Exists" | "In" | "NotIn";
   readonly scopeName:
     | "BestEffort"
@@ -1599,14 +1599,14 @@ export interface ScopedResourceSelectorRequirement {
     | "Terminating"
     | "VolumeAttributesClass";
   readonly values?: readonly string[];
-}
+};
 
-export interface SeccompProfile {
+export type SeccompProfile = {
   readonly localhostProfile?: string;
   readonly type: "Localhost" | "RuntimeDefault" | "Unconfined";
-}
+};
 
-export interface Secret {
+export type Secret = {
   readonly apiVersion: "v1";
   readonly data?: Readonly<Record<string, string>>;
   readonly immutable?: boolean;
@@ -1614,7 +1614,7 @@ export interface Secret {
   readonly metadata: StoredMeta;
   readonly stringData?: Readonly<Record<string, string>>;
   readonly type?: string;
-}
+};
 export const Secret: ResourceType<Secret> = {
   apiVersion: "v1",
   kind: "Secret",
@@ -1622,43 +1622,43 @@ export const Secret: ResourceType<Secret> = {
   namespaced: true,
 };
 
-export interface SecretEnvSource {
+export type SecretEnvSource = {
   readonly name?: string;
   readonly optional?: boolean;
-}
+};
 
-export interface SecretKeySelector {
+export type SecretKeySelector = {
   readonly key: string;
   readonly name?: string;
   readonly optional?: boolean;
-}
+};
 
-export interface SecretList {
+export type SecretList = {
   readonly apiVersion: "v1";
   readonly items: readonly Secret[];
   readonly kind: "SecretList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface SecretProjection {
+export type SecretProjection = {
   readonly items?: readonly KeyToPath[];
   readonly name?: string;
   readonly optional?: boolean;
-}
+};
 
-export interface SecretReference {
+export type SecretReference = {
   readonly name?: string;
   readonly namespace?: string;
-}
+};
 
-export interface SecretVolumeSource {
+export type SecretVolumeSource = {
   readonly defaultMode?: number;
   readonly items?: readonly KeyToPath[];
   readonly optional?: boolean;
   readonly secretName?: string;
-}
+};
 
-export interface SecurityContext {
+export type SecurityContext = {
   readonly allowPrivilegeEscalation?: boolean;
   readonly appArmorProfile?: AppArmorProfile;
   readonly capabilities?: Capabilities;
@@ -1671,15 +1671,15 @@ export interface SecurityContext {
   readonly seLinuxOptions?: SELinuxOptions;
   readonly seccompProfile?: SeccompProfile;
   readonly windowsOptions?: WindowsSecurityContextOptions;
-}
+};
 
-export interface Service {
+export type Service = {
   readonly apiVersion: "v1";
   readonly kind: "Service";
   readonly metadata: StoredMeta;
   readonly spec: ServiceSpec;
   readonly status: ServiceStatus;
-}
+};
 export const Service: ResourceType<Service> = {
   apiVersion: "v1",
   kind: "Service",
@@ -1687,14 +1687,14 @@ export const Service: ResourceType<Service> = {
   namespaced: true,
 };
 
-export interface ServiceAccount {
+export type ServiceAccount = {
   readonly apiVersion: "v1";
   readonly automountServiceAccountToken?: boolean;
   readonly imagePullSecrets?: readonly LocalObjectReference[];
   readonly kind: "ServiceAccount";
   readonly metadata: StoredMeta;
   readonly secrets?: readonly ObjectReference[];
-}
+};
 export const ServiceAccount: ResourceType<ServiceAccount> = {
   apiVersion: "v1",
   kind: "ServiceAccount",
@@ -1702,36 +1702,36 @@ export const ServiceAccount: ResourceType<ServiceAccount> = {
   namespaced: true,
 };
 
-export interface ServiceAccountList {
+export type ServiceAccountList = {
   readonly apiVersion: "v1";
   readonly items: readonly ServiceAccount[];
   readonly kind: "ServiceAccountList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ServiceAccountTokenProjection {
+export type ServiceAccountTokenProjection = {
   readonly audience?: string;
   readonly expirationSeconds?: number;
   readonly path: string;
-}
+};
 
-export interface ServiceList {
+export type ServiceList = {
   readonly apiVersion: "v1";
   readonly items: readonly Service[];
   readonly kind: "ServiceList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ServicePort {
+export type ServicePort = {
   readonly appProtocol?: string;
   readonly name?: string;
   readonly nodePort?: number;
   readonly port: number;
   readonly protocol?: "SCTP" | "TCP" | "UDP";
   readonly targetPort?: number | string;
-}
+};
 
-export interface ServiceSpec {
+export type ServiceSpec = {
   readonly allocateLoadBalancerNodePorts?: boolean;
   readonly clusterIP?: string;
   readonly clusterIPs?: readonly string[];
@@ -1752,72 +1752,72 @@ export interface ServiceSpec {
   readonly sessionAffinityConfig?: SessionAffinityConfig;
   readonly trafficDistribution?: string;
   readonly type?: "ClusterIP" | "ExternalName" | "LoadBalancer" | "NodePort";
-}
+};
 
-export interface ServiceStatus {
+export type ServiceStatus = {
   readonly conditions?: readonly Condition[];
   readonly loadBalancer: LoadBalancerStatus;
-}
+};
 
-export interface SessionAffinityConfig {
+export type SessionAffinityConfig = {
   readonly clientIP?: ClientIPConfig;
-}
+};
 
-export interface SleepAction {
+export type SleepAction = {
   readonly seconds: number;
-}
+};
 
-export interface StorageOSPersistentVolumeSource {
+export type StorageOSPersistentVolumeSource = {
   readonly fsType?: string;
   readonly readOnly?: boolean;
   readonly secretRef?: ObjectReference;
   readonly volumeName?: string;
   readonly volumeNamespace?: string;
-}
+};
 
-export interface StorageOSVolumeSource {
+export type StorageOSVolumeSource = {
   readonly fsType?: string;
   readonly readOnly?: boolean;
   readonly secretRef?: LocalObjectReference;
   readonly volumeName?: string;
   readonly volumeNamespace?: string;
-}
+};
 
-export interface Sysctl {
+export type Sysctl = {
   readonly name: string;
   readonly value: string;
-}
+};
 
-export interface TCPSocketAction {
+export type TCPSocketAction = {
   readonly host?: string;
   readonly port: number | string;
-}
+};
 
-export interface Taint {
+export type Taint = {
   readonly effect: "NoExecute" | "NoSchedule" | "PreferNoSchedule";
   readonly key: string;
   readonly timeAdded?: string;
   readonly value?: string;
-}
+};
 
-export interface Toleration {
+export type Toleration = {
   readonly effect?: "NoExecute" | "NoSchedule" | "PreferNoSchedule";
   readonly key?: string;
   readonly operator?: "Equal" | "Exists" | "Gt" | "Lt";
   readonly tolerationSeconds?: number;
   readonly value?: string;
-}
+};
 
-export interface TopologySelectorLabelRequirement {
+export type TopologySelectorLabelRequirement = {
   readonly key: string;
   readonly values: readonly string[];
-}
+};
 
-export interface TopologySelectorTerm {
+export type TopologySelectorTerm = {
   readonly matchLabelExpressions?: readonly TopologySelectorLabelRequirement[];
-}
+};
 
-export interface TopologySpreadConstraint {
+export type TopologySpreadConstraint = {
   readonly labelSelector?: LabelSelector;
   readonly matchLabelKeys?: readonly string[];
   readonly maxSkew: number;
@@ -1826,22 +1826,22 @@ export interface TopologySpreadConstraint {
   readonly nodeTaintsPolicy?: "Honor" | "Ignore";
   readonly topologyKey: string;
   readonly whenUnsatisfiable: "DoNotSchedule" | "ScheduleAnyway";
-}
+};
 
-export interface TypedLocalObjectReference {
+export type TypedLocalObjectReference = {
   readonly apiGroup: string;
   readonly kind: string;
   readonly name: string;
-}
+};
 
-export interface TypedObjectReference {
+export type TypedObjectReference = {
   readonly apiGroup: string;
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string;
-}
+};
 
-export interface Volume {
+export type Volume = {
   readonly awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
   readonly azureDisk?: AzureDiskVolumeSource;
   readonly azureFile?: AzureFileVolumeSource;
@@ -1873,14 +1873,14 @@ export interface Volume {
   readonly secret?: SecretVolumeSource;
   readonly storageos?: StorageOSVolumeSource;
   readonly vsphereVolume?: VsphereVirtualDiskVolumeSource;
-}
+};
 
-export interface VolumeDevice {
+export type VolumeDevice = {
   readonly devicePath: string;
   readonly name: string;
-}
+};
 
-export interface VolumeMount {
+export type VolumeMount = {
   readonly mountPath: string;
   readonly mountPropagation?: "Bidirectional" | "HostToContainer" | "None";
   readonly name: string;
@@ -1888,53 +1888,53 @@ export interface VolumeMount {
   readonly recursiveReadOnly?: string;
   readonly subPath?: string;
   readonly subPathExpr?: string;
-}
+};
 
-export interface VolumeMountStatus {
+export type VolumeMountStatus = {
   readonly mountPath: string;
   readonly name: string;
   readonly readOnly?: boolean;
   readonly recursiveReadOnly?: string;
   readonly volumeStatus?: VolumeStatus;
-}
+};
 
-export interface VolumeNodeAffinity {
+export type VolumeNodeAffinity = {
   readonly required?: NodeSelector;
-}
+};
 
-export interface VolumeProjection {
+export type VolumeProjection = {
   readonly clusterTrustBundle?: ClusterTrustBundleProjection;
   readonly configMap?: ConfigMapProjection;
   readonly downwardAPI?: DownwardAPIProjection;
   readonly podCertificate?: PodCertificateProjection;
   readonly secret?: SecretProjection;
   readonly serviceAccountToken?: ServiceAccountTokenProjection;
-}
+};
 
-export interface VolumeResourceRequirements {
+export type VolumeResourceRequirements = {
   readonly limits?: Readonly<Record<string, string>>;
   readonly requests?: Readonly<Record<string, string>>;
-}
+};
 
-export interface VolumeStatus {
+export type VolumeStatus = {
   readonly image?: ImageVolumeStatus;
-}
+};
 
-export interface VsphereVirtualDiskVolumeSource {
+export type VsphereVirtualDiskVolumeSource = {
   readonly fsType?: string;
   readonly storagePolicyID?: string;
   readonly storagePolicyName?: string;
   readonly volumePath: string;
-}
+};
 
-export interface WeightedPodAffinityTerm {
+export type WeightedPodAffinityTerm = {
   readonly podAffinityTerm: PodAffinityTerm;
   readonly weight: number;
-}
+};
 
-export interface WindowsSecurityContextOptions {
+export type WindowsSecurityContextOptions = {
   readonly gmsaCredentialSpec?: string;
   readonly gmsaCredentialSpecName?: string;
   readonly hostProcess?: boolean;
   readonly runAsUserName?: string;
-}
+};

@@ -3,7 +3,7 @@ import type { ResourceType } from "../../api-object.ts";
 import type { ObjectReference } from "./core-v1.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface Endpoint {
+export type Endpoint = {
   readonly addresses: readonly string[];
   readonly conditions: EndpointConditions;
   readonly deprecatedTopology?: Readonly<Record<string, string>>;
@@ -12,34 +12,34 @@ export interface Endpoint {
   readonly nodeName?: string;
   readonly targetRef?: ObjectReference;
   readonly zone?: string;
-}
+};
 
-export interface EndpointConditions {
+export type EndpointConditions = {
   readonly ready?: boolean;
   readonly serving?: boolean;
   readonly terminating?: boolean;
-}
+};
 
-export interface EndpointHints {
+export type EndpointHints = {
   readonly forNodes?: readonly ForNode[];
   readonly forZones?: readonly ForZone[];
-}
+};
 
-export interface EndpointPort {
+export type EndpointPort = {
   readonly appProtocol?: string;
   readonly name?: string;
   readonly port?: number;
   readonly protocol?: "SCTP" | "TCP" | "UDP";
-}
+};
 
-export interface EndpointSlice {
+export type EndpointSlice = {
   readonly addressType: string;
   readonly apiVersion: "discovery.k8s.io/v1";
   readonly endpoints: readonly Endpoint[];
   readonly kind: "EndpointSlice";
   readonly metadata: StoredMeta;
   readonly ports: readonly EndpointPort[];
-}
+};
 export const EndpointSlice: ResourceType<EndpointSlice> = {
   apiVersion: "discovery.k8s.io/v1",
   kind: "EndpointSlice",
@@ -47,17 +47,17 @@ export const EndpointSlice: ResourceType<EndpointSlice> = {
   namespaced: true,
 };
 
-export interface EndpointSliceList {
+export type EndpointSliceList = {
   readonly apiVersion: "discovery.k8s.io/v1";
   readonly items: readonly EndpointSlice[];
   readonly kind: "EndpointSliceList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ForNode {
+export type ForNode = {
   readonly name: string;
-}
+};
 
-export interface ForZone {
+export type ForZone = {
   readonly name: string;
-}
+};

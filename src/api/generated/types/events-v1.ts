@@ -3,7 +3,7 @@ import type { ResourceType } from "../../api-object.ts";
 import type { EventSource, ObjectReference } from "./core-v1.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface Event {
+export type Event = {
   readonly action?: string;
   readonly apiVersion: "events.k8s.io/v1";
   readonly deprecatedCount?: number;
@@ -21,7 +21,7 @@ export interface Event {
   readonly reportingInstance?: string;
   readonly series?: EventSeries;
   readonly type?: string;
-}
+};
 export const Event: ResourceType<Event> = {
   apiVersion: "events.k8s.io/v1",
   kind: "Event",
@@ -29,14 +29,14 @@ export const Event: ResourceType<Event> = {
   namespaced: true,
 };
 
-export interface EventList {
+export type EventList = {
   readonly apiVersion: "events.k8s.io/v1";
   readonly items: readonly Event[];
   readonly kind: "EventList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface EventSeries {
+export type EventSeries = {
   readonly count: number;
   readonly lastObservedTime: string;
-}
+};

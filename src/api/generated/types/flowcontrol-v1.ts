@@ -2,22 +2,22 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface ExemptPriorityLevelConfiguration {
+export type ExemptPriorityLevelConfiguration = {
   readonly lendablePercent?: number;
   readonly nominalConcurrencyShares?: number;
-}
+};
 
-export interface FlowDistinguisherMethod {
+export type FlowDistinguisherMethod = {
   readonly type: string;
-}
+};
 
-export interface FlowSchema {
+export type FlowSchema = {
   readonly apiVersion: "flowcontrol.apiserver.k8s.io/v1";
   readonly kind: "FlowSchema";
   readonly metadata: StoredMeta;
   readonly spec: FlowSchemaSpec;
   readonly status: FlowSchemaStatus;
-}
+};
 export const FlowSchema: ResourceType<FlowSchema> = {
   apiVersion: "flowcontrol.apiserver.k8s.io/v1",
   kind: "FlowSchema",
@@ -25,66 +25,66 @@ export const FlowSchema: ResourceType<FlowSchema> = {
   namespaced: false,
 };
 
-export interface FlowSchemaCondition {
+export type FlowSchemaCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status?: string;
   readonly type?: string;
-}
+};
 
-export interface FlowSchemaList {
+export type FlowSchemaList = {
   readonly apiVersion: "flowcontrol.apiserver.k8s.io/v1";
   readonly items: readonly FlowSchema[];
   readonly kind: "FlowSchemaList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface FlowSchemaSpec {
+export type FlowSchemaSpec = {
   readonly distinguisherMethod?: FlowDistinguisherMethod;
   readonly matchingPrecedence: number;
   readonly priorityLevelConfiguration: PriorityLevelConfigurationReference;
   readonly rules?: readonly PolicyRulesWithSubjects[];
-}
+};
 
-export interface FlowSchemaStatus {
+export type FlowSchemaStatus = {
   readonly conditions?: readonly FlowSchemaCondition[];
-}
+};
 
-export interface GroupSubject {
+export type GroupSubject = {
   readonly name: string;
-}
+};
 
-export interface LimitResponse {
+export type LimitResponse = {
   readonly queuing?: QueuingConfiguration;
   readonly type: string;
-}
+};
 
-export interface LimitedPriorityLevelConfiguration {
+export type LimitedPriorityLevelConfiguration = {
   readonly borrowingLimitPercent?: number;
   readonly lendablePercent?: number;
   readonly limitResponse: LimitResponse;
   readonly nominalConcurrencyShares: number;
-}
+};
 
-export interface NonResourcePolicyRule {
+export type NonResourcePolicyRule = {
   readonly nonResourceURLs: readonly string[];
   readonly verbs: readonly string[];
-}
+};
 
-export interface PolicyRulesWithSubjects {
+export type PolicyRulesWithSubjects = {
   readonly nonResourceRules?: readonly NonResourcePolicyRule[];
   readonly resourceRules?: readonly ResourcePolicyRule[];
   readonly subjects: readonly Subject[];
-}
+};
 
-export interface PriorityLevelConfiguration {
+export type PriorityLevelConfiguration = {
   readonly apiVersion: "flowcontrol.apiserver.k8s.io/v1";
   readonly kind: "PriorityLevelConfiguration";
   readonly metadata: StoredMeta;
   readonly spec: PriorityLevelConfigurationSpec;
   readonly status: PriorityLevelConfigurationStatus;
-}
+};
 export const PriorityLevelConfiguration: ResourceType<PriorityLevelConfiguration> = {
   apiVersion: "flowcontrol.apiserver.k8s.io/v1",
   kind: "PriorityLevelConfiguration",
@@ -92,61 +92,61 @@ export const PriorityLevelConfiguration: ResourceType<PriorityLevelConfiguration
   namespaced: false,
 };
 
-export interface PriorityLevelConfigurationCondition {
+export type PriorityLevelConfigurationCondition = {
   readonly lastTransitionTime?: string;
   readonly message?: string;
   readonly reason?: string;
   readonly status?: string;
   readonly type?: string;
-}
+};
 
-export interface PriorityLevelConfigurationList {
+export type PriorityLevelConfigurationList = {
   readonly apiVersion: "flowcontrol.apiserver.k8s.io/v1";
   readonly items: readonly PriorityLevelConfiguration[];
   readonly kind: "PriorityLevelConfigurationList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PriorityLevelConfigurationReference {
+export type PriorityLevelConfigurationReference = {
   readonly name: string;
-}
+};
 
-export interface PriorityLevelConfigurationSpec {
+export type PriorityLevelConfigurationSpec = {
   readonly exempt?: ExemptPriorityLevelConfiguration;
   readonly limited?: LimitedPriorityLevelConfiguration;
   readonly type: string;
-}
+};
 
-export interface PriorityLevelConfigurationStatus {
+export type PriorityLevelConfigurationStatus = {
   readonly conditions?: readonly PriorityLevelConfigurationCondition[];
-}
+};
 
-export interface QueuingConfiguration {
+export type QueuingConfiguration = {
   readonly handSize: number;
   readonly queueLengthLimit: number;
   readonly queues: number;
-}
+};
 
-export interface ResourcePolicyRule {
+export type ResourcePolicyRule = {
   readonly apiGroups: readonly string[];
   readonly clusterScope?: boolean;
   readonly namespaces: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-}
+};
 
-export interface ServiceAccountSubject {
+export type ServiceAccountSubject = {
   readonly name: string;
   readonly namespace: string;
-}
+};
 
-export interface Subject {
+export type Subject = {
   readonly group?: GroupSubject;
   readonly kind: string;
   readonly serviceAccount?: ServiceAccountSubject;
   readonly user?: UserSubject;
-}
+};
 
-export interface UserSubject {
+export type UserSubject = {
   readonly name: string;
-}
+};

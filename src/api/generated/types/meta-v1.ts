@@ -1,21 +1,21 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
 
-export interface APIGroup {
+export type APIGroup = {
   readonly apiVersion: "v1";
   readonly kind: "APIGroup";
   readonly name: string;
   readonly preferredVersion: GroupVersionForDiscovery;
   readonly serverAddressByClientCIDRs?: readonly ServerAddressByClientCIDR[];
   readonly versions: readonly GroupVersionForDiscovery[];
-}
+};
 
-export interface APIGroupList {
+export type APIGroupList = {
   readonly apiVersion: "v1";
   readonly groups: readonly APIGroup[];
   readonly kind: "APIGroupList";
-}
+};
 
-export interface APIResource {
+export type APIResource = {
   readonly categories?: readonly string[];
   readonly group?: string;
   readonly kind: string;
@@ -26,32 +26,32 @@ export interface APIResource {
   readonly storageVersionHash?: string;
   readonly verbs: readonly string[];
   readonly version?: string;
-}
+};
 
-export interface APIResourceList {
+export type APIResourceList = {
   readonly apiVersion: "v1";
   readonly groupVersion: string;
   readonly kind: "APIResourceList";
   readonly resources: readonly APIResource[];
-}
+};
 
-export interface APIVersions {
+export type APIVersions = {
   readonly apiVersion: "v1";
   readonly kind: "APIVersions";
   readonly serverAddressByClientCIDRs: readonly ServerAddressByClientCIDR[];
   readonly versions: readonly string[];
-}
+};
 
-export interface Condition {
+export type Condition = {
   readonly lastTransitionTime: string;
   readonly message: string;
   readonly observedGeneration?: number;
   readonly reason: string;
   readonly status: string;
   readonly type: string;
-}
+};
 
-export interface DeleteOptions {
+export type DeleteOptions = {
   readonly apiVersion: "v1";
   readonly dryRun?: readonly string[];
   readonly gracePeriodSeconds?: number;
@@ -60,44 +60,44 @@ export interface DeleteOptions {
   readonly orphanDependents?: boolean;
   readonly preconditions?: Preconditions;
   readonly propagationPolicy?: string;
-}
+};
 
-export interface FieldSelectorRequirement {
+export type FieldSelectorRequirement = {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[];
-}
+};
 
-export interface GroupResource {
+export type GroupResource = {
   readonly group: string;
   readonly resource: string;
-}
+};
 
-export interface GroupVersionForDiscovery {
+export type GroupVersionForDiscovery = {
   readonly groupVersion: string;
   readonly version: string;
-}
+};
 
-export interface LabelSelector {
+export type LabelSelector = {
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
   readonly matchLabels?: Readonly<Record<string, string>>;
-}
+};
 
-export interface LabelSelectorRequirement {
+export type LabelSelectorRequirement = {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[];
-}
+};
 
-export interface ListMeta {
+export type ListMeta = {
   readonly continue?: string;
   readonly remainingItemCount?: number;
   readonly resourceVersion?: string;
   readonly selfLink?: string;
   readonly shardInfo?: ShardInfo;
-}
+};
 
-export interface ManagedFieldsEntry {
+export type ManagedFieldsEntry = {
   readonly apiVersion?: string;
   readonly fieldsType?: string;
   readonly fieldsV1?: unknown;
@@ -105,9 +105,9 @@ export interface ManagedFieldsEntry {
   readonly operation?: string;
   readonly subresource?: string;
   readonly time?: string;
-}
+};
 
-export interface ObjectMeta {
+export type ObjectMeta = {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly creationTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
@@ -123,45 +123,45 @@ export interface ObjectMeta {
   readonly resourceVersion?: string;
   readonly selfLink?: string;
   readonly uid?: string;
-}
+};
 
-export interface OwnerReference {
+export type OwnerReference = {
   readonly apiVersion: string;
   readonly blockOwnerDeletion?: boolean;
   readonly controller?: boolean;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
-}
+};
 
-export interface PartialObjectMetadata {
+export type PartialObjectMetadata = {
   readonly apiVersion: "meta.k8s.io/v1";
   readonly kind: "PartialObjectMetadata";
   readonly metadata: StoredMeta;
-}
+};
 
-export interface PartialObjectMetadataList {
+export type PartialObjectMetadataList = {
   readonly apiVersion: "meta.k8s.io/v1";
   readonly items: readonly PartialObjectMetadata[];
   readonly kind: "PartialObjectMetadataList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface Preconditions {
+export type Preconditions = {
   readonly resourceVersion?: string;
   readonly uid?: string;
-}
+};
 
-export interface ServerAddressByClientCIDR {
+export type ServerAddressByClientCIDR = {
   readonly clientCIDR: string;
   readonly serverAddress: string;
-}
+};
 
-export interface ShardInfo {
+export type ShardInfo = {
   readonly selector: string;
-}
+};
 
-export interface Status {
+export type Status = {
   readonly apiVersion: "v1";
   readonly code?: number;
   readonly details?: StatusDetails;
@@ -170,32 +170,32 @@ export interface Status {
   readonly metadata: ListMeta;
   readonly reason?: string;
   readonly status?: string;
-}
+};
 
-export interface StatusCause {
+export type StatusCause = {
   readonly field?: string;
   readonly message?: string;
   readonly reason?: string;
-}
+};
 
-export interface StatusDetails {
+export type StatusDetails = {
   readonly causes?: readonly StatusCause[];
   readonly group?: string;
   readonly kind?: string;
   readonly name?: string;
   readonly retryAfterSeconds?: number;
   readonly uid?: string;
-}
+};
 
-export interface WatchEvent {
+export type WatchEvent = {
   readonly object: unknown;
   readonly type: string;
-}
+};
 
 /** Metadata of a stored object: members that every stored object has are not optional. */
-export interface StoredMeta extends ObjectMeta {
+export type StoredMeta = ObjectMeta & {
   readonly creationTimestamp: string;
   readonly name: string;
   readonly resourceVersion: string;
   readonly uid: string;
-}
+};

@@ -3,22 +3,22 @@ import type { ResourceType } from "../../api-object.ts";
 import type { TypedLocalObjectReference } from "./core-v1.ts";
 import type { Condition, LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface HTTPIngressPath {
+export type HTTPIngressPath = {
   readonly backend: IngressBackend;
   readonly path?: string;
   readonly pathType: string;
-}
+};
 
-export interface HTTPIngressRuleValue {
+export type HTTPIngressRuleValue = {
   readonly paths: readonly HTTPIngressPath[];
-}
+};
 
-export interface IPAddress {
+export type IPAddress = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "IPAddress";
   readonly metadata: StoredMeta;
   readonly spec: IPAddressSpec;
-}
+};
 export const IPAddress: ResourceType<IPAddress> = {
   apiVersion: "networking.k8s.io/v1",
   kind: "IPAddress",
@@ -26,29 +26,29 @@ export const IPAddress: ResourceType<IPAddress> = {
   namespaced: false,
 };
 
-export interface IPAddressList {
+export type IPAddressList = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly items: readonly IPAddress[];
   readonly kind: "IPAddressList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface IPAddressSpec {
+export type IPAddressSpec = {
   readonly parentRef?: ParentReference;
-}
+};
 
-export interface IPBlock {
+export type IPBlock = {
   readonly cidr: string;
   readonly except?: readonly string[];
-}
+};
 
-export interface Ingress {
+export type Ingress = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "Ingress";
   readonly metadata: StoredMeta;
   readonly spec: IngressSpec;
   readonly status: IngressStatus;
-}
+};
 export const Ingress: ResourceType<Ingress> = {
   apiVersion: "networking.k8s.io/v1",
   kind: "Ingress",
@@ -56,17 +56,17 @@ export const Ingress: ResourceType<Ingress> = {
   namespaced: true,
 };
 
-export interface IngressBackend {
+export type IngressBackend = {
   readonly resource?: TypedLocalObjectReference;
   readonly service?: IngressServiceBackend;
-}
+};
 
-export interface IngressClass {
+export type IngressClass = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "IngressClass";
   readonly metadata: StoredMeta;
   readonly spec: IngressClassSpec;
-}
+};
 export const IngressClass: ResourceType<IngressClass> = {
   apiVersion: "networking.k8s.io/v1",
   kind: "IngressClass",
@@ -74,81 +74,81 @@ export const IngressClass: ResourceType<IngressClass> = {
   namespaced: false,
 };
 
-export interface IngressClassList {
+export type IngressClassList = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly items: readonly IngressClass[];
   readonly kind: "IngressClassList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface IngressClassParametersReference {
+export type IngressClassParametersReference = {
   readonly apiGroup?: string;
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string;
   readonly scope: string;
-}
+};
 
-export interface IngressClassSpec {
+export type IngressClassSpec = {
   readonly controller?: string;
   readonly parameters?: IngressClassParametersReference;
-}
+};
 
-export interface IngressList {
+export type IngressList = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly items: readonly Ingress[];
   readonly kind: "IngressList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface IngressLoadBalancerIngress {
+export type IngressLoadBalancerIngress = {
   readonly hostname?: string;
   readonly ip?: string;
   readonly ports?: readonly IngressPortStatus[];
-}
+};
 
-export interface IngressLoadBalancerStatus {
+export type IngressLoadBalancerStatus = {
   readonly ingress?: readonly IngressLoadBalancerIngress[];
-}
+};
 
-export interface IngressPortStatus {
+export type IngressPortStatus = {
   readonly error?: string;
   readonly port: number;
   readonly protocol: "SCTP" | "TCP" | "UDP";
-}
+};
 
-export interface IngressRule {
+export type IngressRule = {
   readonly host?: string;
   readonly http?: HTTPIngressRuleValue;
-}
+};
 
-export interface IngressServiceBackend {
+export type IngressServiceBackend = {
   readonly name: string;
   readonly port: ServiceBackendPort;
-}
+};
 
-export interface IngressSpec {
+export type IngressSpec = {
   readonly defaultBackend?: IngressBackend;
   readonly ingressClassName?: string;
   readonly rules?: readonly IngressRule[];
   readonly tls?: readonly IngressTLS[];
-}
+};
 
-export interface IngressStatus {
+export type IngressStatus = {
   readonly loadBalancer: IngressLoadBalancerStatus;
-}
+};
 
-export interface IngressTLS {
+export type IngressTLS = {
   readonly hosts?: readonly string[];
   readonly secretName?: string;
-}
+};
 
-export interface NetworkPolicy {
+export type NetworkPolicy = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "NetworkPolicy";
   readonly metadata: StoredMeta;
   readonly spec: NetworkPolicySpec;
-}
+};
 export const NetworkPolicy: ResourceType<NetworkPolicy> = {
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
@@ -156,61 +156,61 @@ export const NetworkPolicy: ResourceType<NetworkPolicy> = {
   namespaced: true,
 };
 
-export interface NetworkPolicyEgressRule {
+export type NetworkPolicyEgressRule = {
   readonly ports?: readonly NetworkPolicyPort[];
   readonly to?: readonly NetworkPolicyPeer[];
-}
+};
 
-export interface NetworkPolicyIngressRule {
+export type NetworkPolicyIngressRule = {
   readonly from?: readonly NetworkPolicyPeer[];
   readonly ports?: readonly NetworkPolicyPort[];
-}
+};
 
-export interface NetworkPolicyList {
+export type NetworkPolicyList = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly items: readonly NetworkPolicy[];
   readonly kind: "NetworkPolicyList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface NetworkPolicyPeer {
+export type NetworkPolicyPeer = {
   readonly ipBlock?: IPBlock;
   readonly namespaceSelector?: LabelSelector;
   readonly podSelector?: LabelSelector;
-}
+};
 
-export interface NetworkPolicyPort {
+export type NetworkPolicyPort = {
   readonly endPort?: number;
   readonly port?: number | string;
   readonly protocol?: "SCTP" | "TCP" | "UDP";
-}
+};
 
-export interface NetworkPolicySpec {
+export type NetworkPolicySpec = {
   readonly egress?: readonly NetworkPolicyEgressRule[];
   readonly ingress?: readonly NetworkPolicyIngressRule[];
   readonly podSelector: LabelSelector;
   readonly policyTypes?: readonly ("Egress" | "Ingress")[];
-}
+};
 
-export interface ParentReference {
+export type ParentReference = {
   readonly group?: string;
   readonly name?: string;
   readonly namespace?: string;
   readonly resource?: string;
-}
+};
 
-export interface ServiceBackendPort {
+export type ServiceBackendPort = {
   readonly name?: string;
   readonly number?: number;
-}
+};
 
-export interface ServiceCIDR {
+export type ServiceCIDR = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "ServiceCIDR";
   readonly metadata: StoredMeta;
   readonly spec: ServiceCIDRSpec;
   readonly status: ServiceCIDRStatus;
-}
+};
 export const ServiceCIDR: ResourceType<ServiceCIDR> = {
   apiVersion: "networking.k8s.io/v1",
   kind: "ServiceCIDR",
@@ -218,17 +218,17 @@ export const ServiceCIDR: ResourceType<ServiceCIDR> = {
   namespaced: false,
 };
 
-export interface ServiceCIDRList {
+export type ServiceCIDRList = {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly items: readonly ServiceCIDR[];
   readonly kind: "ServiceCIDRList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ServiceCIDRSpec {
+export type ServiceCIDRSpec = {
   readonly cidrs?: readonly string[];
-}
+};
 
-export interface ServiceCIDRStatus {
+export type ServiceCIDRStatus = {
   readonly conditions?: readonly Condition[];
-}
+};

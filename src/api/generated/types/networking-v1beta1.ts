@@ -2,12 +2,12 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface IPAddress {
+export type IPAddress = {
   readonly apiVersion: "networking.k8s.io/v1beta1";
   readonly kind: "IPAddress";
   readonly metadata: StoredMeta;
   readonly spec: IPAddressSpec;
-}
+};
 export const IPAddress: ResourceType<IPAddress> = {
   apiVersion: "networking.k8s.io/v1beta1",
   kind: "IPAddress",
@@ -15,31 +15,31 @@ export const IPAddress: ResourceType<IPAddress> = {
   namespaced: false,
 };
 
-export interface IPAddressList {
+export type IPAddressList = {
   readonly apiVersion: "networking.k8s.io/v1beta1";
   readonly items: readonly IPAddress[];
   readonly kind: "IPAddressList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface IPAddressSpec {
+export type IPAddressSpec = {
   readonly parentRef?: ParentReference;
-}
+};
 
-export interface ParentReference {
+export type ParentReference = {
   readonly group?: string;
   readonly name?: string;
   readonly namespace?: string;
   readonly resource?: string;
-}
+};
 
-export interface ServiceCIDR {
+export type ServiceCIDR = {
   readonly apiVersion: "networking.k8s.io/v1beta1";
   readonly kind: "ServiceCIDR";
   readonly metadata: StoredMeta;
   readonly spec: ServiceCIDRSpec;
   readonly status: ServiceCIDRStatus;
-}
+};
 export const ServiceCIDR: ResourceType<ServiceCIDR> = {
   apiVersion: "networking.k8s.io/v1beta1",
   kind: "ServiceCIDR",
@@ -47,17 +47,17 @@ export const ServiceCIDR: ResourceType<ServiceCIDR> = {
   namespaced: false,
 };
 
-export interface ServiceCIDRList {
+export type ServiceCIDRList = {
   readonly apiVersion: "networking.k8s.io/v1beta1";
   readonly items: readonly ServiceCIDR[];
   readonly kind: "ServiceCIDRList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ServiceCIDRSpec {
+export type ServiceCIDRSpec = {
   readonly cidrs?: readonly string[];
-}
+};
 
-export interface ServiceCIDRStatus {
+export type ServiceCIDRStatus = {
   readonly conditions?: readonly Condition[];
-}
+};

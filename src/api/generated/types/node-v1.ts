@@ -3,18 +3,18 @@ import type { ResourceType } from "../../api-object.ts";
 import type { Toleration } from "./core-v1.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface Overhead {
+export type Overhead = {
   readonly podFixed?: Readonly<Record<string, string>>;
-}
+};
 
-export interface RuntimeClass {
+export type RuntimeClass = {
   readonly apiVersion: "node.k8s.io/v1";
   readonly handler: string;
   readonly kind: "RuntimeClass";
   readonly metadata: StoredMeta;
   readonly overhead?: Overhead;
   readonly scheduling?: Scheduling;
-}
+};
 export const RuntimeClass: ResourceType<RuntimeClass> = {
   apiVersion: "node.k8s.io/v1",
   kind: "RuntimeClass",
@@ -22,14 +22,14 @@ export const RuntimeClass: ResourceType<RuntimeClass> = {
   namespaced: false,
 };
 
-export interface RuntimeClassList {
+export type RuntimeClassList = {
   readonly apiVersion: "node.k8s.io/v1";
   readonly items: readonly RuntimeClass[];
   readonly kind: "RuntimeClassList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface Scheduling {
+export type Scheduling = {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly Toleration[];
-}
+};

@@ -2,20 +2,20 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { Condition, DeleteOptions, LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface Eviction {
+export type Eviction = {
   readonly apiVersion: "policy/v1";
   readonly deleteOptions?: DeleteOptions;
   readonly kind: "Eviction";
   readonly metadata: StoredMeta;
-}
+};
 
-export interface PodDisruptionBudget {
+export type PodDisruptionBudget = {
   readonly apiVersion: "policy/v1";
   readonly kind: "PodDisruptionBudget";
   readonly metadata: StoredMeta;
   readonly spec: PodDisruptionBudgetSpec;
   readonly status: PodDisruptionBudgetStatus;
-}
+};
 export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = {
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",
@@ -23,21 +23,21 @@ export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = {
   namespaced: true,
 };
 
-export interface PodDisruptionBudgetList {
+export type PodDisruptionBudgetList = {
   readonly apiVersion: "policy/v1";
   readonly items: readonly PodDisruptionBudget[];
   readonly kind: "PodDisruptionBudgetList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PodDisruptionBudgetSpec {
+export type PodDisruptionBudgetSpec = {
   readonly maxUnavailable?: number | string;
   readonly minAvailable?: number | string;
   readonly selector?: LabelSelector;
   readonly unhealthyPodEvictionPolicy?: "AlwaysAllow" | "IfHealthyBudget";
-}
+};
 
-export interface PodDisruptionBudgetStatus {
+export type PodDisruptionBudgetStatus = {
   readonly conditions?: readonly Condition[];
   readonly currentHealthy: number;
   readonly desiredHealthy: number;
@@ -45,4 +45,4 @@ export interface PodDisruptionBudgetStatus {
   readonly disruptionsAllowed: number;
   readonly expectedPods: number;
   readonly observedGeneration?: number;
-}
+};

@@ -2,17 +2,17 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface AggregationRule {
+export type AggregationRule = {
   readonly clusterRoleSelectors?: readonly LabelSelector[];
-}
+};
 
-export interface ClusterRole {
+export type ClusterRole = {
   readonly aggregationRule?: AggregationRule;
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "ClusterRole";
   readonly metadata: StoredMeta;
   readonly rules: readonly PolicyRule[];
-}
+};
 export const ClusterRole: ResourceType<ClusterRole> = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "ClusterRole",
@@ -20,13 +20,13 @@ export const ClusterRole: ResourceType<ClusterRole> = {
   namespaced: false,
 };
 
-export interface ClusterRoleBinding {
+export type ClusterRoleBinding = {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "ClusterRoleBinding";
   readonly metadata: StoredMeta;
   readonly roleRef: RoleRef;
   readonly subjects?: readonly Subject[];
-}
+};
 export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "ClusterRoleBinding",
@@ -34,34 +34,34 @@ export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = {
   namespaced: false,
 };
 
-export interface ClusterRoleBindingList {
+export type ClusterRoleBindingList = {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly items: readonly ClusterRoleBinding[];
   readonly kind: "ClusterRoleBindingList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ClusterRoleList {
+export type ClusterRoleList = {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly items: readonly ClusterRole[];
   readonly kind: "ClusterRoleList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PolicyRule {
+export type PolicyRule = {
   readonly apiGroups?: readonly string[];
   readonly nonResourceURLs?: readonly string[];
   readonly resourceNames?: readonly string[];
   readonly resources?: readonly string[];
   readonly verbs: readonly string[];
-}
+};
 
-export interface Role {
+export type Role = {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "Role";
   readonly metadata: StoredMeta;
   readonly rules: readonly PolicyRule[];
-}
+};
 export const Role: ResourceType<Role> = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "Role",
@@ -69,13 +69,13 @@ export const Role: ResourceType<Role> = {
   namespaced: true,
 };
 
-export interface RoleBinding {
+export type RoleBinding = {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "RoleBinding";
   readonly metadata: StoredMeta;
   readonly roleRef: RoleRef;
   readonly subjects?: readonly Subject[];
-}
+};
 export const RoleBinding: ResourceType<RoleBinding> = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "RoleBinding",
@@ -83,29 +83,29 @@ export const RoleBinding: ResourceType<RoleBinding> = {
   namespaced: true,
 };
 
-export interface RoleBindingList {
+export type RoleBindingList = {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly items: readonly RoleBinding[];
   readonly kind: "RoleBindingList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface RoleList {
+export type RoleList = {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly items: readonly Role[];
   readonly kind: "RoleList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface RoleRef {
+export type RoleRef = {
   readonly apiGroup: string;
   readonly kind: string;
   readonly name: string;
-}
+};
 
-export interface Subject {
+export type Subject = {
   readonly apiGroup?: string;
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string;
-}
+};

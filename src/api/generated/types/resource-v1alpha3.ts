@@ -2,20 +2,20 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface DeviceTaint {
+export type DeviceTaint = {
   readonly effect: "NoExecute" | "NoSchedule" | "None";
   readonly key: string;
   readonly timeAdded?: string;
   readonly value?: string;
-}
+};
 
-export interface DeviceTaintRule {
+export type DeviceTaintRule = {
   readonly apiVersion: "resource.k8s.io/v1alpha3";
   readonly kind: "DeviceTaintRule";
   readonly metadata: StoredMeta;
   readonly spec: DeviceTaintRuleSpec;
   readonly status: DeviceTaintRuleStatus;
-}
+};
 export const DeviceTaintRule: ResourceType<DeviceTaintRule> = {
   apiVersion: "resource.k8s.io/v1alpha3",
   kind: "DeviceTaintRule",
@@ -23,29 +23,29 @@ export const DeviceTaintRule: ResourceType<DeviceTaintRule> = {
   namespaced: false,
 };
 
-export interface DeviceTaintRuleList {
+export type DeviceTaintRuleList = {
   readonly apiVersion: "resource.k8s.io/v1alpha3";
   readonly items: readonly DeviceTaintRule[];
   readonly kind: "DeviceTaintRuleList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface DeviceTaintRuleSpec {
+export type DeviceTaintRuleSpec = {
   readonly deviceSelector?: DeviceTaintSelector;
   readonly taint: DeviceTaint;
-}
+};
 
-export interface DeviceTaintRuleStatus {
+export type DeviceTaintRuleStatus = {
   readonly conditions?: readonly Condition[];
-}
+};
 
-export interface DeviceTaintSelector {
+export type DeviceTaintSelector = {
   readonly device?: string;
   readonly driver?: string;
   readonly pool?: string;
-}
+};
 
-export interface PoolStatus {
+export type PoolStatus = {
   readonly allocatedDevices?: number;
   readonly availableDevices?: number;
   readonly driver?: string;
@@ -56,15 +56,15 @@ export interface PoolStatus {
   readonly totalDevices?: number;
   readonly unavailableDevices?: number;
   readonly validationError?: string;
-}
+};
 
-export interface ResourcePoolStatusRequest {
+export type ResourcePoolStatusRequest = {
   readonly apiVersion: "resource.k8s.io/v1alpha3";
   readonly kind: "ResourcePoolStatusRequest";
   readonly metadata: StoredMeta;
   readonly spec: ResourcePoolStatusRequestSpec;
   readonly status?: ResourcePoolStatusRequestStatus;
-}
+};
 export const ResourcePoolStatusRequest: ResourceType<ResourcePoolStatusRequest> = {
   apiVersion: "resource.k8s.io/v1alpha3",
   kind: "ResourcePoolStatusRequest",
@@ -72,21 +72,21 @@ export const ResourcePoolStatusRequest: ResourceType<ResourcePoolStatusRequest> 
   namespaced: false,
 };
 
-export interface ResourcePoolStatusRequestList {
+export type ResourcePoolStatusRequestList = {
   readonly apiVersion: "resource.k8s.io/v1alpha3";
   readonly items: readonly ResourcePoolStatusRequest[];
   readonly kind: "ResourcePoolStatusRequestList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ResourcePoolStatusRequestSpec {
+export type ResourcePoolStatusRequestSpec = {
   readonly driver: string;
   readonly limit?: number;
   readonly poolName?: string;
-}
+};
 
-export interface ResourcePoolStatusRequestStatus {
+export type ResourcePoolStatusRequestStatus = {
   readonly conditions?: readonly Condition[];
   readonly poolCount?: number;
   readonly pools?: readonly PoolStatus[];
-}
+};

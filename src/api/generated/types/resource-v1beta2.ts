@@ -3,7 +3,7 @@ import type { ResourceType } from "../../api-object.ts";
 import type { NodeSelector } from "./core-v1.ts";
 import type { Condition, ListMeta, ObjectMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface AllocatedDeviceStatus {
+export type AllocatedDeviceStatus = {
   readonly conditions: readonly Condition[];
   readonly data?: unknown;
   readonly device: string;
@@ -11,44 +11,44 @@ export interface AllocatedDeviceStatus {
   readonly networkData?: NetworkDeviceData;
   readonly pool: string;
   readonly shareID?: string;
-}
+};
 
-export interface AllocationResult {
+export type AllocationResult = {
   readonly allocationTimestamp?: string;
   readonly devices: DeviceAllocationResult;
   readonly nodeSelector?: NodeSelector;
-}
+};
 
-export interface CELDeviceSelector {
+export type CELDeviceSelector = {
   readonly expression: string;
-}
+};
 
-export interface CapacityRequestPolicy {
+export type CapacityRequestPolicy = {
   readonly default: string;
   readonly validRange?: CapacityRequestPolicyRange;
   readonly validValues?: readonly string[];
-}
+};
 
-export interface CapacityRequestPolicyRange {
+export type CapacityRequestPolicyRange = {
   readonly max?: string;
   readonly min?: string;
   readonly step?: string;
-}
+};
 
-export interface CapacityRequirements {
+export type CapacityRequirements = {
   readonly requests?: Readonly<Record<string, string>>;
-}
+};
 
-export interface Counter {
+export type Counter = {
   readonly value: string;
-}
+};
 
-export interface CounterSet {
+export type CounterSet = {
   readonly counters?: Readonly<Record<string, Counter>>;
   readonly name: string;
-}
+};
 
-export interface Device {
+export type Device = {
   readonly allNodes?: boolean;
   readonly allowMultipleAllocations?: boolean;
   readonly attributes?: Readonly<Record<string, DeviceAttribute>>;
@@ -62,20 +62,20 @@ export interface Device {
   readonly nodeName?: string;
   readonly nodeSelector?: NodeSelector;
   readonly taints?: readonly DeviceTaint[];
-}
+};
 
-export interface DeviceAllocationConfiguration {
+export type DeviceAllocationConfiguration = {
   readonly opaque?: OpaqueDeviceConfiguration;
   readonly requests?: readonly string[];
   readonly source: "FromClaim" | "FromClass";
-}
+};
 
-export interface DeviceAllocationResult {
+export type DeviceAllocationResult = {
   readonly config?: readonly DeviceAllocationConfiguration[];
   readonly results?: readonly DeviceRequestAllocationResult[];
-}
+};
 
-export interface DeviceAttribute {
+export type DeviceAttribute = {
   readonly bool?: boolean;
   readonly bools?: readonly boolean[];
   readonly int?: number;
@@ -84,30 +84,30 @@ export interface DeviceAttribute {
   readonly strings?: readonly string[];
   readonly version?: string;
   readonly versions?: readonly string[];
-}
+};
 
-export interface DeviceCapacity {
+export type DeviceCapacity = {
   readonly requestPolicy?: CapacityRequestPolicy;
   readonly value: string;
-}
+};
 
-export interface DeviceClaim {
+export type DeviceClaim = {
   readonly config?: readonly DeviceClaimConfiguration[];
   readonly constraints?: readonly DeviceConstraint[];
   readonly requests: readonly DeviceRequest[];
-}
+};
 
-export interface DeviceClaimConfiguration {
+export type DeviceClaimConfiguration = {
   readonly opaque?: OpaqueDeviceConfiguration;
   readonly requests?: readonly string[];
-}
+};
 
-export interface DeviceClass {
+export type DeviceClass = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly kind: "DeviceClass";
   readonly metadata: StoredMeta;
   readonly spec: DeviceClassSpec;
-}
+};
 export const DeviceClass: ResourceType<DeviceClass> = {
   apiVersion: "resource.k8s.io/v1beta2",
   kind: "DeviceClass",
@@ -115,41 +115,41 @@ export const DeviceClass: ResourceType<DeviceClass> = {
   namespaced: false,
 };
 
-export interface DeviceClassConfiguration {
+export type DeviceClassConfiguration = {
   readonly opaque?: OpaqueDeviceConfiguration;
-}
+};
 
-export interface DeviceClassList {
+export type DeviceClassList = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly items: readonly DeviceClass[];
   readonly kind: "DeviceClassList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface DeviceClassSpec {
+export type DeviceClassSpec = {
   readonly config?: readonly DeviceClassConfiguration[];
   readonly extendedResourceName?: string;
   readonly selectors?: readonly DeviceSelector[];
-}
+};
 
-export interface DeviceConstraint {
+export type DeviceConstraint = {
   readonly distinctAttribute?: string;
   readonly matchAttribute?: string;
   readonly requests?: readonly string[];
-}
+};
 
-export interface DeviceCounterConsumption {
+export type DeviceCounterConsumption = {
   readonly counterSet: string;
   readonly counters?: Readonly<Record<string, Counter>>;
-}
+};
 
-export interface DeviceRequest {
+export type DeviceRequest = {
   readonly exactly?: ExactDeviceRequest;
   readonly firstAvailable?: readonly DeviceSubRequest[];
   readonly name: string;
-}
+};
 
-export interface DeviceRequestAllocationResult {
+export type DeviceRequestAllocationResult = {
   readonly adminAccess?: boolean;
   readonly bindingConditions?: readonly string[];
   readonly bindingFailureConditions?: readonly string[];
@@ -160,13 +160,13 @@ export interface DeviceRequestAllocationResult {
   readonly request: string;
   readonly shareID?: string;
   readonly tolerations?: readonly DeviceToleration[];
-}
+};
 
-export interface DeviceSelector {
+export type DeviceSelector = {
   readonly cel?: CELDeviceSelector;
-}
+};
 
-export interface DeviceSubRequest {
+export type DeviceSubRequest = {
   readonly allocationMode?: string;
   readonly capacity?: CapacityRequirements;
   readonly count?: number;
@@ -174,22 +174,22 @@ export interface DeviceSubRequest {
   readonly name: string;
   readonly selectors?: readonly DeviceSelector[];
   readonly tolerations?: readonly DeviceToleration[];
-}
+};
 
-export interface DeviceTaint {
+export type DeviceTaint = {
   readonly effect: "NoExecute" | "NoSchedule" | "None";
   readonly key: string;
   readonly timeAdded?: string;
   readonly value?: string;
-}
+};
 
-export interface DeviceTaintRule {
+export type DeviceTaintRule = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly kind: "DeviceTaintRule";
   readonly metadata: StoredMeta;
   readonly spec: DeviceTaintRuleSpec;
   readonly status: DeviceTaintRuleStatus;
-}
+};
 export const DeviceTaintRule: ResourceType<DeviceTaintRule> = {
   apiVersion: "resource.k8s.io/v1beta2",
   kind: "DeviceTaintRule",
@@ -197,37 +197,37 @@ export const DeviceTaintRule: ResourceType<DeviceTaintRule> = {
   namespaced: false,
 };
 
-export interface DeviceTaintRuleList {
+export type DeviceTaintRuleList = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly items: readonly DeviceTaintRule[];
   readonly kind: "DeviceTaintRuleList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface DeviceTaintRuleSpec {
+export type DeviceTaintRuleSpec = {
   readonly deviceSelector?: DeviceTaintSelector;
   readonly taint: DeviceTaint;
-}
+};
 
-export interface DeviceTaintRuleStatus {
+export type DeviceTaintRuleStatus = {
   readonly conditions?: readonly Condition[];
-}
+};
 
-export interface DeviceTaintSelector {
+export type DeviceTaintSelector = {
   readonly device?: string;
   readonly driver?: string;
   readonly pool?: string;
-}
+};
 
-export interface DeviceToleration {
+export type DeviceToleration = {
   readonly effect?: "NoExecute" | "NoSchedule" | "None";
   readonly key?: string;
   readonly operator?: "Equal" | "Exists";
   readonly tolerationSeconds?: number;
   readonly value?: string;
-}
+};
 
-export interface ExactDeviceRequest {
+export type ExactDeviceRequest = {
   readonly adminAccess?: boolean;
   readonly allocationMode?: string;
   readonly capacity?: CapacityRequirements;
@@ -235,31 +235,31 @@ export interface ExactDeviceRequest {
   readonly deviceClassName: string;
   readonly selectors?: readonly DeviceSelector[];
   readonly tolerations?: readonly DeviceToleration[];
-}
+};
 
-export interface NetworkDeviceData {
+export type NetworkDeviceData = {
   readonly hardwareAddress?: string;
   readonly interfaceName?: string;
   readonly ips?: readonly string[];
-}
+};
 
-export interface NodeAllocatableResourceMapping {
+export type NodeAllocatableResourceMapping = {
   readonly allocationMultiplier?: string;
   readonly capacityKey?: string;
-}
+};
 
-export interface OpaqueDeviceConfiguration {
+export type OpaqueDeviceConfiguration = {
   readonly driver: string;
   readonly parameters: unknown;
-}
+};
 
-export interface ResourceClaim {
+export type ResourceClaim = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly kind: "ResourceClaim";
   readonly metadata: StoredMeta;
   readonly spec: ResourceClaimSpec;
   readonly status: ResourceClaimStatus;
-}
+};
 export const ResourceClaim: ResourceType<ResourceClaim> = {
   apiVersion: "resource.k8s.io/v1beta2",
   kind: "ResourceClaim",
@@ -267,36 +267,36 @@ export const ResourceClaim: ResourceType<ResourceClaim> = {
   namespaced: true,
 };
 
-export interface ResourceClaimConsumerReference {
+export type ResourceClaimConsumerReference = {
   readonly apiGroup?: string;
   readonly name: string;
   readonly resource: string;
   readonly uid: string;
-}
+};
 
-export interface ResourceClaimList {
+export type ResourceClaimList = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly items: readonly ResourceClaim[];
   readonly kind: "ResourceClaimList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ResourceClaimSpec {
+export type ResourceClaimSpec = {
   readonly devices: DeviceClaim;
-}
+};
 
-export interface ResourceClaimStatus {
+export type ResourceClaimStatus = {
   readonly allocation?: AllocationResult;
   readonly devices?: readonly AllocatedDeviceStatus[];
   readonly reservedFor?: readonly ResourceClaimConsumerReference[];
-}
+};
 
-export interface ResourceClaimTemplate {
+export type ResourceClaimTemplate = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly kind: "ResourceClaimTemplate";
   readonly metadata: StoredMeta;
   readonly spec: ResourceClaimTemplateSpec;
-}
+};
 export const ResourceClaimTemplate: ResourceType<ResourceClaimTemplate> = {
   apiVersion: "resource.k8s.io/v1beta2",
   kind: "ResourceClaimTemplate",
@@ -304,30 +304,30 @@ export const ResourceClaimTemplate: ResourceType<ResourceClaimTemplate> = {
   namespaced: true,
 };
 
-export interface ResourceClaimTemplateList {
+export type ResourceClaimTemplateList = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly items: readonly ResourceClaimTemplate[];
   readonly kind: "ResourceClaimTemplateList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ResourceClaimTemplateSpec {
+export type ResourceClaimTemplateSpec = {
   readonly metadata: ObjectMeta;
   readonly spec: ResourceClaimSpec;
-}
+};
 
-export interface ResourcePool {
+export type ResourcePool = {
   readonly generation: number;
   readonly name: string;
   readonly resourceSliceCount: number;
-}
+};
 
-export interface ResourceSlice {
+export type ResourceSlice = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly kind: "ResourceSlice";
   readonly metadata: StoredMeta;
   readonly spec: ResourceSliceSpec;
-}
+};
 export const ResourceSlice: ResourceType<ResourceSlice> = {
   apiVersion: "resource.k8s.io/v1beta2",
   kind: "ResourceSlice",
@@ -335,14 +335,14 @@ export const ResourceSlice: ResourceType<ResourceSlice> = {
   namespaced: false,
 };
 
-export interface ResourceSliceList {
+export type ResourceSliceList = {
   readonly apiVersion: "resource.k8s.io/v1beta2";
   readonly items: readonly ResourceSlice[];
   readonly kind: "ResourceSliceList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface ResourceSliceSpec {
+export type ResourceSliceSpec = {
   readonly allNodes?: boolean;
   readonly devices?: readonly Device[];
   readonly driver: string;
@@ -351,4 +351,4 @@ export interface ResourceSliceSpec {
   readonly perDeviceNodeSelection?: boolean;
   readonly pool: ResourcePool;
   readonly sharedCounters?: readonly CounterSet[];
-}
+};

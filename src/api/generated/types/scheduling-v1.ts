@@ -2,7 +2,7 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface PriorityClass {
+export type PriorityClass = {
   readonly apiVersion: "scheduling.k8s.io/v1";
   readonly description?: string;
   readonly globalDefault?: boolean;
@@ -10,7 +10,7 @@ export interface PriorityClass {
   readonly metadata: StoredMeta;
   readonly preemptionPolicy?: string;
   readonly value: number;
-}
+};
 export const PriorityClass: ResourceType<PriorityClass> = {
   apiVersion: "scheduling.k8s.io/v1",
   kind: "PriorityClass",
@@ -18,9 +18,9 @@ export const PriorityClass: ResourceType<PriorityClass> = {
   namespaced: false,
 };
 
-export interface PriorityClassList {
+export type PriorityClassList = {
   readonly apiVersion: "scheduling.k8s.io/v1";
   readonly items: readonly PriorityClass[];
   readonly kind: "PriorityClassList";
   readonly metadata: ListMeta;
-}
+};

@@ -2,19 +2,19 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface BasicSchedulingPolicy {}
+export type BasicSchedulingPolicy = {};
 
-export interface GangSchedulingPolicy {
+export type GangSchedulingPolicy = {
   readonly minCount: number;
-}
+};
 
-export interface PodGroup {
+export type PodGroup = {
   readonly apiVersion: "scheduling.k8s.io/v1alpha2";
   readonly kind: "PodGroup";
   readonly metadata: StoredMeta;
   readonly spec: PodGroupSpec;
   readonly status: PodGroupStatus;
-}
+};
 export const PodGroup: ResourceType<PodGroup> = {
   apiVersion: "scheduling.k8s.io/v1alpha2",
   kind: "PodGroup",
@@ -22,34 +22,34 @@ export const PodGroup: ResourceType<PodGroup> = {
   namespaced: true,
 };
 
-export interface PodGroupList {
+export type PodGroupList = {
   readonly apiVersion: "scheduling.k8s.io/v1alpha2";
   readonly items: readonly PodGroup[];
   readonly kind: "PodGroupList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface PodGroupResourceClaim {
+export type PodGroupResourceClaim = {
   readonly name: string;
   readonly resourceClaimName?: string;
   readonly resourceClaimTemplateName?: string;
-}
+};
 
-export interface PodGroupResourceClaimStatus {
+export type PodGroupResourceClaimStatus = {
   readonly name: string;
   readonly resourceClaimName?: string;
-}
+};
 
-export interface PodGroupSchedulingConstraints {
+export type PodGroupSchedulingConstraints = {
   readonly topology?: readonly TopologyConstraint[];
-}
+};
 
-export interface PodGroupSchedulingPolicy {
+export type PodGroupSchedulingPolicy = {
   readonly basic?: BasicSchedulingPolicy;
   readonly gang?: GangSchedulingPolicy;
-}
+};
 
-export interface PodGroupSpec {
+export type PodGroupSpec = {
   readonly disruptionMode?: "Pod" | "PodGroup";
   readonly podGroupTemplateRef: PodGroupTemplateReference;
   readonly priority?: number;
@@ -57,14 +57,14 @@ export interface PodGroupSpec {
   readonly resourceClaims?: readonly PodGroupResourceClaim[];
   readonly schedulingConstraints?: PodGroupSchedulingConstraints;
   readonly schedulingPolicy: PodGroupSchedulingPolicy;
-}
+};
 
-export interface PodGroupStatus {
+export type PodGroupStatus = {
   readonly conditions?: readonly Condition[];
   readonly resourceClaimStatuses?: readonly PodGroupResourceClaimStatus[];
-}
+};
 
-export interface PodGroupTemplate {
+export type PodGroupTemplate = {
   readonly disruptionMode?: "Pod" | "PodGroup";
   readonly name: string;
   readonly priority?: number;
@@ -72,28 +72,28 @@ export interface PodGroupTemplate {
   readonly resourceClaims?: readonly PodGroupResourceClaim[];
   readonly schedulingConstraints: PodGroupSchedulingConstraints;
   readonly schedulingPolicy: PodGroupSchedulingPolicy;
-}
+};
 
-export interface PodGroupTemplateReference {
+export type PodGroupTemplateReference = {
   readonly workload: WorkloadPodGroupTemplateReference;
-}
+};
 
-export interface TopologyConstraint {
+export type TopologyConstraint = {
   readonly key: string;
-}
+};
 
-export interface TypedLocalObjectReference {
+export type TypedLocalObjectReference = {
   readonly apiGroup?: string;
   readonly kind: string;
   readonly name: string;
-}
+};
 
-export interface Workload {
+export type Workload = {
   readonly apiVersion: "scheduling.k8s.io/v1alpha2";
   readonly kind: "Workload";
   readonly metadata: StoredMeta;
   readonly spec: WorkloadSpec;
-}
+};
 export const Workload: ResourceType<Workload> = {
   apiVersion: "scheduling.k8s.io/v1alpha2",
   kind: "Workload",
@@ -101,19 +101,19 @@ export const Workload: ResourceType<Workload> = {
   namespaced: true,
 };
 
-export interface WorkloadList {
+export type WorkloadList = {
   readonly apiVersion: "scheduling.k8s.io/v1alpha2";
   readonly items: readonly Workload[];
   readonly kind: "WorkloadList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface WorkloadPodGroupTemplateReference {
+export type WorkloadPodGroupTemplateReference = {
   readonly podGroupTemplateName: string;
   readonly workloadName: string;
-}
+};
 
-export interface WorkloadSpec {
+export type WorkloadSpec = {
   readonly controllerRef?: TypedLocalObjectReference;
   readonly podGroupTemplates: readonly PodGroupTemplate[];
-}
+};

@@ -3,12 +3,12 @@ import type { ResourceType } from "../../api-object.ts";
 import type { PersistentVolumeSpec, TopologySelectorTerm } from "./core-v1.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface CSIDriver {
+export type CSIDriver = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "CSIDriver";
   readonly metadata: StoredMeta;
   readonly spec: CSIDriverSpec;
-}
+};
 export const CSIDriver: ResourceType<CSIDriver> = {
   apiVersion: "storage.k8s.io/v1",
   kind: "CSIDriver",
@@ -16,14 +16,14 @@ export const CSIDriver: ResourceType<CSIDriver> = {
   namespaced: false,
 };
 
-export interface CSIDriverList {
+export type CSIDriverList = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly items: readonly CSIDriver[];
   readonly kind: "CSIDriverList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface CSIDriverSpec {
+export type CSIDriverSpec = {
   readonly attachRequired?: boolean;
   readonly fsGroupPolicy?: string;
   readonly nodeAllocatableUpdatePeriodSeconds?: number;
@@ -35,14 +35,14 @@ export interface CSIDriverSpec {
   readonly storageCapacity?: boolean;
   readonly tokenRequests?: readonly TokenRequest[];
   readonly volumeLifecycleModes?: readonly string[];
-}
+};
 
-export interface CSINode {
+export type CSINode = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "CSINode";
   readonly metadata: StoredMeta;
   readonly spec: CSINodeSpec;
-}
+};
 export const CSINode: ResourceType<CSINode> = {
   apiVersion: "storage.k8s.io/v1",
   kind: "CSINode",
@@ -50,25 +50,25 @@ export const CSINode: ResourceType<CSINode> = {
   namespaced: false,
 };
 
-export interface CSINodeDriver {
+export type CSINodeDriver = {
   readonly allocatable?: VolumeNodeResources;
   readonly name: string;
   readonly nodeID: string;
   readonly topologyKeys: readonly string[];
-}
+};
 
-export interface CSINodeList {
+export type CSINodeList = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly items: readonly CSINode[];
   readonly kind: "CSINodeList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface CSINodeSpec {
+export type CSINodeSpec = {
   readonly drivers: readonly CSINodeDriver[];
-}
+};
 
-export interface CSIStorageCapacity {
+export type CSIStorageCapacity = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly capacity?: string;
   readonly kind: "CSIStorageCapacity";
@@ -76,7 +76,7 @@ export interface CSIStorageCapacity {
   readonly metadata: StoredMeta;
   readonly nodeTopology?: LabelSelector;
   readonly storageClassName: string;
-}
+};
 export const CSIStorageCapacity: ResourceType<CSIStorageCapacity> = {
   apiVersion: "storage.k8s.io/v1",
   kind: "CSIStorageCapacity",
@@ -84,14 +84,14 @@ export const CSIStorageCapacity: ResourceType<CSIStorageCapacity> = {
   namespaced: true,
 };
 
-export interface CSIStorageCapacityList {
+export type CSIStorageCapacityList = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly items: readonly CSIStorageCapacity[];
   readonly kind: "CSIStorageCapacityList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface StorageClass {
+export type StorageClass = {
   readonly allowVolumeExpansion?: boolean;
   readonly allowedTopologies?: readonly TopologySelectorTerm[];
   readonly apiVersion: "storage.k8s.io/v1";
@@ -102,7 +102,7 @@ export interface StorageClass {
   readonly provisioner: string;
   readonly reclaimPolicy?: "Delete" | "Recycle" | "Retain";
   readonly volumeBindingMode?: "Immediate" | "WaitForFirstConsumer";
-}
+};
 export const StorageClass: ResourceType<StorageClass> = {
   apiVersion: "storage.k8s.io/v1",
   kind: "StorageClass",
@@ -110,25 +110,25 @@ export const StorageClass: ResourceType<StorageClass> = {
   namespaced: false,
 };
 
-export interface StorageClassList {
+export type StorageClassList = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly items: readonly StorageClass[];
   readonly kind: "StorageClassList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface TokenRequest {
+export type TokenRequest = {
   readonly audience: string;
   readonly expirationSeconds?: number;
-}
+};
 
-export interface VolumeAttachment {
+export type VolumeAttachment = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "VolumeAttachment";
   readonly metadata: StoredMeta;
   readonly spec: VolumeAttachmentSpec;
   readonly status: VolumeAttachmentStatus;
-}
+};
 export const VolumeAttachment: ResourceType<VolumeAttachment> = {
   apiVersion: "storage.k8s.io/v1",
   kind: "VolumeAttachment",
@@ -136,38 +136,38 @@ export const VolumeAttachment: ResourceType<VolumeAttachment> = {
   namespaced: false,
 };
 
-export interface VolumeAttachmentList {
+export type VolumeAttachmentList = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly items: readonly VolumeAttachment[];
   readonly kind: "VolumeAttachmentList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface VolumeAttachmentSource {
+export type VolumeAttachmentSource = {
   readonly inlineVolumeSpec?: PersistentVolumeSpec;
   readonly persistentVolumeName?: string;
-}
+};
 
-export interface VolumeAttachmentSpec {
+export type VolumeAttachmentSpec = {
   readonly attacher: string;
   readonly nodeName: string;
   readonly source: VolumeAttachmentSource;
-}
+};
 
-export interface VolumeAttachmentStatus {
+export type VolumeAttachmentStatus = {
   readonly attachError?: VolumeError;
   readonly attached: boolean;
   readonly attachmentMetadata?: Readonly<Record<string, string>>;
   readonly detachError?: VolumeError;
-}
+};
 
-export interface VolumeAttributesClass {
+export type VolumeAttributesClass = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly driverName: string;
   readonly kind: "VolumeAttributesClass";
   readonly metadata: StoredMeta;
   readonly parameters?: Readonly<Record<string, string>>;
-}
+};
 export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = {
   apiVersion: "storage.k8s.io/v1",
   kind: "VolumeAttributesClass",
@@ -175,19 +175,19 @@ export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = {
   namespaced: false,
 };
 
-export interface VolumeAttributesClassList {
+export type VolumeAttributesClassList = {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly items: readonly VolumeAttributesClass[];
   readonly kind: "VolumeAttributesClassList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface VolumeError {
+export type VolumeError = {
   readonly errorCode?: number;
   readonly message?: string;
   readonly time?: string;
-}
+};
 
-export interface VolumeNodeResources {
+export type VolumeNodeResources = {
   readonly count?: number;
-}
+};

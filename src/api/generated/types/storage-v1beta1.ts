@@ -2,13 +2,13 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface VolumeAttributesClass {
+export type VolumeAttributesClass = {
   readonly apiVersion: "storage.k8s.io/v1beta1";
   readonly driverName: string;
   readonly kind: "VolumeAttributesClass";
   readonly metadata: StoredMeta;
   readonly parameters?: Readonly<Record<string, string>>;
-}
+};
 export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = {
   apiVersion: "storage.k8s.io/v1beta1",
   kind: "VolumeAttributesClass",
@@ -16,9 +16,9 @@ export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = {
   namespaced: false,
 };
 
-export interface VolumeAttributesClassList {
+export type VolumeAttributesClassList = {
   readonly apiVersion: "storage.k8s.io/v1beta1";
   readonly items: readonly VolumeAttributesClass[];
   readonly kind: "VolumeAttributesClassList";
   readonly metadata: ListMeta;
-}
+};

@@ -2,13 +2,13 @@
 import type { ResourceType } from "../../api-object.ts";
 import type { Condition, GroupResource, ListMeta, StoredMeta } from "./meta-v1.ts";
 
-export interface StorageVersionMigration {
+export type StorageVersionMigration = {
   readonly apiVersion: "storagemigration.k8s.io/v1beta1";
   readonly kind: "StorageVersionMigration";
   readonly metadata: StoredMeta;
   readonly spec: StorageVersionMigrationSpec;
   readonly status: StorageVersionMigrationStatus;
-}
+};
 export const StorageVersionMigration: ResourceType<StorageVersionMigration> = {
   apiVersion: "storagemigration.k8s.io/v1beta1",
   kind: "StorageVersionMigration",
@@ -16,18 +16,18 @@ export const StorageVersionMigration: ResourceType<StorageVersionMigration> = {
   namespaced: false,
 };
 
-export interface StorageVersionMigrationList {
+export type StorageVersionMigrationList = {
   readonly apiVersion: "storagemigration.k8s.io/v1beta1";
   readonly items: readonly StorageVersionMigration[];
   readonly kind: "StorageVersionMigrationList";
   readonly metadata: ListMeta;
-}
+};
 
-export interface StorageVersionMigrationSpec {
+export type StorageVersionMigrationSpec = {
   readonly resource: GroupResource;
-}
+};
 
-export interface StorageVersionMigrationStatus {
+export type StorageVersionMigrationStatus = {
   readonly conditions?: readonly Condition[];
   readonly resourceVersion?: string;
-}
+};

@@ -1,6 +1,6 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
 
-export interface Info {
+export type Info = {
   readonly buildDate: string;
   readonly compiler: string;
   readonly emulationMajor?: string;
@@ -14,4 +14,4 @@ export interface Info {
   readonly minCompatibilityMinor?: string;
   readonly minor: string;
   readonly platform: string;
-}
+};

@@ -20,7 +20,7 @@ const BEHAVIOR = `${PREFIX}behavior`;
 
 /** Input is v2. */
 export const autoscalerToV1: Conversion = (object) => {
-  const { metadata, spec, status } = object as unknown as HorizontalPodAutoscaler;
+  const { metadata, spec, status } = object as HorizontalPodAutoscaler;
   const { metrics = [], behavior, ...kept } = spec;
   const { currentMetrics, conditions = [], ...counts } = status;
   const target = metrics.find(isCpuUtilization)?.resource?.target.averageUtilization;

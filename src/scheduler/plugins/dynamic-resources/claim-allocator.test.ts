@@ -60,7 +60,7 @@ function resultOf(world: World): AllocationResult | undefined {
 const meta = (name: string) => ({ name, uid: name, resourceVersion: "1", creationTimestamp: "" }) as never;
 
 function node(name: string, labels: Record<string, string> = { zone: "z1" }): Node {
-  return { metadata: { name, labels }, spec: {}, status: {} } as unknown as Node;
+  return { metadata: { name, labels }, spec: {}, status: {} } as Node;
 }
 
 function gpus(spec: DeviceClassSpec = {}, name = "gpu"): DeviceClass {

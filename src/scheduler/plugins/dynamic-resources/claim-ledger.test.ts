@@ -18,7 +18,7 @@ beforeEach(() => {
 
 function claim(name: string, resourceVersion: string, allocation?: AllocationResult): ResourceClaim {
   const metadata = { namespace: "default", name, uid: name, resourceVersion };
-  return { metadata, status: allocation === undefined ? {} : { allocation } } as unknown as ResourceClaim;
+  return { metadata, status: allocation === undefined ? {} : { allocation } } as ResourceClaim;
 }
 
 function whole(device: string): AllocationResult {

@@ -77,6 +77,6 @@ function specialClaim(
     metadata: { name: IN_MEMORY, namespace, uid: `${uid}${IN_MEMORY}` },
     spec: { devices: { requests } },
     status: {},
-  } as unknown as ResourceClaim;
+  } as ResourceClaim;
   return { claim, mappings };
 }

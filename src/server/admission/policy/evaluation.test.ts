@@ -13,7 +13,7 @@ interface Trial {
 }
 
 function trial(spec: PolicyObject["spec"], object: unknown = {}): Trial {
-  const policy = { apiVersion: "", kind: "", metadata: { name: "p" }, spec } as unknown as PolicyObject;
+  const policy = { apiVersion: "", kind: "", metadata: { name: "p" }, spec };
   const { compile, ...commons } = compileCommons(policy, false);
   const bindings = { object: jsonToValue(DYN, object) };
   const evaluation = new Evaluation({

@@ -76,10 +76,10 @@ export function mutated(object: ApiObject, at: number, mutating: Mutating): ApiO
   const schema = schemaOf(seen, resource);
   const patched = evaluation.within(mutation.expression.source, (run) =>
     mutation.type === "JSONPatch"
-      ? applyPatchExpression(value, seen as unknown as JsonObject, run)
-      : applyConfiguration(value, { object: seen as unknown as JsonObject, schema }, run),
+      ? applyPatchExpression(value, seen, run)
+      : applyConfiguration(value, { object: seen, schema }, run),
   );
-  if (patched === (seen as unknown as JsonObject)) return object;
+  if (patched === seen) return object;
   const whole = completed(patched, schema, { seen, resource });
   return converted(whole, { from: resource, to: request.resource }, parts.versions);
 }
@@ -112,7 +112,7 @@ function completed(
   schema: StructSchema,
   { seen, resource }: { readonly seen: ApiObject; readonly resource: AdmittedResource },
 ): ApiObject {
-  const value = cloneJson(normalForm(patched, schema, resource)) as unknown as Draft<ApiObject>;
+  const value = cloneJson(normalForm(patched, schema, resource)) as Draft<ApiObject>;
   checkIdentity(value, seen);
   if (seen.kind === resource.facts.kind) resource.rules.defaults?.(value);
   return value;

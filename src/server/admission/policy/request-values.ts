@@ -56,7 +56,7 @@ export function converted(object: ApiObject, { from, to }: VersionChange, versio
   if (from.custom !== undefined && to.custom !== undefined)
     return to.custom.served(from.custom.stored(object));
   const change = { kind: to.facts.kind, from: from.apiVersion, to: to.apiVersion };
-  return versions.between(object as unknown as JsonObject, change) as unknown as ApiObject;
+  return versions.between(object, change) as ApiObject;
 }
 
 function namespaceFacts(namespace: Namespace | undefined): JsonObject | null {

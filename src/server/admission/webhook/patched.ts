@@ -44,7 +44,7 @@ function settled(value: object, resource: AdmittedResource): ApiObject {
   const schema = isMain ? resource.schema : findKindSchema(apiVersion, kind);
   if (schema === undefined)
     throw new Error(`no kind ${quoted(kind)} is registered for version ${quoted(apiVersion)}`);
-  const next = normal(schema, value).value as unknown as ApiObject;
+  const next = normal(schema, value).value;
   const named = (next.metadata as unknown) === undefined ? { ...next, metadata: {} } : next;
   if (!isMain || resource.rules.defaults === undefined) return named as ApiObject;
   const draft = cloneJson(named) as Draft<ApiObject>;

@@ -1,5 +1,4 @@
 /** Converts objects to the version that a webhook asks for, and back. */
-import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { Soon } from "../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { isStored } from "../../objects/registry.ts";
@@ -16,7 +15,7 @@ export function converted(object: ApiObject, { from, to }: Change, versions: Ver
   if (from.apiVersion === to.apiVersion || object.kind !== from.facts.kind) return object;
   if (!isStored(from) || from.custom === undefined || to.custom === undefined) {
     const change = { kind: from.facts.kind, from: from.apiVersion, to: to.apiVersion };
-    return versions.between(object as unknown as JsonObject, change) as unknown as ApiObject;
+    return versions.between(object, change) as ApiObject;
   }
   return customConverted(object, { from, to }, versions);
 }

@@ -23,7 +23,7 @@ function pod({ spec = {}, container = {}, context = {}, podContext = {}, annotat
       securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" }, ...podContext },
       containers: [{ name: "a", resources: {}, securityContext, ...container }],
       ...spec,
-    } as unknown as PodSpec,
+    } as PodSpec,
   };
 }
 
