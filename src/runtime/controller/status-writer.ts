@@ -4,6 +4,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { ResourceClient } from "../../client/client.ts";
+import { kindId } from "./kinds.ts";
 
 /** Upper bound of attempts against concurrent writers; then the pass fails and is retried. */
 const TRIES_MAX = 4;
@@ -12,7 +13,7 @@ const LEARNED_MAX = 1000;
 
 export class StatusWriter {
   /**
-   * Kinds whose status has no `observedGeneration`. The server drops it, which must not look like a difference
+   * Kinds, by `kindId`, whose status has no `observedGeneration`. The server drops it, which must not look like a difference
    * forever.
    */
   readonly #withoutGeneration = new Set<string>();
@@ -27,7 +28,7 @@ export class StatusWriter {
    * object. When another writer changed the status, it throws the Conflict: the caller decided on stale data.
    */
   async write<T extends ApiObject>(client: ResourceClient<T>, object: T, status: unknown): Promise<T> {
-    const wanted = this.#stored(object.kind, this.#withGeneration(object, status));
+    const wanted = this.#stored(kindId(object), this.#withGeneration(object, status));
     let newest = object;
     for (let tries = 1; ; tries++) {
       if (jsonEqual(statusOf(newest) ?? {}, wanted ?? {})) return newest;
@@ -42,9 +43,11 @@ export class StatusWriter {
     }
   }
 
-  #withGeneration({ kind, metadata: { generation } }: ApiObject, status: unknown): unknown {
+  #withGeneration(object: ApiObject, status: unknown): unknown {
+    const { generation } = object.metadata;
     if (generation === undefined || !isJsonObject(status)) return status;
-    if (status["observedGeneration"] !== undefined || this.#withoutGeneration.has(kind)) return status;
+    if (status["observedGeneration"] !== undefined) return status;
+    if (this.#withoutGeneration.has(kindId(object))) return status;
     return { ...status, observedGeneration: generation };
   }
 
@@ -66,8 +69,8 @@ export class StatusWriter {
     if (!isJsonObject(wanted) || jsonEqual(status, wanted)) return;
     const answered = isJsonObject(status) ? status : {};
     if (answered["observedGeneration"] === undefined && wanted["observedGeneration"] !== undefined)
-      this.#withoutGeneration.add(written.kind);
-    this.#learnMembers(written.kind, wanted, answered);
+      this.#withoutGeneration.add(kindId(written));
+    this.#learnMembers(kindId(written), wanted, answered);
   }
 
   #learnMembers(path: string, wanted: JsonObject, answered: JsonObject): void {
