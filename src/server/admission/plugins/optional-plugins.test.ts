@@ -1,9 +1,12 @@
 /** Tests plugins that are off by default, and small plugins that are on. */
 import { describe, expect, test } from "vitest";
+import type { ApiObject } from "../../../api/api-object.ts";
 import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
 import type { AccessAttributes, Authorizer } from "../../access/authz/authorizer.ts";
 import { AdmissionWorld } from "../admission-world.ts";
 import type { Outcome, Written } from "../admission-world.ts";
+import type { AdmissionRequest } from "../plugin.ts";
+import { alwaysPullImages } from "./pods/always-pull-images.ts";
 
 function pod(spec: object = {}, metadata: object = {}): Written {
   return {
@@ -16,6 +19,10 @@ function pod(spec: object = {}, metadata: object = {}): Written {
 
 function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<Outcome> {
   return world.attempt({ operation: "CREATE", resource, object });
+}
+
+function imageVolume(pullPolicy: string | undefined): object {
+  return { name: "v", image: { reference: "y", pullPolicy } };
 }
 
 const IMAGES = {
@@ -38,6 +45,19 @@ describe("AlwaysPullImages", () => {
     expect(spec.initContainers?.[0]?.imagePullPolicy).toBe("Always");
     expect(spec.containers[0]?.imagePullPolicy).toBe("Always");
     expect(spec.volumes?.[0]?.image?.pullPolicy).toBe("Always");
+  });
+
+  test("refuses every image whose pull policy a webhook has changed", () => {
+    const changed: Written = pod({
+      containers: [{ name: "a", image: "x", imagePullPolicy: "Always" }],
+      volumes: [{ name: "plain" }, ...["Always", "Never", undefined].map(imageVolume)],
+    });
+    const request = { resource: { facts: { group: "", name: "pods" } }, name: "p" } as AdmissionRequest;
+
+    expect(() => alwaysPullImages.validate?.(changed as ApiObject, request)).toThrow(
+      'pods "p" is forbidden: [spec.volumes[2].image.pullPolicy: Unsupported value: "Never": supported values: "Always", ' +
+        'spec.volumes[3].image.pullPolicy: Unsupported value: "": supported values: "Always"]',
+    );
   });
 
   test("ignores an update without a new image", async () => {

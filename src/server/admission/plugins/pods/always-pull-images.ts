@@ -2,7 +2,12 @@
  * AlwaysPullImages: sets the pull policy to Always, so that no pod uses a cached private image without credentials
  * for it.
  */
-import { FieldErrors, fieldErrorsText, fieldPath } from "../../../../api/errors/field-error.ts";
+import {
+  FieldErrors,
+  type FieldPath,
+  fieldErrorsText,
+  fieldPath,
+} from "../../../../api/errors/field-error.ts";
 import type { Pod, Volume } from "../../../../api/generated/types/core-v1.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
 import { definePlugin } from "../../plugin.ts";
@@ -33,11 +38,8 @@ export const alwaysPullImages = definePlugin<Pod>({
   validate(pod, request) {
     if (hasNoNewImage(pod, request)) return;
     const errors = new FieldErrors();
-    for (const list of LISTS) {
-      for (const [at, { imagePullPolicy = "" }] of (pod.spec[list] ?? []).entries()) {
-        const path = fieldPath("spec", list).index(at).child("imagePullPolicy");
-        if (imagePullPolicy !== "Always") errors.notSupported(path, imagePullPolicy, ["Always"]);
-      }
+    for (const { path, policy } of policiesOf(pod)) {
+      if (policy !== "Always") errors.notSupported(path, policy, ["Always"]);
     }
     if (!errors.isEmpty) throw refusal(request, fieldErrorsText(errors.found));
   },
@@ -50,6 +52,25 @@ function pulled<T extends { imagePullPolicy?: string }>(container: T): T {
 function pulledVolume(volume: Draft<Volume>): Draft<Volume> {
   const { image } = volume;
   return image === undefined ? volume : { ...volume, image: { ...image, pullPolicy: "Always" } };
+}
+
+interface PlacedPolicy {
+  readonly path: FieldPath;
+  readonly policy: string;
+}
+
+/** Pull policies of all images. */
+function* policiesOf({ spec }: Pod): Generator<PlacedPolicy> {
+  for (const list of LISTS) {
+    for (const [at, { imagePullPolicy = "" }] of (spec[list] ?? []).entries()) {
+      yield { path: fieldPath("spec", list).index(at).child("imagePullPolicy"), policy: imagePullPolicy };
+    }
+  }
+  for (const [at, { image }] of (spec.volumes ?? []).entries()) {
+    if (image === undefined) continue;
+    const path = fieldPath("spec", "volumes").index(at).child("image").child("pullPolicy");
+    yield { path, policy: image.pullPolicy ?? "" };
+  }
 }
 
 function hasNoNewImage({ spec }: Pod, { previous }: AdmissionRequest): boolean {
