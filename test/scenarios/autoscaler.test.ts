@@ -278,6 +278,19 @@ describe("a HorizontalPodAutoscaler that cannot work", () => {
     expect(conditions(cluster)).not.toContain("ScalingActive=False AmbiguousSelector");
   });
 
+  test("is not stopped by another one whose target has the same name and kind in another group", async () => {
+    await using cluster = await startWith({ seed: 1, cpu: "50m" });
+    const scaleTargetRef = { apiVersion: "apps.example.com/v1", kind: "Deployment", name: "web" };
+    const other = autoscaler({ name: "other", spec: { scaleTargetRef } });
+    await cluster.client(HorizontalPodAutoscaler).create(other);
+    await cluster.settle();
+    await use(cluster, "100m");
+    await cluster.clock.advance("20s");
+
+    expect(conditions(cluster)).not.toContain("ScalingActive=False AmbiguousSelector");
+    expect(replicas(cluster)).toBe(4);
+  });
+
   test("begins its window anew when its history is spoilt", async () => {
     await using cluster = await startWith({ seed: 1, cpu: "50m", replicas: 4 });
     await use(cluster, "10m");

@@ -12,6 +12,7 @@ import { labelsMatch } from "../../api/selectors/label-selector.ts";
 import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { keyText } from "../../runtime/refs/cache-key.ts";
+import { groupOf } from "../../runtime/refs/owner-reference.ts";
 import { perRunState } from "../per-run-state.ts";
 
 interface KnownSelector {
@@ -68,7 +69,8 @@ function hasSameTarget(
   { spec: right }: HorizontalPodAutoscaler,
 ): boolean {
   const [one, other] = [left.scaleTargetRef, right.scaleTargetRef];
-  return one.kind === other.kind && one.name === other.name;
+  if (one.kind !== other.kind || one.name !== other.name) return false;
+  return groupOf(one.apiVersion ?? "") === groupOf(other.apiVersion ?? "");
 }
 
 function readSelector(text: string): LabelSelector | undefined {
