@@ -10,7 +10,7 @@ import { Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
-import { controllerOf } from "../../runtime/refs/owner-reference.ts";
+import { controllerOf, isOfType } from "../../runtime/refs/owner-reference.ts";
 import { planCleanup } from "./cleanup.ts";
 import { isComplete, planStatus } from "./deployment-status.ts";
 import { ensureNewSet, reportScaled } from "./new-set.ts";
@@ -31,7 +31,7 @@ export const deploymentController = defineController({
       const set = before === undefined ? undefined : findSet(before, cache);
       const owner = set === undefined ? undefined : controllerOf(set);
       const isEnd = after === undefined || isTerminal(after);
-      if (owner?.kind === "Deployment" && isEnd)
+      if (owner !== undefined && isOfType(owner, Deployment) && isEnd)
         yield { namespace: set?.metadata.namespace, name: owner.name };
     }),
   ],
@@ -173,6 +173,6 @@ async function cleanUp(
 
 function findSet(pod: Pod, cache: CacheReader): ReplicaSet | undefined {
   const owner = controllerOf(pod);
-  if (owner?.kind !== "ReplicaSet") return undefined;
+  if (owner === undefined || !isOfType(owner, ReplicaSet)) return undefined;
   return cache(ReplicaSet).find({ namespace: pod.metadata.namespace, name: owner.name });
 }

@@ -9,7 +9,7 @@ import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheReader, ReconcileContext } from "../../runtime/controller/controller.ts";
-import { controllerOf, groupOf } from "../../runtime/refs/owner-reference.ts";
+import { controllerOf, groupOf, isOfType } from "../../runtime/refs/owner-reference.ts";
 
 export type ExpectedPods =
   | {
@@ -58,9 +58,7 @@ async function findSize(
   namespace: string | undefined,
   { cache, client }: ReconcileContext,
 ): Promise<Size | string | undefined> {
-  const known = KNOWN.find(
-    ({ apiVersion, kind }) => groupOf(apiVersion) === groupOf(owner.apiVersion) && kind === owner.kind,
-  );
+  const known = KNOWN.find((type) => isOfType(owner, type));
   if (known !== undefined) {
     const object = cache(known).find({ namespace, name: owner.name });
     return object?.metadata.uid === owner.uid ? sizeOfTop(object, cache) : undefined;
@@ -96,8 +94,8 @@ async function hasScale({ apiVersion, plural }: ResourceType, client: Client): P
 function sizeOfTop(object: Scalable, cache: CacheReader): Size {
   const owner = controllerOf(object);
   const { namespace, uid = "" } = object.metadata;
-  const deployment =
-    owner?.kind === "Deployment" ? cache(Deployment).find({ namespace, name: owner.name }) : undefined;
+  const isRollout = owner !== undefined && isOfType(owner, Deployment);
+  const deployment = isRollout ? cache(Deployment).find({ namespace, name: owner.name }) : undefined;
   const top = deployment?.metadata.uid === owner?.uid ? deployment : undefined;
   return { uid: top?.metadata.uid ?? uid, replicas: (top ?? object).spec.replicas ?? 1 };
 }

@@ -13,7 +13,7 @@ import { claimNamesOf } from "../../resources/device/pod-claim.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, ReconcileContext } from "../../runtime/controller/controller.ts";
-import { controllerOf } from "../../runtime/refs/owner-reference.ts";
+import { controllerOf, isOfType } from "../../runtime/refs/owner-reference.ts";
 
 /** Finalizer that the allocator sets and that stays until the devices are freed. */
 const PROTECTION = "resource.kubernetes.io/delete-protection";
@@ -110,7 +110,7 @@ async function isUsing(
 
 function isOfEndedPod(claim: ResourceClaim, cache: CacheReader): boolean {
   const owner = controllerOf(claim);
-  if (owner?.apiVersion !== "v1" || owner.kind !== "Pod") return false;
+  if (owner === undefined || !isOfType(owner, Pod)) return false;
   const { namespace = "" } = claim.metadata;
   const pod = cache(Pod).find({ namespace, name: owner.name });
   return pod?.metadata.uid === owner.uid && isDone(pod);

@@ -6,9 +6,9 @@
  */
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
-import type { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
+import { Pod, type PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { groupOf, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
+import { groupOf, isOfType, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 import { isInRange, ordinalOf } from "./set-pods.ts";
 
 export function claimName(
@@ -68,7 +68,7 @@ export function planOwners(
 /** The claim belongs to an earlier pod of the same name and is about to be deleted. */
 export function isStale({ metadata }: PersistentVolumeClaim, podName: string, podUid?: string): boolean {
   return (metadata.ownerReferences ?? []).some(
-    ({ kind, name, uid }) => kind === "Pod" && name === podName && uid !== podUid,
+    (owner) => isOfType(owner, Pod) && owner.name === podName && owner.uid !== podUid,
   );
 }
 

@@ -1,5 +1,5 @@
 /** Owner references and the controller of an object. */
-import type { ApiObject } from "../../api/api-object.ts";
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 
 /** The reference to the owner that controls the object; undefined when it has none. */
@@ -21,6 +21,11 @@ export function ownerReferenceTo(owner: ApiObject): OwnerReference {
   const { name = "", uid = "" } = owner.metadata;
   const { apiVersion, kind } = owner;
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** True when the reference names an object of this kind, in any version of its group. */
+export function isOfType({ apiVersion, kind }: OwnerReference, type: ResourceType): boolean {
+  return kind === type.kind && groupOf(apiVersion) === groupOf(type.apiVersion);
 }
 
 /** Group without version: an owner may be referenced by any version. */
