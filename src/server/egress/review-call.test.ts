@@ -84,4 +84,26 @@ describe("a review", () => {
 
     expect([status, calls]).toEqual([200, 2]);
   });
+
+  test.each([
+    [30_000, "30s"],
+    [1500, "1.5s"],
+    [500, "500ms"],
+  ])("with a timeout of %s ms tells the webhook %s", async (timeoutMs, told) => {
+    const paths: string[] = [];
+    const egress: Pick<Egress, "call"> = {
+      call: ({ path }) => {
+        paths.push(path);
+        return Promise.resolve(reply(200));
+      },
+    };
+
+    await askReview(
+      { loop: new VirtualLoop({ seed: 1 }), egress: egress as Egress },
+      { ...SERVER, timeoutMs },
+      "{}",
+    );
+
+    expect(paths).toEqual([`?timeout=${told}`]);
+  });
 });

@@ -71,7 +71,7 @@ function call({ egress }: ReviewParts, server: ReviewServer, body: string): Prom
     trust: { ca },
     pair,
     method: "POST",
-    path: "",
+    path: `?timeout=${secondsText(timeoutMs)}`,
     headers: { "content-type": "application/json", accept: "application/json", ...headers },
     body: Buffer.from(body),
     timeoutMs,
@@ -79,4 +79,9 @@ function call({ egress }: ReviewParts, server: ReviewServer, body: string): Prom
     signal: NEVER,
     isRepeatable: true,
   });
+}
+
+/** As Go writes a duration below a minute; client-go puts the timeout of its client into every request. */
+function secondsText(ms: number): string {
+  return ms < 1000 ? `${String(ms)}ms` : `${String(ms / 1000)}s`;
 }
