@@ -1,7 +1,7 @@
 /** Builds the scheduler's patches of a pod's status: the reason why it has no node, and its nominated node. */
 
 import type { Pod, PodCondition } from "../api/generated/types/core-v1.ts";
-import { formatTime } from "../api/values/time.ts";
+import { timeText } from "../api/values/time.ts";
 import type { Patch } from "../client/client.ts";
 
 export interface PodReport {
@@ -76,5 +76,5 @@ function statusPatch({ metadata }: Pod, status: unknown): Patch {
 
 function transitionTime(before: PodCondition | undefined, status: string, nowMs: number): string {
   const isSame = before?.status === status && before.lastTransitionTime !== undefined;
-  return isSame ? before.lastTransitionTime : formatTime(BigInt(Math.floor(nowMs)) * 1000n);
+  return isSame ? before.lastTransitionTime : timeText(nowMs);
 }

@@ -2,9 +2,9 @@
 import type { Manifest } from "../../api/api-object.ts";
 import type { Node, NodeCondition, NodeStatus } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { timeText } from "../../api/values/time.ts";
 import { INIT_RESIZE, POD_RESIZE, RESTART_ALL_CONTAINERS } from "../../resources/pod/declared-features.ts";
 import { isExtendedResource } from "../../resources/rules/resource-name.ts";
-import { timeText } from "../pod/container-status.ts";
 import type { NodeSetup } from "./agent-node.ts";
 
 export interface NodeVersions {

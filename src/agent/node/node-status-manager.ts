@@ -7,7 +7,7 @@
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
-import { formatMicroTime } from "../../api/values/time.ts";
+import { microTimeText } from "../../api/values/time.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Client } from "../../client/client.ts";
@@ -263,7 +263,7 @@ export class NodeStatusManager {
   async #renewed({ node: { name }, uid, lease }: NodeEntry): Promise<Lease> {
     const { loop } = this.#parts.routine;
     const leases = this.#parts.clientOf(name)(Lease);
-    const renewTime = formatMicroTime(BigInt(Math.floor(loop.now())) * 1000n);
+    const renewTime = microTimeText(loop.now());
     const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime };
     const known = lease ?? (await leases.find({ namespace: LEASES, name }));
     if (known !== undefined) return leases.update(renewal(known, spec));

@@ -6,7 +6,7 @@ import type {
   VolumeMount,
   VolumeMountStatus,
 } from "../../api/generated/types/core-v1.ts";
-import { dateTimeText } from "../../base/date-text.ts";
+import { timeText } from "../../api/values/time.ts";
 import { startDelayMs, type ContainerRecord, type Exit } from "./container-record.ts";
 import { CONFIG_ERROR, PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
 import { hasEndedForGood, isContainerReady, isStarted, recordOf, type PodFacts } from "./pod-facts.ts";
@@ -210,16 +210,4 @@ function grantedResources(
     ...(granted.requests !== undefined && { allocatedResources: granted.requests }),
     resources: { ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) },
   };
-}
-
-/** Cache of the last formatted second: most times of one moment are equal. */
-let known = { second: NaN, text: "" };
-
-/** Whole seconds, the precision of statuses. */
-export function timeText(ms: number): string {
-  const second = Math.floor(ms / 1000);
-  if (known.second !== second) {
-    known = { second, text: `${dateTimeText(ms)}Z` };
-  }
-  return known.text;
 }

@@ -3,10 +3,11 @@
  * are not included and stay unchanged.
  */
 import type { ContainerStatus, PodCondition, PodStatus } from "../../api/generated/types/core-v1.ts";
+import { timeText } from "../../api/values/time.ts";
 import { canRestartAll } from "../../resources/pod/container/restart-rules.ts";
 import { hasCondition } from "../../resources/pod/pod-state.ts";
 import { compareSize } from "./container-size.ts";
-import { containerStatus, timeText, type StatusMoment } from "./container-status.ts";
+import { containerStatus, type StatusMoment } from "./container-status.ts";
 import { findShrinkProblem, wholeLimits } from "./memory-shrink.ts";
 import type { PodPlan } from "./plan-pod.ts";
 import { findRestartOfAll, hasSandbox, recordOf, type PodFacts } from "./pod-facts.ts";

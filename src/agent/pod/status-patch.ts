@@ -1,7 +1,7 @@
 /** Computes the strategic merge patch between a pod's status and the agent's. */
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { timeText } from "./container-status.ts";
+import { timeText } from "../../api/values/time.ts";
 import { RESIZE_IN_PROGRESS, RESIZE_PENDING, type OwnStatus } from "./pod-status.ts";
 
 const FIELDS: readonly Exclude<keyof OwnStatus, "conditions">[] = [

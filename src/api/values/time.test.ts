@@ -7,7 +7,9 @@ import {
   formatDuration,
   formatMicroTime,
   formatTime,
+  microTimeText,
   parseDuration,
+  timeText,
 } from "./time.ts";
 
 describe("times", () => {
@@ -47,6 +49,18 @@ describe("times", () => {
   test("the error contains the text and the layout", () => {
     expect(() => canonicalTime("x")).toThrow(
       'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
+    );
+  });
+
+  test("a clock in milliseconds gives the same texts as the instant in microseconds", () => {
+    const clocks = fc.integer({ min: -8_000_000_000_000, max: 8_000_000_000_000 });
+    const eighths = fc.integer({ min: 0, max: 7 });
+    fc.assert(
+      fc.property(clocks, eighths, (whole, eighth) => {
+        const ms = whole + eighth / 8;
+        const instant = BigInt(ms * 1000);
+        expect([timeText(ms), microTimeText(ms)]).toEqual([formatTime(instant), formatMicroTime(instant)]);
+      }),
     );
   });
 

@@ -32,6 +32,26 @@ export function canonicalMicroTime(text: string): string {
   return formatMicroTime(instantOf(text, "2006-01-02T15:04:05.000000Z07:00"));
 }
 
+/** Cache of the last formatted second: most times of one moment are equal. */
+let latest = { second: Number.NaN, text: "" };
+
+/** Milliseconds since 1970 as a `Time`: whole seconds, rounded down as Go does. */
+export function timeText(ms: number): string {
+  return `${secondText(ms)}Z`;
+}
+
+/** Milliseconds since 1970 as a `MicroTime`: six decimals, rounded down. */
+export function microTimeText(ms: number): string {
+  const micros = Math.floor((ms - Math.floor(ms / 1000) * 1000) * 1000);
+  return `${secondText(ms)}.${String(micros).padStart(6, "0")}Z`;
+}
+
+function secondText(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (latest.second !== second) latest = { second, text: dateTimeText(second * 1000) };
+  return latest.text;
+}
+
 /** An instant in microseconds since 1970 as a `Time`: whole seconds, rounded down as Go does. */
 export function formatTime(instantUs: bigint): string {
   return `${dateText(instantUs)}Z`;

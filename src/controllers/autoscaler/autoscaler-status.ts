@@ -4,7 +4,7 @@ import type {
   HorizontalPodAutoscalerStatus,
 } from "../../api/generated/types/autoscaling-v2.ts";
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { withCondition } from "../../runtime/controller/conditions.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import type { ScalePlan } from "./plan-scale.ts";
@@ -32,10 +32,6 @@ export function statusOf(
   if (rescale === undefined) return { ...measured, desiredReplicas: currentReplicas };
   const isDone = conditions.at(-1)?.reason === "SucceededRescale";
   return isDone ? { ...measured, desiredReplicas: rescale.to, lastScaleTime: timeText(now) } : measured;
-}
-
-function timeText(now: number): string {
-  return formatTime(BigInt(Math.floor(now)) * 1000n);
 }
 
 /** Keeps the last condition of each type. A condition with an unchanged status keeps its transition time. */

@@ -8,7 +8,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
 import type { CronJobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
@@ -215,7 +215,7 @@ function statusOf(
   { lastSuccessfulTime }: JobSummary,
   { active, at }: Started,
 ): CronJobStatus {
-  const lastScheduleTime = at === undefined ? status.lastScheduleTime : formatTime(BigInt(at) * 1000n);
+  const lastScheduleTime = at === undefined ? status.lastScheduleTime : timeText(at);
   return {
     ...(active.length > 0 && { active }),
     ...(lastScheduleTime !== undefined && { lastScheduleTime }),

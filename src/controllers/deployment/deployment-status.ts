@@ -1,7 +1,7 @@
 /** Builds a Deployment's status: pod counts, availability and progress. Pure. */
 import type { Deployment, DeploymentCondition, DeploymentStatus } from "../../api/generated/types/apps-v1.ts";
 import type { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { allSets, availableOf, maxUnavailable, totalOf, wantedOf } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
 
@@ -209,7 +209,7 @@ class Conditions {
 
   constructor(list: readonly DeploymentCondition[], now: number) {
     this.#list = list;
-    this.#now = formatTime(BigInt(now) * 1000n);
+    this.#now = timeText(now);
   }
 
   get conditions(): readonly DeploymentCondition[] {

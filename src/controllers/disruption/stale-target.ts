@@ -8,7 +8,7 @@
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { findCondition, isActive } from "../../resources/pod/pod-state.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
@@ -55,7 +55,7 @@ function untargeted({ metadata: { generation }, status }: Pod, now: number): obj
     status: "False",
     reason: null,
     message: null,
-    lastTransitionTime: formatTime(BigInt(Math.floor(now)) * 1000n),
+    lastTransitionTime: timeText(now),
     ...(isTracked && { observedGeneration: generation }),
   };
 }

@@ -1,7 +1,7 @@
 /** Builds the status of a Job. Pure. */
 import type { Job, JobCondition, JobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { countIndexes, formatIndexes } from "../../resources/workloads/job/index-set.ts";
 import { findTrue } from "./job-outcome.ts";
@@ -118,8 +118,4 @@ function condition(
   now: string,
 ): JobCondition {
   return { type, status, lastProbeTime: now, lastTransitionTime: now, reason, message };
-}
-
-function timeText(now: number): string {
-  return formatTime(BigInt(Math.floor(now)) * 1000n);
 }

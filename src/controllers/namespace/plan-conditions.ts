@@ -1,6 +1,6 @@
 /** Computes the conditions of a namespace that is being emptied. Pure. */
 import type { NamespaceCondition } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import type { ContentReport } from "./content.ts";
 
 interface Verdict {
@@ -18,7 +18,7 @@ export function planConditions(
 ): readonly NamespaceCondition[] {
   const verdicts = verdictsOf(report);
   const others = (conditions ?? []).filter(({ type }) => !verdicts.some((verdict) => verdict.type === type));
-  const time = formatTime(BigInt(Math.floor(now)) * 1000n);
+  const time = timeText(now);
   return [...others, ...verdicts.map((verdict) => conditionOf(conditions, verdict, time))];
 }
 

@@ -8,7 +8,7 @@
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
@@ -306,8 +306,4 @@ function taintPatch({ metadata, spec }: Node, taints: readonly Taint[]): Patch {
       ? ({ op: "remove", path } as const)
       : ({ op: "replace", path, value: taints } as const);
   return { type: "json", operations: [{ op: "test", path, value: spec.taints }, change] };
-}
-
-function timeText(ms: number): string {
-  return formatTime(BigInt(Math.floor(ms)) * 1000n);
 }

@@ -1,6 +1,6 @@
 /** Builds the condition DisruptionTarget, which shows a pod's owner that the pod did not end by itself. */
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 
 export function disruptionTarget(
   { metadata: { generation } }: Pod,
@@ -12,7 +12,7 @@ export function disruptionTarget(
     status: "True",
     reason,
     message,
-    lastTransitionTime: formatTime(BigInt(Math.floor(now)) * 1000n),
+    lastTransitionTime: timeText(now),
     ...(generation !== undefined && { observedGeneration: generation }),
   };
 }

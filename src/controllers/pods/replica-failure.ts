@@ -1,5 +1,5 @@
 /** Builds the condition ReplicaFailure: the reason why a set has too few or too many pods. */
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 
 export interface ReplicaFailure {
   readonly reason: "FailedCreate" | "FailedDelete";
@@ -28,6 +28,6 @@ export function withReplicaFailure<C extends FailureCondition>(
 }
 
 function conditionOf({ reason, message }: ReplicaFailure, now: number): FailureCondition {
-  const lastTransitionTime = formatTime(BigInt(now) * 1000n);
+  const lastTransitionTime = timeText(now);
   return { type: "ReplicaFailure", status: "True", reason, message, lastTransitionTime };
 }

@@ -6,7 +6,7 @@
  */
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeStatus } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
@@ -156,6 +156,6 @@ function statusOf(
   return {
     phase,
     ...(message !== undefined && { message }),
-    lastPhaseTransitionTime: formatTime(BigInt(now) * 1000n),
+    lastPhaseTransitionTime: timeText(now),
   };
 }

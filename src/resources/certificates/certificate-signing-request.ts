@@ -10,7 +10,7 @@ import type {
   CertificateSigningRequestCondition,
 } from "../../api/generated/types/certificates-v1.ts";
 import { quoted } from "../../api/values/message-text.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { keepConditions, setTransitionTimes } from "../rules/condition-rules.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import { ageText, humanDuration } from "../rules/human-duration.ts";
@@ -146,7 +146,7 @@ function conditionsOf({ status }: Request, wanted: string): readonly Certificate
 }
 
 function setConditionTimes(draft: Draft<Request>, previous: Request, { now }: RuleContext): void {
-  const time = formatTime(BigInt(now) * 1000n);
+  const time = timeText(now);
   const { conditions = [] } = draft.status;
   for (const condition of conditions) condition.lastUpdateTime ??= time;
   setTransitionTimes(conditions, previous.status.conditions ?? [], now);

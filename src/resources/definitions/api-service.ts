@@ -4,7 +4,7 @@ import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { APIService, APIServiceSpec } from "../../api/generated/types/apiregistration-v1.ts";
 import { quoted } from "../../api/values/message-text.ts";
 import { dns1035Label, dns1123Subdomain, pathSegmentName, portNumber } from "../../api/values/names.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";
@@ -76,7 +76,7 @@ function localCondition(now: number): {
   return {
     type: "Available",
     status: "True",
-    lastTransitionTime: formatTime(BigInt(now) * 1000n),
+    lastTransitionTime: timeText(now),
     reason: "Local",
     message: "Local APIServices are always available",
   };

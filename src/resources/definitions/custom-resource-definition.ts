@@ -8,7 +8,7 @@ import type {
   CustomResourceDefinitionVersion,
 } from "../../api/generated/types/apiextensions-v1.ts";
 import { dns1035Label, dns1123Subdomain } from "../../api/values/names.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { checkClientConfig } from "../admission/webhook-client.ts";
 import { findBundleMistake } from "../certificates/ca-bundle.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
@@ -60,7 +60,7 @@ export const customResourceDefinition = defineKind<Definition>(
         status: "True",
         reason: "InstanceDeletionPending",
         message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-        lastTransitionTime: formatTime(BigInt(now) * 1000n),
+        lastTransitionTime: timeText(now),
       };
       status.conditions = [...status.conditions.filter(({ type }) => type !== "Terminating"), condition];
     },

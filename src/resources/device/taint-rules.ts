@@ -3,7 +3,7 @@
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { DeviceTaint, DeviceToleration } from "../../api/generated/types/resource-v1.ts";
 import { labelValue, qualifiedName } from "../../api/values/names.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { checkChoice, checkRequiredChoice } from "../rules/value-rules.ts";
 
@@ -36,5 +36,5 @@ export function checkToleration(
 
 /** The time from which `tolerationSeconds` count; the current time unless the client sets one. */
 export function addTaintTime(taint: Draft<DeviceTaint>, now: number): void {
-  taint.timeAdded ??= formatTime(BigInt(now) * 1000n);
+  taint.timeAdded ??= timeText(now);
 }

@@ -3,7 +3,7 @@
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Binding, Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { quoted } from "../../api/values/message-text.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import type { Draft, RuleContext } from "../rules/kind-rules.ts";
 import { checkChoice, firstByText, isSame, ownValue } from "../rules/value-rules.ts";
@@ -73,7 +73,7 @@ export function bindPod(draft: Draft<Pod>, binding: Binding, { now }: RuleContex
   const scheduled: Draft<PodCondition> = {
     type: "PodScheduled",
     status: "True",
-    lastTransitionTime: formatTime(BigInt(now) * 1000n),
+    lastTransitionTime: timeText(now),
   };
   draft.status.conditions = [...others, scheduled];
 }

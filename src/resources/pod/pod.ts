@@ -3,7 +3,7 @@
 import { FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Pod, PodSpec } from "../../api/generated/types/core-v1.ts";
 import { frozenMemo } from "../../api/json/frozen-memo.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
 import { isOldPodError } from "../rules/tolerated-errors.ts";
 import { applyAppArmorAnnotations } from "./app-armor.ts";
@@ -112,7 +112,7 @@ function applyGatedCondition(draft: Draft<Pod>, now: number): void {
     {
       type: "PodScheduled",
       status: "False",
-      lastTransitionTime: formatTime(BigInt(now) * 1000n),
+      lastTransitionTime: timeText(now),
       reason: "SchedulingGated",
       message: "Scheduling is blocked due to non-empty scheduling gates",
     },

@@ -3,7 +3,7 @@
 import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
 import { conditionReason, qualifiedName } from "../../api/values/names.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { draftCopy } from "./draft-copy.ts";
 import type { Draft } from "./kind-rules.ts";
 import { addNew, checkChoice, firstByText } from "./value-rules.ts";
@@ -38,7 +38,7 @@ export function setTransitionTimes(
   previous: readonly Readonly<Timed>[],
   now: number,
 ): void {
-  const time = formatTime(BigInt(now) * 1000n);
+  const time = timeText(now);
   const untimed = conditions.filter(({ lastTransitionTime }) => lastTransitionTime === undefined);
   if (untimed.length === 0) return;
   const known = firstByText(previous, ({ type }) => type);

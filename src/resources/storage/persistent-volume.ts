@@ -7,7 +7,7 @@ import type {
   PersistentVolumeSpec,
 } from "../../api/generated/types/core-v1.ts";
 import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 import { expressionWarnings, newerNodeLabel } from "../node/node-label-warnings.ts";
 import { specDiff } from "../pod/spec-diff.ts";
 import { clusterSourceWarnings } from "../pod/volume/volume-warnings.ts";
@@ -34,13 +34,12 @@ export const persistentVolume = defineKind<PersistentVolume>("v1", "PersistentVo
   },
 
   prepareCreate(draft, { now }) {
-    draft.status = { phase: "Pending", lastPhaseTransitionTime: formatTime(BigInt(now) * 1000n) };
+    draft.status = { phase: "Pending", lastPhaseTransitionTime: timeText(now) };
   },
 
   prepareStatus({ status: next }, { status: previous }, { now }) {
     const isTold = next.lastPhaseTransitionTime !== previous.lastPhaseTransitionTime;
-    if (next.phase !== previous.phase && !isTold)
-      next.lastPhaseTransitionTime = formatTime(BigInt(now) * 1000n);
+    if (next.phase !== previous.phase && !isTold) next.lastPhaseTransitionTime = timeText(now);
   },
 
   validate({ spec }, errors) {

@@ -1,6 +1,6 @@
 /** Conditions of a status, by the conventions of the Kubernetes API. Pure functions: a list in, a list out. */
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
-import { formatTime } from "../../api/values/time.ts";
+import { timeText } from "../../api/values/time.ts";
 
 /** A condition to be set by `withCondition`. */
 export interface NewCondition {
@@ -54,8 +54,7 @@ function nextCondition(
   { type, status, reason, message = "" }: NewCondition,
   { now, observedGeneration }: ConditionMoment,
 ): Condition {
-  const lastTransitionTime =
-    known?.status === status ? known.lastTransitionTime : formatTime(BigInt(Math.floor(now)) * 1000n);
+  const lastTransitionTime = known?.status === status ? known.lastTransitionTime : timeText(now);
   const generation = observedGeneration ?? known?.observedGeneration;
   return {
     type,

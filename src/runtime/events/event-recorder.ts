@@ -7,7 +7,7 @@
 import { isApiError, serviceUnavailable } from "../../api/errors/api-error.ts";
 import { Event } from "../../api/generated/types/core-v1.ts";
 import { Event as SeriesEvent } from "../../api/generated/types/events-v1.ts";
-import { formatMicroTime, formatTime } from "../../api/values/time.ts";
+import { microTimeText, timeText } from "../../api/values/time.ts";
 import type { Log } from "../../base/log/log.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
@@ -342,12 +342,4 @@ function seriesManifest(
     type: event.type,
     ...(count === 1 ? {} : { series: { count, lastObservedTime: microTimeText(lastAt) } }),
   };
-}
-
-function timeText(ms: number): string {
-  return formatTime(BigInt(Math.floor(ms)) * 1000n);
-}
-
-function microTimeText(ms: number): string {
-  return formatMicroTime(BigInt(Math.floor(ms * 1000)));
 }

@@ -8,7 +8,7 @@
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
-import { formatMicroTime } from "../../api/values/time.ts";
+import { microTimeText } from "../../api/values/time.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
@@ -297,7 +297,7 @@ export class LeaderElection {
   }
 
   #timeText(): string {
-    return formatMicroTime(BigInt(Math.floor(this.#loop.now())) * 1000n);
+    return microTimeText(this.#loop.now());
   }
 
   /** Resolves at `at`, or early when the signal is aborted. Never rejects. */

@@ -4,6 +4,7 @@
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { APIService } from "../../api/generated/types/apiregistration-v1.ts";
+import { timeText } from "../../api/values/time.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -11,7 +12,6 @@ import { requireStored } from "../objects/registry.ts";
 import { ServerWriter } from "../upkeep/server-writer.ts";
 import type { Place } from "../upkeep/server-writer.ts";
 import type { VerbParts } from "../verbs/verb.ts";
-import { timeText } from "../write/system-metadata.ts";
 import type { AvailabilityObserver } from "./availability-metrics.ts";
 import { findObstacle, LOCAL, plannedConditions, withCut } from "./availability.ts";
 import type { Availability } from "./availability.ts";

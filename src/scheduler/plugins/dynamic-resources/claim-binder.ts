@@ -8,7 +8,7 @@ import {
   ResourceClaim,
   type ResourceClaimStatus,
 } from "../../../api/generated/types/resource-v1.ts";
-import { formatTime } from "../../../api/values/time.ts";
+import { timeText } from "../../../api/values/time.ts";
 import { errorText } from "../../../base/error-text.ts";
 import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
@@ -173,7 +173,7 @@ export class ClaimBinder {
       throw new Error(`claim ${key} got allocated elsewhere in the meantime`);
     }
     const safe = await this.#protect(claim);
-    const allocationTimestamp = formatTime(BigInt(Math.floor(loop.now())) * 1000n);
+    const allocationTimestamp = timeText(loop.now());
     const given = { ...allocation, allocationTimestamp };
     return await this.#writeStatus(safe, { ...safe.status, allocation: given, reservedFor });
   }

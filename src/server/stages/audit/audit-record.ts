@@ -2,7 +2,7 @@
 import { isApiError, toStatus } from "../../../api/errors/api-error.ts";
 import type { Status } from "../../../api/errors/api-error.ts";
 import { isJsonObject } from "../../../api/json/json-object.ts";
-import { formatMicroTime } from "../../../api/values/time.ts";
+import { microTimeText } from "../../../api/values/time.ts";
 import type { Resource } from "../../objects/registry.ts";
 import type { ViewTools } from "../../representation/object-view.ts";
 import type { Answer } from "../../request/answer.ts";
@@ -137,8 +137,8 @@ export class AuditRecord {
       ...(this.#status !== undefined && { responseStatus: this.#status }),
     };
     const tail = {
-      requestReceivedTimestamp: timeText(this.#receivedAt),
-      stageTimestamp: timeText(now()),
+      requestReceivedTimestamp: microTimeText(this.#receivedAt),
+      stageTimestamp: microTimeText(now()),
       ...this.#annotations(),
     };
     const objects = [
@@ -198,8 +198,4 @@ function agentOf(text: string | undefined): { readonly userAgent?: string } {
   if (text === undefined || text === "") return {};
   const isLong = text.length > USER_AGENT_CHARS_MAX;
   return { userAgent: isLong ? `${text.slice(0, USER_AGENT_CHARS_MAX)}${TRUNCATED}` : text };
-}
-
-function timeText(ms: number): string {
-  return formatMicroTime(BigInt(Math.floor(ms)) * 1000n);
 }
