@@ -4,7 +4,8 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { jsonText, quoted } from "../values/message-text.ts";
+import { stringifyAsGo } from "../json/json-text.ts";
+import { quoted } from "../values/message-text.ts";
 
 export type FieldErrorType =
   | "FieldValueNotFound"
@@ -271,5 +272,5 @@ function withValue(value: unknown, detail: string): string {
 
 /** Strings as Go quotes them, other values as JSON; an absent value reads `null`, as Go's nil pointer. */
 function valueText(value: unknown): string {
-  return typeof value === "string" ? quoted(value) : jsonText(value);
+  return typeof value === "string" ? quoted(value) : stringifyAsGo(value);
 }

@@ -25,9 +25,10 @@ const ESCAPED_BY_GO = /[<>&\u2028\u2029]/g;
 /**
  * JSON as Go's encoder writes it. Go clients compare raw JSON bytewise with their own encoding. A controller that finds
  * `&&` instead of `\\u0026\\u0026` in a ControllerRevision sees another template, and creates revisions without end.
+ * Undefined is written as null, as Go's nil.
  */
 export function stringifyAsGo(value: unknown): string {
-  return stringifyJson(value).replace(
+  return stringifyJson(value ?? null).replace(
     ESCAPED_BY_GO,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

@@ -1,6 +1,5 @@
 /** Formats JSON values as Go's `%v` does, and names their types as Go's decoder does. Used only in messages. */
 import { isJsonObject } from "../json/json-object.ts";
-import { stringifyJson } from "../json/json-text.ts";
 
 /** Example: `map[a:1 b:[x y]]`. */
 export function goText(value: unknown): string {
@@ -12,14 +11,6 @@ export function goText(value: unknown): string {
   return value === null || value === undefined
     ? "<nil>"
     : String(value as string | number | bigint | boolean);
-}
-
-/** JSON as Go writes it, with the characters of HTML escaped. */
-export function goJson(value: unknown): string {
-  return stringifyJson(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 /** Go type of a decoded JSON value. */

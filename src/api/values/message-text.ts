@@ -1,7 +1,5 @@
 /** Formats values inside messages that must equal upstream's. */
 
-import { stringifyJson } from "../json/json-text.ts";
-
 /** Characters that Go escapes: all but letters, marks, numbers, punctuation, symbols and the space. */
 const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
@@ -20,11 +18,6 @@ const SHORT_ESCAPES = new Map([
 /** The text in double quotes, escaped as Go's `%q` does. */
 export function quoted(text: string): string {
   return `"${text.replace(ESCAPED, escape)}"`;
-}
-
-/** JSON as Go's encoder writes it into messages. Undefined becomes `null`, and a bigint is exact. */
-export function jsonText(value: unknown): string {
-  return stringifyJson(value ?? null).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${hex(character, 4)}`);
 }
 
 function escape(character: string): string {

@@ -2,8 +2,8 @@
 
 import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Node, Taint } from "../../api/generated/types/core-v1.ts";
+import { stringifyAsGo } from "../../api/json/json-text.ts";
 import { findCidr, legacyCidr } from "../../api/values/ip-address.ts";
-import { jsonText } from "../../api/values/message-text.ts";
 import { labelValue, qualifiedName } from "../../api/values/names.ts";
 import { isDualStack } from "../rules/address-rules.ts";
 import { checkAmount } from "../rules/resource-amount.ts";
@@ -28,7 +28,7 @@ export function checkTaints(taints: readonly Taint[], errors: FieldErrors): void
     if (problems.length > 0) errors.invalid(path.child("value"), value, problems.join(";"));
     checkRequiredChoice({ path: path.child("effect"), value: effect, among: EFFECTS }, errors);
     if (addNew(seen, `${effect}/${key}`)) continue;
-    const shown = jsonText({ Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null });
+    const shown = stringifyAsGo({ Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null });
     const body = `Duplicate value: ${shown}: taints must be unique by key and effect pair`;
     errors.append([{ type: "FieldValueDuplicate", field: path.toString(), body }]);
   }
@@ -77,9 +77,9 @@ export function checkDeclaredFeatures({ status }: Node, errors: FieldErrors): vo
     const path = fieldPath("status", "declaredFeatures").index(i);
     const last = features[i - 1] ?? "";
     if (feature.length > FEATURE_MAX)
-      errors.invalid(path, feature, `invalid feature name ${jsonText(feature)}: ${FEATURE_TOO_LONG}`);
+      errors.invalid(path, feature, `invalid feature name ${stringifyAsGo(feature)}: ${FEATURE_TOO_LONG}`);
     else if (!FEATURE.test(feature))
-      errors.invalid(path, feature, `invalid feature name ${jsonText(feature)}: ${FEATURE_DETAIL}`);
+      errors.invalid(path, feature, `invalid feature name ${stringifyAsGo(feature)}: ${FEATURE_DETAIL}`);
     if (i > 0 && last === feature) errors.duplicate(path, feature);
     else if (last > feature) errors.invalid(path, feature, "list must be sorted alphabetically");
   }

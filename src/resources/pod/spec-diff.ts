@@ -4,7 +4,8 @@
  */
 
 import { isJsonObject } from "../../api/json/json-object.ts";
-import { jsonText, quoted } from "../../api/values/message-text.ts";
+import { stringifyAsGo } from "../../api/json/json-text.ts";
+import { quoted } from "../../api/values/message-text.ts";
 import { isSame } from "../rules/value-rules.ts";
 
 /** Upper bound, so that a message does not outgrow its object. */
@@ -63,5 +64,5 @@ function isList(value: unknown): value is readonly unknown[] {
 }
 
 function valueText(value: unknown): string {
-  return typeof value === "string" ? quoted(value) : jsonText(value);
+  return typeof value === "string" ? quoted(value) : stringifyAsGo(value);
 }

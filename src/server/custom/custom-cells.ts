@@ -1,6 +1,7 @@
 /** Computes the table cells of a custom resource from its printer columns. */
 import { findJsonPath, type JsonPath, valuesAt } from "../../api/json/json-path.ts";
-import { goJson, goText } from "../../api/patch/go-text.ts";
+import { stringifyAsGo } from "../../api/json/json-text.ts";
+import { goText } from "../../api/patch/go-text.ts";
 import { findInstant } from "../../api/values/time.ts";
 import { humanDuration } from "../../resources/rules/human-duration.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
@@ -51,7 +52,7 @@ function cellOf(type: string, value: unknown, now: number): Cell {
 /** Strings and numbers as they are; lists and objects as JSON. */
 function textOf(value: unknown): string {
   if (value === null) return "<no value>";
-  return typeof value === "object" ? goJson(value) : goText(value);
+  return typeof value === "object" ? stringifyAsGo(value) : goText(value);
 }
 
 function ageOf(text: string, now: number): string {
