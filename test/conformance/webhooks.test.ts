@@ -74,6 +74,26 @@ describe("mutating webhooks", () => {
       expect(made.body["data"]).toEqual({ start: "yes", stage1: "yes" });
     }));
 
+  test("see who owns what is created by a PUT", () =>
+    withWebhooks(async (world) => {
+      const rules = [{ ...ruleFor("leases", "CREATE"), apiGroups: ["coordination.k8s.io"] }];
+      await world.register("Validating", "v", [{ rules }]);
+      const object = {
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        metadata: { name: "a" },
+        spec: { holderIdentity: "me" },
+      };
+
+      const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/a";
+      const made = await world.api.send("PUT", `${path}?fieldManager=me`, object);
+
+      const entry = { manager: "me", operation: "Update" };
+      const [asked] = world.hooks.asked;
+      expect(made.code).toBe(201);
+      expect(asked?.request.object?.["metadata"]?.["managedFields"]).toMatchObject([entry]);
+    }));
+
   test.each([
     ["PUT", "application/json", { operation: "Update", data: { start: "no" } }],
     ["PATCH", "application/merge-patch+json", { operation: "Update", data: { start: "no" } }],

@@ -3,7 +3,6 @@
  * Webhooks run last in both halves, because they are asynchronous. Quota follows as part of the write
  * (write/companions/quota.ts). After a conflict the whole pass runs again on the newest object.
  */
-import type { Writer } from "../../api/apply/writer.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Loop, Random } from "../../base/loop/loop.ts";
@@ -13,8 +12,7 @@ import type { Store } from "../../store/store.ts";
 import { ObjectLister } from "../objects/lister.ts";
 import type { AdmittedResource } from "../objects/registry.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
-import { withoutRepeatedOwners } from "../write/owner-references.ts";
-import { track } from "../write/tracking.ts";
+import { withoutRepeatedOwners } from "../write/system-metadata.ts";
 import { BEFORE_POLICIES, REINVOKE } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, Interest, Operation, ShownOwners } from "./plugin.ts";
 
@@ -113,14 +111,15 @@ export class Admission {
 /** Brings an object that a webhook changed to normal form and adds defaults for new members. */
 type Refine = (changed: ApiObject) => Draft<ApiObject>;
 
+/** Adds managedFields. `asked` is the object before admission: fields from plugins have no owner. */
+export type WithOwners = (object: ApiObject, asked: ApiObject | undefined) => ApiObject;
+
 /** Admission of one request. */
 export class AdmissionPass implements ShownOwners {
   readonly #chain: Chain;
   #request: AdmissionRequest;
   #asked: ApiObject | undefined;
-  #tracked: ((object: ApiObject) => ApiObject) | undefined;
-  #writer: Writer | undefined;
-  #sentManagedFields: unknown;
+  #withOwners: WithOwners | undefined;
 
   constructor(chain: Chain, request: AdmissionRequest & { owners?: ShownOwners | undefined }) {
     this.#chain = chain;
@@ -134,26 +133,16 @@ export class AdmissionPass implements ShownOwners {
   }
 
   /** Sets the function that adds managedFields to an object; called only if a webhook or policy needs them. */
-  showOwners(tracked: (object: ApiObject) => ApiObject): void {
-    this.#tracked = tracked;
-  }
-
-  /** As `showOwners`, for an update: the writer, and managedFields as the client sent them. */
-  showWriter(writer: Writer, sentManagedFields: unknown): void {
-    this.#writer = writer;
-    this.#sentManagedFields = sentManagedFields;
+  showOwners(withOwners: WithOwners): void {
+    this.#withOwners = withOwners;
   }
 
   get areTracked(): boolean {
-    return this.#tracked !== undefined || this.#writer !== undefined;
+    return this.#withOwners !== undefined;
   }
 
   shown(object: ApiObject): ApiObject {
-    if (this.#tracked !== undefined) return this.#tracked(object);
-    if (this.#writer === undefined) return object;
-    const { previous } = this.#request;
-    const [writer, sentManagedFields] = [this.#writer, this.#sentManagedFields];
-    return track({ live: previous, next: object, asked: this.#asked, writer, sentManagedFields });
+    return this.#withOwners?.(object, this.#asked) ?? object;
   }
 
   ready(object: ApiObject): Promise<void> | undefined {

@@ -10,7 +10,6 @@ import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/create-permission.ts";
 import type { CreatePermission } from "../access/authz/create-permission.ts";
-import type { AdmissionPass } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
@@ -29,12 +28,14 @@ import {
 import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
-import { admittedDraft, admittedObject, admittedRevision, revisedDraft } from "../write/revise.ts";
+import { admittedRevision, revisedDraft } from "../write/revise.ts";
 import { writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
-import { noteWarnings, shown, withSentVersion } from "./create.ts";
-import { checkPlace, checkPreconditions, endpointOf, put } from "./update.ts";
+import { makeNew, storeNew } from "./new-object.ts";
+import { endpointOf } from "./updated-object.ts";
 import type { VerbParts } from "./verb.ts";
+import { checkPlace, checkPreconditions, noteWarnings, shown } from "./write-steps.ts";
+import type { Writing } from "./writing.ts";
 
 export async function apply(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, request, query, notes } = call;
@@ -115,22 +116,13 @@ async function save(intent: Intent, call: Call<StoredResource>, verbParts: VerbP
       const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
       throw conflict(groupResource(resource), info.name, why);
     }
-    const admission = callPass({ call, verbParts }, "CREATE");
-    await admission?.ready(intent.object);
     try {
-      const made = await created(intent.config, { call, verbParts }, { admission, permission });
-      noteWarnings(made, call);
-      const result = await writer.create(place, made, { isDryRun });
-      return { result: withSentVersion(result, resourceVersion), code: 201 };
+      const made = await newlyApplied(intent.config, { call, verbParts }, permission);
+      return { result: await storeNew(made, resourceVersion, { call, verbParts }), code: 201 };
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
     }
   }
-}
-
-interface Writing {
-  readonly call: Call<StoredResource>;
-  readonly verbParts: VerbParts;
 }
 
 function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soon<Next> {
@@ -150,7 +142,7 @@ function saved(
   const live = previous as unknown as JsonObject;
   const finish = (outcome: ApiObject | undefined): Next => {
     const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
-    return isChanged ? put(object as unknown as ApiObject) : { outcome: "unchanged" };
+    return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
   };
   // An apply without changes is shown only to listeners that see every write.
   if (merged === undefined && !verbParts.admission.hasListeners) return paced(pace, undefined, finish);
@@ -164,36 +156,22 @@ function saved(
   return paced(pace, admittedRevision(revision, resource, context), finish);
 }
 
-/** Admission and the authorizer. Either may refuse the creation. */
-interface Consent {
-  readonly admission: AdmissionPass | undefined;
-  readonly permission: CreatePermission;
-}
-
-async function created(
+async function newlyApplied(
   config: JsonObject,
   writing: Writing,
-  { admission, permission }: Consent,
+  permission: CreatePermission,
 ): Promise<ApiObject> {
   const { call, verbParts } = writing;
-  const { resource } = call;
-  const { user } = writeOptionsOf(call);
-  const { pace } = verbParts;
-  const { merged, conclude } = await inStages(pace, beginApply(inputOf(config, writing, undefined)));
+  const { merged, conclude } = await inStages(
+    verbParts.pace,
+    beginApply(inputOf(config, writing, undefined)),
+  );
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
-  const asked = cloneJson(settled(merged, resource)) as Draft<ApiObject>;
-  admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
-  const draft = await admittedDraft(asked, resource, { admission, pace });
-  checkPlace(draft, call);
-  const uid = verbParts.loop.random("uids").uuid();
-  const context = { now: verbParts.loop.now(), user, notes: call.notes, uid, admission, permission, pace };
-  const object = await admittedObject(draft, resource, context);
-  return paced(
-    pace,
-    object,
-    (made) => conclude(made as unknown as JsonObject).object as unknown as ApiObject,
-  );
+  const draft = cloneJson(settled(merged, call.resource)) as Draft<ApiObject>;
+  const withOwners = (next: ApiObject): ApiObject =>
+    conclude(next as unknown as JsonObject).object as unknown as ApiObject;
+  return makeNew({ draft, withOwners, permission }, writing);
 }
 
 /** Fills the gaps that released fields leave in the merged object. Kind rules expect objects in normal form. */

@@ -25,8 +25,8 @@ import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Place, Saved } from "../write/object-writer.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
 import { checkIgnoring, ignoresReadErrors, removeUnreadable } from "./delete-unreadable.ts";
-import type { Preconditions } from "./update.ts";
 import type { VerbParts } from "./verb.ts";
+import type { Preconditions } from "./write-steps.ts";
 
 export async function remove(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, info } = call;

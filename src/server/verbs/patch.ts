@@ -22,16 +22,15 @@ import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { patchMediaType } from "../request/media-type.ts";
-import { versionAsked } from "../write/asked-version.ts";
 import { BODY_BYTES_MAX } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, refuseMistake, toObject } from "../write/incoming.ts";
 import type { ExpectedKind, FieldValidation, Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
-import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
+import { APPLY_YAML, versionAsked, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
-import { noteWarnings, shown } from "./create.ts";
-import { checkPlace, checkPreconditions, put, requireVersion, successor } from "./update.ts";
+import { updatedObject } from "./updated-object.ts";
 import type { VerbParts } from "./verb.ts";
+import { checkPlace, checkPreconditions, noteWarnings, requireVersion, shown } from "./write-steps.ts";
 
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
@@ -52,9 +51,9 @@ async function patchAsTold(call: Call<StoredResource>, verbParts: VerbParts): Pr
     { isDryRun, onConflict: "retry" },
     (previous) => {
       const incoming = patched(previous, change, call);
-      return whenDone(successor(incoming, previous, { call, verbParts }), (next) => {
+      return whenDone(updatedObject(incoming, previous, { call, verbParts }), (next) => {
         noteWarnings(incoming.object, call, previous);
-        return put(next);
+        return { outcome: "put", object: next };
       });
     },
   );

@@ -16,8 +16,8 @@ import type { Pace } from "../request/pace.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
 import { readBody, unrecognized } from "./body.ts";
 import type { Body } from "./body.ts";
-import { withoutRepeatedOwners } from "./owner-references.ts";
 import { problemsIn } from "./strict-problems.ts";
+import { withoutRepeatedOwners } from "./system-metadata.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
@@ -96,8 +96,7 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     begun === undefined
       ? normalBody(body, expected.schema, sent)
       : charged(expected.schema, { ...sent, spec: begun }, { spec: begun });
-  const kind = isCustom(expected) ? "custom" : "built-in";
-  const problems = problemsIn(body, knownUnknown(body, expected, unknownFields), kind);
+  const problems = problemsOf(body, expected, unknownFields);
   if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems, body, expected);
   const { object, warnings } = withoutRepeatedOwners(value as unknown as ApiObject, {
     isPatched: body.known !== undefined,
@@ -111,6 +110,13 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     // A spec with unknown fields is not shared, because its warnings must be repeated each time.
     shared: unknownFields.length === 0 || begun !== undefined ? shared : undefined,
   };
+}
+
+function problemsOf(body: Body, expected: ExpectedKind, unknownFields: readonly string[]): readonly string[] {
+  const { problems, duplicates } = body;
+  if (problems === undefined && duplicates.length + unknownFields.length === 0) return [];
+  const kind = isCustom(expected) ? "custom" : "built-in";
+  return problemsIn(body, knownUnknown(body, expected, unknownFields), kind);
 }
 
 /**

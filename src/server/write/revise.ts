@@ -49,7 +49,7 @@ interface WriteContext extends RuleContext {
   /** The object in normal form, before admission replaced parts of it. */
   readonly known?: ApiObject | undefined;
   /** Authorizes a create when the request was authorized as an update or a patch. */
-  readonly permission?: () => Soon<void>;
+  readonly permission?: (() => Soon<void>) | undefined;
   /** Splits the work into steps. Without it the work runs in one step. */
   readonly pace?: Pace | undefined;
 }

@@ -1,6 +1,7 @@
-/** Parses and validates the query parameters of writes: dryRun, fieldManager, fieldValidation, force. */
+/** Options of a write: dryRun, fieldManager, fieldValidation and force in the query, the resourceVersion in the object. */
 import { invalid } from "../../api/errors/api-error.ts";
 import { FieldErrors } from "../../api/errors/field-error.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Call } from "../request/call.ts";
 import { patchMediaType } from "../request/media-type.ts";
 import type { AskedVerb } from "../request/request-info.ts";
@@ -78,4 +79,20 @@ export function checkDryRun(values: readonly string[], errors: FieldErrors): voi
 
 export function isDryRun(values: readonly string[]): boolean {
   return values.length > 0;
+}
+
+/** The resourceVersion that a write requires. Empty means any version; clients also send "0" for that. */
+export function versionAsked({ metadata }: Pick<ApiObject, "metadata">): string {
+  const { resourceVersion = "" } = metadata;
+  return resourceVersion === "0" ? "" : resourceVersion;
+}
+
+/** Largest number that upstream reads as a resourceVersion. */
+const VERSION_MAX = 2n ** 64n - 1n;
+
+/** Whether upstream's store parses the text as a version. On a new object it ignores other texts, for example `-1`. */
+export function isVersion(text = ""): boolean {
+  if (!/^\d{1,1000}$/.test(text)) return false;
+  const version = BigInt(text);
+  return version > 0n && version <= VERSION_MAX;
 }

@@ -21,8 +21,8 @@ import { readObject } from "../../write/incoming.ts";
 import { normal } from "../../write/incoming.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import { writeOptionsOf } from "../../write/write-options.ts";
-import { checkPreconditions } from "../update.ts";
 import type { Verb, VerbParts } from "../verb.ts";
+import { checkPreconditions } from "../write-steps.ts";
 import { created } from "./success.ts";
 
 export const bindPod: Verb = async (call, verbParts) => {

@@ -19,9 +19,9 @@ import { timeText } from "../../write/system-metadata.ts";
 import { isDryRun, writeOptionsOf } from "../../write/write-options.ts";
 import { removeOne } from "../delete.ts";
 import type { Target } from "../delete.ts";
-import { checkPreconditions } from "../update.ts";
-import type { Preconditions } from "../update.ts";
 import type { Verb, VerbParts } from "../verb.ts";
+import { checkPreconditions } from "../write-steps.ts";
+import type { Preconditions } from "../write-steps.ts";
 import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
 import { created } from "./success.ts";
 

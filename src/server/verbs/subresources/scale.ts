@@ -25,17 +25,17 @@ import { keyOf } from "../../objects/versions.ts";
 import type { Answer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { isTrue } from "../../request/request-info.ts";
-import { versionAsked } from "../../write/asked-version.ts";
 import { readBodyAs, YAML_TYPE } from "../../write/body.ts";
 import { fieldValidationOf, readObject, toObject } from "../../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
 import type { Next, Saved, SaveOptions } from "../../write/object-writer.ts";
 import { revisedObject } from "../../write/revise.ts";
 import { track, writerOf } from "../../write/tracking.ts";
-import { APPLY_YAML, writeOptionsOf } from "../../write/write-options.ts";
+import { APPLY_YAML, versionAsked, writeOptionsOf } from "../../write/write-options.ts";
 import { patchTypeOf, readPatch, resultOf } from "../patch.ts";
-import { checkPreconditions, nameless } from "../update.ts";
 import type { Verb, VerbParts } from "../verb.ts";
+import { checkPreconditions, nameless } from "../write-steps.ts";
+import type { Writing } from "../writing.ts";
 
 const API_VERSION = "autoscaling/v1";
 const KIND = "Scale";
@@ -87,11 +87,6 @@ export const patchScale: Verb = async (call, verbParts) => {
   });
   return answerOf(saved, call, verbParts);
 };
-
-interface Writing {
-  readonly call: Call<StoredResource>;
-  readonly verbParts: VerbParts;
-}
 
 function save(
   { call, verbParts }: Writing,

@@ -1,0 +1,39 @@
+import type { Soon } from "../../base/loop/soon.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
+import { callPass } from "../admission/call-pass.ts";
+import type { Call } from "../request/call.ts";
+import { paced } from "../request/pace.ts";
+import type { Incoming } from "../write/incoming.ts";
+import { admittedRevision } from "../write/revise.ts";
+import type { Endpoint } from "../write/revise.ts";
+import { track, writerOf } from "../write/tracking.ts";
+import { writeOptionsOf } from "../write/write-options.ts";
+import type { Writing } from "./writing.ts";
+
+export function endpointOf({ info, endpoint }: Call): Endpoint {
+  return endpoint ?? (info.subresource === "status" ? "status" : "main");
+}
+
+/** Computes the object that results from a client's update. */
+export function updatedObject(
+  { object, sentManagedFields, units }: Pick<Incoming, "object" | "sentManagedFields" | "units">,
+  previous: ApiObject,
+  { call, verbParts }: Writing,
+): Soon<ApiObject> {
+  const { resource, info } = call;
+  const { user, manager } = writeOptionsOf(call);
+  const now = verbParts.loop.now();
+  const admission = callPass({ call, verbParts }, "UPDATE");
+  const { pace } = verbParts;
+  pace.weigh(units);
+  const context = { now, user, admission, pace };
+  const revision = { object, previous, endpoint: endpointOf(call) };
+  const writer = writerOf(resource, verbParts.versions, { manager, subresource: info.subresource, now });
+  const withOwners = (next: ApiObject, asked: ApiObject | undefined): ApiObject =>
+    track({ live: previous, next, asked, writer, sentManagedFields });
+  admission?.showOwners(withOwners);
+  const tracked = paced(pace, admittedRevision(revision, resource, context), (next) =>
+    withOwners(next, admission?.asked),
+  );
+  return paced(pace, tracked, (object) => object);
+}
