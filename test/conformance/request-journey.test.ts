@@ -10,8 +10,8 @@ import { startServer, type TestServer } from "../../src/server/transport/fixture
 import { TestApi } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
-const FILES_OF_CREATE_MAX = 75;
-const FILES_OF_APPLY_MAX = 78;
+const FILES_OF_CREATE_MAX = 68;
+const FILES_OF_APPLY_MAX = 70;
 
 interface Asked {
   readonly method: string;

@@ -8,21 +8,23 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Loop, Random } from "../../base/loop/loop.ts";
 import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
-import type { Store } from "../../store/store.ts";
+import { prefixEnd } from "../../store/store.ts";
+import type { Mark, Store } from "../../store/store.ts";
 import { ObjectLister } from "../objects/lister.ts";
 import type { AdmittedResource } from "../objects/registry.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
 import { withoutRepeatedOwners } from "../write/system-metadata.ts";
+import { chainOf } from "./chain.ts";
+import type { Chain } from "./chain.ts";
 import { BEFORE_POLICIES, REINVOKE } from "./plugin.ts";
-import type { AdmissionPlugin, AdmissionRequest, Interest, Operation, ShownOwners } from "./plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest, Operation, ShownOwners } from "./plugin.ts";
 
-/** The plugins for one kind of request, by stage. */
-interface Chain {
-  readonly ready: readonly AdmissionPlugin[];
-  readonly mutate: readonly AdmissionPlugin[];
-  readonly mutateLater: readonly AdmissionPlugin[];
-  readonly validate: readonly AdmissionPlugin[];
-  readonly validateLater: readonly AdmissionPlugin[];
+/** A plugin that acts by stored objects, such as webhook configurations. It is idle without any. */
+interface ConfiguredPlugin {
+  readonly plugin: AdmissionPlugin;
+  readonly prefix: string;
+  mark: Mark | undefined;
+  isIdle: boolean;
 }
 
 /** The request of a pass. */
@@ -41,28 +43,35 @@ interface Subject {
 
 export class Admission {
   readonly #plugins: readonly AdmissionPlugin[];
-  readonly #listened: readonly AdmissionPlugin[];
-  readonly #chains = new WeakMap<object, Map<string, Chain | undefined>>();
+  readonly #configured: readonly ConfiguredPlugin[];
+  readonly #store: Store;
+  /** Dropped when a plugin gets its first configuration, or loses its last. */
+  #chains = new WeakMap<object, Map<string, Chain | undefined>>();
   readonly #memory: ObjectLister;
   readonly #loop: Loop;
   readonly #random: Random;
 
   constructor(plugins: readonly AdmissionPlugin[], { store, loop }: { store: Store; loop: Loop }) {
     this.#plugins = plugins;
-    this.#listened = plugins.filter((plugin) => plugin.hasListeners !== undefined);
+    this.#store = store;
+    this.#configured = plugins.flatMap((plugin) => {
+      const { configuredUnder: prefix } = plugin;
+      return prefix === undefined ? [] : [{ plugin, prefix, mark: undefined, isIdle: true }];
+    });
     this.#memory = new ObjectLister(store);
     this.#loop = loop;
     this.#random = loop.random("admission");
   }
 
-  /** Whether a webhook must see a no-op write. Built-in plugins have judged the object before. */
-  get hasListeners(): boolean {
-    for (const plugin of this.#listened) if (plugin.hasListeners?.() === true) return true;
-    return false;
+  /** Whether a webhook or a policy must see a no-op write. Built-in plugins have judged the object before. */
+  get seesNoOps(): boolean {
+    this.#catchUp();
+    return this.#configured.some(({ isIdle }) => !isIdle);
   }
 
   /** Undefined if no plugin handles the request. */
   pass(subject: Subject): AdmissionPass | undefined {
+    this.#catchUp();
     const chain = this.#chainOf(subject);
     if (chain === undefined) return undefined;
     const { operation, verb, resource, subresource, namespace, name, user } = subject;
@@ -89,6 +98,24 @@ export class Admission {
     });
   }
 
+  /** A change of a configuration applies to the next pass. */
+  #catchUp(): void {
+    const { acceptedNow, accepted } = this.#store;
+    for (const each of this.#configured) {
+      const mark = acceptedNow.mark(each.prefix);
+      if (mark === each.mark) continue;
+      each.mark = mark;
+      const isIdle = accepted.count(each.prefix, prefixEnd(each.prefix)) === 0;
+      if (isIdle === each.isIdle) continue;
+      each.isIdle = isIdle;
+      this.#chains = new WeakMap();
+    }
+  }
+
+  #isIdle(plugin: AdmissionPlugin): boolean {
+    return this.#configured.some((each) => each.plugin === plugin && each.isIdle);
+  }
+
   #chainOf({ resource, operation, subresource }: Subject): Chain | undefined {
     const { facts } = resource;
     let known = this.#chains.get(facts);
@@ -98,11 +125,8 @@ export class Admission {
     }
     const key = subresource === "" ? operation : `${operation} ${subresource}`;
     if (known.has(key)) return known.get(key);
-    const chain = chainOf(
-      this.#plugins.filter(({ interests }) =>
-        interests.some((interest) => concerns(interest, { resource, operation, subresource })),
-      ),
-    );
+    const active = this.#plugins.filter((plugin) => !this.#isIdle(plugin));
+    const chain = chainOf(active, { resource, operation, subresource });
     known.set(key, chain);
     return chain;
   }
@@ -257,27 +281,4 @@ function outline(draft: Draft<ApiObject> & { spec?: unknown }): ApiObject {
   if (isJsonObject(draft.metadata)) draft.metadata = { ...draft.metadata };
   if (isJsonObject(draft.spec)) draft.spec = { ...draft.spec };
   return held;
-}
-
-function chainOf(plugins: readonly AdmissionPlugin[]): Chain | undefined {
-  if (plugins.length === 0) return undefined;
-  return {
-    ready: plugins.filter((plugin) => plugin.ready !== undefined),
-    mutate: plugins.filter((plugin) => plugin.mutate !== undefined),
-    mutateLater: plugins.filter((plugin) => plugin.mutateLater !== undefined),
-    validate: plugins.filter((plugin) => plugin.validate !== undefined),
-    validateLater: plugins.filter((plugin) => plugin.validateLater !== undefined),
-  };
-}
-
-function concerns(
-  { resources, operations }: Interest,
-  { resource, operation, subresource }: Pick<Subject, "resource" | "operation" | "subresource">,
-): boolean {
-  if (!operations.includes(operation)) return false;
-  const { name, group, namespaced } = resource.facts;
-  if (resources === "all") return true;
-  if (resources === "all in namespaces") return namespaced;
-  const full = group === "" ? name : `${name}.${group}`;
-  return resources.includes(subresource === "" ? full : `${full}/${subresource}`);
 }

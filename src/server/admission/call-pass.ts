@@ -1,8 +1,10 @@
+/** Makes the admission pass of a request, and the `options` of the write for webhooks and policies. */
+import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { AdmittedResource } from "../objects/registry.ts";
 import type { Call } from "../request/call.ts";
 import { isDryRun } from "../write/write-options.ts";
 import type { Admission, AdmissionPass } from "./admission.ts";
-import { operationOptions } from "./operation-options.ts";
 import type { Operation } from "./plugin.ts";
 
 interface Writing {
@@ -33,4 +35,33 @@ export function callPass(
     isDryRun: query.size > 0 && isDryRun(query.getAll("dryRun")),
     options: operation === "CONNECT" ? undefined : () => operationOptions(operation, query),
   });
+}
+
+const API_VERSION = "meta.k8s.io/v1";
+
+/** Their kind follows the operation, not the HTTP verb: a patch that creates has CreateOptions; a patch that updates has UpdateOptions. */
+function operationOptions(operation: Operation, query: URLSearchParams): JsonObject {
+  const dryRun = query.getAll("dryRun").filter((value) => value !== "");
+  const fieldManager = query.get("fieldManager") ?? "";
+  const fieldValidation = query.get("fieldValidation") ?? "";
+  return {
+    kind: operation === "CREATE" ? "CreateOptions" : "UpdateOptions",
+    apiVersion: API_VERSION,
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(fieldManager !== "" && { fieldManager }),
+    ...(fieldValidation !== "" && { fieldValidation }),
+  };
+}
+
+export function deletionOptions(options: DeleteOptions): JsonObject {
+  const { dryRun = [], gracePeriodSeconds, orphanDependents, preconditions, propagationPolicy } = options;
+  return {
+    kind: "DeleteOptions",
+    apiVersion: API_VERSION,
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(preconditions !== undefined && { preconditions }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(dryRun.length > 0 && { dryRun }),
+  };
 }

@@ -76,6 +76,8 @@ export interface AdmissionPlugin<T extends ApiObject = ApiObject> {
   /** Upstream's name, by which options disable the plugin. */
   readonly name: string;
   readonly interests: readonly Interest[];
+  /** Key prefix of the objects that configure the plugin. Without any, requests skip the plugin; with one, it sees even no-op writes. */
+  readonly configuredUnder?: string;
   /** Loads data that the plugin needs to judge the object; undefined if none is missing. */
   ready?(object: T, request: AdmissionRequest): Promise<unknown> | undefined;
   /**
@@ -91,8 +93,6 @@ export interface AdmissionPlugin<T extends ApiObject = ApiObject> {
   mutateLater?(object: T | undefined, request: AdmissionRequest): Promise<ApiObject | undefined> | undefined;
   /** Judges the object as it will be stored; for a DELETE the deleted object. */
   validate?(object: T, request: AdmissionRequest): void;
-  /** Whether a webhook sees every write, even a no-op. Default: false. */
-  hasListeners?(): boolean;
   /** Runs after all `validate`, for webhooks. `object` is undefined for a DELETE. */
   validateLater?(object: T | undefined, request: AdmissionRequest): Promise<void> | undefined;
 }

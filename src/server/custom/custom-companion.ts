@@ -5,24 +5,22 @@ import {
   methodNotSupported,
   unknownResource,
 } from "../../api/errors/api-error.ts";
-import { groupVersions } from "../../api/schema/resource-facts.ts";
 import type { Store } from "../../store/store.ts";
+import type { StoredResource } from "../objects/registry.ts";
 import type { Companion, Companions } from "../write/companions/companion.ts";
 import { DEFINITIONS } from "./custom-kinds.ts";
 import { findOutline } from "./custom-outline.ts";
 
 /** Adds the companion of custom resources to those of built-in resources. */
 export function withCustomCompanions(others: Companions, store: Store): Companions {
-  const builtIn = new Set<string>();
-  for (const { resources } of groupVersions())
-    for (const { storage } of resources) if (storage !== undefined) builtIn.add(storage.prefix);
   return {
-    get: (prefix) => others.get(prefix) ?? (builtIn.has(prefix) ? undefined : customCompanion(prefix, store)),
+    of: (resource) =>
+      resource.custom === undefined ? others.of(resource) : customCompanion(resource, store),
   };
 }
 
-function customCompanion(prefix: string, store: Store): Companion {
-  const [group = "", plural = ""] = prefix.split("/");
+function customCompanion({ facts }: StoredResource, store: Store): Companion {
+  const { group, name: plural } = facts;
   return guard(`${DEFINITIONS}${plural}.${group}`, store, { group, resource: plural });
 }
 

@@ -144,8 +144,8 @@ function saved(
     const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
     return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
   };
-  // An apply without changes is shown only to listeners that see every write.
-  if (merged === undefined && !verbParts.admission.hasListeners) return paced(pace, undefined, finish);
+  // Only webhooks and policies see an apply without changes.
+  if (merged === undefined && !verbParts.admission.seesNoOps) return paced(pace, undefined, finish);
   const object = settled(merged ?? withManagedFields(live, undefined), resource, live);
   const { user } = writeOptionsOf(call);
   const admission = callPass({ call, verbParts }, "UPDATE");

@@ -8,7 +8,7 @@ import { toNormalForm } from "../../api/schema/normal-form.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
 import { whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import { deletionOptions } from "../admission/operation-options.ts";
+import { deletionOptions } from "../admission/call-pass.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { StoredObject } from "../objects/stored-object.ts";
 import type { Answer } from "../request/answer.ts";

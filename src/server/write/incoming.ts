@@ -113,8 +113,8 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
 }
 
 function problemsOf(body: Body, expected: ExpectedKind, unknownFields: readonly string[]): readonly string[] {
-  const { problems, duplicates } = body;
-  if (problems === undefined && duplicates.length + unknownFields.length === 0) return [];
+  const { problems = [], duplicates } = body;
+  if (problems.length + duplicates.length + unknownFields.length === 0) return [];
   const kind = isCustom(expected) ? "custom" : "built-in";
   return problemsIn(body, knownUnknown(body, expected, unknownFields), kind);
 }

@@ -323,7 +323,7 @@ export class ObjectWriter {
   }
 
   #plan(resource: StoredResource, change: ObjectChange): CompanionPlan {
-    const companion = this.#parts.companions.get(resource.storage.prefix);
+    const companion = this.#parts.companions.of(resource);
     return companion === undefined ? ALONE : companion(change, resource);
   }
 

@@ -37,7 +37,7 @@ export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
     name: NAME,
     interests: [{ resources: "all", operations: ["CREATE", "UPDATE", "CONNECT"] }],
 
-    hasListeners: () => index.bound.length > 0,
+    configuredUnder: index.bindingsPrefix,
 
     mutate(draft, request) {
       const { bound } = index;

@@ -60,6 +60,11 @@ export class PolicyIndex<P extends PolicyObject, B extends BindingObject> {
     this.#shelves = shelves;
   }
 
+  /** A policy without a binding has no effect. */
+  get bindingsPrefix(): string {
+    return this.#shelves.bindings;
+  }
+
   /** Policies with at least one binding, in order of their names. */
   get bound(): readonly BoundPolicy<P, B>[] {
     const { acceptedNow } = this.#store;

@@ -40,7 +40,7 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
     name: "ValidatingAdmissionPolicy",
     interests: [{ resources: "all", operations: ["CREATE", "UPDATE", "DELETE", "CONNECT"] }],
 
-    hasListeners: () => index.bound.length > 0,
+    configuredUnder: index.bindingsPrefix,
 
     validate(object, request) {
       const { bound } = index;

@@ -52,7 +52,8 @@ export class HookIndex {
   readonly #store: Store;
   readonly #registry: Registry;
   readonly #type: HookType;
-  readonly #prefix: string;
+  /** Key prefix of the configurations. */
+  readonly prefix: string;
   #mark: Mark | undefined;
   #hooks: readonly Hook[] = [];
   /** Bounded by the number of served resources; dropped at each change of the configurations. */
@@ -62,12 +63,7 @@ export class HookIndex {
     this.#type = type;
     this.#store = store;
     this.#registry = registry;
-    this.#prefix = `/registry/${type}webhookconfigurations/`;
-  }
-
-  get isEmpty(): boolean {
-    this.#catchUp();
-    return this.#hooks.length === 0;
+    this.prefix = `/registry/${type}webhookconfigurations/`;
   }
 
   /** In call order: by configuration name, then by position in the configuration. */
@@ -98,11 +94,11 @@ export class HookIndex {
   }
 
   #catchUp(): void {
-    const mark = this.#store.acceptedNow.mark(this.#prefix);
+    const mark = this.#store.acceptedNow.mark(this.prefix);
     if (mark === this.#mark) return;
     this.#mark = mark;
     const hooks: Hook[] = [];
-    for (const entry of this.#store.accepted.range(this.#prefix, prefixEnd(this.#prefix)))
+    for (const entry of this.#store.accepted.range(this.prefix, prefixEnd(this.prefix)))
       hooks.push(...compiled(StoredObject.of(entry).object as Configuration, this.#type));
     this.#hooks = hooks;
     this.#known = new WeakMap();

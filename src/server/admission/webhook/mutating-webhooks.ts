@@ -40,7 +40,7 @@ export function mutatingWebhooks(parts: Parts): AdmissionPlugin {
   return {
     name: NAME,
     interests: [{ resources: "all", operations: ALL_OPERATIONS }],
-    hasListeners: () => !parts.index.isEmpty,
+    configuredUnder: parts.index.prefix,
     mutateLater(object, request) {
       const invocations = parts.index.concerning(request);
       return invocations.length === 0 ? undefined : new Round(parts, request).run(invocations, object);

@@ -14,7 +14,7 @@ export function validatingWebhooks(index: HookIndex, chain: HookChain): Admissio
   return {
     name: "ValidatingAdmissionWebhook",
     interests: [{ resources: "all", operations: ALL_OPERATIONS }],
-    hasListeners: () => !index.isEmpty,
+    configuredUnder: index.prefix,
     validateLater(object, request) {
       const invocations = index.concerning(request);
       return invocations.length === 0 ? undefined : judge(invocations, { object, request, chain });

@@ -26,5 +26,7 @@ export interface CompanionPlan {
  */
 export type Companion = (change: ObjectChange, resource: StoredResource) => CompanionPlan;
 
-/** Keyed by storage prefix, which all versions of a resource share. */
-export type Companions = Pick<ReadonlyMap<string, Companion>, "get">;
+export interface Companions {
+  /** The companion of a resource; undefined if its objects are written alone. */
+  of(resource: StoredResource): Companion | undefined;
+}

@@ -37,10 +37,15 @@ interface Office {
 export function withQuotas(others: Companions, parts: Parts): Companions {
   const { store, loop } = parts;
   const office: Office = { loop, memory: new ObjectLister(store) };
+  const known = new WeakMap<StoredResource, Companion>();
   return {
-    get: (prefix) => {
-      const other = others.get(prefix);
-      return (change, resource) => withCharges(other, { change, resource }, office);
+    of: (resource) => {
+      const found = known.get(resource);
+      if (found !== undefined) return found;
+      const other = others.of(resource);
+      const made: Companion = (change, written) => withCharges(other, { change, resource: written }, office);
+      known.set(resource, made);
+      return made;
     },
   };
 }

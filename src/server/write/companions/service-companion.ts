@@ -30,10 +30,12 @@ export interface AllocationParts {
 }
 
 export function allocationCompanions(parts: AllocationParts): Companions {
-  return new Map([
+  // Keyed by storage prefix, which all versions of a resource share.
+  const companions = new Map([
     ["priorityclasses", defaultPriorityClassCompanion(parts.store)],
     ["services/specs", serviceCompanion(parts)],
   ]);
+  return { of: ({ storage }) => companions.get(storage.prefix) };
 }
 
 function serviceCompanion(parts: AllocationParts): Companion {
