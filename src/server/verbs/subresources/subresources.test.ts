@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { prepareApproval } from "../../../resources/certificates/certificate-signing-request.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { SAMPLE_REQUESTS } from "../../admission/sample-requests.ts";
 import { ServerFixture, textAt } from "../../upkeep/fixture.ts";
 import type { Reply } from "../../upkeep/fixture.ts";
-import { approval } from "./approval.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -639,7 +639,7 @@ describe("approval of a certificate request", () => {
     const condition = { type: "Approved", status: "True", reason: "Fine", message: "" };
     const draft = { spec: { signerName: "a" }, status: { certificate: "eA==", conditions: [condition] } };
 
-    approval.prepare(draft as never, { spec: { signerName: "b" }, status: {} } as never, {
+    prepareApproval(draft as never, { spec: { signerName: "b" }, status: {} } as never, {
       now: 0,
       user: { name: "", uid: "", groups: [], extra: {} },
     });

@@ -13,13 +13,9 @@ import { patch } from "../patch.ts";
 import { get } from "../read/get.ts";
 import { update } from "../update.ts";
 import type { Verb } from "../verb.ts";
-import { approval } from "./approval.ts";
 import { bindPod } from "./binding.ts";
-import { ephemeralContainers } from "./ephemeral-containers.ts";
+import { approval, ephemeralContainers, finalize, resize } from "./endpoints.ts";
 import { evictPod } from "./eviction.ts";
-import { finalizeNamespace } from "./finalize.ts";
-import { partOf } from "./part.ts";
-import { resize } from "./resize.ts";
 import { patchScale, showScale, updateScale } from "./scale.ts";
 import { createToken } from "./token.ts";
 import { unavailable } from "./unavailable.ts";
@@ -40,10 +36,10 @@ const SUBRESOURCES: ReadonlyMap<string, Verbs> = new Map<string, Verbs>([
   ["scale", { get: showScale, update: updateScale, patch: patchScale }],
   ["binding", { create: bindPod }],
   ["eviction", { create: evictPod }],
-  ["ephemeralcontainers", partOf(ephemeralContainers)],
-  ["resize", partOf(resize)],
-  ["approval", partOf(approval)],
-  ["finalize", { update: finalizeNamespace }],
+  ["ephemeralcontainers", ephemeralContainers],
+  ["resize", resize],
+  ["approval", approval],
+  ["finalize", finalize],
   ["token", { create: createToken }],
   ["log", CONNECT],
   ["exec", CONNECT],
