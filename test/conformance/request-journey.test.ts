@@ -54,7 +54,7 @@ test.each([
   client.close();
 
   expect(files.length, files.join("\n")).toBeLessThanOrEqual(most);
-  expect(files).toContain("verbs/watch/watch.js");
+  expect(files).toContain("verbs/watch/watch-events.js");
 });
 
 class Client {

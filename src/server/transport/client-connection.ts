@@ -4,7 +4,7 @@ import { FRONT_PROXY_HEADERS } from "../request/front-proxy-headers.ts";
 import type { PeerIdentity } from "../request/http.ts";
 import { addressBlock } from "./address-block.ts";
 import type { KnownCredentials } from "./known-credentials.ts";
-import { currentPeer } from "./peer.ts";
+import { STRANGER } from "./peer.ts";
 import type { TurnOwner } from "./turns.ts";
 
 export interface ClientConnectionOptions {
@@ -42,7 +42,8 @@ export class ClientConnection {
 
   /** Undefined without a certificate, a stranger once the certificate has expired. */
   get peer(): PeerIdentity | undefined {
-    return currentPeer(this.#options.peer, this.#options.loop);
+    const { peer, loop } = this.#options;
+    return peer?.expiresAt !== undefined && peer.expiresAt < loop.now() ? STRANGER : peer;
   }
 
   /** Calls `step` once a certificate or a request on this connection was verified. */

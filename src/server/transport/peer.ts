@@ -1,10 +1,9 @@
 /** Reads the identity of a client from the certificate of its connection. */
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
-import type { Loop } from "../../base/loop/loop.ts";
 import type { PeerIdentity } from "../request/http.ts";
 
-/** Expensive, so called once per connection; `currentPeer` is called for each request. */
+/** Expensive, so called once per connection. */
 export type PeerReader = (socket: TLSSocket) => PeerIdentity | undefined;
 
 export interface PeerAuthorities {
@@ -15,7 +14,7 @@ export interface PeerAuthorities {
 }
 
 /** A client with an invalid certificate is refused, not treated as anonymous. */
-const STRANGER: PeerIdentity = { user: "", groups: [], role: "stranger" };
+export const STRANGER: PeerIdentity = { user: "", groups: [], role: "stranger" };
 
 /** Subject attribute with the user's uid, under the enterprise number of Kubernetes. */
 const UID_ATTRIBUTE = "1.3.6.1.4.1.57683.2";
@@ -35,11 +34,6 @@ export function peerReader({ ca, frontProxyCa }: PeerAuthorities): PeerReader {
     if (client === undefined || client === STRANGER || role === "client") return client;
     return role === "stranger" ? STRANGER : { ...client, role };
   };
-}
-
-/** The identity at this moment: a certificate may expire while its connection is open. */
-export function currentPeer(peer: PeerIdentity | undefined, loop: Loop): PeerIdentity | undefined {
-  return peer?.expiresAt !== undefined && peer.expiresAt < loop.now() ? STRANGER : peer;
 }
 
 type Role = "client" | "front-proxy" | "stranger";

@@ -1,53 +1,99 @@
-/** The store watch behind a client's watch. It ends when the client leaves, or after the last event of a kind that is no longer served. */
+/** The resources that an open watch holds until it closes. */
 import type { Store, Watch } from "../../../store/store.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import type { Versions } from "../../objects/versions.ts";
 import type { Call } from "../../request/call.ts";
-import type { OpenRequest } from "../../request/request-counts.ts";
-import type { InitialPiece } from "./initial-pieces.ts";
+import type { LongRunningLabels, OpenRequest, RequestCounts } from "../../request/request-counts.ts";
+import { scopeOf } from "../../request/request-info.ts";
+import { filterOf, type ObjectFilter } from "../read/object-filter.ts";
+import { ConversionGate } from "./conversion-gate.ts";
+import type { OpenSelectors, Selectors } from "./open-selectors.ts";
+import { StoreEntries, type WatchedEntries, type WatchedRange } from "./watched-entries.ts";
 
-export interface OpenWatchOptions {
+/** Parts of the server that a watch uses. */
+export interface WatchParts {
   readonly store: Store;
-  /** Existing objects, sent first. */
-  readonly initial: Iterator<InitialPiece, undefined>;
-  readonly tallied: OpenRequest;
+  readonly versions: Versions;
+  /** Counts the open watches. */
+  readonly tally: RequestCounts;
+  readonly selectors: OpenSelectors;
+}
+
+export interface OpenWatchOptions extends WatchedRange {
+  readonly after: number;
+  readonly selectors: Selectors;
+  readonly call: Call<StoredResource>;
+}
+
+export interface WatchListeners {
+  /** Called synchronously when entries may be available. */
+  readonly onReady: () => void;
+  readonly onLeft: () => void;
+  readonly onKindEnded: () => void;
 }
 
 export class OpenWatch {
-  readonly watching: Watch;
-  /** Undefined once all existing objects are sent. */
-  initial: Iterator<InitialPiece, undefined> | undefined;
-  readonly tallied: OpenRequest;
-  readonly #call: Call;
-  readonly #store: Store;
-  /** Revision at which the server stopped serving the kind. */
-  #last = Infinity;
-  readonly #onLeft = (): void => this.watching.close();
-  readonly #onEnded = (): void => {
-    this.#last = this.#store.view.revision;
-    // A slow client still gets the events of the last objects.
-    if (this.isOver) this.watching.close();
-  };
+  readonly entries: WatchedEntries;
+  readonly filter: ObjectFilter | undefined;
+  readonly counted: OpenRequest;
+  readonly #parts: WatchParts;
+  readonly #watching: Watch;
+  /** Shared with other watches. */
+  readonly #selectors: Selectors;
+  readonly #unlisten: () => void;
 
-  constructor(watching: Watch, call: Call, { store, initial, tallied }: OpenWatchOptions) {
-    this.watching = watching;
-    this.initial = initial;
-    this.tallied = tallied;
-    this.#call = call;
-    this.#store = store;
-    const { request, resource } = call;
-    request.signal.addEventListener("abort", this.#onLeft, { once: true });
-    resource.ended?.addEventListener("abort", this.#onEnded, { once: true });
-    if (resource.ended?.aborted === true) this.#onEnded();
+  /** Throws the store's errors, and an ApiError when there is no room for the selectors. Then it holds nothing. */
+  constructor(options: OpenWatchOptions, parts: WatchParts, listeners: WatchListeners) {
+    const { call, prefix, after } = options;
+    const { store, selectors, versions, tally } = parts;
+    this.#parts = parts;
+    this.#watching = store.watch({ prefix, after });
+    try {
+      this.#selectors = selectors.hold(options.selectors);
+    } catch (error) {
+      this.#watching.close();
+      throw error;
+    }
+    this.filter = filterOf(this.#selectors, call.resource, versions);
+    this.entries = entriesOf(this.#watching, options, { versions, onAnswer: listeners.onReady });
+    this.counted = tally.stayOpen(labelsOf(call));
+    this.#unlisten = listen(call, listeners);
+    this.#watching.whenReady(listeners.onReady);
   }
 
-  get isOver(): boolean {
-    return this.#call.request.signal.aborted || this.watching.revision >= this.#last;
-  }
-
+  /** Called once. */
   close(): void {
-    const { request, resource } = this.#call;
-    request.signal.removeEventListener("abort", this.#onLeft);
-    resource.ended?.removeEventListener("abort", this.#onEnded);
-    this.watching.close();
-    this.tallied.ended();
+    this.#unlisten();
+    this.#watching.close();
+    this.counted.ended();
+    this.#parts.selectors.release(this.#selectors);
   }
+}
+
+function entriesOf(
+  watching: Watch,
+  { existing, prefix, call: { resource } }: OpenWatchOptions,
+  { versions, onAnswer }: { readonly versions: Versions; readonly onAnswer: () => void },
+): WatchedEntries {
+  const entries = new StoreEntries(watching, { existing, prefix });
+  if (resource.custom?.webhook === undefined) return entries;
+  return new ConversionGate(entries, (objects) => versions.readyToShow(objects, resource), onAnswer);
+}
+
+/** Listens for the end of the request and of the kind. The returned function removes the listeners. */
+function listen(
+  { request, resource }: Call<StoredResource>,
+  { onLeft, onKindEnded }: WatchListeners,
+): () => void {
+  request.signal.addEventListener("abort", onLeft, { once: true });
+  resource.ended?.addEventListener("abort", onKindEnded, { once: true });
+  return () => {
+    request.signal.removeEventListener("abort", onLeft);
+    resource.ended?.removeEventListener("abort", onKindEnded);
+  };
+}
+
+function labelsOf({ info }: Call): LongRunningLabels {
+  const { group, version, resource, subresource } = info;
+  return { verb: "WATCH", group, version, resource, subresource, scope: scopeOf(info) };
 }
