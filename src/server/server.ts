@@ -25,6 +25,7 @@ import { createEgress } from "./egress/create-egress.ts";
 import type { Encryption } from "./objects/encryption/encryption.ts";
 import { Registry } from "./objects/registry.ts";
 import type { ServedVersions } from "./objects/registry.ts";
+import { SelectionIndexes } from "./objects/selection/selection-indexes.ts";
 import { ObjectStore } from "./objects/stored/object-store.ts";
 import { ValueReader } from "./objects/stored/value-reader.ts";
 import { Versions } from "./objects/versions.ts";
@@ -50,6 +51,7 @@ import { CustomDefinitions } from "./upkeep/definitions/definitions.ts";
 import { TokenUses } from "./upkeep/token-use.ts";
 import { MetricsKinds } from "./verbs/metrics-api/metrics-kinds.ts";
 import type { UsageSource } from "./verbs/metrics-api/usage-source.ts";
+import { ListCounts } from "./verbs/read/list-counts.ts";
 import type { VerbParts } from "./verbs/verb.ts";
 import { OpenSelectors } from "./verbs/watch/open-selectors.ts";
 import type { PortRange } from "./write/companions/port-ledger.ts";
@@ -195,6 +197,8 @@ function createVerbParts(options: ApiServerOptions): Made {
     store,
     unreadable: (prefix) => store.unreadable(prefix),
     readyToList: (prefix) => store.ready(prefix, () => turnOf(loop)),
+    indexes: new SelectionIndexes({ loop, metrics }),
+    listCounts: new ListCounts(metrics),
     registry,
     versions,
     companions: isQuotaOff(admission) ? others : withQuotas(others, { loop, store }),

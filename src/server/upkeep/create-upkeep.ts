@@ -41,8 +41,8 @@ export interface UpkeepOptions {
   readonly nodeGraph?: NodeGraph | undefined;
 }
 
-/** Interval at which the Node authorizer reads changes. */
-const NODE_GRAPH_MS = 5000;
+/** Interval at which indexes read changes. Otherwise the changes accumulate while nothing is looked up. */
+const INDEXES_MS = 5000;
 
 export function createUpkeep(verbParts: VerbParts, options: UpkeepOptions): Upkeep {
   const { registry, loop, store } = verbParts;
@@ -69,15 +69,17 @@ export function createUpkeep(verbParts: VerbParts, options: UpkeepOptions): Upke
     ...(lease === undefined ? [] : [lease.routine()]),
     ...(hostname === undefined ? [] : identityLease(verbParts, { hostname, vouchers: options.vouchers })),
     ...allocationRepair(verbParts, options.nodePorts),
-    ...keptUp(options.nodeGraph),
+    followedChanges(verbParts, options.nodeGraph),
   ];
   return new Upkeep(verbParts, { chores, routines });
 }
 
-function keptUp(graph: NodeGraph | undefined): readonly PeriodicTask[] {
-  if (graph === undefined) return [];
-  const perform = async (): Promise<void> => graph.keepUp();
-  return [{ name: "pods-of-nodes", firstAfterMs: NODE_GRAPH_MS, everyMs: NODE_GRAPH_MS, perform }];
+function followedChanges({ store, indexes }: VerbParts, graph: NodeGraph | undefined): PeriodicTask {
+  const perform = async (): Promise<void> => {
+    graph?.keepUp();
+    indexes.keepUp(store.view);
+  };
+  return { name: "indexes", firstAfterMs: INDEXES_MS, everyMs: INDEXES_MS, perform };
 }
 
 function trustOfExtensions(

@@ -5,6 +5,7 @@ import { silentLog } from "../../base/log/log.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { priorityClass } from "../../resources/core/priority-class.ts";
 import { conversions, kinds } from "../../resources/index.ts";
 import { ipAddress } from "../../resources/networking/ip-address.ts";
@@ -19,6 +20,7 @@ import { RoleIndex } from "../access/authz/rbac/role-index.ts";
 import { builtInAdmission } from "../admission/plugins.ts";
 import { createEgress } from "../egress/create-egress.ts";
 import { Registry } from "../objects/registry.ts";
+import { SelectionIndexes } from "../objects/selection/selection-indexes.ts";
 import { ObjectStore } from "../objects/stored/object-store.ts";
 import { ValueReader } from "../objects/stored/value-reader.ts";
 import { Versions } from "../objects/versions.ts";
@@ -30,6 +32,7 @@ import { parseRequest } from "../request/parse-request.ts";
 import { RequestCounts } from "../request/request-counts.ts";
 import { RequestNotes } from "../request/request-notes.ts";
 import { dispatch, resolve } from "../verbs/dispatch.ts";
+import { ListCounts } from "../verbs/read/list-counts.ts";
 import type { VerbParts } from "../verbs/verb.ts";
 import { OpenSelectors } from "../verbs/watch/open-selectors.ts";
 import { allocationCompanions } from "../write/companions/service-companion.ts";
@@ -112,6 +115,8 @@ export class ServerFixture {
       unreadable: (prefix) => store.unreadable(prefix),
       readyToList: (prefix) =>
         store.ready(prefix, () => new Promise((resolve) => loop.post("request", resolve))),
+      indexes: new SelectionIndexes({ loop, metrics: createMetrics() }),
+      listCounts: new ListCounts(createMetrics()),
       authorizer,
       egress,
       bearers: createBearerTokens({ loop, store, registry, tokens, egress }),

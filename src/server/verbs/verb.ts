@@ -8,6 +8,7 @@ import type { Authorizer } from "../access/authz/authorizer.ts";
 import type { Admission } from "../admission/admission.ts";
 import type { OpenEgress } from "../egress/create-egress.ts";
 import type { Registry, Resource, StoredResource } from "../objects/registry.ts";
+import type { SelectionIndexes } from "../objects/selection/selection-indexes.ts";
 import type { Versions } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
@@ -17,6 +18,7 @@ import type { Companions } from "../write/companions/companion.ts";
 import type { Author, Journal } from "../write/journal.ts";
 import type { Writer } from "../write/write-purpose.ts";
 import type { UsageSource } from "./metrics-api/usage-source.ts";
+import type { ListCounts } from "./read/list-counts.ts";
 import type { OpenSelectors } from "./watch/open-selectors.ts";
 
 /** Parts of the server that verbs work with. */
@@ -28,6 +30,9 @@ export interface VerbParts {
   readonly unreadable: (prefix: string) => readonly string[];
   /** Resolves once all objects of a resource are decoded, before one step looks at all of them. Undefined when they already are. */
   readonly readyToList: (prefix: string) => Promise<void> | undefined;
+  /** Finds the objects that selectors pick. */
+  readonly indexes: SelectionIndexes;
+  readonly listCounts: ListCounts;
   readonly registry: Registry;
   readonly versions: Versions;
   /** Issuer of service account tokens. */

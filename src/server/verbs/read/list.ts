@@ -2,7 +2,7 @@ import { badRequest, expired } from "../../../api/errors/api-error.ts";
 import { requiredFieldValue } from "../../../api/selectors/field-selector.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import { prefixEnd } from "../../../store/store.ts";
-import type { Entry, View } from "../../../store/store.ts";
+import type { View } from "../../../store/store.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
@@ -13,8 +13,9 @@ import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import type { ContinueToken } from "./continue-token.ts";
 import { listOptionsOf } from "./list-options.ts";
 import type { ListOptions } from "./list-options.ts";
+import { readOne, readPage } from "./list-page.ts";
+import type { Collection, Page } from "./list-page.ts";
 import { filterOf } from "./object-filter.ts";
-import type { ObjectFilter } from "./object-filter.ts";
 import { reachRevision } from "./revision-wait.ts";
 
 /**
@@ -37,11 +38,12 @@ export async function list(call: Call<StoredResource>, verbParts: VerbParts): Pr
   if (reading !== undefined) await reading;
   const filter = filterOf(options, resource, verbParts.versions);
   const since = token === undefined || token.revision < 0 ? verbParts.loop.now() : token.since;
-  const collection = { view, prefix, token, since, options, name, resource, isOne };
-  if (filter !== undefined) await readyToFilter(collection, verbParts);
-  const answer = collect(collection, filter);
+  const collection = { view, prefix, start: token?.start ?? "", name, options, resource, filter };
+  const isByKey = isOne && token === undefined;
+  if (filter !== undefined) await readyToFilter(collection, isByKey, verbParts);
+  const page = isByKey ? readOne(collection) : await readPage(collection, verbParts);
   warnOfUnreadable(call, verbParts.unreadable(prefix));
-  return answer;
+  return answerOf(collection, page, since);
 }
 
 /** Warns about omitted objects, since the client may rely on each of them. */
@@ -63,12 +65,15 @@ function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListO
 }
 
 /** Converts the objects before filtering: selectors apply to the requested version. */
-async function readyToFilter(collection: Collection, { versions }: VerbParts): Promise<void> {
-  const { view, prefix, resource } = collection;
+async function readyToFilter(
+  { view, prefix, name = "", resource }: Collection,
+  isByKey: boolean,
+  { versions }: Pick<VerbParts, "versions">,
+): Promise<void> {
   if (resource.custom?.webhook === undefined) return;
-  const entries = isOnePlace(collection)
-    ? [entryOf(collection)].filter((entry) => entry !== undefined)
-    : [...view.range(prefix, prefixEnd(prefix))];
+  const one = isByKey ? view.get(prefix + name) : undefined;
+  const all = isByKey ? [] : view.range(prefix, prefixEnd(prefix));
+  const entries = one === undefined ? [...all] : [one];
   await versions.readyToShow(
     entries.map((entry) => StoredObject.of(entry)),
     resource,
@@ -143,17 +148,8 @@ function tooOld({ start }: ContinueToken): Error {
   );
 }
 
-interface Collection extends ViewRequest {
-  readonly view: View;
-  /** Start time of the paged list. */
-  readonly since: number | undefined;
-  readonly name: string | undefined;
-  readonly resource: StoredResource;
-}
-
-function collect(collection: Collection, filter: ObjectFilter | undefined): ListAnswer {
-  const { view, prefix, resource, since } = collection;
-  const { items, next } = isOnePlace(collection) ? onlyPage(collection, filter) : pageOf(collection, filter);
+function answerOf(collection: Collection, { items, next }: Page, since: number | undefined): ListAnswer {
+  const { view, prefix, resource, filter } = collection;
   const { revision } = view;
   const rest = next === undefined ? undefined : { revision, start: next.slice(prefix.length), since };
   return {
@@ -165,43 +161,4 @@ function collect(collection: Collection, filter: ObjectFilter | undefined): List
     remainingItems:
       next === undefined || filter !== undefined ? undefined : view.count(next, prefixEnd(prefix)),
   };
-}
-
-interface Page {
-  readonly items: readonly StoredObject[];
-  /** Start of the next page, if there is one: right behind the last key. Keys created before the next page's first object belong to it. */
-  readonly next: string | undefined;
-}
-
-function pageOf({ view, prefix, token, options, name }: Collection, filter: ObjectFilter | undefined): Page {
-  const items: StoredObject[] = [];
-  let last = "";
-  for (const entry of view.range(prefix + (token?.start ?? ""), prefixEnd(prefix))) {
-    if (options.limit > 0 && items.length === options.limit) return { items, next: `${last}\0` };
-    if (name !== undefined && !entry.key.endsWith(`/${name}`)) continue;
-    const stored = StoredObject.of(entry);
-    if (filter !== undefined && !filter(stored)) continue;
-    items.push(stored);
-    last = entry.key;
-  }
-  return { items, next: undefined };
-}
-
-/** Reads a list of at most one object by its key, without a scan. */
-function isOnePlace({ isOne, token }: Pick<Collection, "isOne" | "token">): boolean {
-  return isOne && token === undefined;
-}
-
-function entryOf({
-  view,
-  prefix,
-  name = "",
-}: Pick<Collection, "view" | "prefix" | "name">): Entry | undefined {
-  return view.get(prefix + name);
-}
-
-function onlyPage(collection: Collection, filter: ObjectFilter | undefined): Page {
-  const entry = entryOf(collection);
-  const stored = entry === undefined ? undefined : StoredObject.of(entry);
-  return { items: stored === undefined || filter?.(stored) === false ? [] : [stored], next: undefined };
 }

@@ -1,8 +1,8 @@
 /** Matches the objects of a list or watch by label and field selectors. */
 import { fieldsMatch } from "../../../api/selectors/field-selector.ts";
 import { labelsMatch } from "../../../api/selectors/label-selector.ts";
-import type { ApiObject, KindRules } from "../../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../../objects/registry.ts";
+import { fieldValue } from "../../objects/selection/selection-terms.ts";
 import type { StoredObject } from "../../objects/stored-object.ts";
 import type { Versions } from "../../objects/versions.ts";
 import type { ListOptions } from "./list-options.ts";
@@ -18,16 +18,7 @@ export function filterOf(
   if (labels.requirements.length === 0 && fields.terms.length === 0) return undefined;
   return (stored) => {
     const object = versions.served(stored, resource);
-    return (
-      labelsMatch(labels, object.metadata.labels) && fieldsMatch(fields, fieldReader(object, resource.rules))
-    );
-  };
-}
-
-function fieldReader(object: ApiObject, rules: KindRules): (field: string) => string {
-  return (field) => {
-    if (field === "metadata.name") return object.metadata.name ?? "";
-    if (field === "metadata.namespace") return object.metadata.namespace ?? "";
-    return rules.fields?.(object)[field] ?? "";
+    const valueOf = (field: string): string => fieldValue(object, field, resource.rules);
+    return labelsMatch(labels, object.metadata.labels) && fieldsMatch(fields, valueOf);
   };
 }

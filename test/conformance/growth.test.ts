@@ -1,0 +1,50 @@
+/** The cost of a request grows with its answer and not with the store. Costs are counted in objects, never in time. */
+import { expect, test } from "vitest";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import { openMemoryStore } from "../../src/store/memory-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { TestApi } from "../api-harness.ts";
+
+/** Changes of one transaction. */
+const PIECE = 128;
+
+/** A store with `count` ConfigMaps. One in 100 has the label `rare`. */
+async function filled(count: number): Promise<Store> {
+  const store = openMemoryStore({ loop: createRealLoop({ name: "growth" }).child("store") });
+  const changes = Array.from({ length: count }, (_, at) => {
+    const name = `c${String(at).padStart(6, "0")}`;
+    const labels = { app: `app-${String(at % 10)}`, ...(at % 100 === 0 && { rare: "yes" }) };
+    const metadata = { name, namespace: "default", uid: name, labels };
+    const value = Buffer.from(JSON.stringify({ kind: "ConfigMap", apiVersion: "v1", metadata }));
+    return { type: "put", key: `/registry/configmaps/default/${name}`, value } as const;
+  });
+  for (let at = 0; at < count; at += PIECE)
+    await store.write({ changes: changes.slice(at, at + PIECE) });
+  return store;
+}
+
+/** Objects visited by all lists so far. */
+async function visits(api: TestApi): Promise<number> {
+  const shown = (await api.send("GET", "/metrics")).bytes.toString();
+  const lines =
+    shown.match(/^apiserver_cache_list_fetched_objects_total\{.*resource="configmaps".*\} \d+$/gm) ?? [];
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+}
+
+const LIST = "/api/v1/namespaces/default/configmaps";
+
+test.each([1000, 20_000])("with %i objects, a selective list visits its answer", async (count) => {
+  await using api = await TestApi.start([], { store: await filled(count) });
+  const list = async (query: string): Promise<{ readonly items: number; readonly visited: number }> => {
+    const before = await visits(api);
+    const { body } = await api.send("GET", `${LIST}?${query}`);
+    return { items: (body["items"] as unknown as unknown[]).length, visited: (await visits(api)) - before };
+  };
+  const rare = { items: count / 100, visited: count / 100 };
+  expect(await list("labelSelector=rare%3Dyes"), "the first query scans").toMatchObject({ visited: count });
+  expect(await list("labelSelector=rare%3Dyes")).toEqual(rare);
+  expect(await list("labelSelector=rare%3Dyes,app%3Dapp-0"), "the rarer label is used").toEqual(rare);
+  expect(await list("labelSelector=rare%20in%20(yes,no)")).toEqual(rare);
+  expect(await list("labelSelector=rare%3Dyes&limit=5")).toEqual({ items: 5, visited: 6 });
+  expect(await list("fieldSelector=metadata.name%3Dc000001")).toEqual({ items: 1, visited: 0 });
+});
