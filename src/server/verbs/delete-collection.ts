@@ -1,4 +1,6 @@
 import { isApiError } from "../../api/errors/api-error.ts";
+import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
+import { inParallel } from "../../base/loop/in-parallel.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { StoredObject } from "../objects/stored-object.ts";
 import { prefixOf } from "../objects/versions.ts";
@@ -8,25 +10,40 @@ import { readDeleteOptions, removeOne, warnOfDependents } from "./delete.ts";
 import { list } from "./read/list.ts";
 import type { VerbParts } from "./verb.ts";
 
-/** Deletes the objects that a list with the same query returns, one by one. An object that is already gone is no error. */
+/** Deletions in flight for one request. They share the store's commits. */
+const WIDTH = 32;
+
+/** Deletes the objects that a list with the same query returns. An object that is already gone is no error. */
 export async function deleteCollection(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const options = await readDeleteOptions(call);
   warnOfDependents(call, options);
   const found = await list(call, verbParts);
-  const items: StoredObject[] = [];
-  for (const stored of found.items) {
-    const { name = "", namespace = "" } = stored.object.metadata;
-    try {
-      const { resource, user, notes } = call;
-      const target = { resource, namespace, name, user, notes, request: "is about many" } as const;
-      await removeOne(target, options, verbParts);
-      items.push(stored);
-    } catch (error) {
-      if (!isApiError(error, "NotFound")) throw error;
-    }
-  }
+  const deleted = new Set<StoredObject>();
+  await inParallel(found.items, WIDTH, async (stored) => {
+    if (await removeListed(stored, { call, options, verbParts })) deleted.add(stored);
+  });
   refuseUnreadable(call, verbParts);
-  return { ...found, items };
+  return { ...found, items: found.items.filter((stored) => deleted.has(stored)) };
+}
+
+interface Removal {
+  readonly call: Call<StoredResource>;
+  readonly options: DeleteOptions;
+  readonly verbParts: VerbParts;
+}
+
+/** False if the object was already gone. */
+async function removeListed(stored: StoredObject, { call, options, verbParts }: Removal): Promise<boolean> {
+  const { name = "", namespace = "" } = stored.object.metadata;
+  const { resource, user, notes } = call;
+  const target = { resource, namespace, name, user, notes, request: "is about many" } as const;
+  try {
+    await removeOne(target, options, verbParts);
+    return true;
+  } catch (error) {
+    if (isApiError(error, "NotFound")) return false;
+    throw error;
+  }
 }
 
 /** Throws for an unreadable value, after everything else is deleted. The namespace deletion must not take the namespace for empty. */

@@ -2,6 +2,7 @@
  * Raises etcd's revision by writing one key repeatedly: each transaction is one revision. A restore needs this so that
  * no resourceVersion that a client kept from before means another state afterwards.
  */
+import { inParallel } from "../../base/loop/in-parallel.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { StoreError } from "../store-error.ts";
 import { compactEtcd } from "./compactor.ts";
@@ -52,14 +53,9 @@ interface Writing {
 
 async function writeTimes(count: number, { connection, key }: Writing): Promise<void> {
   const request: TxnRequest = { compare: [], success: [{ request_put: { key, value: new Uint8Array() } }] };
-  let left = count;
-  const write = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      await connection.call(TXN, request);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(PIPELINED, count) }, write));
+  await inParallel(Array.from({ length: count }).keys(), PIPELINED, async () => {
+    await connection.call(TXN, request);
+  });
 }
 
 function tooFar(revision: number, target: number): string {
