@@ -1,9 +1,10 @@
 /** The cost of a request grows with its answer and not with the store. Costs are counted in objects, never in time. */
 import { expect, test } from "vitest";
+import type { Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { TestApi } from "../api-harness.ts";
+import { TestApi, watchEvents } from "../api-harness.ts";
 
 /** Changes of one transaction. */
 const PIECE = 128;
@@ -18,8 +19,7 @@ async function filled(count: number): Promise<Store> {
     const value = Buffer.from(JSON.stringify({ kind: "ConfigMap", apiVersion: "v1", metadata }));
     return { type: "put", key: `/registry/configmaps/default/${name}`, value } as const;
   });
-  for (let at = 0; at < count; at += PIECE)
-    await store.write({ changes: changes.slice(at, at + PIECE) });
+  for (let at = 0; at < count; at += PIECE) await store.write({ changes: changes.slice(at, at + PIECE) });
   return store;
 }
 
@@ -47,4 +47,38 @@ test.each([1000, 20_000])("with %i objects, a selective list visits its answer",
   expect(await list("labelSelector=rare%20in%20(yes,no)")).toEqual(rare);
   expect(await list("labelSelector=rare%3Dyes&limit=5")).toEqual({ items: 5, visited: 6 });
   expect(await list("fieldSelector=metadata.name%3Dc000001")).toEqual({ items: 1, visited: 0 });
+});
+
+/** Steps of other work that the loop runs while this work is done. */
+async function stepsBeside(loop: Loop, work: () => Promise<unknown>): Promise<number> {
+  let steps = 0;
+  let isDone = false;
+  const step = (): void => {
+    steps += 1;
+    if (!isDone) loop.post("request", step);
+  };
+  loop.post("request", step);
+  await work();
+  isDone = true;
+  return steps;
+}
+
+test.each([
+  "labelSelector=last",
+  "fieldSelector=metadata.name!%3Dx&labelSelector=last",
+  "labelSelector=last!%3Dno,last",
+])("other work runs while a list and a watch by %s scan 20,000 objects", async (query) => {
+  const loop = createRealLoop({ name: "growth" });
+  await using api = await TestApi.start(["default"], { loop, store: await filled(20_000) });
+  const last = { metadata: { name: "z", labels: { last: "yes" } } };
+  expect((await api.send("POST", LIST, last)).code).toBe(201);
+  // The first list of a resource reads its stored values, in slices of its own.
+  await api.send("GET", `${LIST}?limit=1`);
+
+  const list = await stepsBeside(loop, () => api.send("GET", `${LIST}?${query}`));
+  const response = await api.raw("GET", `${LIST}?watch=1&resourceVersion=0&${query}`);
+  const watch = await stepsBeside(loop, () => watchEvents(response).next());
+
+  expect(list).toBeGreaterThan(15);
+  expect(watch).toBeGreaterThan(15);
 });

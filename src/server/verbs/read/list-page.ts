@@ -5,10 +5,11 @@ import { prefixEnd } from "../../../store/store.ts";
 import type { Entry, View } from "../../../store/store.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import type { SelectionIndexes } from "../../objects/selection/selection-indexes.ts";
-import { findKept, StoredObject } from "../../objects/stored-object.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
 import type { ListCounts } from "./list-counts.ts";
 import type { ListOptions } from "./list-options.ts";
 import type { ObjectFilter } from "./object-filter.ts";
+import { selectedEntries } from "./selected-entries.ts";
 
 /** Objects to list, all of one view. */
 export interface Collection {
@@ -43,14 +44,11 @@ const SLICE_MS = 5;
 const CLOCK_EVERY = 50;
 
 export async function readPage(collection: Collection, parts: PageParts): Promise<Page> {
-  const { view, prefix, start, options, resource, filter } = collection;
+  const { view, prefix, start, options, resource } = collection;
   const range = { from: prefix + start, to: prefixEnd(prefix) };
-  const selected =
-    filter === undefined ? undefined : await parts.indexes.select(options, resource, { view, range });
-  const entries = selected === undefined ? view.range(range.from, range.to) : found(view, selected.keys);
+  const { entries, index } = await selectedEntries(options, { resource, view, range }, parts.indexes);
   const visits = { count: 0 };
   const page = await inTurns(collect(collection, counted(entries, visits), parts.loop), parts.loop);
-  const index = selected?.by ?? "";
   parts.listCounts.add(resource, { index, visited: visits.count, returned: page.items.length });
   return page;
 }
@@ -88,14 +86,6 @@ function* collect(
     last = entry.key;
   }
   return { items, next: undefined };
-}
-
-/** Skips keys of objects that the view does not have, and unreadable objects as `range` does. */
-function* found(view: View, keys: Iterable<{ readonly key: string }>): Generator<Entry> {
-  for (const { key } of keys) {
-    const entry = view.get(key);
-    if (entry !== undefined && findKept(entry) !== undefined) yield entry;
-  }
 }
 
 function* counted(entries: Iterable<Entry>, visits: { count: number }): Generator<Entry> {

@@ -1,5 +1,5 @@
 /** The resources that an open watch holds until it closes. */
-import type { Store, Watch } from "../../../store/store.ts";
+import type { Entry, Store, Watch } from "../../../store/store.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import type { Versions } from "../../objects/versions.ts";
 import type { Call } from "../../request/call.ts";
@@ -8,7 +8,7 @@ import { scopeOf } from "../../request/request-info.ts";
 import { filterOf, type ObjectFilter } from "../read/object-filter.ts";
 import { ConversionGate } from "./conversion-gate.ts";
 import type { OpenSelectors, Selectors } from "./open-selectors.ts";
-import { StoreEntries, type WatchedEntries, type WatchedRange } from "./watched-entries.ts";
+import { StoreEntries, type WatchedEntries } from "./watched-entries.ts";
 
 /** Parts of the server that a watch uses. */
 export interface WatchParts {
@@ -19,7 +19,11 @@ export interface WatchParts {
   readonly selectors: OpenSelectors;
 }
 
-export interface OpenWatchOptions extends WatchedRange {
+export interface OpenWatchOptions {
+  /** A key, or a prefix that ends with "/". */
+  readonly prefix: string;
+  /** Objects that are sent first, read once; undefined for a watch that begins with changes. */
+  readonly existing: Iterable<Entry> | undefined;
   readonly after: number;
   readonly selectors: Selectors;
   readonly call: Call<StoredResource>;
@@ -72,10 +76,10 @@ export class OpenWatch {
 
 function entriesOf(
   watching: Watch,
-  { existing, prefix, call: { resource } }: OpenWatchOptions,
+  { existing, call: { resource } }: OpenWatchOptions,
   { versions, onAnswer }: { readonly versions: Versions; readonly onAnswer: () => void },
 ): WatchedEntries {
-  const entries = new StoreEntries(watching, { existing, prefix });
+  const entries = new StoreEntries(watching, existing);
   if (resource.custom?.webhook === undefined) return entries;
   return new ConversionGate(entries, (objects) => versions.readyToShow(objects, resource), onAnswer);
 }

@@ -8,11 +8,10 @@ import type { WatchEventAnswer, WatchEvents } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { groupResource } from "../../write/object-writer.ts";
 import type { ObjectFilter } from "../read/object-filter.ts";
-import type { Selectors } from "./open-selectors.ts";
-import { OpenWatch, type WatchParts } from "./open-watch.ts";
+import { OpenWatch, type OpenWatchOptions, type WatchParts } from "./open-watch.ts";
 import { WatchClock } from "./watch-clock.ts";
 import { FIRST_STATE, step, type WatchInput, type WatchRules, type WatchState } from "./watch-step.ts";
-import { eventsOfChanges, eventsOfExisting, type WatchedRange, type WatchItem } from "./watched-entries.ts";
+import { eventsOfChanges, eventsOfExisting, type WatchItem } from "./watched-entries.ts";
 
 export interface WatchEventsOptions {
   readonly call: Call<StoredResource>;
@@ -23,10 +22,12 @@ export interface WatchEventsOptions {
   readonly failure: ApiError | undefined;
 }
 
+/** Pieces of existing objects in one step of the loop. The selectors may match few of them. */
+const PIECES_PER_READ = 2;
+const IDLE: WatchInput = { type: "idle" };
+
 /** Values that the watch drops once it is open. */
-export interface WatchStart extends WatchedRange {
-  readonly selectors: Selectors;
-}
+export type WatchStart = Pick<OpenWatchOptions, "existing" | "prefix" | "selectors">;
 
 type Phase =
   | { readonly name: "new"; readonly start: WatchStart }
@@ -122,14 +123,21 @@ export class StoreWatchEvents implements WatchEvents {
     const { entries, filter, counted } = phase.open;
     let events = this.#step({ type: "asked", through: entries.revision });
     let isIdle = false;
+    let pieces = 0;
     while (events === undefined && !isIdle && this.#phase.name === "open") {
-      const input = inputOf(entries.take(), filter);
+      const input = pieces < PIECES_PER_READ ? inputOf(entries.take(), filter) : IDLE;
       isIdle = input.type === "idle";
+      if (input.type === "existing") pieces += 1;
       events = this.#step(input);
     }
+    if (pieces === PIECES_PER_READ && events === undefined) this.#readLater();
     if (events !== undefined) counted.sent(events.length);
     else if (this.#phase.name === "closed") return "end";
     return events;
+  }
+
+  #readLater(): void {
+    this.#options.parts.loop.post("request", () => this.#notify());
   }
 
   /** Handles an input that comes between two reads, and tells the client's side to read. */
@@ -168,7 +176,7 @@ export class StoreWatchEvents implements WatchEvents {
 }
 
 function inputOf(item: WatchItem | "end" | undefined, filter: ObjectFilter | undefined): WatchInput {
-  if (item === undefined) return { type: "idle" };
+  if (item === undefined) return IDLE;
   if (item === "end") return { type: "ended" };
   switch (item.type) {
     case "existing":

@@ -2,7 +2,7 @@
  * The entries that a watch reads from the store: the existing objects in pieces, then the changes. Also the events that
  * a watcher with a filter gets for them.
  */
-import { type Entry, prefixEnd, type View, type Watch, type WatchEvent } from "../../../store/store.ts";
+import type { Entry, Watch, WatchEvent } from "../../../store/store.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import type { WatchEventAnswer } from "../../request/answer.ts";
 import type { ObjectFilter } from "../read/object-filter.ts";
@@ -23,22 +23,15 @@ export interface WatchedEntries {
   take(): WatchItem | "end" | undefined;
 }
 
-/** The range of a watch in the store. */
-export interface WatchedRange {
-  /** State with the existing objects; undefined for a watch that begins with changes. */
-  readonly existing: View | undefined;
-  /** A key, or a prefix that ends with "/". */
-  readonly prefix: string;
-}
-
 export class StoreEntries implements WatchedEntries {
   readonly #watching: Watch;
   /** Dropped once it is read, because it keeps the whole state in memory. */
   #pieces: Iterator<readonly Entry[], undefined> | undefined;
 
-  constructor(watching: Watch, range: WatchedRange) {
+  /** `existing` is undefined for a watch that begins with changes. */
+  constructor(watching: Watch, existing: Iterable<Entry> | undefined) {
     this.#watching = watching;
-    this.#pieces = piecesOf(range);
+    this.#pieces = piecesOf(existing ?? []);
   }
 
   get revision(): number {
@@ -114,10 +107,9 @@ function eventOf(
   return matched ? { type: "DELETED", stored: old, resourceVersion: String(revision) } : undefined;
 }
 
-function* piecesOf({ existing, prefix }: WatchedRange): Generator<readonly Entry[], undefined> {
-  if (existing === undefined) return undefined;
+function* piecesOf(existing: Iterable<Entry>): Generator<readonly Entry[], undefined> {
   let entries: Entry[] = [];
-  for (const entry of rangeOf(existing, prefix)) {
+  for (const entry of existing) {
     if (entries.length === PIECE_OBJECTS) {
       yield entries;
       entries = [];
@@ -126,10 +118,4 @@ function* piecesOf({ existing, prefix }: WatchedRange): Generator<readonly Entry
   }
   if (entries.length > 0) yield entries;
   return undefined;
-}
-
-function rangeOf(view: View, prefix: string): Iterable<Entry> {
-  if (prefix.endsWith("/")) return view.range(prefix, prefixEnd(prefix));
-  const entry = view.get(prefix);
-  return entry === undefined ? [] : [entry];
 }
