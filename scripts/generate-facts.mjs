@@ -35,6 +35,8 @@ const SPECIAL = {
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray": "A",
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray": "S",
 };
+/** Members that the wire keeps in the envelope. */
+const TYPE_FIELDS = new Set(["apiVersion", "kind"]);
 const FORMATS = { "string byte": "y", "integer int32": "i", "integer int64": "l", "number double": "d" };
 const PLAIN = { string: "s", boolean: "b" };
 /** On the wire, but not in the published structure; what a client asks for with `as=PartialObjectMetadata`. */
@@ -148,6 +150,9 @@ function structure(facts, name) {
     u: definition["x-kubernetes-unions"],
     f: Object.fromEntries(
       fields.map(([field, node]) => {
+        if (name in facts.fields && !layout.has(field) && !TYPE_FIELDS.has(field)) {
+          throw new Error(`fields.json has no line for ${name}.${field}`);
+        }
         const required = definition.required?.includes(field) ?? false;
         return [field, fieldRow({ facts, name, field, node, required, wire: layout.get(field) })];
       }),
