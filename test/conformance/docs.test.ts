@@ -5,9 +5,6 @@ import { afterAll, describe, expect, test } from "vitest";
 import { sourceFiles } from "../source-files.ts";
 import { PackageConsumer, ROOT } from "./package-consumer.ts";
 
-/** Written before there was a package to compile against; its sample is about any part that takes a Loop. */
-const NOT_COMPILED = ["docs/concepts/loop.md"];
-
 const consumer = new PackageConsumer();
 afterAll(() => consumer[Symbol.dispose]());
 
@@ -46,9 +43,21 @@ function samplesOf(page: string): readonly Sample[] {
   }));
 }
 
-const sampled = pages().filter(
-  (page) => !NOT_COMPILED.includes(page) && samplesOf(page).some(({ language }) => language === "ts"),
-);
+const sampled = pages().filter((page) => samplesOf(page).some(({ language }) => language === "ts"));
+
+/** Anchors of the headings of a page, by GitHub's rule. */
+function anchorsOf(page: string): readonly string[] {
+  const text = readFileSync(join(ROOT, page), "utf8").replaceAll(/^```[^]*?^```$/gm, "");
+  return [...text.matchAll(/^#+ (?<title>.*)$/gm)].map(({ groups = {} }) =>
+    (groups["title"] ?? "")
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** Pages about the past, and guides whose reader creates the files. */
+const NAMES_OTHER_FILES = /^(?:CHANGELOG|docs\/decisions\/|docs\/guides\/add-a-)/;
 
 const ENTRIES = ["index", "api/index", "client/index", "runtime/index", "store/index", "testing/index"];
 /** Interfaces whose members users write. */
@@ -93,14 +102,31 @@ function project(page: string): string {
 }
 
 describe("documentation", () => {
-  test.each(pages())("%s links to files that exist", (page) => {
+  test.each(pages())("%s links to files and headings that exist", (page) => {
     const text = readFileSync(join(ROOT, page), "utf8");
-    const links = [...text.matchAll(/\]\((?<target>[^)#:]+)(?:#[^)]*)?\)/g)].map(
-      (match) => match.groups?.["target"] ?? "",
+    const links = [...text.matchAll(/\]\((?<path>[^)#:]*)(?:#(?<anchor>[^)]*))?\)/g)].map(
+      ({ groups = {} }) => ({
+        path: groups["path"] === "" ? page : join(dirname(page), groups["path"] ?? ""),
+        anchor: groups["anchor"],
+      }),
     );
 
-    expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
+    const broken = links.filter(
+      ({ path, anchor }) =>
+        !existsSync(join(ROOT, path)) || (anchor !== undefined && !anchorsOf(path).includes(anchor)),
+    );
+    expect(broken).toEqual([]);
   });
+
+  test.each(pages().filter((page) => !NAMES_OTHER_FILES.test(page)))(
+    "%s names files of the repository that exist",
+    (page) => {
+      const text = readFileSync(join(ROOT, page), "utf8");
+      const named = text.match(/(?<=`)(?:src|test|scripts|facts|examples)\/[\w./-]+(?=`)/g) ?? [];
+
+      expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    },
+  );
 
   test("metrics that are described are measured", () => {
     const described =
