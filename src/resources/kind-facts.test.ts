@@ -33,3 +33,17 @@ describe.each(
     expect(probe.read(once)).toEqual(probe.read({}));
   });
 });
+
+test("kinds with one storage live equally long in the store, in every version", () => {
+  const lives = new Map<string, Set<string>>();
+  for (const { apiVersion, kind, rules } of kinds) {
+    const facts = resources.find((it) => apiVersionOf(it) === apiVersion && it.kind === kind);
+    const { ttlSeconds, isRecord, isHeartbeat } = rules;
+    const life = JSON.stringify([ttlSeconds, isRecord, isHeartbeat]);
+    const prefix = facts?.storage?.prefix ?? kind;
+    lives.set(prefix, (lives.get(prefix) ?? new Set()).add(life));
+  }
+
+  expect([...lives].filter(([, found]) => found.size > 1)).toEqual([]);
+  expect(lives.get("events")).toEqual(new Set(["[3600,true,null]"]));
+});

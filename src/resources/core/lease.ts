@@ -5,6 +5,8 @@ import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
 
 export const lease = defineKind<Lease>("coordination.k8s.io/v1", "Lease", {
+  isHeartbeat: true,
+
   prepareCreate(draft) {
     dropCoordination(draft);
   },

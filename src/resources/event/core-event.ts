@@ -4,12 +4,12 @@ import type { Event, ObjectReference } from "../../api/generated/types/core-v1.t
 import { pathSegmentName } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { eventCells } from "./event-cells.ts";
-import { checkEvent } from "./event-rules.ts";
+import { checkEvent, EVENT_LIFE } from "./event-rules.ts";
 
 export const coreEvent = defineKind<Event>("v1", "Event", {
   // Reporters build event names from names of other kinds, so that the API accepts any path segment.
   nameRule: pathSegmentName,
-  hasNoDependents: true,
+  ...EVENT_LIFE,
 
   validate(it, errors) {
     checkEvent(it, "reportingComponent", errors);

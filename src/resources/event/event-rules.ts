@@ -5,6 +5,9 @@ import type { Event } from "../../api/generated/types/core-v1.ts";
 import { dns1123Subdomain, qualifiedName } from "../../api/values/names.ts";
 import { isSame } from "../rules/value-rules.ts";
 
+/** Upstream's default: an event is removed an hour after its last write. */
+export const EVENT_LIFE = { ttlSeconds: 3600, isRecord: true, hasNoDependents: true } as const;
+
 const TEXT_MAX = 128;
 const MESSAGE_MAX = 1024;
 

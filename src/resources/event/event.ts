@@ -7,10 +7,10 @@ import { defineKind } from "../rules/kind-rules.ts";
 import { referenceFields } from "./core-event.ts";
 import { eventCells } from "./event-cells.ts";
 import { eventToCore } from "./event-conversion.ts";
-import { checkEvent, checkEventChange, checkWholeEvent } from "./event-rules.ts";
+import { checkEvent, checkEventChange, checkWholeEvent, EVENT_LIFE } from "./event-rules.ts";
 
 export const event = defineKind<Event>("events.k8s.io/v1", "Event", {
-  hasNoDependents: true,
+  ...EVENT_LIFE,
 
   validate(it, errors) {
     checkEvent(stored(it), "reportingController", errors);

@@ -77,6 +77,13 @@ export interface KindRules<T extends ApiObject = ApiObject> {
    */
   readonly repeatsSpec?: boolean;
 
+  /** An object is removed this long after its last write (Event). */
+  readonly ttlSeconds?: number;
+  /** Objects only tell what happened. A full store refuses them first, even those of the cluster's own components (Event). */
+  readonly isRecord?: boolean;
+  /** Each owner renews its object all the time to show that it works, and needs one to work at all (Lease). */
+  readonly isHeartbeat?: boolean;
+
   /** Keeps the status that a create sends (Node). */
   readonly keepsStatus?: boolean;
   /** Metadata that a write of the status cannot change. */

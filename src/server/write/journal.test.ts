@@ -45,11 +45,11 @@ describe("Journal", () => {
     expect([7, 8].map((revision) => journal.findByRevision(revision)?.revision)).toEqual([undefined, 8]);
   });
 
-  test("leases and events never evict other entries", () => {
+  test("frequent writes never evict other entries", () => {
     const journal = new Journal({ maxEntries: 8, maxBytes: 1 << 20 });
     journal.record(entry(1, "/registry/pods/a/x"));
     for (let revision = 2; revision <= 100; revision++)
-      journal.record(entry(revision, "/registry/leases/kube-node-lease/n"));
+      journal.record(entry(revision, "/registry/leases/kube-node-lease/n"), "frequent");
 
     expect(journal.of("/registry/pods/a/x")).toHaveLength(1);
     expect(journal.of("/registry/leases/kube-node-lease/n")).toHaveLength(1);

@@ -63,37 +63,36 @@ export interface JournalLimits {
 /** Some seconds of writes in the busiest cluster, or days in a small one. */
 const DEFAULT_LIMITS: JournalLimits = { maxEntries: 20_000, maxBytes: 8 << 20 };
 
-/** Leases and Events get a part of their own, an eighth, so that they never evict other entries. */
-const BUSY_PART = 8;
+/** Frequent writes get a part of their own, an eighth, so that they never evict other entries. */
+const FREQUENT_PART = 8;
 
-function isBusy(key: string): boolean {
-  return key.startsWith("/registry/leases/") || key.startsWith("/registry/events/");
-}
+/** `frequent`: a heartbeat or a record, which is written all the time and seldom asked about. */
+export type WriteFrequency = "ordinary" | "frequent";
 
 export class Journal {
   readonly #ordinary: Pages;
-  readonly #busy: Pages;
+  readonly #frequent: Pages;
 
   constructor({ maxEntries, maxBytes }: JournalLimits = DEFAULT_LIMITS) {
     this.#ordinary = new Pages({ maxEntries, maxBytes });
-    this.#busy = new Pages({
-      maxEntries: Math.ceil(maxEntries / BUSY_PART),
-      maxBytes: Math.ceil(maxBytes / BUSY_PART),
+    this.#frequent = new Pages({
+      maxEntries: Math.ceil(maxEntries / FREQUENT_PART),
+      maxBytes: Math.ceil(maxBytes / FREQUENT_PART),
     });
   }
 
-  record(entry: JournalEntry): void {
-    (entry.keys.every(isBusy) ? this.#busy : this.#ordinary).add(entry);
+  record(entry: JournalEntry, frequency: WriteFrequency = "ordinary"): void {
+    (frequency === "frequent" ? this.#frequent : this.#ordinary).add(entry);
   }
 
   /** Undefined if the entry is evicted, or if no client of this server made the write (expiry, another server). */
   findByRevision(revision: number): JournalEntry | undefined {
-    return [...this.#ordinary, ...this.#busy].find((entry) => entry.revision === revision);
+    return [...this.#ordinary, ...this.#frequent].find((entry) => entry.revision === revision);
   }
 
   /** Remembered writes of a key, oldest first. */
   of(key: string): readonly JournalEntry[] {
-    return [...this.#busy, ...this.#ordinary].filter(({ keys }) => keys.includes(key));
+    return [...this.#frequent, ...this.#ordinary].filter(({ keys }) => keys.includes(key));
   }
 }
 

@@ -33,8 +33,6 @@ const TRIES_MAX = 5;
  * servers, one attempt in ten succeeds.
  */
 const COMPANION_TRIES_MAX = 200;
-/** Upstream's TTL of Events: one hour. */
-const EVENT_TTL_MS = 60 * 60_000;
 
 export interface WriterParts {
   readonly loop: Loop;
@@ -102,7 +100,7 @@ export class ObjectWriter {
 
   /** Deletes the entry without its companions. */
   async removeEntry({ key, modRevision }: Entry, resource: StoredResource): Promise<void> {
-    await this.#write(labelsOf("delete", resource), {
+    await this.#write("delete", resource, {
       compare: [{ key, modRevision }],
       changes: [{ type: "delete", key }],
     });
@@ -246,7 +244,7 @@ export class ObjectWriter {
     const encoded = this.#encode(object, resource);
     const isSame = stored.isWrittenAs(encoded) && plan.changes.length === 0;
     if (isSame) return { outcome: "unchanged", plan: ALONE };
-    const purpose = purposeOfUpdate(previous, object, this.#parts.writer);
+    const purpose = purposeOfUpdate({ previous, next: object }, resource, this.#parts.writer);
     return { outcome: "put", object, encoded, resource, plan, purpose };
   }
 
@@ -271,7 +269,7 @@ export class ObjectWriter {
     const own = { key, modRevision };
     const change: Change = { type: "put", key, value: encoded.bytes, slot: encoded, ttlMs: ttlOf(resource) };
     const operation = modRevision === 0 ? "create" : "update";
-    const { entries } = await this.#write(labelsOf(operation, resource), {
+    const { entries } = await this.#write(operation, resource, {
       compare: plan.compare.length === 0 ? [own] : [own, ...plan.compare],
       changes: plan.changes.length === 0 ? [change] : [change, ...plan.changes],
       purpose,
@@ -294,20 +292,25 @@ export class ObjectWriter {
 
   async #remove(entry: Entry, { last, resource, plan }: Removal, isDryRun: boolean): Promise<Saved> {
     if (isDryRun) return { outcome: "removed", object: last };
-    const { revision } = await this.#write(labelsOf("delete", resource), {
+    const { revision } = await this.#write("delete", resource, {
       compare: [{ key: entry.key, modRevision: entry.modRevision }, ...plan.compare],
       changes: [{ type: "delete", key: entry.key }, ...plan.changes],
     });
     return { outcome: "removed", object: withResourceVersion(last, String(revision)) };
   }
 
-  async #write(labels: WriteLabels, transaction: Transaction): Promise<Committed> {
+  async #write(
+    operation: WriteLabels["operation"],
+    resource: StoredResource,
+    transaction: Transaction,
+  ): Promise<Committed> {
     const { tally, loop } = this.#parts;
+    const labels = labelsOf(operation, resource);
     const startedAt = loop.elapsed();
     try {
       const committed = await this.#store.write(transaction);
       tally.wrote("ok", loop.elapsed() - startedAt, labels);
-      this.#record(transaction, committed);
+      this.#record(transaction, committed, resource);
       return committed;
     } catch (error) {
       tally.wrote(isStoreError(error) ? error.code : "broken", loop.elapsed() - startedAt, labels);
@@ -315,11 +318,13 @@ export class ObjectWriter {
     }
   }
 
-  #record({ changes }: Transaction, { revision }: Committed): void {
+  #record({ changes }: Transaction, { revision }: Committed, { rules }: StoredResource): void {
     const { journal, author, loop } = this.#parts;
     const { user, manager, userAgent, cause } = author;
     const keys = changes.map(({ key }) => key);
-    journal.record({ user, manager, userAgent, cause, revision, keys, at: loop.now() });
+    const isFrequent = rules.isRecord === true || rules.isHeartbeat === true;
+    const entry = { user, manager, userAgent, cause, revision, keys, at: loop.now() };
+    journal.record(entry, isFrequent ? "frequent" : "ordinary");
   }
 
   #plan(resource: StoredResource, change: ObjectChange): CompanionPlan {
@@ -386,8 +391,8 @@ interface Target {
   readonly purpose: WritePurpose;
 }
 
-function ttlOf({ storage }: StoredResource): number | undefined {
-  return storage.prefix === "events" ? EVENT_TTL_MS : undefined;
+function ttlOf({ rules: { ttlSeconds } }: StoredResource): number | undefined {
+  return ttlSeconds === undefined ? undefined : ttlSeconds * 1000;
 }
 
 function storedOf(entry: Entry | undefined): Saved {

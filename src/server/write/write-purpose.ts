@@ -24,16 +24,25 @@ export function writerOf({ name, groups }: User): Writer {
   return isOfCluster ? "cluster" : "client";
 }
 
-/** A component without its lease cannot work. Other new objects are growth, above all Events. */
-export function purposeOfCreation({ facts }: StoredResource, writer: Writer): WritePurpose {
+/** A component without its heartbeat cannot work. Other new objects are growth. */
+export function purposeOfCreation({ rules }: StoredResource, writer: Writer): WritePurpose {
   if (writer === "server") return "upkeep";
-  return writer === "cluster" && facts.name === "leases" ? "upkeep" : "growth";
+  return writer === "cluster" && rules.isHeartbeat === true ? "upkeep" : "growth";
+}
+
+interface Update {
+  readonly previous: ApiObject;
+  readonly next: ApiObject;
 }
 
 /** Only the server sets a deletionTimestamp, and never together with a client's changes. */
-export function purposeOfUpdate(previous: ApiObject, next: ApiObject, writer: Writer): WritePurpose {
+export function purposeOfUpdate(
+  { previous, next }: Update,
+  { rules }: StoredResource,
+  writer: Writer,
+): WritePurpose {
   const { deletionTimestamp } = previous.metadata;
   if (next.metadata.deletionTimestamp !== deletionTimestamp) return "deletion";
-  if (writer !== "client" && next.kind !== "Event") return "upkeep";
+  if (writer !== "client" && rules.isRecord !== true) return "upkeep";
   return deletionTimestamp === undefined ? "growth" : "ending";
 }
