@@ -54,7 +54,7 @@ import type { UsageSource } from "./verbs/metrics-api/usage-source.ts";
 import { ListCounts } from "./verbs/read/list-counts.ts";
 import type { VerbParts } from "./verbs/verb.ts";
 import { OpenSelectors } from "./verbs/watch/open-selectors.ts";
-import type { PortRange } from "./write/companions/port-ledger.ts";
+import type { PortRange } from "./write/companions/port-allocation.ts";
 import { withQuotas } from "./write/companions/quota.ts";
 import { allocationCompanions } from "./write/companions/service-companion.ts";
 import { Journal, SERVER_AUTHOR } from "./write/journal.ts";

@@ -9,8 +9,8 @@ import type { VerbParts } from "../verbs/verb.ts";
 import { AddressClaims, SERVICES } from "../write/companions/address-claim.ts";
 import { inspectAddresses } from "../write/companions/address-repair.ts";
 import type { AddressFault } from "../write/companions/address-repair.ts";
-import { PortLedger, portsInUse } from "../write/companions/port-ledger.ts";
-import type { PortRange } from "../write/companions/port-ledger.ts";
+import { PortAllocation, portsInUse } from "../write/companions/port-allocation.ts";
+import type { PortRange } from "../write/companions/port-allocation.ts";
 import type { PeriodicTask } from "./periodic-task.ts";
 
 /** Same as kube-apiserver's. */
@@ -70,7 +70,7 @@ async function repairPorts(verbParts: VerbParts, range: PortRange): Promise<void
   for await (const ports of withBreaks(portsInUse(view), loop)) for (const port of ports) used.add(port);
   // The ports of an unreadable Service would look unused.
   if (verbParts.unreadable(SERVICES).length > 0) return;
-  const found = PortLedger.compare(view, range, used);
+  const found = PortAllocation.compare(view, range, used);
   if (found === undefined || found.changes.length === 0) return;
   const { leaked, missing, compare, changes } = found;
   if (!(await isWritten({ compare, changes }, verbParts))) return;

@@ -2,7 +2,7 @@
 import { findCidr } from "../../api/values/ip-address.ts";
 import type { NodeGraph } from "../access/authz/node/node-graph.ts";
 import type { VerbParts } from "../verbs/verb.ts";
-import type { PortRange } from "../write/companions/port-ledger.ts";
+import type { PortRange } from "../write/companions/port-allocation.ts";
 import { allocationRepair } from "./allocation-repair.ts";
 import { advertisedAddress } from "./bootstrap/advertised-address.ts";
 import { apiServices } from "./bootstrap/api-services.ts";

@@ -146,13 +146,15 @@ function saved(
   };
   // Only webhooks and policies see an apply without changes.
   if (merged === undefined && !verbParts.admission.seesNoOps) return paced(pace, undefined, finish);
-  const object = settled(merged ?? withManagedFields(live, undefined), resource, live);
+  const object = inNormalForm(merged ?? withManagedFields(live, undefined), resource, live);
   const { user } = writeOptionsOf(call);
   const admission = callPass({ call, verbParts }, "UPDATE");
   admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
   const context = { now: verbParts.loop.now(), user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
-  checkConflicts(() => settled(revisedDraft(revision, resource), resource, live) as unknown as JsonObject);
+  checkConflicts(
+    () => inNormalForm(revisedDraft(revision, resource), resource, live) as unknown as JsonObject,
+  );
   return paced(pace, admittedRevision(revision, resource, context), finish);
 }
 
@@ -168,14 +170,14 @@ async function newlyApplied(
   );
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
-  const draft = cloneJson(settled(merged, call.resource)) as Draft<ApiObject>;
+  const draft = cloneJson(inNormalForm(merged, call.resource)) as Draft<ApiObject>;
   const withOwners = (next: ApiObject): ApiObject =>
     conclude(next as unknown as JsonObject).object as unknown as ApiObject;
   return makeNew({ draft, withOwners, permission }, writing);
 }
 
 /** Fills the gaps that released fields leave in the merged object. Kind rules expect objects in normal form. */
-function settled(merged: object, { schema }: StoredResource, known?: JsonObject): ApiObject {
+function inNormalForm(merged: object, { schema }: StoredResource, known?: JsonObject): ApiObject {
   return normal(schema, merged, known).value as unknown as ApiObject;
 }
 

@@ -41,8 +41,8 @@ export async function update(call: Call<StoredResource>, verbParts: VerbParts): 
   } catch (error) {
     const mayCreate = resource.storage.createsOnUpdate && info.subresource === "";
     if (!mayCreate || !isApiError(error, "NotFound")) throw error;
-    const nobody = { metadata: { name: info.name } } as ApiObject;
-    checkPreconditions({ uid: object.metadata.uid, resourceVersion: undefined }, nobody, resource);
+    const missing = { metadata: { name: info.name } } as ApiObject;
+    checkPreconditions({ uid: object.metadata.uid, resourceVersion: undefined }, missing, resource);
     return createInstead(incoming, { call, verbParts });
   }
 }

@@ -29,7 +29,7 @@ const OBJECT_BYTES_MAX = 1.5 * 1024 * 1024;
 /** kube-apiserver's limit of conflicts, after which the client decides. */
 const TRIES_MAX = 5;
 /**
- * Limit of conflicts on shared companions (port ledger, quotas), which the client does not see. With ten busy
+ * Limit of conflicts on shared companions (port allocation, quotas), which the client does not see. With ten busy
  * servers, one attempt in ten succeeds.
  */
 const COMPANION_TRIES_MAX = 200;

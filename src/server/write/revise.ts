@@ -21,8 +21,8 @@ import type { EndpointRules } from "../objects/endpoint-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { type Pace, paced } from "../request/pace.ts";
 import { normal } from "./incoming.ts";
-import { carryOver, metadataAtBirth, withGeneration } from "./system-metadata.ts";
-import type { Birth } from "./system-metadata.ts";
+import { carryOver, metadataOfNew, withGeneration } from "./system-metadata.ts";
+import type { NewIdentity } from "./system-metadata.ts";
 
 /** The part of an object that an endpoint may change, or the endpoint's own rules. */
 export type Endpoint = "main" | "status" | EndpointRules;
@@ -58,7 +58,7 @@ interface WriteContext extends RuleContext {
 export function newObject(
   draft: Draft<ApiObject>,
   resource: StoredResource,
-  context: RuleContext & Birth,
+  context: RuleContext & NewIdentity,
 ): ApiObject {
   return validNew(withNewDefaults(draft, resource), resource, context);
 }
@@ -78,7 +78,7 @@ export function admittedDraft(
   // A custom kind may have any number of defaults.
   if (resource.custom !== undefined) pace?.weigh(Infinity);
   const refine = (changed: ApiObject): Draft<ApiObject> =>
-    withNewDefaults(draftOf(settled(changed, resource)), resource);
+    withNewDefaults(draftOf(inNormalForm(changed, resource)), resource);
   if (admission === undefined) return begun;
   return paced(pace, begun, (started) => admission.mutate(started, refine));
 }
@@ -87,11 +87,11 @@ export function admittedDraft(
 export function admittedObject(
   draft: Draft<ApiObject>,
   resource: StoredResource,
-  context: WriteContext & Birth,
+  context: WriteContext & NewIdentity,
 ): Soon<ApiObject> {
   const { pace, admission } = context;
-  const born = paced(pace, draft, (started) => bornObject(started, resource, context));
-  const valid = paced(pace, born, (object) => validAtBirth(object, resource));
+  const completed = paced(pace, draft, (started) => completedNew(started, resource, context));
+  const valid = paced(pace, completed, (object) => checkedNew(object, resource));
   const permitted = paced(pace, valid, (object) => whenDone(context.permission?.(), () => object));
   return paced(pace, permitted, (object) => whenDone(admission?.validate(object), () => object));
 }
@@ -112,24 +112,24 @@ function withNewDefaults(
 function validNew(
   given: Draft<ApiObject>,
   resource: StoredResource,
-  context: WriteContext & Birth,
+  context: WriteContext & NewIdentity,
 ): ApiObject {
-  return validAtBirth(bornObject(given, resource, context), resource);
+  return checkedNew(completedNew(given, resource, context), resource);
 }
 
-function bornObject(
+function completedNew(
   given: Draft<ApiObject>,
   resource: StoredResource,
-  context: WriteContext & Birth,
+  context: WriteContext & NewIdentity,
 ): ApiObject {
   const { rules } = resource;
   const draft = withOwnSpec(given);
-  draft.metadata = metadataAtBirth(draft.metadata, resource, context);
+  draft.metadata = metadataOfNew(draft.metadata, resource, context);
   rules.prepareCreate?.(draft, context);
-  return named(settledNew(draft, resource, context));
+  return named(newInNormalForm(draft, resource, context));
 }
 
-function validAtBirth(object: ApiObject, resource: StoredResource): ApiObject {
+function checkedNew(object: ApiObject, resource: StoredResource): ApiObject {
   const { rules } = resource;
   const found = collectFieldErrors((errors) => {
     validateMetadata(object.metadata, metadataRules(resource), errors);
@@ -171,12 +171,12 @@ export function admittedRevision(
   const { admission, pace } = context;
   const { previous, endpoint } = revision;
   const refine = (changed: ApiObject): Draft<ApiObject> =>
-    revisedDraft({ ...revision, object: settled(changed, resource, previous) }, resource);
+    revisedDraft({ ...revision, object: inNormalForm(changed, resource, previous) }, resource);
   const begun = paced(pace, revision, (asked) => revisedDraft(asked, resource));
   const mutated = paced(pace, begun, (draft) => admission?.mutate(draft, refine, previous) ?? draft);
-  const succession = { previous, endpoint, resource, context };
-  const next = paced(pace, mutated, (draft) => settledRevision(draft, succession));
-  const valid = paced(pace, next, (object) => checkedRevision(object, succession));
+  const revising = { previous, endpoint, resource, context };
+  const next = paced(pace, mutated, (draft) => preparedRevision(draft, revising));
+  const valid = paced(pace, next, (object) => checkedRevision(object, revising));
   return paced(pace, valid, (object) => whenDone(admission?.validate(object, previous), () => object));
 }
 
@@ -207,29 +207,29 @@ function hasCompleteSpec(object: ApiObject, { specs, rules }: StoredResource): b
   return specs?.isComplete(specOf(object), rules) === true;
 }
 
-interface Succession extends Omit<Revision, "object"> {
+interface Revising extends Omit<Revision, "object"> {
   readonly resource: StoredResource;
   readonly context: RuleContext;
 }
 
-function validRevision(draft: Draft<ApiObject>, succession: Succession): ApiObject {
-  return checkedRevision(settledRevision(draft, succession), succession);
+function validRevision(draft: Draft<ApiObject>, revising: Revising): ApiObject {
+  return checkedRevision(preparedRevision(draft, revising), revising);
 }
 
-function settledRevision(draft: Draft<ApiObject>, succession: Succession): ApiObject {
-  const { previous, endpoint, resource } = succession;
-  prepare(draft, succession);
-  const next = settled(shareParts(draft, previous), resource, previous);
+function preparedRevision(draft: Draft<ApiObject>, revising: Revising): ApiObject {
+  const { previous, endpoint, resource } = revising;
+  prepare(draft, revising);
+  const next = inNormalForm(shareParts(draft, previous), resource, previous);
   return endpoint === "status" ? next : withGeneration(next, previous, resource);
 }
 
-function checkedRevision(object: ApiObject, succession: Succession): ApiObject {
-  const { previous, endpoint, resource } = succession;
+function checkedRevision(object: ApiObject, revising: Revising): ApiObject {
+  const { previous, endpoint, resource } = revising;
   const { rules } = resource;
   const found = collectFieldErrors((errors) => {
     validateMetadataUpdate(object.metadata, previous.metadata, { rules: metadataRules(resource), errors });
     if (endpoint !== "status") errors.append(newProblems(object, previous, rules));
-    validateAt(object, succession, errors);
+    validateAt(object, revising, errors);
   });
   refuse(found, object, resource);
   return object;
@@ -252,7 +252,7 @@ function writtenPart(endpoint: Endpoint, resource: StoredResource): "main" | "st
 }
 
 /** Applies the endpoint's rules to the draft. */
-function prepare(draft: Draft<ApiObject>, { previous, endpoint, resource, context }: Succession): void {
+function prepare(draft: Draft<ApiObject>, { previous, endpoint, resource, context }: Revising): void {
   const { rules } = resource;
   if (endpoint === "main") rules.prepareUpdate?.(draft, previous, context);
   else if (endpoint === "status") {
@@ -262,11 +262,7 @@ function prepare(draft: Draft<ApiObject>, { previous, endpoint, resource, contex
 }
 
 /** Applies the endpoint's validation to the updated object. */
-function validateAt(
-  next: ApiObject,
-  { previous, endpoint, resource }: Succession,
-  errors: FieldErrors,
-): void {
+function validateAt(next: ApiObject, { previous, endpoint, resource }: Revising, errors: FieldErrors): void {
   const { rules } = resource;
   if (endpoint === "main") rules.validateUpdate?.(next, previous, errors);
   else if (endpoint === "status") rules.validateStatus?.(next, previous, errors);
@@ -317,13 +313,13 @@ function metadataDraft(metadata: ApiObject["metadata"]): JsonObject {
 }
 
 /** The draft in normal form, the stored order of members. Rules append new members at the end. */
-function settled(draft: ApiObject, resource: StoredResource, previous?: ApiObject): ApiObject {
+function inNormalForm(draft: ApiObject, resource: StoredResource, previous?: ApiObject): ApiObject {
   const known = previous as unknown as JsonObject | undefined;
   return normal(resource.schema, draft, known).value as unknown as ApiObject;
 }
 
 /** A new object in normal form, with the shared spec if there is one. */
-function settledNew(
+function newInNormalForm(
   draft: Draft<ApiObject>,
   resource: StoredResource,
   { shared, known }: Pick<WriteContext, "shared" | "known">,
@@ -332,7 +328,7 @@ function settledNew(
   const spec = shared?.findSettled(made);
   if (spec !== undefined)
     return normal(resource.schema, { ...draft, spec }, { spec }).value as unknown as ApiObject;
-  const object = settled(draft, resource, known);
+  const object = inNormalForm(draft, resource, known);
   shared?.settle(made, specOf(object));
   return object;
 }

@@ -9,7 +9,7 @@ import { dateTimeText } from "../../base/date-text.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 
-export interface Birth {
+export interface NewIdentity {
   readonly uid: string;
   readonly now: number;
 }
@@ -18,7 +18,7 @@ export interface Birth {
  * Metadata of a new object: the client's members and the server's. The order of assignments is the normal form, so
  * that objects have few hidden classes and need no sorting.
  */
-export function metadataAtBirth(
+export function metadataOfNew(
   {
     annotations,
     finalizers,
@@ -30,21 +30,21 @@ export function metadataAtBirth(
     ownerReferences,
   }: Metadata,
   { storage }: StoredResource,
-  { uid, now }: Birth,
+  { uid, now }: NewIdentity,
 ): Metadata {
-  const born: Partial<Metadata> = {};
-  if (annotations !== undefined) born.annotations = annotations;
-  born.creationTimestamp = timeText(now);
-  if (finalizers !== undefined) born.finalizers = finalizers;
-  if (generateName !== undefined) born.generateName = generateName;
-  if (storage.hasGeneration) born.generation = 1;
-  if (labels !== undefined) born.labels = labels;
-  if (managedFields !== undefined) born.managedFields = managedFields;
-  if (name !== undefined) born.name = name;
-  if (namespace !== undefined) born.namespace = namespace;
-  if (ownerReferences !== undefined) born.ownerReferences = ownerReferences;
-  born.uid = uid;
-  return born as Metadata;
+  const made: Partial<Metadata> = {};
+  if (annotations !== undefined) made.annotations = annotations;
+  made.creationTimestamp = timeText(now);
+  if (finalizers !== undefined) made.finalizers = finalizers;
+  if (generateName !== undefined) made.generateName = generateName;
+  if (storage.hasGeneration) made.generation = 1;
+  if (labels !== undefined) made.labels = labels;
+  if (managedFields !== undefined) made.managedFields = managedFields;
+  if (name !== undefined) made.name = name;
+  if (namespace !== undefined) made.namespace = namespace;
+  if (ownerReferences !== undefined) made.ownerReferences = ownerReferences;
+  made.uid = uid;
+  return made as Metadata;
 }
 
 /**

@@ -40,42 +40,42 @@ export interface BoundPolicy<P, B> {
   readonly bindings: readonly Binding<B>[];
 }
 
-interface Shelves {
+interface Prefixes {
   readonly policies: string;
   readonly bindings: string;
 }
 
 export class PolicyIndex<P extends PolicyObject, B extends BindingObject> {
   readonly #store: Store;
-  readonly #shelves: Shelves;
+  readonly #prefixes: Prefixes;
   #bindingsMark: Mark | undefined;
   #policiesMark: Mark | undefined;
   /** Keyed by the name of the policy. */
   #bindings: ReadonlyMap<string, readonly Binding<B>[]> = new Map();
   #bound: readonly BoundPolicy<P, B>[] = [];
 
-  /** `shelves` are the key prefixes of policies and bindings. */
-  constructor(store: Store, shelves: Shelves) {
+  /** `prefixes` are those of the keys of policies and bindings. */
+  constructor(store: Store, prefixes: Prefixes) {
     this.#store = store;
-    this.#shelves = shelves;
+    this.#prefixes = prefixes;
   }
 
   /** A policy without a binding has no effect. */
   get bindingsPrefix(): string {
-    return this.#shelves.bindings;
+    return this.#prefixes.bindings;
   }
 
   /** Policies with at least one binding, in order of their names. */
   get bound(): readonly BoundPolicy<P, B>[] {
     const { acceptedNow } = this.#store;
-    const bindings = acceptedNow.mark(this.#shelves.bindings);
+    const bindings = acceptedNow.mark(this.#prefixes.bindings);
     if (bindings !== this.#bindingsMark) {
       this.#bindingsMark = bindings;
       this.#bindings = this.#readBindings();
       this.#policiesMark = undefined;
     }
     if (this.#bindings.size === 0) return [];
-    const policies = acceptedNow.mark(this.#shelves.policies);
+    const policies = acceptedNow.mark(this.#prefixes.policies);
     if (policies !== this.#policiesMark) {
       this.#policiesMark = policies;
       this.#bound = this.#readPolicies();
@@ -85,7 +85,7 @@ export class PolicyIndex<P extends PolicyObject, B extends BindingObject> {
 
   #readBindings(): ReadonlyMap<string, readonly Binding<B>[]> {
     const bindings = new Map<string, Binding<B>[]>();
-    for (const object of this.#list<B>(this.#shelves.bindings)) {
+    for (const object of this.#list<B>(this.#prefixes.bindings)) {
       const { policyName = "" } = object.spec;
       const known = bindings.get(policyName);
       const binding = bindingOf(object);
@@ -97,7 +97,7 @@ export class PolicyIndex<P extends PolicyObject, B extends BindingObject> {
 
   #readPolicies(): readonly BoundPolicy<P, B>[] {
     const bound: BoundPolicy<P, B>[] = [];
-    for (const object of this.#list<P>(this.#shelves.policies)) {
+    for (const object of this.#list<P>(this.#prefixes.policies)) {
       const name = object.metadata.name ?? "";
       const own = this.#bindings.get(name);
       if (own !== undefined)

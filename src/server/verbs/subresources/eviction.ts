@@ -146,13 +146,13 @@ async function noteDisruption(
     };
     const at = known === undefined ? conditions.length : conditions.indexOf(known);
     draft.status.conditions = conditions.toSpliced(at, 1, condition);
-    return { outcome: "put", object: settled(draft, place.resource) };
+    return { outcome: "put", object: inNormalForm(draft, place.resource) };
   });
   const pod =
     saved.outcome === "stored" ? verbParts.versions.served(saved.stored, place.resource) : saved.object;
   return pod.metadata.resourceVersion ?? "";
 }
 
-function settled(draft: Draft<Pod>, { schema }: StoredResource): ApiObject {
+function inNormalForm(draft: Draft<Pod>, { schema }: StoredResource): ApiObject {
   return normal(schema, draft).value as unknown as ApiObject;
 }

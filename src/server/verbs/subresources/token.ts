@@ -48,7 +48,7 @@ export const createToken: Verb = async (call, verbParts) => {
     token: verbParts.tokens.sign(claims),
     expirationTimestamp: timeText(now + draft.spec.expirationSeconds * 1000),
   };
-  return { type: "object", code: 201, object: settled(draft, schema) };
+  return { type: "object", code: 201, object: inNormalForm(draft, schema) };
 };
 
 function requestSchema(): StructSchema {
@@ -57,7 +57,7 @@ function requestSchema(): StructSchema {
   return schema;
 }
 
-function settled(draft: Draft<TokenRequest>, schema: StructSchema): ApiObject {
+function inNormalForm(draft: Draft<TokenRequest>, schema: StructSchema): ApiObject {
   return toNormalForm(schema, draft).value as unknown as ApiObject;
 }
 

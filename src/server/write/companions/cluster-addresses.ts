@@ -15,7 +15,7 @@ import type { AddressClaims } from "./address-claim.ts";
 import { familiesOf, rangesText, serviceRanges } from "./service-cidrs.ts";
 import type { ServiceRange } from "./service-cidrs.ts";
 
-export interface AddressOffice {
+export interface AddressParts {
   readonly view: View;
   readonly claims: AddressClaims;
   readonly random: Random;
@@ -30,19 +30,19 @@ export interface Changes {
 export function claimAddresses(
   draft: Draft<Service>,
   previous: Service | undefined,
-  office: AddressOffice,
+  parts: AddressParts,
 ): Changes {
-  const ranges = serviceRanges(office.view);
+  const ranges = serviceRanges(parts.view);
   const errors = new FieldErrors();
   resolveIpFamilies(draft, { cluster: familiesOf(ranges), previous, errors });
   if (!errors.isEmpty) throw invalid({ group: "", kind: "Service" }, draft.metadata.name, errors.found);
   const claimed = addressesOf(previous);
   const kept = new Set(claimed.map(ipAddressText));
-  const picker = new Picker(draft, { ranges, kept, office });
+  const picker = new Picker(draft, { ranges, kept, parts });
   if (needsClusterIp(draft.spec) && !isHeadless(draft)) picker.fillIn(draft);
   const now = new Set(addressesOf(draft).map(ipAddressText));
   const gone = claimed.filter((address) => !now.has(ipAddressText(address)));
-  return joined(picker, releaseAddresses(draft, gone, office));
+  return joined(picker, releaseAddresses(draft, gone, parts));
 }
 
 /** Cluster IPs of the Service; empty for a headless Service and for ExternalName. */
@@ -55,7 +55,7 @@ export function addressesOf(service: Service | undefined): readonly IpAddress[] 
 export function releaseAddresses(
   service: Service,
   addresses: readonly IpAddress[],
-  { view, claims }: AddressOffice,
+  { view, claims }: AddressParts,
 ): Changes {
   const compare: Compare[] = [];
   const changes: Change[] = [];
@@ -79,7 +79,7 @@ interface Choice {
   readonly ranges: readonly ServiceRange[];
   /** Addresses that the Service had before; they need no new allocation. */
   readonly kept: ReadonlySet<string>;
-  readonly office: AddressOffice;
+  readonly parts: AddressParts;
 }
 
 class Picker implements Changes {
@@ -108,7 +108,7 @@ class Picker implements Changes {
   }
 
   #asked(text: string): IpAddress {
-    const { kept, ranges, office } = this.#choice;
+    const { kept, ranges, parts } = this.#choice;
     const address = findIpAddress(text);
     if (address === undefined) throw this.#refusal(text, "provided IP is not valid");
     if (kept.has(ipAddressText(address))) return address;
@@ -119,19 +119,19 @@ class Picker implements Changes {
         `the provided IP (${text}) is not in the valid range. The range of valid IPs is ${range}`,
       );
     }
-    const entry = office.claims.find(office.view, address);
+    const entry = parts.claims.find(parts.view, address);
     if (entry === undefined) this.#claim(address);
     else if (!isClaimOf(entry, this.#service)) throw this.#refusal(text, "provided IP is already allocated");
     return address;
   }
 
   #free(family: IpFamily): IpAddress {
-    const { ranges, office } = this.#choice;
+    const { ranges, parts } = this.#choice;
     for (const { addresses } of ranges) {
       if (addresses.family !== family) continue;
       const found = addresses.findFree(
-        (address) => office.claims.find(office.view, address) === undefined,
-        office.random,
+        (address) => parts.claims.find(parts.view, address) === undefined,
+        parts.random,
       );
       if (found === undefined) continue;
       this.#claim(found);
@@ -142,7 +142,7 @@ class Picker implements Changes {
 
   /** The condition makes the transaction fail if another server allocates the address first. */
   #claim(address: IpAddress): void {
-    const { claims } = this.#choice.office;
+    const { claims } = this.#choice.parts;
     this.compare.push({ key: claims.key(address), modRevision: 0 });
     this.changes.push(claims.put(address, this.#service));
   }

@@ -6,29 +6,29 @@ import type { Service, ServicePort } from "../../../api/generated/types/core-v1.
 import type { Random } from "../../../base/loop/loop.ts";
 import type { Draft } from "../../../resources/rules/kind-rules.ts";
 import { needsHealthCheckPort, needsNodePorts } from "../../../resources/service/service-shape.ts";
-import { portsOf } from "./port-ledger.ts";
-import type { PortLedger } from "./port-ledger.ts";
+import { portsOf } from "./port-allocation.ts";
+import type { PortAllocation } from "./port-allocation.ts";
 
-export interface PortOffice {
-  readonly ledger: PortLedger;
+export interface PortParts {
+  readonly allocation: PortAllocation;
   readonly random: Random;
 }
 
-/** Whether the change can allocate or release node ports. If not, the ledger need not be read. */
+/** Whether the change can allocate or release node ports. If not, the allocation need not be read. */
 export function hasPorts(service: Service | undefined): boolean {
   if (service === undefined) return false;
   return needsNodePorts(service.spec) || needsHealthCheckPort(service.spec) || portsOf(service).length > 0;
 }
 
-/** Fills in the node ports of the draft; takes and releases ports in the ledger. */
-export function claimPorts(draft: Draft<Service>, previous: Service | undefined, office: PortOffice): void {
+/** Fills in the node ports of the draft; takes and releases ports in the allocation. */
+export function claimPorts(draft: Draft<Service>, previous: Service | undefined, parts: PortParts): void {
   const own = new Set(portsOf(previous));
-  const claim = { service: draft, own, office };
+  const claim = { service: draft, own, parts };
   if (isAllocated(draft)) fillIn(draft, claim);
   if (needsHealthCheckPort(draft.spec)) fillInHealthCheck(draft, claim);
   const now = new Set(portsOf(draft));
   for (const port of portsOf(previous)) {
-    if (!now.has(port)) office.ledger.release(port);
+    if (!now.has(port)) parts.allocation.release(port);
   }
 }
 
@@ -41,7 +41,7 @@ interface Claim {
   readonly service: Service;
   /** Ports that the Service had before or got from this claim. */
   readonly own: Set<number>;
-  readonly office: PortOffice;
+  readonly parts: PortParts;
 }
 
 function fillIn({ spec }: Draft<Service>, claim: Claim): void {
@@ -84,21 +84,21 @@ function takeAsked(port: number, path: FieldPath, claim: Claim): void {
 }
 
 /** Takes the port; returns the reason if it cannot. */
-function takeRefusal(port: number, { own, office: { ledger } }: Claim): string | undefined {
+function takeRefusal(port: number, { own, parts: { allocation } }: Claim): string | undefined {
   if (own.has(port)) return undefined;
-  if (!ledger.contains(port)) {
-    return `provided port is not in the valid range. The range of valid ports is ${ledger.rangeText}`;
+  if (!allocation.contains(port)) {
+    return `provided port is not in the valid range. The range of valid ports is ${allocation.rangeText}`;
   }
-  if (ledger.isTaken(port)) return "provided port is already allocated";
-  ledger.take(port);
+  if (allocation.isTaken(port)) return "provided port is already allocated";
+  allocation.take(port);
   own.add(port);
   return undefined;
 }
 
-function takeFree({ own, office: { ledger, random } }: Claim): number {
-  const port = ledger.findFree(random);
+function takeFree({ own, parts: { allocation, random } }: Claim): number {
+  const port = allocation.findFree(random);
   if (port === undefined) throw internalError(new Error("failed to allocate a nodePort: range is full"));
-  ledger.take(port);
+  allocation.take(port);
   own.add(port);
   return port;
 }

@@ -28,7 +28,7 @@ interface Parts {
   readonly loop: Loop;
 }
 
-interface Office {
+interface UsageSources {
   readonly memory: ObjectLister;
   readonly loop: Loop;
 }
@@ -36,14 +36,14 @@ interface Office {
 /** Adds the quotas of the namespace to the plans of the other companions. */
 export function withQuotas(others: Companions, parts: Parts): Companions {
   const { store, loop } = parts;
-  const office: Office = { loop, memory: new ObjectLister(store) };
+  const sources: UsageSources = { loop, memory: new ObjectLister(store) };
   const known = new WeakMap<StoredResource, Companion>();
   return {
     of: (resource) => {
       const found = known.get(resource);
       if (found !== undefined) return found;
       const other = others.of(resource);
-      const made: Companion = (change, written) => withCharges(other, { change, resource: written }, office);
+      const made: Companion = (change, written) => withCharges(other, { change, resource: written }, sources);
       known.set(resource, made);
       return made;
     },
@@ -58,12 +58,12 @@ interface Written {
 function withCharges(
   other: Companion | undefined,
   { change, resource }: Written,
-  office: Office,
+  sources: UsageSources,
 ): CompanionPlan {
   const plan = other === undefined ? ALONE : other(change, resource);
   if (!resource.facts.namespaced || isSameUse(change, resource)) return plan;
   const written = { change: { ...change, next: plan.object ?? change.next }, resource };
-  const charges = chargesOf(written, office);
+  const charges = chargesOf(written, sources);
   if (charges.length === 0) return plan;
   if (plan.changes.length + charges.length >= MAX_CHANGES) {
     // A delete is never refused. The controller corrects the usage later.
@@ -82,11 +82,11 @@ interface ChargedQuota {
   readonly put: Change;
 }
 
-function chargesOf(written: Written, office: Office): readonly ChargedQuota[] {
+function chargesOf(written: Written, sources: UsageSources): readonly ChargedQuota[] {
   const { previous, next = previous } = written.change;
   const charges: ChargedQuota[] = [];
-  for (const entry of office.memory.entries(QUOTAS, next?.metadata.namespace ?? "")) {
-    const put = charge(entry, written, office);
+  for (const entry of sources.memory.entries(QUOTAS, next?.metadata.namespace ?? "")) {
+    const put = charge(entry, written, sources);
     if (put !== undefined) charges.push({ compare: { key: entry.key, modRevision: entry.modRevision }, put });
   }
   return charges;
@@ -118,12 +118,12 @@ interface Measured extends ApiObject {
 }
 
 /** The quota with its usage after the change; undefined if the usage is the same. Throws if the quota is exceeded. */
-function charge(entry: Entry, { change, resource }: Written, office: Office): Change | undefined {
+function charge(entry: Entry, { change, resource }: Written, sources: UsageSources): Change | undefined {
   const quota = StoredObject.of(entry).object as ResourceQuota;
   const { previous, next } = change;
   if (isSelf(quota, previous ?? next)) return undefined;
   const { facts } = resource;
-  const result = chargeQuota(quota, { previous, next, resource: facts, facts: usageFacts(office, change) });
+  const result = chargeQuota(quota, { previous, next, resource: facts, facts: usageFacts(sources, change) });
   switch (result.outcome) {
     case "unchanged":
       return undefined;
@@ -138,7 +138,7 @@ function charge(entry: Entry, { change, resource }: Written, office: Office): Ch
   }
 }
 
-function usageFacts({ memory, loop }: Office, { next }: ObjectChange): UsageFacts {
+function usageFacts({ memory, loop }: UsageSources, { next }: ObjectChange): UsageFacts {
   return {
     isRemoval: next === undefined,
     now: loop.now(),

@@ -286,7 +286,7 @@ describe("the node ports of a Service", () => {
     expect((await server.send("POST", SERVICES, next)).code).toBe(201);
   });
 
-  test("a lost ledger is counted anew from the Services", async () => {
+  test("a lost allocation is counted anew from the Services", async () => {
     const server = await ServerFixture.start();
     const made = await server.send("POST", SERVICES, service("web", { type: "NodePort" }));
     await server.verbParts.store.write({

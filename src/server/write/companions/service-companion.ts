@@ -18,8 +18,8 @@ import type { Changes } from "./cluster-addresses.ts";
 import type { Companion, CompanionPlan, Companions, ObjectChange } from "./companion.ts";
 import { defaultPriorityClassCompanion } from "./default-priority-class.ts";
 import { claimPorts, hasPorts } from "./node-ports.ts";
-import { PortLedger, portsOf } from "./port-ledger.ts";
-import type { PortRange } from "./port-ledger.ts";
+import { PortAllocation, portsOf } from "./port-allocation.ts";
+import type { PortRange } from "./port-allocation.ts";
 
 export interface AllocationParts {
   readonly loop: Loop;
@@ -46,30 +46,30 @@ function serviceCompanion(parts: AllocationParts): Companion {
   const portRandom = loop.random("node-ports");
   const allocate = ({ previous, next }: ObjectChange<Service>): CompanionPlan => {
     const view = store.accepted;
-    const office = { view, claims, random: addressRandom };
+    const addressParts = { view, claims, random: addressRandom };
     if (next === undefined) {
       const released =
-        previous === undefined ? NONE : releaseAddresses(previous, addressesOf(previous), office);
+        previous === undefined ? NONE : releaseAddresses(previous, addressesOf(previous), addressParts);
       return { object: undefined, ...joined(released, releasedPorts(previous)) };
     }
     if (previous !== undefined && jsonEqual(previous.spec, next.spec)) return { object: next, ...NONE };
     const draft = cloneJson(next) as Draft<Service>;
-    const addresses = claimAddresses(draft, previous, office);
+    const addresses = claimAddresses(draft, previous, addressParts);
     const ports = claimedPorts(draft, previous);
     const object = toNormalForm(schema, draft).value as unknown as ApiObject;
     return { object, ...joined(addresses, ports) };
   };
   const claimedPorts = (draft: Draft<Service>, previous: Service | undefined): Changes => {
     if (!hasPorts(draft) && !hasPorts(previous)) return NONE;
-    const ledger = PortLedger.open(store.accepted, nodePorts);
-    claimPorts(draft, previous, { ledger, random: portRandom });
-    return ledger.changes();
+    const allocation = PortAllocation.open(store.accepted, nodePorts);
+    claimPorts(draft, previous, { allocation, random: portRandom });
+    return allocation.changes();
   };
   const releasedPorts = (previous: Service | undefined): Changes => {
     if (!hasPorts(previous)) return NONE;
-    const ledger = PortLedger.open(store.accepted, nodePorts);
-    for (const port of portsOf(previous)) ledger.release(port);
-    return ledger.changes();
+    const allocation = PortAllocation.open(store.accepted, nodePorts);
+    for (const port of portsOf(previous)) allocation.release(port);
+    return allocation.changes();
   };
   return (change) => allocate(change as ObjectChange<Service>);
 }

@@ -12,7 +12,7 @@ import type { Change, Compare, Entry, View } from "../../../store/store.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { SERVICES } from "./address-claim.ts";
 
-const LEDGER_KEY = "/registry/ranges/servicenodeports";
+const ALLOCATION_KEY = "/registry/ranges/servicenodeports";
 
 /** Both ends are included. */
 export interface PortRange {
@@ -25,17 +25,17 @@ const RESERVED_MIN = 16;
 const RESERVED_MAX = 128;
 const RESERVED_SHARE = 32;
 
-export interface LedgerDifference {
-  /** Allocated in the ledger, but used by no Service. */
+export interface AllocationDifference {
+  /** Taken in the allocation, but used by no Service. */
   readonly leaked: readonly number[];
-  /** Used by a Service, but free in the ledger. */
+  /** Used by a Service, but free in the allocation. */
   readonly missing: readonly number[];
-  /** Repairs the ledger; empty if the ledger is right. */
+  /** Repairs the allocation; empty if the allocation is right. */
   readonly compare: readonly Compare[];
   readonly changes: readonly Change[];
 }
 
-export class PortLedger {
+export class PortAllocation {
   readonly #range: PortRange;
   readonly #entry: Entry | undefined;
   readonly #taken: Set<number>;
@@ -47,28 +47,28 @@ export class PortLedger {
     this.#taken = taken;
   }
 
-  /** Reads the stored ledger. Counts the ports of all Services if there is none for this range. */
-  static open(view: View, range: PortRange): PortLedger {
-    const entry = view.get(LEDGER_KEY);
+  /** Reads the stored allocation. Counts the ports of all Services if there is none for this range. */
+  static open(view: View, range: PortRange): PortAllocation {
+    const entry = view.get(ALLOCATION_KEY);
     const taken = entry === undefined ? undefined : readTaken(entry, range);
-    return new PortLedger(range, entry, taken ?? within(range, [...portsInUse(view)].flat()));
+    return new PortAllocation(range, entry, taken ?? within(range, [...portsInUse(view)].flat()));
   }
 
   /**
-   * Differences between the ledger and the ports of all Services in the same view. Undefined if no ledger is stored
+   * Differences between the allocation and the ports of all Services in the same view. Undefined if no allocation is stored
    * for this range: the next `open` counts the ports anew.
    */
-  static compare(view: View, range: PortRange, ports: Iterable<number>): LedgerDifference | undefined {
-    const entry = view.get(LEDGER_KEY);
+  static compare(view: View, range: PortRange, ports: Iterable<number>): AllocationDifference | undefined {
+    const entry = view.get(ALLOCATION_KEY);
     const taken = entry === undefined ? undefined : readTaken(entry, range);
     if (taken === undefined) return undefined;
     const used = within(range, ports);
-    const ledger = new PortLedger(range, entry, taken);
+    const allocation = new PortAllocation(range, entry, taken);
     const leaked = [...taken].filter((port) => !used.has(port));
     const missing = [...used].filter((port) => !taken.has(port));
-    for (const port of leaked) ledger.release(port);
-    for (const port of missing) ledger.take(port);
-    return { leaked, missing, ...ledger.changes() };
+    for (const port of leaked) allocation.release(port);
+    for (const port of missing) allocation.take(port);
+    return { leaked, missing, ...allocation.changes() };
   }
 
   get rangeText(): string {
@@ -126,8 +126,8 @@ export class PortLedger {
       }),
     );
     return {
-      compare: [{ key: LEDGER_KEY, modRevision: this.#entry?.modRevision ?? 0 }],
-      changes: [{ type: "put", key: LEDGER_KEY, value }],
+      compare: [{ key: ALLOCATION_KEY, modRevision: this.#entry?.modRevision ?? 0 }],
+      changes: [{ type: "put", key: ALLOCATION_KEY, value }],
     };
   }
 }
@@ -137,14 +137,14 @@ function reservedOf(size: number): number {
   return Math.min(RESERVED_MAX, Math.max(RESERVED_MIN, Math.floor(size / RESERVED_SHARE)));
 }
 
-/** Undefined if the ledger is for another range or in an unknown format. */
+/** Undefined if the allocation is for another range or in an unknown format. */
 function readTaken({ value }: Entry, range: PortRange): Set<number> | undefined {
   try {
     const stored = parseJson(value).value;
     if (!isJsonObject(stored) || stored["range"] !== `${range.first}-${range.last}`) return undefined;
     return decodeBits(typeof stored["data"] === "string" ? stored["data"] : "", range);
   } catch {
-    // A kube-apiserver stores the ledger in protobuf. The ports can always be counted instead.
+    // A kube-apiserver stores the allocation in protobuf. The ports can always be counted instead.
     return undefined;
   }
 }
