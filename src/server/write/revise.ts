@@ -49,7 +49,7 @@ interface WriteContext extends RuleContext {
   /** The object in normal form, before admission replaced parts of it. */
   readonly known?: ApiObject | undefined;
   /** Authorizes a create when the request was authorized as an update or a patch. */
-  readonly permission?: (() => Soon<void>) | undefined;
+  readonly permission?: (() => Promise<void>) | undefined;
   /** Splits the work into steps. Without it the work runs in one step. */
   readonly pace?: Pace | undefined;
 }
@@ -69,31 +69,36 @@ export function isTakenAsSent({ rules }: StoredResource): boolean {
 }
 
 /** The draft of a new object after mutating admission. It has no generated name and no uid yet. */
-export function admittedDraft(
+export async function admittedDraft(
   draft: Draft<ApiObject>,
   resource: StoredResource,
   { admission, shared, pace }: Pick<WriteContext, "admission" | "shared" | "pace">,
-): Soon<Draft<ApiObject>> {
+): Promise<Draft<ApiObject>> {
   const begun = withNewDefaults(draft, resource, shared);
   // A custom kind may have any number of defaults.
   if (resource.custom !== undefined) pace?.weigh(Infinity);
   const refine = (changed: ApiObject): Draft<ApiObject> =>
     withNewDefaults(draftOf(inNormalForm(changed, resource)), resource);
   if (admission === undefined) return begun;
-  return paced(pace, begun, (started) => admission.mutate(started, refine));
+  await pace?.rest();
+  return admission.mutate(begun, refine);
 }
 
 /** The new object after validating admission. May be called again with the same draft and another name. */
-export function admittedObject(
+export async function admittedObject(
   draft: Draft<ApiObject>,
   resource: StoredResource,
   context: WriteContext & NewIdentity,
-): Soon<ApiObject> {
-  const { pace, admission } = context;
-  const completed = paced(pace, draft, (started) => completedNew(started, resource, context));
-  const valid = paced(pace, completed, (object) => checkedNew(object, resource));
-  const permitted = paced(pace, valid, (object) => whenDone(context.permission?.(), () => object));
-  return paced(pace, permitted, (object) => whenDone(admission?.validate(object), () => object));
+): Promise<ApiObject> {
+  const { pace, admission, permission } = context;
+  await pace?.rest();
+  const object = completedNew(draft, resource, context);
+  await pace?.rest();
+  checkedNew(object, resource);
+  await pace?.rest();
+  if (permission !== undefined) await permission();
+  await admission?.validate(object);
+  return object;
 }
 
 function withNewDefaults(

@@ -2,16 +2,14 @@
  * PUT and server-side apply may create the object that they name. Such a request was authorized as `update` or
  * `patch`, so the creation is authorized here as `create`, before the write.
  */
-import type { Soon } from "../../../base/loop/soon.ts";
-import { whenDone } from "../../../base/loop/soon.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 import type { User } from "../../request/user.ts";
 import { refusalOf } from "./authorization.ts";
 import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessDecision, Authorizer } from "./authorizer.ts";
 
-/** Throws or rejects with `Forbidden` unless the user may create the object. */
-export type CreatePermission = () => Soon<void>;
+/** Rejects with `Forbidden` unless the user may create the object. */
+export type CreatePermission = () => Promise<void>;
 
 interface Creation {
   readonly info: ResourceRequest;
@@ -24,9 +22,9 @@ export function createPermission({ info, user }: Creation, authorizer: Authorize
   // As upstream, creating a namespace is authorized at the cluster scope: roles within it do not count.
   const place = { group, version, resource, subresource, namespace, name };
   const attributes = { ...NOTHING_ASKED, user, verb: "create", ...place };
-  let decided: Soon<AccessDecision> | undefined;
-  return () =>
-    whenDone((decided ??= authorizer.decide(attributes)), (decision) => {
-      if (decision.outcome !== "allowed") throw refusalOf(decision, attributes);
-    });
+  let decided: AccessDecision | Promise<AccessDecision> | undefined;
+  return async () => {
+    const decision = await (decided ??= authorizer.decide(attributes));
+    if (decision.outcome !== "allowed") throw refusalOf(decision, attributes);
+  };
 }

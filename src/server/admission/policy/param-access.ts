@@ -8,7 +8,7 @@ import { FieldErrors, fieldPath } from "../../../api/errors/field-error.ts";
 import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { isPrivileged } from "../../access/authz/authorizer-chain.ts";
-import type { AccessAttributes, AccessDecision, Authorizer } from "../../access/authz/authorizer.ts";
+import type { AccessAttributes, Authorizer } from "../../access/authz/authorizer.ts";
 import { shelf } from "../../objects/lister.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { type AdmissionPlugin, type AdmissionRequest, definePlugin } from "../plugin.ts";
@@ -85,19 +85,17 @@ function guard<T extends PolicyObject | BindingObject>(
       const demand =
         object === undefined || isPrivileged(request.user) ? undefined : demandOf(object, request);
       if (demand === undefined) return undefined;
-      const decision = authorizer().decide({ ...demand.attributes, user: request.user });
-      if (decision instanceof Promise) return decision.then((made) => enforce(made, demand, request));
-      enforce(decision, demand, request);
-      return undefined;
+      return enforce(demand, request, authorizer());
     },
   });
 }
 
-function enforce(
-  { outcome }: AccessDecision,
-  { field, why }: Demand,
-  { resource, name }: AdmissionRequest,
-): void {
+async function enforce(
+  { attributes, field, why }: Demand,
+  { resource, name, user }: AdmissionRequest,
+  authorizer: Authorizer,
+): Promise<void> {
+  const { outcome } = await authorizer.decide({ ...attributes, user });
   if (outcome === "allowed") return;
   const errors = new FieldErrors();
   errors.forbidden(fieldPath("spec", field), why);

@@ -4,7 +4,6 @@
  */
 import { internalError, timeout } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
-import { type Soon, whenDone } from "../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { Versions } from "../../objects/versions.ts";
@@ -51,17 +50,16 @@ export class HookChain {
     this.#parts = parts;
   }
 
-  /** Undefined if the webhook is not called for this object. Throws or rejects if that cannot be decided. */
-  question(
+  /** Undefined if the webhook is not called for this object. Rejects if that cannot be decided. */
+  async question(
     invocation: Invocation,
     object: ApiObject | undefined,
     request: AdmissionRequest,
-  ): Soon<Question | undefined> {
+  ): Promise<Question | undefined> {
     const { hook } = invocation;
     if (!isSelected(hook, object, request)) return undefined;
-    return whenDone(this.#subject(invocation, object, request), (subject) =>
-      this.#isExcluded(hook, subject) ? undefined : { invocation, subject },
-    );
+    const subject = await this.#subject(invocation, object, request);
+    return this.#isExcluded(hook, subject) ? undefined : { invocation, subject };
   }
 
   async ask({ invocation, subject }: Question): Promise<Reply> {
@@ -104,20 +102,18 @@ export class HookChain {
   }
 
   /** Converts the objects to the version in which the webhook is called. */
-  #subject(
+  async #subject(
     { resource }: Invocation,
     given: ApiObject | undefined,
     request: AdmissionRequest,
-  ): Soon<ReviewSubject> {
+  ): Promise<ReviewSubject> {
     const object = given === undefined ? undefined : (request.owners?.shown(given) ?? given);
     const { versions } = this.#parts;
     const change = { from: request.resource, to: resource };
     if (change.from === change.to) return { request, resource, object, oldObject: request.previous };
-    const to = (each: ApiObject | undefined): Soon<ApiObject | undefined> =>
+    const to = async (each: ApiObject | undefined): Promise<ApiObject | undefined> =>
       each === undefined ? undefined : converted(each, change, versions);
-    return whenDone(to(object), (now) =>
-      whenDone(to(request.previous), (old) => ({ request, resource, object: now, oldObject: old })),
-    );
+    return { request, resource, object: await to(object), oldObject: await to(request.previous) };
   }
 
   #isExcluded(hook: Hook, subject: ReviewSubject): boolean {

@@ -1,5 +1,4 @@
 /** Converts objects to the version that a webhook asks for, and back. */
-import type { Soon } from "../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { isStored } from "../../objects/registry.ts";
 import type { AdmittedResource, StoredResource } from "../../objects/registry.ts";
@@ -11,7 +10,11 @@ export interface Change {
 }
 
 /** Objects of subresource kinds (Scale, Eviction) are the same in all versions of the resource. */
-export function converted(object: ApiObject, { from, to }: Change, versions: Versions): Soon<ApiObject> {
+export async function converted(
+  object: ApiObject,
+  { from, to }: Change,
+  versions: Versions,
+): Promise<ApiObject> {
   if (from.apiVersion === to.apiVersion || object.kind !== from.facts.kind) return object;
   if (!isStored(from) || from.custom === undefined || to.custom === undefined) {
     const change = { kind: from.facts.kind, from: from.apiVersion, to: to.apiVersion };

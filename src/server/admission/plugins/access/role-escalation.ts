@@ -14,7 +14,6 @@ import type {
 import { jsonEqual } from "../../../../api/patch/json-equal.ts";
 import { inTurns } from "../../../../base/loop/in-turns.ts";
 import type { Loop } from "../../../../base/loop/loop.ts";
-import { whenDone } from "../../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
 import { isPrivileged } from "../../../access/authz/authorizer-chain.ts";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
@@ -59,13 +58,14 @@ export function roleEscalation(parts: {
     validateLater: (object, request) => {
       if (object === undefined || isPrivileged(request.user) || changesOwnersOnly(object, request))
         return undefined;
-      const decision = guard.authorizer.decide(exemption(object, request));
-      const checked = whenDone(decision, ({ outcome }) =>
-        outcome === "allowed" ? undefined : inTurns(check(object, request, guard), guard.loop),
-      );
-      return checked instanceof Promise ? checked : undefined;
+      return insist(object, request, guard);
     },
   });
+}
+
+async function insist(object: Guarded, request: AdmissionRequest, guard: Guard): Promise<void> {
+  const { outcome } = await guard.authorizer.decide(exemption(object, request));
+  if (outcome !== "allowed") await inTurns(check(object, request, guard), guard.loop);
 }
 
 /** Permission that allows a user to grant more than the user holds. */

@@ -3,9 +3,8 @@
  * whatever other permissions the user has. One table lists the rules; they apply to every kind of write.
  */
 import type { TokenRequest } from "../../../../../api/generated/types/authentication-v1.ts";
-import { whenDone } from "../../../../../base/loop/soon.ts";
 import type { ApiObject, Requester } from "../../../../../resources/rules/kind-rules.ts";
-import type { AccessDecision, Authorizer } from "../../../../access/authz/authorizer.ts";
+import type { Authorizer } from "../../../../access/authz/authorizer.ts";
 import { demand, isAllowed } from "../../../permission.ts";
 import { definePlugin } from "../../../plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, Operation } from "../../../plugin.ts";
@@ -82,7 +81,7 @@ export function nodeRestriction(authorizer: Authorizer): AdmissionPlugin {
       if (node === undefined || object === undefined || pathOf(request) !== TOKENS) return undefined;
       const asked = audienceQuestion({ node, object: object as ApiObject as TokenRequest, request });
       if (asked === undefined) return undefined;
-      const answer = whenDone<AccessDecision, boolean>(authorizer.decide(asked), isAllowed);
+      const answer = Promise.resolve(authorizer.decide(asked)).then(isAllowed);
       const why = `audience "${asked.resource}" not found in pod spec volume, ${request.user.name} is not authorized to request tokens for this audience`;
       return demand(answer, () => refusal(request, why));
     },
