@@ -17,6 +17,7 @@ import { createFile } from "../server/pki/files.ts";
 import type { KeyPair } from "../server/pki/pki-folder.ts";
 import { openPki, serverNames } from "../server/pki/pki.ts";
 import type { Pki } from "../server/pki/pki.ts";
+import { isUrgent } from "../server/request/urgent-requests.ts";
 import { openAudit } from "../server/stages/audit/audit-trail.ts";
 import type { AuditTrail } from "../server/stages/audit/audit-trail.ts";
 import { listen } from "../server/transport/listener.ts";
@@ -189,6 +190,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     loop: loop.child("listener"),
     log,
     handler: plane.handler,
+    isUrgent,
     tls: certificates.tls,
     onHandshakeError: handshakeErrors(metrics),
     ...options.listen,

@@ -10,6 +10,7 @@ import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { serverUrl, writeKubeconfig } from "../../src/cluster/data-dir/kubeconfig.ts";
 import { openPki, serverNames } from "../../src/server/pki/pki.ts";
 import type { HttpHandler } from "../../src/server/request/http.ts";
+import { isUrgent } from "../../src/server/request/urgent-requests.ts";
 import { listen } from "../../src/server/transport/listener.ts";
 import { describePeer } from "../peers.ts";
 
@@ -23,7 +24,15 @@ describePeer("kubectl", "kubectl with a kubeconfig of ours", (kubectl) => {
     const names = serverNames([], "10.96.0.1");
     const pki = await openPki({ dir: join(dir, "pki"), names, loop, log: silentLog });
     const tls = { ...pki.server, ca: pki.ca.cert };
-    const listener = await listen({ loop, log: silentLog, handler, tls, host: "127.0.0.1", port: 0 });
+    const listener = await listen({
+      loop,
+      log: silentLog,
+      handler,
+      isUrgent,
+      tls,
+      host: "127.0.0.1",
+      port: 0,
+    });
     onTestFinished(() => listener.close({ graceMs: 0 }));
     const file = join(dir, "kubeconfig");
     const server = serverUrl({ host: "127.0.0.1", port: listener.port });

@@ -9,6 +9,7 @@ import type { Log } from "../../base/log/log.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { openPki, serverNames } from "../../server/pki/pki.ts";
 import type { HttpHandler } from "../../server/request/http.ts";
+import { isUrgent } from "../../server/request/urgent-requests.ts";
 import { listen } from "../../server/transport/listener.ts";
 import type { Listener } from "../../server/transport/listener.ts";
 import { firstServiceAddress } from "../../server/upkeep/bootstrap/kubernetes-service.ts";
@@ -44,7 +45,7 @@ export async function openEndpoint({ handler, log, serviceCidr }: EndpointOption
     const names = serverNames([HOST], firstServiceAddress(serviceCidr));
     const pki = await openPki({ dir: join(dir, "pki"), names, loop, log });
     const tls = { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert };
-    listener = await listen({ loop, log, handler, tls, host: HOST, port: 0 });
+    listener = await listen({ loop, log, handler, isUrgent, tls, host: HOST, port: 0 });
     const kubeconfig = join(dir, "kubeconfig");
     const server = serverUrl({ host: HOST, port: listener.port });
     await writeKubeconfig(kubeconfig, { server, ca: pki.ca.cert, user: pki.admin }, loop);

@@ -33,28 +33,28 @@ export interface HttpRequest {
   streamBody?(): AsyncIterable<Uint8Array>;
   /** The client asks to switch protocols on this connection; only then may the response be `switched`. */
   readonly isUpgrade?: boolean;
-  /** The request's turn on the server's thread. Absent where requests take no turns. */
-  readonly turn?: TurnHolder;
+  /** The request's entry in the queue for the server's thread. Absent where requests are not queued. */
+  readonly queueEntry?: QueueEntry;
   /** Set by in-process callers: body and response are values, and are not serialized. */
   readonly direct?: DirectBody;
 }
 
-export interface TurnHolder {
+export interface QueueEntry {
   /**
    * Names of the queues that count the request while it waits: the user, or address and connection before
    * authentication.
    */
   readonly share: readonly string[];
-  /** True if the request already has a turn of this user: its credential was verified before. */
-  isTurnOf(user: string): boolean;
-  /** Queues the request for a turn of a user that was just authenticated. */
-  takeTurnOf(user: string, turn: UserTurn): void;
-  /** Records that the credential was rejected: the next request with it takes a turn of its connection. */
+  /** True if the request is already queued for this user: its credential was verified before. */
+  isOwnedBy(user: string): boolean;
+  /** Queues the rest of the request for a user that was just authenticated. */
+  queueFor(user: string, step: QueuedStep): void;
+  /** Records that the credential was rejected: the next request with it is queued for its connection. */
   noteRefusal(): void;
 }
 
 /** Exactly one of these is called, later. */
-export interface UserTurn {
+export interface QueuedStep {
   begin(): void;
   /** Rejects the request because too many requests wait. */
   refuse(error: Error): void;

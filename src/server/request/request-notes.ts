@@ -17,7 +17,7 @@ export interface FlowMark {
   readonly levelUid: string;
 }
 
-type Client = Pick<HttpRequest, "signal" | "turn">;
+type Client = Pick<HttpRequest, "signal" | "queueEntry">;
 
 export class RequestNotes {
   /** Sent in the headers of every response. */
@@ -54,7 +54,7 @@ export class RequestNotes {
 
   /** Names of the queues that count the request while it waits. Undefined for in-process requests. */
   get share(): readonly string[] | undefined {
-    return this.#client?.turn?.share;
+    return this.#client?.queueEntry?.share;
   }
 
   get warnings(): readonly string[] {

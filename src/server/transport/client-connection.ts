@@ -1,11 +1,11 @@
-/** The client of one connection: its verified identity, and the owner of the turns that its requests take. */
+/** The client of one connection: its verified identity, and the owner under which its requests are queued. */
 import type { Loop } from "../../base/loop/loop.ts";
 import { FRONT_PROXY_HEADERS } from "../request/front-proxy-headers.ts";
 import type { PeerIdentity } from "../request/http.ts";
 import { addressBlock } from "./address-block.ts";
 import type { KnownCredentials } from "./known-credentials.ts";
 import { STRANGER } from "./peer.ts";
-import type { TurnOwner } from "./turns.ts";
+import type { QueueOwner } from "./queue-owner.ts";
 
 export interface ClientConnectionOptions {
   readonly loop: Loop;
@@ -19,15 +19,15 @@ export interface ClientConnectionOptions {
 
 interface Verified {
   readonly credential: string;
-  readonly owner: TurnOwner;
+  readonly owner: QueueOwner;
 }
 
 export class ClientConnection {
   readonly #options: ClientConnectionOptions;
-  /** Owner of the turns until the client is verified. */
-  readonly #stranger: TurnOwner;
+  /** Owner until the client is verified. */
+  readonly #stranger: QueueOwner;
   /** Owner by the certificate or by the last request. */
-  #owner: TurnOwner | undefined;
+  #owner: QueueOwner | undefined;
   /** Last credential verified on this connection. Clients send the same one with each request. */
   #last: Verified | undefined;
   #isTrusted = false;
@@ -52,8 +52,8 @@ export class ClientConnection {
     else this.#whenTrusted.push(step);
   }
 
-  /** The owner of a request's turn, by certificate and headers. `readHeaders` is called only when headers decide. */
-  ownerOf(peer: PeerIdentity | undefined, readHeaders: () => ReadonlyMap<string, string>): TurnOwner {
+  /** The owner of a queued request, by certificate and headers. `readHeaders` is called only when headers decide. */
+  ownerOf(peer: PeerIdentity | undefined, readHeaders: () => ReadonlyMap<string, string>): QueueOwner {
     if (peer !== undefined && peer.role === undefined) return this.#ownedBy(peer.user);
     const headers = readHeaders();
     if (peer?.role === "front-proxy") return this.#ownedBy(proxiedUser(headers) ?? peer.user);
@@ -65,9 +65,9 @@ export class ClientConnection {
   }
 
   /**
-   * Records that these headers belong to `user`. Later requests with the same credential take the user's turns at once.
+   * Records that these headers belong to `user`. Later requests with the same credential are queued for the user at once.
    */
-  verified(headers: ReadonlyMap<string, string>, user: string): TurnOwner {
+  verified(headers: ReadonlyMap<string, string>, user: string): QueueOwner {
     this.#trust();
     const { peer } = this.#options;
     const credential = headers.get("authorization");
@@ -86,14 +86,14 @@ export class ClientConnection {
     this.#options.credentials.forget(credential);
   }
 
-  #remember(credential: string, user: string): TurnOwner {
+  #remember(credential: string, user: string): QueueOwner {
     const owner = this.#ownedBy(user);
     this.#last = { credential, owner };
     return owner;
   }
 
   /** Reuses the last owner: most connections carry requests of one user. */
-  #ownedBy(user: string): TurnOwner {
+  #ownedBy(user: string): QueueOwner {
     if (this.#owner?.user !== user) this.#owner = { user, path: this.#stranger.path };
     return this.#owner;
   }

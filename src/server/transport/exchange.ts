@@ -15,8 +15,8 @@ import type {
   HttpResponse,
   PeerIdentity,
   SwitchedStream,
-  TurnHolder,
-  UserTurn,
+  QueuedStep,
+  QueueEntry,
   WholeBody,
 } from "../request/http.ts";
 import { withoutMapping } from "./address-block.ts";
@@ -26,8 +26,8 @@ import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Outflow, PIECE_BYTES, type PieceSink } from "./outflow.ts";
 import { PulledFeed } from "./pulled-feed.ts";
-import type { RequestTurns } from "./request-turns.ts";
-import type { Turn, TurnOwner } from "./turns.ts";
+import type { QueueOwner } from "./queue-owner.ts";
+import type { QueuedRequest, RequestQueue } from "./request-queue.ts";
 
 /** Dependencies that all exchanges of a listener share. */
 export interface Surroundings {
@@ -36,7 +36,7 @@ export interface Surroundings {
   readonly handler: HttpHandler;
   readonly limits: TransportLimits;
   readonly budget: BodyBudget;
-  readonly turns: RequestTurns;
+  readonly queue: RequestQueue;
 }
 
 /** The parts that differ between HTTP/1.1 and HTTP/2. */
@@ -83,7 +83,7 @@ export interface ExchangeStart {
 /** `answering`: from the first byte of the response to the last. `gone`: the client disconnected before that. */
 type ExchangeState = "running" | "answering" | "done" | "gone";
 
-export class Exchange implements HttpRequest, Turn, TurnHolder {
+export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   readonly method: string;
   readonly target: string;
   readonly peer: PeerIdentity | undefined;
@@ -93,8 +93,8 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
   readonly #client: ClientConnection;
   readonly #wire: Wire;
   #state: ExchangeState = "running";
-  /** Owner of the turn that the request has or waits for. */
-  #owner: TurnOwner | undefined;
+  /** Owner under which the request waits or runs. */
+  #owner: QueueOwner | undefined;
   #headers: ReadonlyMap<string, string> | undefined;
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
@@ -157,13 +157,13 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return this.#wire.incoming.iterator({ destroyOnReturn: false });
   }
 
-  /** Queues for a turn on the loop, then runs. */
+  /** Queues the request for the server's thread. */
   start(): void {
     this.#owner = this.#client.ownerOf(this.peer, () => this.headers);
-    this.#surroundings.turns.take(this.#owner, this);
+    this.#surroundings.queue.push(this.#owner, this);
   }
 
-  get turn(): TurnHolder {
+  get queueEntry(): QueueEntry {
     return this;
   }
 
@@ -172,19 +172,19 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return user === undefined ? [STRANGERS, ...path] : [`user ${user}`];
   }
 
-  isTurnOf(user: string): boolean {
+  isOwnedBy(user: string): boolean {
     return this.#owner?.user === user;
   }
 
-  takeTurnOf(user: string, turn: UserTurn): void {
+  queueFor(user: string, step: QueuedStep): void {
     const owner = this.#client.verified(this.headers, user);
     this.#owner = owner;
-    this.#surroundings.turns.take(owner, {
+    this.#surroundings.queue.push(owner, {
       method: this.method,
       target: this.target,
-      carryOut: () => turn.begin(),
-      handOver: () => undefined,
-      turnAway: () => turn.refuse(tooManyWaiting()),
+      run: () => step.begin(),
+      respond: () => undefined,
+      refuse: () => step.refuse(tooManyWaiting()),
     });
   }
 
@@ -208,7 +208,7 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     this.#feed?.stop();
   }
 
-  carryOut(): void {
+  run(): void {
     if (this.#isGone()) return;
     try {
       const reply = this.#surroundings.handler(this);
@@ -223,14 +223,14 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     }
   }
 
-  handOver(): void {
+  respond(): void {
     const response = this.#ready;
     if (response === undefined) return;
     this.#ready = undefined;
     this.#answer(response);
   }
 
-  turnAway(): void {
+  refuse(): void {
     this.#answer(errorResponse(tooManyWaiting()));
   }
 
@@ -344,8 +344,8 @@ async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   yield* pieces;
 }
 
-/** Owner until the request queues for a turn. */
-const NO_OWNER: TurnOwner = { user: undefined, path: [] };
+/** Owner until the request is queued. */
+const NO_OWNER: QueueOwner = { user: undefined, path: [] };
 /** Share of all unverified clients together. */
 const STRANGERS = "";
 

@@ -12,6 +12,7 @@ import { silentLog } from "../../base/log/log.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { openPki, serverNames, type Pki } from "../pki/pki.ts";
 import type { HttpHandler, HttpResponse } from "../request/http.ts";
+import { isUrgent } from "../request/urgent-requests.ts";
 import type { TransportLimits } from "./limits.ts";
 import { listen, type Listener } from "./listener.ts";
 
@@ -38,7 +39,16 @@ export async function startServer(handler: HttpHandler, options: ServerOptions =
     void logged.push(`${message}: ${String(fields?.["error"])}`);
   const log = { ...silentLog, warn: note, error: note };
   const tls = { ...pki.server, ca: pki.ca.cert };
-  const listener = await listen({ loop, log, handler, tls, host: "127.0.0.1", port: 0, ...options });
+  const listener = await listen({
+    loop,
+    log,
+    handler,
+    isUrgent,
+    tls,
+    host: "127.0.0.1",
+    port: 0,
+    ...options,
+  });
   onTestFinished(() => listener.close({ graceMs: 0 }));
   const client = (identity?: Pki["admin"]): ReturnType<TestServer["client"]> => ({
     host: "127.0.0.1",

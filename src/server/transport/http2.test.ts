@@ -44,9 +44,10 @@ describe("an HTTP/2 session", () => {
   });
 
   test("lets a client send more than 64 KiB ahead only once a request on it was verified", async () => {
-    const server = await startServer(async ({ turn }) => {
+    const server = await startServer(async ({ queueEntry }) => {
       await new Promise<void>((resolve, reject) => {
-        if (turn?.isTurnOf("alice") === false) turn.takeTurnOf("alice", { begin: resolve, refuse: reject });
+        if (queueEntry?.isOwnedBy("alice") === false)
+          queueEntry.queueFor("alice", { begin: resolve, refuse: reject });
         else resolve();
       });
       return answer("ok");

@@ -1,6 +1,6 @@
 /**
- * Remembers verified credentials and their users, as digests and never as text. Only the order of turns depends on
- * them: a request with a known credential takes a turn of its user before it is verified.
+ * Remembers verified credentials and their users, as digests and never as text. Only the order of requests
+ * depends on them: a request with a known credential is queued for its user before it is verified.
  */
 import { createHash } from "node:crypto";
 

@@ -24,7 +24,7 @@ import { acceptHttp2 } from "./http2.ts";
 import { KnownCredentials } from "./known-credentials.ts";
 import { DEFAULT_LIMITS, type TransportLimits } from "./limits.ts";
 import { peerReader } from "./peer.ts";
-import { RequestTurns } from "./request-turns.ts";
+import { RequestQueue, type UrgencyRule } from "./request-queue.ts";
 
 /** Detects a peer that vanished without closing after this time and a few probes, also on an idle watch. */
 const TCP_KEEP_ALIVE_MS = 30_000;
@@ -33,6 +33,8 @@ export interface ListenOptions {
   readonly loop: Loop;
   readonly log: Log;
   readonly handler: HttpHandler;
+  /** Requests that go before all others. */
+  readonly isUrgent: UrgencyRule;
   readonly tls: ListenerTls;
   readonly host: string;
   /** 0 lets the operating system pick a free port. */
@@ -81,8 +83,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       number: ++connectionCount,
     });
   };
-  const turns = new RequestTurns(loop);
-  const surroundings: Surroundings = { loop, log, handler, limits, budget, turns };
+  const queue = new RequestQueue({ loop, isUrgent: options.isUrgent });
+  const surroundings: Surroundings = { loop, log, handler, limits, budget, queue };
   const connections = new Connections(limits, log);
   const http1 = createHttp1(surroundings);
 

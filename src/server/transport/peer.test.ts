@@ -32,7 +32,15 @@ interface Server {
 async function start(loop: Loop = realLoop): Promise<Server> {
   const pki = await makeForeignPki();
   const tls = { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert };
-  const listener = await listen({ loop, log: silentLog, handler: whoami, tls, host: "127.0.0.1", port: 0 });
+  const listener = await listen({
+    loop,
+    log: silentLog,
+    handler: whoami,
+    isUrgent: () => false,
+    tls,
+    host: "127.0.0.1",
+    port: 0,
+  });
   onTestFinished(() => listener.close({ graceMs: 0 }));
   return { listener, pki };
 }

@@ -16,6 +16,7 @@ import { fileTokens } from "../../../src/server/access/authn/token-file.ts";
 import type { HttpHandler, HttpResponse, PeerIdentity } from "../../../src/server/request/http.ts";
 import { parseRequest } from "../../../src/server/request/parse-request.ts";
 import { RequestNotes } from "../../../src/server/request/request-notes.ts";
+import { isUrgent } from "../../../src/server/request/urgent-requests.ts";
 import { BodyBudget } from "../../../src/server/transport/body.ts";
 import { ClientConnection } from "../../../src/server/transport/client-connection.ts";
 import { Exchange } from "../../../src/server/transport/exchange.ts";
@@ -23,7 +24,7 @@ import type { AnswerHead, Surroundings, Wire } from "../../../src/server/transpo
 import { headersFromList } from "../../../src/server/transport/headers.ts";
 import { KnownCredentials } from "../../../src/server/transport/known-credentials.ts";
 import { DEFAULT_LIMITS } from "../../../src/server/transport/limits.ts";
-import { RequestTurns } from "../../../src/server/transport/request-turns.ts";
+import { RequestQueue } from "../../../src/server/transport/request-queue.ts";
 
 const FLOOD = 600;
 const VICTIM_REQUESTS = 20;
@@ -62,7 +63,7 @@ class World {
       handler: this.#handler(),
       limits: DEFAULT_LIMITS,
       budget: new BodyBudget(DEFAULT_LIMITS.maxReceivingBytes),
-      turns: new RequestTurns(loop),
+      queue: new RequestQueue({ loop, isUrgent }),
     };
   }
 

@@ -17,13 +17,14 @@ export function authenticate(authenticators: readonly Authenticator[]): Stage {
 const UNVERIFIED = "system:unauthenticated";
 
 /**
- * Continues in a turn of the user. Without a cached credential, the request has held a turn of its connection so far.
+ * Continues once the queue serves the user. Without a cached credential, the request was queued for its connection.
  */
 function goOn(exchange: Exchange, { name, groups }: User, next: Next): Reply {
-  const { turn } = exchange.request;
-  if (turn === undefined || turn.isTurnOf(name) || groups.includes(UNVERIFIED)) return next(exchange);
+  const { queueEntry } = exchange.request;
+  if (queueEntry === undefined || queueEntry.isOwnedBy(name) || groups.includes(UNVERIFIED))
+    return next(exchange);
   return new Promise((resolve, reject) => {
-    turn.takeTurnOf(name, { begin: () => settle(() => next(exchange), resolve, reject), refuse: reject });
+    queueEntry.queueFor(name, { begin: () => settle(() => next(exchange), resolve, reject), refuse: reject });
   });
 }
 
@@ -37,7 +38,7 @@ function settle(work: () => Reply, resolve: (reply: Reply) => void, reject: (err
 
 function identifyUser(exchange: Exchange, authenticators: readonly Authenticator[]): User | Promise<User> {
   const refuse = (error: unknown): never => {
-    if (isApiError(error, "Unauthorized")) exchange.request.turn?.noteRefusal();
+    if (isApiError(error, "Unauthorized")) exchange.request.queueEntry?.noteRefusal();
     throw error;
   };
   try {

@@ -22,10 +22,10 @@ function open(): Opened {
   const notesOf = (share: readonly string[]): RequestNotes =>
     new RequestNotes({
       signal: new AbortController().signal,
-      turn: {
+      queueEntry: {
         share,
-        isTurnOf: () => false,
-        takeTurnOf: () => undefined,
+        isOwnedBy: () => false,
+        queueFor: () => undefined,
         noteRefusal: () => undefined,
       },
     });

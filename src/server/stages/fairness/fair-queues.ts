@@ -61,7 +61,7 @@ class Queue<W extends Queued> implements FairQueue<W> {
 }
 
 /** A dispatched waiter, and the queue that is charged for it. */
-export interface Turn<W extends Queued> {
+export interface Dispatched<W extends Queued> {
   readonly waiter: W;
   /** Call once, when the request has ended. */
   readonly end: () => void;
@@ -128,7 +128,7 @@ export class FairQueues<W extends Queued> {
   }
 
   /** The next waiter, if it has room. Later waiters never overtake one that needs more room. */
-  take(hasRoom: (waiter: W) => boolean): Turn<W> | undefined {
+  take(hasRoom: (waiter: W) => boolean): Dispatched<W> | undefined {
     const queue = this.#next();
     const waiter = queue?.waiting[0];
     if (queue === undefined || waiter === undefined || !hasRoom(waiter)) return undefined;

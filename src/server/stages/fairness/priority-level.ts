@@ -1,7 +1,7 @@
 /** A priority level: its seats, the requests that hold them and the requests that wait. */
 import type { PriorityLevelConfigurationSpec } from "../../../api/generated/types/flowcontrol-v1.ts";
 import { FairQueues } from "./fair-queues.ts";
-import type { FairQueue, QueueLimits, Turn } from "./fair-queues.ts";
+import type { FairQueue, QueueLimits, Dispatched } from "./fair-queues.ts";
 import type { SeatLimits } from "./seat-limits.ts";
 
 /** Waiting requests of a level in all queues: each holds a connection and memory. */
@@ -119,7 +119,7 @@ export class PriorityLevel {
     this.executing -= 1;
   }
 
-  next(hasRoom: (waiter: Waiter) => boolean): Turn<Waiter> | undefined {
+  next(hasRoom: (waiter: Waiter) => boolean): Dispatched<Waiter> | undefined {
     return this.#queues?.take(hasRoom);
   }
 }
