@@ -13,7 +13,7 @@ import type { DialRequest } from "./dial.ts";
 import { EgressError } from "./egress.ts";
 import type { DialAddress, Egress, EgressReply, EgressRequest, EgressTarget } from "./egress.ts";
 import { codeOf, CUT_TEXTS } from "./error-text.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ReceivedResponse } from "./outgoing-request.ts";
 import { ServiceLookup } from "./service-lookup.ts";
 import { TrustedAgents } from "./trusted-agents.ts";
 
@@ -25,7 +25,7 @@ export interface EgressParts {
 export interface OpenEgress extends Egress {
   readonly services: ServiceLookup;
   /** Resolves with the head of the response; the caller reads or destroys the rest. Rejects with EgressError. */
-  open(request: DialRequest): Promise<Exchange>;
+  open(request: DialRequest): Promise<ReceivedResponse>;
   /** Ends all calls and connections. */
   close(): void;
 }
@@ -66,7 +66,7 @@ class Calls implements OpenEgress {
     }
   }
 
-  async open(request: DialRequest): Promise<Exchange> {
+  async open(request: DialRequest): Promise<ReceivedResponse> {
     try {
       await this.#permitted();
       return await this.#loop.outside("egress", dial(request, this.#agents));

@@ -9,8 +9,8 @@ import { joinedPath } from "./dial-address.ts";
 import { EgressError } from "./egress.ts";
 import type { ClientPair, DialAddress, EgressTrust } from "./egress.ts";
 import { codeOf, connectionErrorText, lookupErrorText } from "./error-text.ts";
-import { ExchangeError, openExchange } from "./exchange.ts";
-import type { Exchange, OutgoingBody } from "./exchange.ts";
+import { OutgoingRequestError, sendRequest } from "./outgoing-request.ts";
+import type { ReceivedResponse, OutgoingBody } from "./outgoing-request.ts";
 import type { TrustedAgents } from "./trusted-agents.ts";
 
 export interface DialRequest {
@@ -41,15 +41,15 @@ const UNREACHED: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", 
 /**
  * Tries the addresses in order until one accepts the connection. Rejects with EgressError; on abort with any error.
  */
-export async function dial(request: DialRequest, agents: TrustedAgents): Promise<Exchange> {
+export async function dial(request: DialRequest, agents: TrustedAgents): Promise<ReceivedResponse> {
   const { address, signal } = request;
   const addresses = await dialableAddresses(request);
   for (let at = 0; ; at++) {
     const ip = addresses[at] ?? "";
     try {
-      return await exchangeWith(request, ip, agents);
+      return await sendTo(request, ip, agents);
     } catch (error) {
-      const cause = error instanceof ExchangeError ? error.cause : error;
+      const cause = error instanceof OutgoingRequestError ? error.cause : error;
       if (UNREACHED.has(codeOf(cause)) && at + 1 < addresses.length && !signal.aborted) continue;
       const place = isIP(ip) === 6 ? `[${ip}]:${address.port}` : `${ip}:${address.port}`;
       throw new EgressError(connectionErrorText(cause, place), { cause });
@@ -73,15 +73,15 @@ async function addressesOf(host: string): Promise<readonly string[]> {
 }
 
 /** Repeats the request on a new connection when a kept-alive connection turns out to be closed. */
-async function exchangeWith(request: DialRequest, ip: string, agents: TrustedAgents): Promise<Exchange> {
+async function sendTo(request: DialRequest, ip: string, agents: TrustedAgents): Promise<ReceivedResponse> {
   const { address, body, signal, mayUpgrade } = request;
   const start = { isTls: address.isTls, body, signal, mayUpgrade };
   const isWhole = body === undefined || body instanceof Uint8Array;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await openExchange({ ...start, options: optionsFor(request, ip, agents) });
+      return await sendRequest({ ...start, options: optionsFor(request, ip, agents) });
     } catch (error) {
-      const mayRepeat = error instanceof ExchangeError && error.isReused && isWhole && !signal.aborted;
+      const mayRepeat = error instanceof OutgoingRequestError && error.isReused && isWhole && !signal.aborted;
       // An agent may hold several closed connections; each attempt uses one up.
       if (!mayRepeat || attempt > ATTEMPTS_MAX || !(error.isUnsent || request.isRepeatable)) throw error;
     }

@@ -3,14 +3,14 @@ import type { Socket } from "node:net";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { addressBlock } from "./address-block.ts";
-import type { Exchange } from "./exchange.ts";
+import type { HttpExchange } from "./http-exchange.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Strangers } from "./strangers.ts";
 
 /** A connection that carries HTTP/1.1 or HTTP/2. */
 export interface Connection {
   /** Exchanges whose response is not completely written. */
-  readonly exchanges: Iterable<Exchange>;
+  readonly exchanges: Iterable<HttpExchange>;
   /** Takes no further request and closes once the responses are written. */
   finish(): void;
 }

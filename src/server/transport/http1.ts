@@ -18,8 +18,8 @@ import { Chunks } from "./chunks.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";
-import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromList } from "./headers.ts";
+import { HttpExchange, type AnswerHead, type ExchangeParts, type Wire } from "./http-exchange.ts";
 import { joined } from "./joined-streams.ts";
 import type { TransportLimits } from "./limits.ts";
 
@@ -53,8 +53,8 @@ export interface Http1 {
   close(): void;
 }
 
-export function createHttp1(surroundings: Surroundings): Http1 {
-  const server = createServer(serverOptions(surroundings.limits));
+export function createHttp1(parts: ExchangeParts): Http1 {
+  const server = createServer(serverOptions(parts.limits));
   // Node would silently drop headers above its default of 2000; `maxHeaderSize` bounds them anyway.
   server.maxHeadersCount = 0;
   const connections = new WeakMap<Duplex, Http1Connection>();
@@ -72,7 +72,7 @@ export function createHttp1(surroundings: Surroundings): Http1 {
   startTimeouts(server);
   return {
     accept(socket, client) {
-      const connection = new Http1Connection(socket, chunks, { surroundings, client });
+      const connection = new Http1Connection(socket, chunks, { parts, client });
       connections.set(socket, connection);
       server.emit("connection", socket);
       return connection;
@@ -101,17 +101,17 @@ function startTimeouts(server: Server): void {
   server.emit("listening");
 }
 
-interface ConnectionPlace {
-  readonly surroundings: Surroundings;
+interface ConnectionParts {
+  readonly parts: ExchangeParts;
   readonly client: ClientConnection;
 }
 
 class Http1Connection implements Connection {
   /** In order of arrival; mostly one. Not a Set: V8 keeps entries of a Set alive longer. */
-  readonly exchanges: Exchange[] = [];
+  readonly exchanges: HttpExchange[] = [];
   readonly #socket: TLSSocket;
   readonly #chunks: Chunks;
-  readonly #surroundings: Surroundings;
+  readonly #parts: ExchangeParts;
   readonly #client: ClientConnection;
   #state: "open" | "finishing" = "open";
   /** Last response, after bytes that are no valid request. Nothing after them can be trusted either. */
@@ -120,12 +120,11 @@ class Http1Connection implements Connection {
   #host: string | undefined;
   #last: IncomingMessage | undefined;
 
-  constructor(socket: TLSSocket, chunks: Chunks, place: ConnectionPlace) {
-    const { surroundings, client } = place;
+  constructor(socket: TLSSocket, chunks: Chunks, { parts, client }: ConnectionParts) {
     this.#socket = socket;
     this.#client = client;
     this.#chunks = chunks;
-    this.#surroundings = surroundings;
+    this.#parts = parts;
     // Node does not report the close to pipelined responses that wait behind another one.
     socket.once("close", () => {
       for (const exchange of this.exchanges.splice(0)) exchange.closed();
@@ -142,7 +141,7 @@ class Http1Connection implements Connection {
     const { method = "", url: target = "" } = req;
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks });
     if (!this.#hasRightHost(wire)) return;
-    const exchange = new Exchange({ method, target, client: this.#client, wire }, this.#surroundings);
+    const exchange = new HttpExchange({ method, target, client: this.#client, wire }, this.#parts);
     this.exchanges.push(exchange);
     res.on("close", () => {
       this.#forget(exchange);
@@ -151,7 +150,7 @@ class Http1Connection implements Connection {
       this.#endIfDone();
     });
     if (this.exchanges.length === 1) exchange.start();
-    else if (this.exchanges.length > this.#surroundings.limits.maxRequestsAhead) this.#socket.destroy();
+    else if (this.exchanges.length > this.#parts.limits.maxRequestsAhead) this.#socket.destroy();
   }
 
   /** Refuses the request if not. Two host headers, joined with a space, fail like one that contains a space. */
@@ -184,7 +183,7 @@ class Http1Connection implements Connection {
     return void this.#socket.destroy();
   }
 
-  #forget(exchange: Exchange): void {
+  #forget(exchange: HttpExchange): void {
     const at = this.exchanges.indexOf(exchange);
     if (at >= 0) this.exchanges.splice(at, 1);
   }
@@ -219,9 +218,9 @@ class Http1Connection implements Connection {
     res.on("finish", () => socket.destroySoon());
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks, head });
     if (!this.#hasRightHost(wire)) return;
-    const exchange = new Exchange(
+    const exchange = new HttpExchange(
       { method, target, client: this.#client, wire, isUpgrade: true },
-      this.#surroundings,
+      this.#parts,
     );
     this.exchanges.push(exchange);
     exchange.start();
@@ -240,7 +239,7 @@ class Http1Connection implements Connection {
   }
 }
 
-interface WirePlace {
+interface WireParts {
   readonly connection: Http1Connection;
   readonly chunks: Chunks;
   /** Bytes received after an upgrade request. */
@@ -250,14 +249,14 @@ interface WirePlace {
 class Http1Wire implements Wire {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  readonly #place: WirePlace;
+  readonly #parts: WireParts;
   #headers: ReadonlyMap<string, string> | undefined;
   #wasInvited = false;
 
-  constructor(req: IncomingMessage, res: ServerResponse, place: WirePlace) {
+  constructor(req: IncomingMessage, res: ServerResponse, parts: WireParts) {
     this.incoming = req;
     this.outgoing = res;
-    this.#place = place;
+    this.#parts = parts;
   }
 
   get remoteAddress(): string | undefined {
@@ -265,7 +264,7 @@ class Http1Wire implements Wire {
   }
 
   get announcedBytes(): number | undefined {
-    if (this.#place.head !== undefined) return 0;
+    if (this.#parts.head !== undefined) return 0;
     const headers = this.readHeaders();
     const length = headers.get("content-length");
     if (length !== undefined) return Number(length);
@@ -321,7 +320,7 @@ class Http1Wire implements Wire {
 
   /** Writes a piece with its framing in one write; Node would make three. */
   write(piece: Uint8Array): boolean {
-    return this.incoming.socket.write(this.outgoing.chunkedEncoding ? this.#place.chunks.of(piece) : piece);
+    return this.incoming.socket.write(this.outgoing.chunkedEncoding ? this.#parts.chunks.of(piece) : piece);
   }
 
   get drains(): EventEmitter {
@@ -336,7 +335,7 @@ class Http1Wire implements Wire {
     const { socket } = this.incoming;
     this.outgoing.detachSocket(socket);
     socket.write(headText(status, headers), "latin1");
-    const { head = EMPTY } = this.#place;
+    const { head = EMPTY } = this.#parts;
     return joined({ stream: socket, head }, switched);
   }
 
@@ -346,7 +345,7 @@ class Http1Wire implements Wire {
     if (lengthBytes !== undefined && !headers.has("content-length")) {
       list.push("content-length", String(lengthBytes));
     }
-    if (this.#place.connection.isFinishing || this.#isEndUnclear()) list.push("connection", "close");
+    if (this.#parts.connection.isFinishing || this.#isEndUnclear()) list.push("connection", "close");
     this.outgoing.writeHead(status, list);
     if (!this.incoming.complete) discardRest(this.incoming, () => this.cut());
   }

@@ -13,8 +13,8 @@ import type { WholeBody } from "../request/http.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";
-import { Exchange, NEWLINE, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromFields } from "./headers.ts";
+import { HttpExchange, NEWLINE, type AnswerHead, type ExchangeParts, type Wire } from "./http-exchange.ts";
 import type { TransportLimits } from "./limits.ts";
 import { RateBudget } from "./rate-budget.ts";
 
@@ -35,13 +35,9 @@ const MAX_INVALID_FRAMES = 100;
 const { NGHTTP2_ENHANCE_YOUR_CALM } = constants;
 
 /** Takes a socket after its TLS handshake. */
-export function acceptHttp2(
-  socket: TLSSocket,
-  client: ClientConnection,
-  surroundings: Surroundings,
-): Connection {
-  const session = performServerHandshake(socket, sessionOptions(surroundings.limits));
-  return new Http2Connection(session, { client, surroundings });
+export function acceptHttp2(socket: TLSSocket, client: ClientConnection, parts: ExchangeParts): Connection {
+  const session = performServerHandshake(socket, sessionOptions(parts.limits));
+  return new Http2Connection(session, { client, parts });
 }
 
 function sessionOptions({ maxStreamsPerSession, maxHeaderBytes }: TransportLimits): ServerOptions {
@@ -58,7 +54,7 @@ function sessionOptions({ maxStreamsPerSession, maxHeaderBytes }: TransportLimit
 
 interface Http2ConnectionOptions {
   readonly client: ClientConnection;
-  readonly surroundings: Surroundings;
+  readonly parts: ExchangeParts;
 }
 
 /** In `raw`, names and values alternate. */
@@ -70,7 +66,7 @@ type StreamEvent = [
 ];
 
 class Http2Connection implements Connection {
-  readonly exchanges = new Set<Exchange>();
+  readonly exchanges = new Set<HttpExchange>();
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
   /**
@@ -84,7 +80,7 @@ class Http2Connection implements Connection {
   constructor(session: ServerHttp2Session, options: Http2ConnectionOptions) {
     this.#session = session;
     this.#options = options;
-    const { loop, limits } = options.surroundings;
+    const { loop, limits } = options.parts;
     const { maxResetBurst: burst, maxResetsPerSecond: perSecond } = limits;
     this.#resets = new RateBudget({ burst, perSecond }, loop.elapsed());
     options.client.whenTrusted(() => {
@@ -104,11 +100,11 @@ class Http2Connection implements Connection {
 
   /** Only logs: Node has already closed the stream or the session. */
   readonly #noteFailure = (error: Error): void => {
-    this.#options.surroundings.log.debug("an HTTP/2 client failed", { error });
+    this.#options.parts.log.debug("an HTTP/2 client failed", { error });
   };
 
   #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
-    const { client, surroundings } = this.#options;
+    const { client, parts } = this.#options;
     stream.on("error", this.#noteFailure);
     const { ":method": method, ":path": target } = headers;
     // CONNECT, which the server does not support, has no path.
@@ -116,18 +112,18 @@ class Http2Connection implements Connection {
       stream.respond({ ":status": 400 }, { endStream: true });
       return;
     }
-    const wire = new Http2Wire(stream, { headers, raw, surroundings });
-    const exchange = new Exchange({ method, target, client, wire }, surroundings);
+    const wire = new Http2Wire(stream, { headers, raw, parts });
+    const exchange = new HttpExchange({ method, target, client, wire }, parts);
     this.exchanges.add(exchange);
     stream.on("close", () => this.#closed(exchange));
     exchange.start();
   }
 
-  #closed(exchange: Exchange): void {
+  #closed(exchange: HttpExchange): void {
     this.exchanges.delete(exchange);
     const wasTakenBack = exchange.isUnanswered;
     exchange.closed();
-    if (wasTakenBack && !this.#resets.take(this.#options.surroundings.loop.elapsed())) {
+    if (wasTakenBack && !this.#resets.take(this.#options.parts.loop.elapsed())) {
       this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
     }
   }
@@ -138,7 +134,7 @@ class Http2Connection implements Connection {
    */
   #closeIfUnused(): void {
     const session = this.#session;
-    const { idleTimeoutMs, headersTimeoutMs } = this.#options.surroundings.limits;
+    const { idleTimeoutMs, headersTimeoutMs } = this.#options.parts.limits;
     if (this.exchanges.size === 0) return session.close();
     if (this.#isAwaited) return session.destroy();
     this.#isAwaited = true;
@@ -153,7 +149,7 @@ class Http2Connection implements Connection {
 interface Http2WireOptions {
   readonly headers: IncomingHttpHeaders;
   readonly raw: readonly string[];
-  readonly surroundings: Surroundings;
+  readonly parts: ExchangeParts;
 }
 
 class Http2Wire implements Wire {
@@ -161,14 +157,14 @@ class Http2Wire implements Wire {
   readonly outgoing: ServerHttp2Stream;
   readonly rawHeaders: readonly string[];
   readonly #headers: IncomingHttpHeaders;
-  readonly #surroundings: Surroundings;
+  readonly #parts: ExchangeParts;
 
-  constructor(stream: ServerHttp2Stream, { headers, raw, surroundings }: Http2WireOptions) {
+  constructor(stream: ServerHttp2Stream, { headers, raw, parts }: Http2WireOptions) {
     this.rawHeaders = raw;
     this.incoming = stream;
     this.outgoing = stream;
     this.#headers = headers;
-    this.#surroundings = surroundings;
+    this.#parts = parts;
   }
 
   get remoteAddress(): string | undefined {
@@ -235,7 +231,7 @@ class Http2Wire implements Wire {
     const { incoming } = this;
     if (incoming.endAfterHeaders || incoming.readableEnded) return;
     discardRest(incoming, () => this.cut());
-    const { loop, limits } = this.#surroundings;
+    const { loop, limits } = this.#parts;
     const late = loop.timer(loop.now() + limits.headersTimeoutMs, "periodic", () => this.cut());
     incoming.once("close", () => late.cancel());
   }

@@ -15,15 +15,15 @@ import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { HttpHandler } from "../request/http.ts";
-import { BodyBudget } from "./body.ts";
 import { ClientConnection } from "./client-connection.ts";
 import { Connections } from "./connections.ts";
-import type { Surroundings } from "./exchange.ts";
+import type { ExchangeParts } from "./http-exchange.ts";
 import { createHttp1 } from "./http1.ts";
 import { acceptHttp2 } from "./http2.ts";
 import { KnownCredentials } from "./known-credentials.ts";
 import { DEFAULT_LIMITS, type TransportLimits } from "./limits.ts";
 import { peerReader } from "./peer.ts";
+import { BodyBudget } from "./receive-body.ts";
 import { RequestQueue, type UrgencyRule } from "./request-queue.ts";
 
 /** Detects a peer that vanished without closing after this time and a few probes, also on an idle watch. */
@@ -84,9 +84,9 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     });
   };
   const queue = new RequestQueue({ loop, isUrgent: options.isUrgent });
-  const surroundings: Surroundings = { loop, log, handler, limits, budget, queue };
+  const parts: ExchangeParts = { loop, log, handler, limits, budget, queue };
   const connections = new Connections(limits, log);
-  const http1 = createHttp1(surroundings);
+  const http1 = createHttp1(parts);
 
   const server = createServer(tlsOptions(options.tls, limits));
   server.on("connection", (socket: Socket) => connections.admit(socket));
@@ -101,10 +101,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     const client = clientOf(socket);
     client.whenTrusted(() => connections.trust(socket));
     const isHttp2 = socket.alpnProtocol === "h2";
-    connections.add(
-      isHttp2 ? acceptHttp2(socket, client, surroundings) : http1.accept(socket, client),
-      socket,
-    );
+    connections.add(isHttp2 ? acceptHttp2(socket, client, parts) : http1.accept(socket, client), socket);
   });
   const { address, port } = await loop.outside("listen", bind(server, options));
   server.on("error", (error) => log.error("a listener could not accept a connection", { error }));

@@ -17,13 +17,13 @@ import type { HttpHandler, HttpResponse, PeerIdentity } from "../../../src/serve
 import { parseRequest } from "../../../src/server/request/parse-request.ts";
 import { RequestNotes } from "../../../src/server/request/request-notes.ts";
 import { isUrgent } from "../../../src/server/request/urgent-requests.ts";
-import { BodyBudget } from "../../../src/server/transport/body.ts";
 import { ClientConnection } from "../../../src/server/transport/client-connection.ts";
-import { Exchange } from "../../../src/server/transport/exchange.ts";
-import type { AnswerHead, Surroundings, Wire } from "../../../src/server/transport/exchange.ts";
 import { headersFromList } from "../../../src/server/transport/headers.ts";
+import { HttpExchange } from "../../../src/server/transport/http-exchange.ts";
+import type { AnswerHead, ExchangeParts, Wire } from "../../../src/server/transport/http-exchange.ts";
 import { KnownCredentials } from "../../../src/server/transport/known-credentials.ts";
 import { DEFAULT_LIMITS } from "../../../src/server/transport/limits.ts";
+import { BodyBudget } from "../../../src/server/transport/receive-body.ts";
 import { RequestQueue } from "../../../src/server/transport/request-queue.ts";
 
 const FLOOD = 600;
@@ -53,11 +53,11 @@ class World {
   readonly order: string[] = [];
   readonly #credentials = new KnownCredentials();
   readonly #connections = new Map<string, ClientConnection>();
-  readonly #surroundings: Surroundings;
+  readonly #parts: ExchangeParts;
 
   constructor() {
     const { loop } = this;
-    this.#surroundings = {
+    this.#parts = {
       loop,
       log: silentLog,
       handler: this.#handler(),
@@ -89,7 +89,7 @@ class World {
     const wire = wireOf(headers, address, (status) => {
       if (status !== 200) this.order.push(String(status));
     });
-    new Exchange({ method, target, client, wire }, this.#surroundings).start();
+    new HttpExchange({ method, target, client, wire }, this.#parts).start();
   }
 
   #handler(): HttpHandler {

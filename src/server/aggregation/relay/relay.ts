@@ -9,7 +9,7 @@ import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { OpenEgress } from "../../egress/create-egress.ts";
 import type { DialRequest } from "../../egress/dial.ts";
 import { EgressError } from "../../egress/egress.ts";
-import type { Exchange as Opened, OutgoingBody } from "../../egress/exchange.ts";
+import type { OutgoingBody, ReceivedResponse } from "../../egress/outgoing-request.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import { eventsOf } from "./direct-events.ts";
 import { forwardedAnswerHeaders, forwardedRequestHeaders } from "./forwarded-headers.ts";
@@ -82,7 +82,7 @@ export class Relay {
     }
   }
 
-  #answer(opened: Opened, request: AcceptedRequest, place: RelayPlace): HttpResponse {
+  #answer(opened: ReceivedResponse, request: AcceptedRequest, place: RelayPlace): HttpResponse {
     const { answer, upgraded } = opened;
     const { method, isWatch, relink } = place;
     const { statusCode: status = 502 } = answer;
@@ -159,7 +159,7 @@ function isRedirect(status: number): boolean {
 /** The response that switches protocols. It sets the upgrade headers itself, since they are never forwarded. */
 function switchedResponse(
   answer: IncomingMessage,
-  { upgraded }: Opened,
+  { upgraded }: ReceivedResponse,
   kept: ReadonlyMap<string, string>,
 ): HttpResponse {
   const headers = new Map([...kept, ["connection", "Upgrade"]]);

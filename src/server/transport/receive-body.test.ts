@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiError } from "../../api/errors/api-error.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
-import { BodyBudget, receiveBody } from "./body.ts";
+import { BodyBudget, receiveBody } from "./receive-body.ts";
 
 const loop = createRealLoop({ name: "test" });
 

@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 
 export type OutgoingBody = Uint8Array | AsyncIterable<Uint8Array> | undefined;
 
-export interface ExchangeStart {
+export interface OutgoingRequest {
   readonly isTls: boolean;
   readonly options: RequestOptions;
   readonly body: OutgoingBody;
@@ -19,14 +19,14 @@ export interface ExchangeStart {
   readonly mayUpgrade: boolean;
 }
 
-export interface Exchange {
+export interface ReceivedResponse {
   readonly answer: IncomingMessage;
   /** Set when the server switched protocols: the socket and the bytes already received. */
   readonly upgraded: { readonly socket: Duplex; readonly head: Buffer } | undefined;
 }
 
 /** The request failed before a response came. */
-export class ExchangeError extends Error {
+export class OutgoingRequestError extends Error {
   /** No byte of the request was handed to the connection. */
   readonly isUnsent: boolean;
   /** The connection was kept alive from an earlier request: the server may have closed it just before this one. */
@@ -44,7 +44,7 @@ class SilenceError extends Error {
   readonly code = "ESILENT";
 }
 
-export function openExchange(start: ExchangeStart): Promise<Exchange> {
+export function sendRequest(start: OutgoingRequest): Promise<ReceivedResponse> {
   const { isTls, options, body, signal, mayUpgrade } = start;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -54,7 +54,7 @@ export function openExchange(start: ExchangeStart): Promise<Exchange> {
     const end = (error: Error): void => void (answer ?? outgoing).destroy(error);
     const cut = (): void => end(new Error("aborted"));
     const fail = (error: unknown): void =>
-      reject(new ExchangeError(error, { isUnsent: !wasSent(), isReused: outgoing.reusedSocket }));
+      reject(new OutgoingRequestError(error, { isUnsent: !wasSent(), isReused: outgoing.reusedSocket }));
     signal.addEventListener("abort", cut, { once: true });
     outgoing.on("response", (incoming) => {
       answer = incoming;

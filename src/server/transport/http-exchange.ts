@@ -20,17 +20,17 @@ import type {
   WholeBody,
 } from "../request/http.ts";
 import { withoutMapping } from "./address-block.ts";
-import { receiveBody, type BodyBudget, type BodySource } from "./body.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Outflow, PIECE_BYTES, type PieceSink } from "./outflow.ts";
 import { PulledFeed } from "./pulled-feed.ts";
 import type { QueueOwner } from "./queue-owner.ts";
+import { receiveBody, type BodyBudget, type BodySource } from "./receive-body.ts";
 import type { QueuedRequest, RequestQueue } from "./request-queue.ts";
 
 /** Dependencies that all exchanges of a listener share. */
-export interface Surroundings {
+export interface ExchangeParts {
   readonly loop: Loop;
   readonly log: Log;
   readonly handler: HttpHandler;
@@ -72,7 +72,7 @@ export interface AnswerHead {
   readonly isLine?: boolean;
 }
 
-export interface ExchangeStart {
+export interface HttpExchangeStart {
   readonly method: string;
   readonly target: string;
   readonly client: ClientConnection;
@@ -81,18 +81,18 @@ export interface ExchangeStart {
 }
 
 /** `answering`: from the first byte of the response to the last. `gone`: the client disconnected before that. */
-type ExchangeState = "running" | "answering" | "done" | "gone";
+type HttpExchangeState = "running" | "answering" | "done" | "gone";
 
-export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
+export class HttpExchange implements HttpRequest, QueuedRequest, QueueEntry {
   readonly method: string;
   readonly target: string;
   readonly peer: PeerIdentity | undefined;
   readonly isUpgrade: boolean;
   onBody: HttpRequest["onBody"];
-  readonly #surroundings: Surroundings;
+  readonly #parts: ExchangeParts;
   readonly #client: ClientConnection;
   readonly #wire: Wire;
-  #state: ExchangeState = "running";
+  #state: HttpExchangeState = "running";
   /** Owner under which the request waits or runs. */
   #owner: QueueOwner | undefined;
   #headers: ReadonlyMap<string, string> | undefined;
@@ -104,14 +104,14 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   #feed: Feed | undefined;
   #outflow: Outflow | undefined;
 
-  constructor(start: ExchangeStart, surroundings: Surroundings) {
+  constructor(start: HttpExchangeStart, parts: ExchangeParts) {
     this.method = start.method;
     this.target = start.target;
     this.#client = start.client;
     this.peer = start.client.peer;
     this.isUpgrade = start.isUpgrade ?? false;
     this.#wire = start.wire;
-    this.#surroundings = surroundings;
+    this.#parts = parts;
   }
 
   get headers(): ReadonlyMap<string, string> {
@@ -144,7 +144,7 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   readBody(maxBytes: number): Promise<Uint8Array> {
     assert(!this.#isBodyRead, "the body of a request is read once");
     this.#isBodyRead = true;
-    const { loop, budget, limits } = this.#surroundings;
+    const { loop, budget, limits } = this.#parts;
     if ((this.#wire.announcedBytes ?? 0) <= maxBytes) this.#wire.inviteBody();
     return receiveBody(this.#wire, { loop, budget, timeoutMs: limits.bodyTimeoutMs, maxBytes });
   }
@@ -160,7 +160,7 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   /** Queues the request for the server's thread. */
   start(): void {
     this.#owner = this.#client.ownerOf(this.peer, () => this.headers);
-    this.#surroundings.queue.push(this.#owner, this);
+    this.#parts.queue.push(this.#owner, this);
   }
 
   get queueEntry(): QueueEntry {
@@ -179,7 +179,7 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   queueFor(user: string, step: QueuedStep): void {
     const owner = this.#client.verified(this.headers, user);
     this.#owner = owner;
-    this.#surroundings.queue.push(owner, {
+    this.#parts.queue.push(owner, {
       method: this.method,
       target: this.target,
       run: () => step.begin(),
@@ -211,7 +211,7 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   run(): void {
     if (this.#isGone()) return;
     try {
-      const reply = this.#surroundings.handler(this);
+      const reply = this.#parts.handler(this);
       if (reply instanceof Promise)
         reply.then(
           (response) => this.#answer(response),
@@ -236,7 +236,7 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
 
   /** Handlers never throw by contract. If a bug makes one throw, the client gets the error. */
   #failure(error: unknown): HttpResponse {
-    this.#surroundings.log.error("a request handler failed", { target: this.target, error });
+    this.#parts.log.error("a request handler failed", { target: this.target, error });
     return errorResponse(error);
   }
 
@@ -284,7 +284,7 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   #stream(head: AnswerHead, feed: Feed): void {
     this.#feed = feed;
     this.#wire.begin(head);
-    const { loop, limits } = this.#surroundings;
+    const { loop, limits } = this.#parts;
     const outflow = new Outflow({
       out: this.#wire,
       loop,
@@ -309,7 +309,7 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   /** Cuts the wire: a normal end would make half a response look complete. */
   #breakOff(error: unknown): void {
     if (this.#isGone()) return;
-    this.#surroundings.log.error("a response was cut off", { target: this.target, error });
+    this.#parts.log.error("a response was cut off", { target: this.target, error });
     this.#wire.cut();
   }
 
@@ -326,9 +326,9 @@ export class Exchange implements HttpRequest, QueuedRequest, QueueEntry {
   #feedOf({ body, feed, isLine }: HttpResponse): Feed | undefined {
     if (feed !== undefined) return feed;
     if (typeof body === "string") return undefined;
-    if (!(body instanceof Uint8Array)) return new PulledFeed(body, this.#surroundings.log);
+    if (!(body instanceof Uint8Array)) return new PulledFeed(body, this.#parts.log);
     if (body.byteLength <= PIECE_BYTES) return undefined;
-    return new PulledFeed(piecesOf(isLine === true ? [body, NEWLINE] : [body]), this.#surroundings.log);
+    return new PulledFeed(piecesOf(isLine === true ? [body, NEWLINE] : [body]), this.#parts.log);
   }
 }
 
