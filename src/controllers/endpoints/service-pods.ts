@@ -100,8 +100,11 @@ function fingerprint({ metadata, spec, status }: Pod): string {
   ]);
 }
 
-/** Families of the Service; IPv4 if it lists none. */
+/** Families of the Service. If it lists none, as upstream: the family of its address, or both for a headless one. */
 export function familiesOf({ spec }: Service): readonly Family[] {
-  const named = (spec.ipFamilies ?? []).filter((family): family is Family => family !== "");
-  return named.length > 0 ? named : ["IPv4"];
+  const { clusterIP = "", ipFamilies = [] } = spec;
+  const named = ipFamilies.filter((family): family is Family => family !== "");
+  if (named.length > 0) return named;
+  if (clusterIP === "None") return ["IPv4", "IPv6"];
+  return [clusterIP.includes(":") ? "IPv6" : "IPv4"];
 }
