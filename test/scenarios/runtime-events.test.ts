@@ -196,6 +196,71 @@ describe("events", () => {
     ]);
   });
 
+  test("are written with their repetition when the first write is refused", async () => {
+    const world = await startWorld();
+    const { metadata, ...rest } = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+    const object = { ...rest, metadata: { ...metadata, namespace: "later" } };
+    const routine: Routine = {
+      name: "early",
+      reads: [ConfigMap],
+      run: async ({ event, loop }, signal) => {
+        link.mode = "slow";
+        event(object, SEEN);
+        loop.timer(loop.now() + 500, "progress", () => event(object, SEEN));
+        await untilAborted(signal);
+      },
+    };
+
+    const { link, metrics } = world.start("m", { routines: [routine] });
+    await world.loop.advance(700);
+    await world.run(world.client(Namespace).create({ metadata: { name: "later" } }));
+    await world.loop.settle();
+
+    expect((await world.events(object)).map(({ count }) => count)).toEqual([2]);
+    expect(await metrics.expose()).toContain('setpoint_events_total{result="failed"} 1');
+  });
+
+  test("that wait when the manager stops are still written", async () => {
+    const world = await startWorld();
+    const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+    const events = Array.from({ length: 20 }, (_, n) => ({ ...SEEN, reason: `Seen${n}` }));
+    const controller = defineController({
+      name: "last",
+      for: ConfigMap,
+      reconcile: async (each, { event }) => {
+        for (const next of events) event(each, next);
+        stop();
+      },
+    });
+
+    const { ended, stop } = world.start("m", { controllers: [controller] });
+    await world.run(ended);
+
+    expect(await world.events(object)).toHaveLength(20);
+  });
+
+  test("hold the end of the manager up for one second at most", async () => {
+    const world = await startWorld();
+    await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+    const stopped = { at: 0 };
+    const controller = defineController({
+      name: "mute",
+      for: ConfigMap,
+      reconcile: async (each, { event }) => {
+        link.mode = "silent";
+        for (let n = 0; n < 20; n++) event(each, { ...SEEN, reason: `Seen${n}` });
+        stopped.at = world.loop.now();
+        stop();
+      },
+    });
+
+    const { ended, link, metrics, stop } = world.start("m", { controllers: [controller] });
+    await world.run(ended);
+
+    expect(world.loop.now() - stopped.at).toBe(1000);
+    expect(await metrics.expose()).toContain('setpoint_events_total{result="failed"} 20');
+  });
+
   test("are retried when the server cannot take them, dropped after a while, and delay no reconcile", async () => {
     const world = await startWorld();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));

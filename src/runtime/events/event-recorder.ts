@@ -23,6 +23,8 @@ import type { EventForm, RecordedEvent } from "./recorded-event.ts";
 
 /** Upper bound of queued Events, some megabytes. Further ones are dropped and counted. */
 const QUEUE_MAX = 8192;
+/** Upper bound of the time for queued Events when the recorder stops. */
+const FLUSH_MS = 1000;
 /** Upper bound of concurrent writes. */
 const WRITERS = 8;
 const REMEMBERED_MAX = 4096;
@@ -77,9 +79,11 @@ export class EventRecorder implements EventSink {
   readonly #correlation = new EventCorrelation();
   readonly #series = new RecentMap<Series>(REMEMBERED_MAX);
   readonly #queue = new Fifo<Series>();
-  readonly #retries = new Set<Timer>();
-  /** Aborts writes in flight; nothing is recorded afterwards. */
+  readonly #retries = new Map<Timer, Series>();
+  /** Aborts writes in flight; nothing is written afterwards. */
   readonly #ending = new AbortController();
+  /** True once the recorder accepts no more events. */
+  #isStopping = false;
   #writing = 0;
   #lastStamp = 0n;
   #onIdle: (() => void) | undefined;
@@ -100,7 +104,7 @@ export class EventRecorder implements EventSink {
 
   /** Never throws and never waits. */
   record(observed: ObservedEvent): void {
-    if (this.#ending.signal.aborted) return;
+    if (this.#isStopping) return;
     const correlation = this.#correlation.correlate(observed, this.#loop.elapsed());
     if (correlation.type === "dropped") {
       this.#results.add(1, { result: "filtered" });
@@ -113,17 +117,28 @@ export class EventRecorder implements EventSink {
     else this.#begin(key, observed, message);
   }
 
-  /** Resolves when the signal is aborted and no write is in flight. Queued Events are dropped. */
+  /**
+   * Resolves when the signal is aborted and no write is in flight. Queued Events are written first; the ones that
+   * remain after `FLUSH_MS` are dropped.
+   */
   async run(signal: AbortSignal): Promise<void> {
     await untilAborted(signal);
-    this.#ending.abort(signal.reason);
-    for (const timer of this.#retries) timer.cancel();
+    this.#isStopping = true;
     this.#sweep?.cancel();
-    if (this.#writing > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
-      });
+    for (const [timer, series] of this.#retries) {
+      timer.cancel();
+      this.#enqueue(series);
     }
+    this.#retries.clear();
+    if (this.#writing === 0) return;
+    const limit = this.#loop.timer(this.#loop.now() + FLUSH_MS, "progress", () => {
+      this.#results.add(this.#queue.length, { result: "failed" });
+      this.#ending.abort(signal.reason);
+    });
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+    limit.cancel();
   }
 
   #begin(key: string, observed: ObservedEvent, message: string): void {
@@ -162,7 +177,7 @@ export class EventRecorder implements EventSink {
   }
 
   #sweepLater(): void {
-    if (this.#sweep !== undefined || this.#ending.signal.aborted) return;
+    if (this.#sweep !== undefined || this.#isStopping) return;
     this.#sweep = this.#loop.timer(this.#loop.now() + SERIES_QUIET_MS, "periodic", () => {
       this.#sweep = undefined;
       this.#endSeries(this.#loop.now());
@@ -276,17 +291,20 @@ export class EventRecorder implements EventSink {
 
   /** Retries a transient failure a few times; drops an Event that the server rejects. */
   #failed(series: Series, error: unknown): void {
+    const isRepeated = series.state === "seen while writing";
     series.tries++;
     series.state = "stored";
-    if (this.#ending.signal.aborted) return;
-    if (!isTransient(error) || series.tries >= TRIES_MAX || this.#retries.size >= QUEUE_MAX) {
-      series.tries = 0;
-      this.#results.add(1, { result: "failed" });
-      const { name, message } = series;
-      this.#log.debug("an event could not be written", { event: name, message, error });
+    const mayRetry = !this.#isStopping && series.tries < TRIES_MAX && this.#retries.size < QUEUE_MAX;
+    if (mayRetry && isTransient(error)) {
+      this.#retryLater(series);
       return;
     }
-    this.#retryLater(series);
+    series.tries = 0;
+    this.#results.add(1, { result: "failed" });
+    const { name, message } = series;
+    this.#log.debug("an event could not be written", { event: name, message, error });
+    // The failed write did not contain the repetition, so the repetition gets a write of its own.
+    if (isRepeated) this.#enqueue(series);
   }
 
   #retryLater(series: Series): void {
@@ -296,7 +314,7 @@ export class EventRecorder implements EventSink {
       this.#retries.delete(timer);
       this.#enqueue(series);
     });
-    this.#retries.add(timer);
+    this.#retries.set(timer, series);
   }
 }
 
