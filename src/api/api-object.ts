@@ -40,7 +40,7 @@ export type Manifest<T> = Unfinished<Omit<T, "apiVersion" | "kind" | "metadata">
 };
 
 /** Makes every member of an object optional, at any depth. List items may be incomplete, but not undefined. */
-type Unfinished<T> = T extends readonly (infer Item)[]
+export type Unfinished<T> = T extends readonly (infer Item)[]
   ? readonly Unfinished<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]?: Unfinished<T[Key]> | undefined }

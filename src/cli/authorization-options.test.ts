@@ -4,8 +4,7 @@ import { parseAuthorization } from "./authorization-options.ts";
 type Options = Readonly<Record<string, string>>;
 
 function parse(options: Options): unknown {
-  const args = { positionals: [], options } as unknown as Parameters<typeof parseAuthorization>[0];
-  return parseAuthorization(args, (name) => options[name]);
+  return parseAuthorization({ operands: {}, options }, (name) => options[name]);
 }
 
 describe("parseAuthorization", () => {

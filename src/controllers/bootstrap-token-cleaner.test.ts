@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Secret } from "../api/generated/types/core-v1.ts";
+import { incomplete } from "../api/object-fixture.ts";
 import { findExpiry } from "./bootstrap-token-cleaner.ts";
 
 const TIME = "2026-01-01T00:00:00Z";
@@ -12,5 +13,5 @@ test.each([
 ])("a token with expiration %j expires at %s", (text, expiry) => {
   const data = { expiration: Buffer.from(text).toString("base64") };
 
-  expect(findExpiry({ data } as unknown as Secret)).toBe(expiry);
+  expect(findExpiry(incomplete<Secret>({ data }))).toBe(expiry);
 });

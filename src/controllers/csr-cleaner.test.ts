@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { CertificateSigningRequest } from "../api/generated/types/certificates-v1.ts";
+import { incomplete } from "../api/object-fixture.ts";
 import { findRequestEnd } from "./csr-cleaner.ts";
 
 const TIME = "2026-01-01T00:00:00Z";
@@ -13,9 +14,12 @@ test.each([
   { state: "failed", types: ["Approved", "Failed"], certificate: "", hours: 1 },
 ])("a CertificateSigningRequest that is $state is kept for $hours h", ({ types, certificate, hours }) => {
   const conditions = types.map((type) => ({ type, lastUpdateTime: TIME }));
-  const request = { metadata: { creationTimestamp: TIME }, status: { conditions, certificate } };
+  const request = incomplete<CertificateSigningRequest>({
+    metadata: { creationTimestamp: TIME },
+    status: { conditions, certificate },
+  });
 
-  const end = findRequestEnd(request as unknown as CertificateSigningRequest);
+  const end = findRequestEnd(request);
 
   expect(end).toBe(Date.parse(TIME) + hours * HOUR);
 });

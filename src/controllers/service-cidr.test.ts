@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { IPAddress, ServiceCIDR } from "../api/generated/types/networking-v1.ts";
+import { incomplete } from "../api/object-fixture.ts";
 import { isNeeded } from "./service-cidr.ts";
 
 const TIME = "2026-01-01T00:00:00Z";
@@ -30,7 +31,7 @@ describe("a deleted ServiceCIDR is needed", () => {
     },
   ])("$when", ({ others, address: name, expected }) => {
     const labels = { "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" };
-    const address = { metadata: { name, labels } } as unknown as IPAddress;
+    const address = incomplete<IPAddress>({ metadata: { name, labels } });
 
     expect(isNeeded(leaving, [leaving, ...others], [address])).toBe(expected);
   });

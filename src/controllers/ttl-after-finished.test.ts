@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Job } from "../api/generated/types/batch-v1.ts";
+import { incomplete } from "../api/object-fixture.ts";
 import { findDueTime } from "./ttl-after-finished.ts";
 
 const TIME = "2026-01-01T00:00:00Z";
@@ -13,7 +14,11 @@ test.each([
   { ttl: undefined, type: "Complete", status: "True", due: undefined },
 ])("a job with ttl $ttl that is $type=$status is deleted at $due", ({ ttl, type, status, due }) => {
   const conditions = [{ type, status, lastTransitionTime: TIME }];
-  const job = { metadata: {}, spec: { ttlSecondsAfterFinished: ttl }, status: { conditions } };
+  const job = incomplete<Job>({
+    metadata: {},
+    spec: { ttlSecondsAfterFinished: ttl },
+    status: { conditions },
+  });
 
-  expect(findDueTime(job as unknown as Job)).toBe(due);
+  expect(findDueTime(job)).toBe(due);
 });

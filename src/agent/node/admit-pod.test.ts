@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../api/api-object.ts";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { findRejection } from "./admit-pod.ts";
 import { AllocatedResources } from "./allocated-resources.ts";
 
-const NODE = {
+const NODE = incomplete<Node>({
   metadata: { name: "node-1", labels: { "kubernetes.io/os": "linux" } },
   spec: { taints: [{ key: "secret", value: "x", effect: "NoExecute" }] },
   status: {
     allocatable: { cpu: "4", memory: "8Gi", pods: "10", "example.com/known": "1" },
     nodeInfo: { operatingSystem: "linux" },
   },
-} as unknown as Node;
+});
 
 interface PodChange {
   readonly labels?: Readonly<Record<string, string>>;

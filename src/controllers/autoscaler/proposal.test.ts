@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
 import type { MetricSpec, MetricTarget } from "../../api/generated/types/autoscaling-v2.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import type { MetricReading } from "./pod-metric.ts";
 import { propose } from "./proposal.ts";
 
 const NOW = Date.parse("2026-01-01T01:00:00Z");
 const READY = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
-const PODS = ["a", "b"].map(
-  (name) =>
-    ({
-      metadata: { name },
-      spec: {
-        containers: [{ name: "app", resources: { requests: { cpu: "100m", memory: "64Mi" } } }],
-      },
-      status: { phase: "Running", startTime: "2026-01-01T00:00:00Z", conditions: [READY] },
-    }) as unknown as Pod,
+const PODS = ["a", "b"].map((name) =>
+  incomplete<Pod>({
+    metadata: { name },
+    spec: {
+      containers: [{ name: "app", resources: { requests: { cpu: "100m", memory: "64Mi" } } }],
+    },
+    status: { phase: "Running", startTime: "2026-01-01T00:00:00Z", conditions: [READY] },
+  }),
 );
 const SIZING = {
   currentReplicas: 2,

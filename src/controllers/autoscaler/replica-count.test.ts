@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { PodStatus } from "../../api/generated/types/core-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import type { PodMetrics } from "./pod-metric.ts";
 import { countForAverage, countForShare, countForUtilization, countForValue } from "./replica-count.ts";
 
@@ -8,7 +10,7 @@ const TOLERANCES = { down: 0.1, up: 0.1 };
 const CPU_50 = { resource: "cpu", container: "", utilization: 50 };
 
 interface PodOptions {
-  readonly phase?: string;
+  readonly phase?: PodStatus["phase"];
   readonly ready?: boolean;
   readonly startedSecondsAgo?: number;
   readonly changedSecondsAgo?: number;
@@ -21,7 +23,7 @@ const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOStr
 function pod(name: string, options: PodOptions = {}): Pod {
   const { phase = "Running", ready = true, startedSecondsAgo = 3600, request = "100m" } = options;
   const { changedSecondsAgo = startedSecondsAgo - 10, deleted = false } = options;
-  return {
+  return incomplete<Pod>({
     metadata: { name, ...(deleted && { deletionTimestamp: ago(1) }) },
     spec: { containers: [{ name: "app", resources: { requests: { cpu: request } } }] },
     status: {
@@ -31,7 +33,7 @@ function pod(name: string, options: PodOptions = {}): Pod {
         { type: "Ready", status: ready ? "True" : "False", lastTransitionTime: ago(changedSecondsAgo) },
       ],
     },
-  } as unknown as Pod;
+  });
 }
 
 function metrics(values: Readonly<Record<string, number>>): PodMetrics {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeviceTaint, ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
+import { apiInteger } from "../../api/values/plain-number.ts";
 import { findEvictionAt, isUsing } from "./device-eviction-plan.ts";
 
 const T0 = Date.parse("2026-01-01T00:00:00Z");
@@ -9,17 +11,14 @@ const BROKEN: DeviceTaint = { key: "broken", effect: "NoExecute", timeAdded: "20
 function evictionAt(
   taints: readonly DeviceTaint[],
   tolerations: readonly object[] = [],
-  {
-    older = [],
-    generation = 2,
-  }: { readonly older?: readonly DeviceTaint[]; generation?: number | bigint } = {},
+  { older = [], generation = 2 }: { readonly older?: readonly DeviceTaint[]; generation?: number } = {},
 ): number | undefined {
   const results = [{ request: "r", driver: "d", pool: "p", device: "x", tolerations }];
-  const claim = { status: { allocation: { devices: { results } } } } as unknown as ResourceClaim;
-  const slice = (at: number | bigint, given: readonly DeviceTaint[]): ResourceSlice =>
-    ({
+  const claim = incomplete<ResourceClaim>({ status: { allocation: { devices: { results } } } });
+  const slice = (at: number, given: readonly DeviceTaint[]): ResourceSlice =>
+    incomplete<ResourceSlice>({
       spec: { pool: { generation: at }, devices: [{ name: "x", taints: given }] },
-    }) as unknown as ResourceSlice;
+    });
   return findEvictionAt(claim, () => [slice(generation, taints), slice(1, older)]);
 }
 
@@ -61,8 +60,8 @@ describe("pods with a tainted device", () => {
 
   test("are judged by the newest generation of the pool", () => {
     expect(evictionAt([], [], { older: [BROKEN] })).toBeUndefined();
-    expect(evictionAt([], [], { older: [BROKEN], generation: 2n ** 60n })).toBeUndefined();
-    expect(evictionAt([BROKEN], [], { generation: 2n ** 60n })).toBe(T0);
+    expect(evictionAt([], [], { older: [BROKEN], generation: apiInteger(2n ** 60n) })).toBeUndefined();
+    expect(evictionAt([BROKEN], [], { generation: apiInteger(2n ** 60n) })).toBe(T0);
   });
 });
 
@@ -76,7 +75,7 @@ describe("a pod", () => {
     const reservedFor = [{ resource: "pods", name: "web", uid: "p1" }];
     return isUsing(
       { metadata: { name: "web", uid: "p1" }, spec: { nodeName: "n", ...spec }, status } as Pod,
-      { status: { reservedFor }, ...claim } as unknown as ResourceClaim,
+      incomplete<ResourceClaim>({ status: { reservedFor }, ...claim }),
     );
   };
 

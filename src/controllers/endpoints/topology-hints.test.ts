@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Node, Service } from "../../api/generated/types/core-v1.ts";
 import type { Endpoint, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import type { EndpointGroup } from "./plan-slices.ts";
 import { isOverloaded, planHintedSlices, wantsHints, zoneShares } from "./topology-hints.ts";
 
@@ -9,7 +10,7 @@ const READY = [{ type: "Ready", status: "True" }];
 function node(zone: string | undefined, cpu: string, change: object = {}): Node {
   const labels = zone === undefined ? {} : { "topology.kubernetes.io/zone": zone };
   const status = { allocatable: { cpu }, conditions: READY };
-  return { metadata: { name: "n", labels }, spec: {}, status, ...change } as unknown as Node;
+  return incomplete<Node>({ metadata: { name: "n", labels }, spec: {}, status, ...change });
 }
 
 /** One endpoint per letter, which is its zone. */
@@ -28,7 +29,7 @@ function group(zones: string): EndpointGroup {
 
 function slice(zones: string, hints: string): EndpointSlice {
   const all = { addressType: "IPv4", ports: [], endpoints: endpoints(zones, hints) };
-  return { ...all, metadata: { name: "s" } } as unknown as EndpointSlice;
+  return incomplete<EndpointSlice>({ ...all, metadata: { name: "s" } });
 }
 
 function hintText(all: readonly Endpoint[] | undefined): string {
@@ -124,5 +125,5 @@ test.each([
     false,
   ],
 ])("the annotations %j ask for hints: %j", (annotations, wanted) => {
-  expect(wantsHints({ metadata: { name: "web", annotations } } as unknown as Service)).toBe(wanted);
+  expect(wantsHints(incomplete<Service>({ metadata: { name: "web", annotations } }))).toBe(wanted);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Pod, Service } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { TriggerTimes } from "./trigger-times.ts";
 
 const SERVICE = {
@@ -11,7 +12,7 @@ function pods(seconds: Readonly<Record<string, number>>): readonly Pod[] {
   return Object.entries(seconds).map(([name, second]) => {
     const lastTransitionTime = `2026-01-01T00:00:0${second}Z`;
     const status = { conditions: [{ type: "Ready", lastTransitionTime }] };
-    return { metadata: { name }, status } as unknown as Pod;
+    return incomplete<Pod>({ metadata: { name }, status });
   });
 }
 

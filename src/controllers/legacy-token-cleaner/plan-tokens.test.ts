@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { planTokens } from "./plan-tokens.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -20,7 +21,7 @@ interface Case {
 
 function actionOf(given: Case): string | undefined {
   const { since = "2024-01-01", labels = {}, secrets = [{ name: "t" }], uid = "u1", volumes = [] } = given;
-  const secret = {
+  const secret = incomplete<Secret>({
     type: given.type ?? "kubernetes.io/service-account-token",
     metadata: {
       name: "t",
@@ -33,14 +34,14 @@ function actionOf(given: Case): string | undefined {
         "kubernetes.io/service-account.uid": uid,
       },
     },
-  } as unknown as Secret;
+  });
   const account = { metadata: { name: "robot", uid: "u1" }, secrets } as ServiceAccount;
-  const pod = { metadata: { name: "p", namespace: "a" }, spec: { containers: [], volumes } };
+  const pod = incomplete<Pod>({ metadata: { name: "p", namespace: "a" }, spec: { containers: [], volumes } });
   const [planned] = planTokens({
     now: given.now ?? NOW,
     since,
     secrets: [secret],
-    pods: [pod as unknown as Pod],
+    pods: [pod],
     findAccount: (namespace, name) => (`${namespace}/${name}` === "a/robot" ? account : undefined),
   });
   return planned?.action;

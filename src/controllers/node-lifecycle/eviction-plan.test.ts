@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Pod, Taint, Toleration } from "../../api/generated/types/core-v1.ts";
+import { apiInteger } from "../../api/values/plain-number.ts";
 import { findEvictionAt } from "./eviction-plan.ts";
 
 const SEEN = Date.parse("2026-01-01T00:01:00Z");
@@ -35,9 +36,9 @@ describe("a pod on a node with a NoExecute taint", () => {
   });
 
   test("stays with a toleration beyond the safe integers", () => {
-    const patience = 2n ** 63n - 1n;
+    const patience = apiInteger(2n ** 63n - 1n);
 
-    expect(findEvictionAt(pod([tolerating(patience as unknown as number)]), [TAINT], SEEN)).toBeGreaterThan(
+    expect(findEvictionAt(pod([tolerating(patience)]), [TAINT], SEEN)).toBeGreaterThan(
       Number.MAX_SAFE_INTEGER,
     );
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Node } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { zoneHealth } from "./zone-health.ts";
 
 describe("the health of a zone", () => {
@@ -62,6 +63,6 @@ function node(zone: string, status: string): Node {
     kind: "Node",
     metadata: { name: "node", uid: "1", resourceVersion: "1", creationTimestamp: "", labels },
     spec: {},
-    status: { conditions: [{ type: "Ready", status }] } as unknown as Node["status"],
+    status: incomplete<Node["status"]>({ conditions: [{ type: "Ready", status }] }),
   };
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { PodStatus } from "../../api/generated/types/core-v1.ts";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { missingNodes, planPodGc } from "./plan-pod-gc.ts";
 
 const DELETED = "2026-01-01T00:00:00Z";
@@ -55,18 +57,18 @@ interface PodFacts {
   readonly nodeName?: string;
   readonly deletionTimestamp?: string;
   readonly creationTimestamp?: string;
-  readonly phase?: string;
+  readonly phase?: PodStatus["phase"];
   readonly reason?: string;
 }
 
 function pod(name: string, { nodeName, phase = "Running", reason, ...metadata }: PodFacts): Pod {
-  return { metadata: { name, ...metadata }, spec: { nodeName }, status: { phase, reason } } as unknown as Pod;
+  return incomplete<Pod>({ metadata: { name, ...metadata }, spec: { nodeName }, status: { phase, reason } });
 }
 
 function node(ready: string, taints: readonly string[]): Node {
-  return {
+  return incomplete<Node>({
     metadata: {},
     spec: { taints: taints.map((key) => ({ key })) },
     status: { conditions: [{ type: "Ready", status: ready }] },
-  } as unknown as Node;
+  });
 }

@@ -10,6 +10,7 @@ import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { apiInteger } from "../../api/values/plain-number.ts";
 import { templateHash } from "../../resources/workloads/template-hash.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
@@ -93,7 +94,7 @@ export async function deleteRevisions(
 function nextRevision(newest: ControllerRevision | undefined): number {
   const next = newest === undefined ? 1n : BigInt(newest.revision) + 1n;
   if (next <= Number.MAX_SAFE_INTEGER) return Number(next);
-  return (next < REVISIONS_END ? next : REVISIONS_END) as unknown as number;
+  return apiInteger(next < REVISIONS_END ? next : REVISIONS_END);
 }
 
 /** Both may be bigints. */

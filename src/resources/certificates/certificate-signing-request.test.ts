@@ -169,7 +169,7 @@ describe("an approval", () => {
     const previous = probe.read({
       spec,
       status: { conditions: before },
-    }) as unknown as CertificateSigningRequest;
+    }) as Draft<CertificateSigningRequest>;
     const draft = probe.read({
       spec,
       status: { conditions, certificate: "AA==" },

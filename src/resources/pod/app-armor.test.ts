@@ -14,9 +14,7 @@ function annotated(profile: string, spec: Manifest = {}, container: Manifest = {
 }
 
 function profileIn(manifest: Manifest): unknown {
-  const { spec } = probe.created(manifest) as unknown as {
-    spec: { containers: { securityContext?: { appArmorProfile?: unknown } }[] };
-  };
+  const { spec } = probe.created(manifest) as Draft<Pod>;
   return spec.containers[0]?.securityContext?.appArmorProfile;
 }
 

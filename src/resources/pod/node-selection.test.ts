@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Node, NodeSelectorRequirement, Taint, Toleration } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { matchesNodeTerm, tolerates } from "./node-selection.ts";
 
-const node = { metadata: { name: "a", labels: { disk: "ssd", cores: "8" } } } as unknown as Node;
+const node = incomplete<Node>({ metadata: { name: "a", labels: { disk: "ssd", cores: "8" } } });
 
 describe("a requirement on a node", () => {
   test.each([

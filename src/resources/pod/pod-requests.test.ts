@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { hasGrantedResources, podRequests } from "./pod-requests.ts";
 
 type Requests = Readonly<Record<string, string>>;
@@ -60,7 +61,7 @@ describe("the requests of a pod", () => {
     const spec = { containers: [container({ cpu: "1", memory: "1Gi" })] };
     const isGranted = (requests: Requests, allocatedResources?: Requests): boolean => {
       const status = { containerStatuses: [{ name: "c", resources: { requests }, allocatedResources }] };
-      return hasGrantedResources({ spec, status } as unknown as Pod);
+      return hasGrantedResources(incomplete<Pod>({ spec, status }));
     };
 
     expect(isGranted({ memory: "1Gi", cpu: "1" }, { cpu: "1", memory: "1Gi" })).toBe(false);

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 import { isReady, isTerminal, podGraceSeconds } from "./pod-state.ts";
 import { pod } from "./pod.ts";
 
 const probe = new KindProbe(pod);
 const build = (spec: Manifest, status: Manifest = {}): Pod =>
-  probe.read({ spec: { containers: [], ...spec }, status }) as unknown as Pod;
+  probe.read({ spec: { containers: [], ...spec }, status }) as Draft<Pod>;
 
 describe("the grace period of a deletion", () => {
   test.each<[string, Pod, number | undefined, number]>([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FieldErrors, fieldErrorText } from "../../api/errors/field-error.ts";
 import type { Binding, Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import {
@@ -79,12 +80,12 @@ describe("ephemeral containers", () => {
 
 describe("a binding", () => {
   const binding = (target: Binding["target"]): Binding =>
-    ({
+    incomplete<Binding>({
       apiVersion: "v1",
       kind: "Binding",
       metadata: { name: "it", annotations: { a: "b" } },
       target,
-    }) as unknown as Binding;
+    });
 
   test("sets the node of the pod", () => {
     const draft = build();

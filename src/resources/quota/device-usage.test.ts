@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeviceClass, DeviceRequest, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { formatQuantity } from "../../api/values/quantity.ts";
 import { resourcesBehind, usageOf, type UsageFacts } from "./usage.ts";
 
@@ -18,7 +19,7 @@ const FACTS: UsageFacts = {
   findPod: (_, name) => {
     const asked = { cpu: "1", "example.com/gpu": "2", "deviceclass.resource.kubernetes.io/gpu": "1" };
     const containers = [{ name: "main", resources: { requests: asked } }];
-    return { metadata: { name, uid: "1" }, spec: { containers }, status: {} } as unknown as Pod;
+    return incomplete<Pod>({ metadata: { name, uid: "1" }, spec: { containers }, status: {} });
   },
 };
 

@@ -15,7 +15,7 @@ function resolved(
 ): { readonly spec: Service["spec"]; readonly problems: readonly string[] } {
   const errors = new FieldErrors();
   const draft = probe.created({ spec }) as Draft<Service>;
-  const previous = before === undefined ? undefined : (probe.created({ spec: before }) as unknown as Service);
+  const previous = before === undefined ? undefined : (probe.created({ spec: before }) as Draft<Service>);
   resolveIpFamilies(draft, { cluster, previous, errors });
   return { spec: draft.spec, problems: errors.found.map(fieldErrorText) };
 }

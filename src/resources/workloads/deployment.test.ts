@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Deployment } from "../../api/generated/types/apps-v1.ts";
 import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 import type { KindRules } from "../rules/kind-rules.ts";
 import { deployment } from "./deployment.ts";
 
@@ -14,7 +15,7 @@ const template = (more: Manifest = {}): Manifest => ({
 const withSpec = (more: Manifest = {}): Manifest => ({
   spec: { selector: { matchLabels: { app: "web" } }, template: template(), ...more },
 });
-const build = (manifest: Manifest): Deployment => probe.created(manifest) as unknown as Deployment;
+const build = (manifest: Manifest): Deployment => probe.created(manifest) as Draft<Deployment>;
 
 describe("a Deployment", () => {
   test("has a rolling update of 25% by default", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ConfigMap, Secret } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { silentLog } from "../../base/log/log.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { createMetrics } from "../../base/metrics/prom-metrics.ts";
@@ -169,7 +170,7 @@ describe("a set of caches", () => {
   test("keeps the projected part and the identity of an object", async () => {
     const { loop, caches, run } = start();
     const cache = caches.use(ConfigMap, {
-      project: ({ data }) => ({ data: { kept: data?.["kept"] ?? "" } }) as unknown as ConfigMap,
+      project: ({ data }) => incomplete<ConfigMap>({ data: { kept: data?.["kept"] ?? "" } }),
     });
     const failing = caches.use(ConfigMap, {
       project: () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
 import { Deployment } from "../../api/generated/types/apps-v1.ts";
 import type { ManagedFieldsEntry } from "../../api/generated/types/meta-v1.ts";
+import { apiInteger } from "../../api/values/plain-number.ts";
 import { silentLog } from "../../base/log/log.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { createMetrics } from "../../base/metrics/prom-metrics.ts";
@@ -125,7 +126,7 @@ describe("HotLoopGuard", () => {
 
   test.each([
     ["small", 1],
-    ["beyond 2^53", (2n ** 60n) as unknown as number],
+    ["beyond 2^53", apiInteger(2n ** 60n)],
   ])("a field that two writers set back and forth is reported with both of them, %s", (_name, number) => {
     const world = bench();
     const theirs = [{ manager: "theirs", operation: "Update", fieldsV1: { "f:spec": { "f:replicas": {} } } }];

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
@@ -45,9 +46,9 @@ function makePod(name: string, { app, cpu, isApart, isTogether, maxSkew }: PodSp
   const required = (topologyKey: string) => ({
     requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector }],
   });
-  const spread = { topologyKey: ZONE, whenUnsatisfiable: "DoNotSchedule", labelSelector };
+  const spread = { topologyKey: ZONE, whenUnsatisfiable: "DoNotSchedule", labelSelector } as const;
   return podInfo(
-    {
+    incomplete<Pod>({
       metadata: { name, namespace: "default", uid: name, labels: { app } },
       spec: {
         containers: [{ name: "main", resources: { requests: { cpu: String(cpu) } } }],
@@ -58,18 +59,18 @@ function makePod(name: string, { app, cpu, isApart, isTogether, maxSkew }: PodSp
         ...(maxSkew === undefined ? {} : { topologySpreadConstraints: [{ ...spread, maxSkew }] }),
       },
       status: {},
-    } as unknown as Pod,
+    }),
     shapes,
   );
 }
 
 function makeNode(name: string, zone: string | undefined): Node {
   const labels = { [HOST]: name, ...(zone === undefined ? {} : { [ZONE]: zone }) };
-  return {
+  return incomplete<Node>({
     metadata: { name, labels },
     spec: {},
     status: { allocatable: { cpu: "6", pods: "5" } },
-  } as unknown as Node;
+  });
 }
 
 interface Case {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import type { PluginContext, PluginFactory } from "../framework/plugin.ts";
 import { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
@@ -12,8 +13,8 @@ type Requests = Readonly<Record<string, string>>;
 
 function pod(name: string, requests: Requests): PodInfo {
   const spec = { containers: [{ name: "main", image: "app:1", resources: { requests } }] };
-  const object = { metadata: { name, namespace: "default", uid: name }, spec, status: {} };
-  return podInfo(object as unknown as Pod, new PodShapes());
+  const object = incomplete<Pod>({ metadata: { name, namespace: "default", uid: name }, spec, status: {} });
+  return podInfo(object, new PodShapes());
 }
 
 function scoreOf(
@@ -26,11 +27,13 @@ function scoreOf(
 ): number | undefined {
   const snapshot = new ClusterSnapshot();
   const allocatable = { cpu: "4", memory: "10000", pods: "110" };
-  const node = snapshot.addNode({
-    metadata: { name: "a" },
-    spec: {},
-    status: { allocatable, images },
-  } as unknown as Node);
+  const node = snapshot.addNode(
+    incomplete<Node>({
+      metadata: { name: "a" },
+      spec: {},
+      status: { allocatable, images },
+    }),
+  );
   snapshot.addPod(pod("there", used), "a");
   const plugin = factory({ snapshot } as PluginContext);
   return plugin.score?.({ pod: pod("incoming", requests) }, [node])?.score(node);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
 import { PodShapes } from "../snapshot/pod-shape.ts";
 import { compileConstraints } from "./spread-constraint.ts";
@@ -7,18 +8,18 @@ import { compileConstraints } from "./spread-constraint.ts";
 const constraint = {
   maxSkew: 1,
   topologyKey: "zone",
-  whenUnsatisfiable: "DoNotSchedule",
+  whenUnsatisfiable: "DoNotSchedule" as const,
   labelSelector: { matchLabels: { app: "web" } },
   matchLabelKeys: ["revision"],
 };
 
 function pod(labels: Readonly<Record<string, string>>, metadata: object = {}): PodInfo {
-  const object = {
+  const object = incomplete<Pod>({
     metadata: { name: "web", namespace: "default", uid: "1", labels, ...metadata },
     spec: { containers: [], topologySpreadConstraints: [constraint] },
     status: {},
-  };
-  return podInfo(object as unknown as Pod, new PodShapes());
+  });
+  return podInfo(object, new PodShapes());
 }
 
 const counts = (counter: PodInfo, other: PodInfo): boolean =>

@@ -1,23 +1,24 @@
 import { expect, test } from "vitest";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { suitableVolumes } from "./volume-match.ts";
 
 const OLD_CLASS = "volume.beta.kubernetes.io/storage-class";
 
 function claim(spec: object = {}, metadata: object = {}): PersistentVolumeClaim {
-  return {
+  return incomplete<PersistentVolumeClaim>({
     metadata: { namespace: "default", name: "data", uid: "u", ...metadata },
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec },
     status: {},
-  } as unknown as PersistentVolumeClaim;
+  });
 }
 
 function volume(name: string, spec: object = {}, metadata: object = {}): PersistentVolume {
-  return {
+  return incomplete<PersistentVolume>({
     metadata: { name, ...metadata },
     spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], ...spec },
     status: { phase: "Available" },
-  } as unknown as PersistentVolume;
+  });
 }
 
 const RESERVED = { claimRef: { namespace: "default", name: "data", uid: "" } };

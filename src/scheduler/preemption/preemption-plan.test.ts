@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { makeProfile } from "../framework/fixture.ts";
 import { Nominations } from "../framework/nominations.ts";
@@ -35,7 +36,7 @@ const shapes = new PodShapes();
 function makePod(name: string, { cpu, priority, isApart }: PodSpec): PodInfo {
   const term = { topologyKey: "host", labelSelector: { matchLabels: { app: "x" } } };
   const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
-  const object = {
+  const object = incomplete<Pod>({
     metadata: { name, namespace: "default", uid: name, labels: isApart ? { app: "x" } : {} },
     spec: {
       priority,
@@ -43,8 +44,8 @@ function makePod(name: string, { cpu, priority, isApart }: PodSpec): PodInfo {
       ...(isApart ? { affinity } : {}),
     },
     status: {},
-  };
-  return podInfo(object as unknown as Pod, shapes);
+  });
+  return podInfo(object, shapes);
 }
 
 function build(nodes: readonly (readonly PodSpec[])[]): ClusterSnapshot {
@@ -52,7 +53,7 @@ function build(nodes: readonly (readonly PodSpec[])[]): ClusterSnapshot {
   for (const [n, specs] of nodes.entries()) {
     const name = `node-${String(n)}`;
     const status = { allocatable: { cpu: String(CPU), pods: "10" } };
-    snapshot.addNode({ metadata: { name, labels: { host: name } }, spec: {}, status } as unknown as Node);
+    snapshot.addNode(incomplete<Node>({ metadata: { name, labels: { host: name } }, spec: {}, status }));
     // Nodes may be overcommitted: another scheduler may have placed pods there.
     for (const [i, spec] of specs.entries()) snapshot.addPod(makePod(`${name}-${String(i)}`, spec), name);
   }

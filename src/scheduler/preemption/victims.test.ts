@@ -1,17 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import { type Candidate, leastHarmful, splitByBudgets } from "./victims.ts";
 
 function victim(priority: number, startTime = "2026-01-01T00:00:00Z"): PodInfo {
-  return {
+  return incomplete<PodInfo>({
     priority,
     name: "x",
     namespace: "default",
     labels: { app: "x" },
     pod: { status: { startTime } },
-  } as unknown as PodInfo;
+  });
 }
 
 function candidate(name: string, victims: readonly PodInfo[], violations = 0): Candidate {
@@ -50,11 +51,11 @@ describe("the chosen node", () => {
 });
 
 test("a budget allows the first pods of the list and protects the rest", () => {
-  const budget = {
+  const budget = incomplete<PodDisruptionBudget>({
     metadata: { namespace: "default", name: "b" },
     spec: { selector: { matchLabels: { app: "x" } } },
     status: { disruptionsAllowed: 1 },
-  } as unknown as PodDisruptionBudget;
+  });
 
   const { violating, free } = splitByBudgets([victim(3), victim(2), victim(1)], [budget]);
 
@@ -63,11 +64,11 @@ test("a budget allows the first pods of the list and protects the rest", () => {
 });
 
 test("no budget protects a pod without labels", () => {
-  const budget = {
+  const budget = incomplete<PodDisruptionBudget>({
     metadata: { namespace: "default", name: "b" },
     spec: { selector: { matchExpressions: [{ key: "app", operator: "DoesNotExist" }] } },
     status: { disruptionsAllowed: 0 },
-  } as unknown as PodDisruptionBudget;
+  });
   const unlabelled = { ...victim(1), labels: undefined };
   const labelled = { ...victim(2), labels: { tier: "x" } };
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Node } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import { NodeInfo } from "./node-info.ts";
 import { interleaveZones } from "./node-order.ts";
 
@@ -7,7 +8,7 @@ test("zones take turns, and an exhausted zone is skipped", () => {
   const zones = ["1", "1", "1", "2", "3", "3"];
   const nodes = zones.map((zone, n) => {
     const metadata = { name: `${zone}-${String(n)}`, labels: { "topology.kubernetes.io/zone": zone } };
-    return new NodeInfo({ metadata, spec: {}, status: {} } as unknown as Node, n);
+    return new NodeInfo(incomplete<Node>({ metadata, spec: {}, status: {} }), n);
   });
 
   const names = interleaveZones(nodes).map(({ name }) => name);

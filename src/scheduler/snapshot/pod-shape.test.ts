@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Toleration } from "../../api/generated/types/core-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../api/object-fixture.ts";
+import { apiInteger } from "../../api/values/plain-number.ts";
 import { PodShapes } from "./pod-shape.ts";
 
 interface Granted {
@@ -10,7 +13,7 @@ interface Granted {
 
 /** Running pod of one template. */
 function pod(name: string, { cpu, startedAt, isInfeasible = false }: Granted): Pod {
-  return {
+  return incomplete<Pod>({
     metadata: { name, namespace: "default", uid: name },
     spec: { containers: [{ name: "web", image: "nginx:1.25", resources: { requests: { cpu: "1" } } }] },
     status: {
@@ -24,7 +27,7 @@ function pod(name: string, { cpu, startedAt, isInfeasible = false }: Granted): P
         },
       ],
     },
-  } as unknown as Pod;
+  });
 }
 
 describe("the shape of a pod", () => {
@@ -38,8 +41,8 @@ describe("the shape of a pod", () => {
 
   test("is found even with a number beyond 2^53", () => {
     const plain = pod("a", { cpu: "1", startedAt: "2026-01-01T00:00:00Z" });
-    const tolerations = [{ operator: "Exists", tolerationSeconds: 2n ** 63n - 1n }];
-    const patient = { ...plain, spec: { ...plain.spec, tolerations } } as unknown as Pod;
+    const tolerations: Toleration[] = [{ operator: "Exists", tolerationSeconds: apiInteger(2n ** 63n - 1n) }];
+    const patient = { ...plain, spec: { ...plain.spec, tolerations } };
 
     expect(new PodShapes().shapeOf(patient).requests).toEqual(new PodShapes().shapeOf(plain).requests);
   });

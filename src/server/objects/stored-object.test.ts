@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freezeJson } from "../../api/json/json-freeze.ts";
+import { incomplete } from "../../api/object-fixture.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry } from "../../store/store.ts";
 import { findKey } from "./json-offset.ts";
@@ -50,7 +51,7 @@ describe("StoredObject", () => {
     ["no metadata but a uid", { uid: "1" }],
     ["empty metadata", {}],
   ])("encodes a value of foreign origin with %s as JSON that it reads again", (_, metadata) => {
-    const value = { apiVersion: "v1", kind: "ConfigMap", metadata } as unknown as ApiObject;
+    const value = incomplete<ApiObject>({ apiVersion: "v1", kind: "ConfigMap", metadata });
     const encoded = encodeObject(value);
 
     expect(JSON.parse(encoded.bytes.toString())).toEqual(value);

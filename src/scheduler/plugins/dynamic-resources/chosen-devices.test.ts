@@ -1,14 +1,20 @@
 import { expect, test } from "vitest";
+import { incomplete } from "../../../api/object-fixture.ts";
 import { type Choice, ChosenDevices } from "./chosen-devices.ts";
 import type { PoolDevice } from "./device-pools.ts";
 
 function device(name: string): PoolDevice {
   const consumesCounters = [{ counterSet: "card", counters: { memory: { value: "2" } } }];
-  const found = { driver: "d", pool: "p", key: `d/p/${name}`, device: { name, consumesCounters } };
-  return found as unknown as PoolDevice;
+  return incomplete<PoolDevice>({
+    driver: "d",
+    pool: "p",
+    key: `d/p/${name}`,
+    device: { name, consumesCounters },
+  });
 }
 
-const choice = (of: PoolDevice): Choice => ({ device: of, consumed: new Map() }) as unknown as Choice;
+const choice = (of: PoolDevice): Choice => ({ ...CHOICE, device: of });
+const CHOICE = { claimIndex: 0, alternative: incomplete<Choice["alternative"]>({}), consumed: new Map() };
 const MEMORY = "d/p/card/memory";
 const UNIT = 1_000_000_000n;
 

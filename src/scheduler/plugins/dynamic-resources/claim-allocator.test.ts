@@ -11,6 +11,8 @@ import type {
   ResourceSlice,
   ResourceSliceSpec,
 } from "../../../api/generated/types/resource-v1.ts";
+import { incomplete } from "../../../api/object-fixture.ts";
+import { apiInteger } from "../../../api/values/plain-number.ts";
 import { ClaimAllocator } from "./claim-allocator.ts";
 import { readClaimRequests } from "./claim-requests.ts";
 import { DevicePools } from "./device-pools.ts";
@@ -102,7 +104,7 @@ function exactly(
 const cel = (expression: string) => ({ cel: { expression } });
 const one = claim({ requests: [exactly()] });
 const four = slice({ devices: devices(4) });
-const all = { allocationMode: "All", count: undefined } as unknown as Partial<ExactDeviceRequest>;
+const all = incomplete<Partial<ExactDeviceRequest>>({ allocationMode: "All", count: undefined });
 
 function using(device: string, change = {}): AllocationResult {
   return { devices: { results: [{ request: "r", driver: DRIVER, pool: "pool", device, ...change }] } };
@@ -254,7 +256,7 @@ describe("pools", () => {
   });
 
   test("count in their newest generation, even beyond 2^53", () => {
-    const large = (2n ** 60n) as unknown as number;
+    const large = apiInteger(2n ** 60n);
     const old = slice({ devices: devices(4), pool: pool(1, 1) }, "old");
     const fresh = slice({ devices: [{ name: "fresh" }], pool: pool(large, 1) }, "fresh");
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PodSpec } from "../../../api/generated/types/core-v1.ts";
 import type { DeviceClass } from "../../../api/generated/types/resource-v1.ts";
+import { incomplete } from "../../../api/object-fixture.ts";
 import { type ExtendedRequests, extendedRequests } from "./extended-requests.ts";
 
 const GPU = "example.com/gpu";
@@ -11,8 +12,10 @@ function container(name: string, requests: Readonly<Record<string, string>>, res
 }
 
 function requestsOf(spec: object, names: readonly string[] = [GPU]): ExtendedRequests {
-  const classes = names.map((name) => [name, { metadata: { name: `class-of-${name.slice(-3)}` } }] as const);
-  return extendedRequests(spec as PodSpec, new Map(classes) as unknown as ReadonlyMap<string, DeviceClass>);
+  const classes = names.map(
+    (name) => [name, incomplete<DeviceClass>({ metadata: { name: `class-of-${name.slice(-3)}` } })] as const,
+  );
+  return extendedRequests(spec as PodSpec, new Map(classes));
 }
 
 function counts({ requests }: ExtendedRequests): Readonly<Record<string, number | undefined>> {

@@ -11,7 +11,7 @@ const PODS = "/api/v1/namespaces/default/pods";
 const ROBOT = "system:serviceaccount:default:robot";
 
 function uidOf(object: Seen): string {
-  return object["metadata"]?.["uid"] as unknown as string;
+  return (object["metadata"]?.["uid"] ?? "") as string;
 }
 
 async function startRobot(): Promise<{ server: AuthenticationFixture; token: string }> {

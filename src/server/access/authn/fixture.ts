@@ -161,7 +161,7 @@ export class AuthenticationFixture {
     const { body } = await this.send("POST", `/api/v1/namespaces/default/serviceaccounts/${name}/token`, {
       spec,
     });
-    return body["status"]?.["token"] as unknown as string;
+    return (body["status"]?.["token"] ?? "") as string;
   }
 
   #log(): Log {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ValidatingAdmissionPolicy } from "../../../api/generated/types/admissionregistration-v1.ts";
+import { incomplete } from "../../../api/object-fixture.ts";
 import { kinds } from "../../../resources/index.ts";
 import { Registry } from "../../objects/registry.ts";
 import { typeWarnings } from "./type-check.ts";
@@ -10,12 +11,12 @@ function warned(expression: string, spec: object = {}): readonly string[] {
   const rule = {
     apiGroups: ["apps"],
     apiVersions: ["v1"],
-    operations: ["*"],
+    operations: ["*" as const],
     resources: ["deployments", "daemonsets", "deployments/status"],
   };
-  const policy = {
+  const policy = incomplete<ValidatingAdmissionPolicy>({
     spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression }], ...spec },
-  } as unknown as ValidatingAdmissionPolicy;
+  });
   return typeWarnings(policy, registry).map(({ warning }) => warning);
 }
 

@@ -3,6 +3,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionStatus,
 } from "../../../api/generated/types/apiextensions-v1.ts";
+import { incomplete } from "../../../api/object-fixture.ts";
 import { plannedStatus, takenNames } from "./name-plan.ts";
 
 const NOW = "2026-11-15T12:00:00Z";
@@ -27,7 +28,7 @@ function definition(
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `widgets.${group}`, annotations } as unknown as CustomResourceDefinition["metadata"],
+    metadata: incomplete<CustomResourceDefinition["metadata"]>({ name: `widgets.${group}`, annotations }),
     spec: { group, scope: "Cluster", names, versions: [] },
     status,
   };

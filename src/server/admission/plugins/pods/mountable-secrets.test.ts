@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Pod, ServiceAccount } from "../../../../api/generated/types/core-v1.ts";
+import { incomplete } from "../../../../api/object-fixture.ts";
 import { hasMountableSecrets, mountableSecretProblem } from "./mountable-secrets.ts";
 
 function account(annotation?: string): ServiceAccount {
-  return {
+  return incomplete<ServiceAccount>({
     apiVersion: "v1",
     kind: "ServiceAccount",
     metadata: {
@@ -14,11 +15,11 @@ function account(annotation?: string): ServiceAccount {
     },
     secrets: [{ name: "known" }],
     imagePullSecrets: [{ name: "pull" }],
-  } as unknown as ServiceAccount;
+  });
 }
 
 function problem(spec: object): string | undefined {
-  return mountableSecretProblem({ spec: { containers: [], ...spec } } as unknown as Pod, account());
+  return mountableSecretProblem(incomplete<Pod>({ spec: { containers: [], ...spec } }), account());
 }
 
 const variable = (name: string): object => ({ name: "V", valueFrom: { secretKeyRef: { name, key: "k" } } });
