@@ -93,10 +93,12 @@ export class State implements View {
   }
 
   mark(prefix: string): Mark {
+    // To callers a mark is opaque: they compare and keep it.
     return this.#marked(prefix) as unknown as Mark;
   }
 
   changesSince(mark: Mark, prefix: string): MarkedChanges {
+    // Safe: marks come from `mark` alone.
     const { removed, added } = this.#marked(prefix).differences(mark as unknown as SortedMap<Entry>);
     return { removed, added };
   }

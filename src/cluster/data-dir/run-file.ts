@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { isJsonObject } from "../../api/json/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { findFile, replaceFile } from "../../server/pki/files.ts";
 import type { StoreOptions } from "../options.ts";
@@ -77,7 +77,7 @@ function parseRecord(text: string | undefined): RunRecord | undefined {
   if (!isJsonObject(value)) return undefined;
   const { pid, begun } = value;
   const isRecord = Number.isInteger(pid) && Number(pid) > 0 && typeof begun === "string";
-  return isRecord ? (value as unknown as RunRecord) : undefined;
+  return isRecord ? (value as JsonObject & RunRecord) : undefined;
 }
 
 function isThere(pid: number): boolean {

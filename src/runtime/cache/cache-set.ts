@@ -85,6 +85,7 @@ export class CacheSet {
     const known = this.#members.find((member) => member.text === text && member.project === anyProject);
     const member = known ?? this.#add({ ...scope, type }, text, anyProject);
     member.isUsed = true;
+    // Safe: the text of a member names the kind of its objects.
     return member.cache as unknown as Cache<T>;
   }
 

@@ -77,7 +77,7 @@ export class ControllerRun {
   #running: { readonly signal: AbortSignal; readonly end: (error?: unknown) => void } | undefined;
 
   constructor(controller: Controller, parts: ControllerParts) {
-    const definition = controller.definition as unknown as ControllerDefinition<ApiObject>;
+    const { definition } = controller;
     const { name, retry, concurrency = CONCURRENCY } = definition;
     const { loop, metrics, recorder } = parts;
     const log = parts.log.with({ controller: name });

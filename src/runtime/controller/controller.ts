@@ -171,10 +171,12 @@ export class TerminalError extends Error {
 
 /** A defined controller of any kind, for `ManagerOptions.controllers`. */
 export interface Controller {
-  readonly definition: ControllerDefinition<never>;
+  /** Its functions accept only objects of the kinds that the definition names. */
+  readonly definition: ControllerDefinition<ApiObject>;
 }
 
 /** Checks the types of a definition and makes a controller of it for a manager. */
 export function defineController<T extends ApiObject>(definition: ControllerDefinition<T>): Controller {
-  return { definition: definition as unknown as ControllerDefinition<never> };
+  // Safe: the manager passes only objects of the named kinds, whose types the definition has.
+  return { definition: definition as unknown as ControllerDefinition<ApiObject> };
 }

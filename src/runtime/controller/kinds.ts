@@ -66,6 +66,7 @@ export class KnownKinds {
   /** Throws for a kind that the definition does not name: its cache would never be filled. */
   cache<T extends ApiObject>(type: ResourceType<T>): Cache<T> {
     const cache = this.findCache(type);
+    // Safe: a cache of this id holds objects of this kind only.
     if (cache !== undefined) return cache as unknown as Cache<T>;
     throw new Error(
       `${this.#owner} reads ${kindId(type)}, which its definition names neither in for, owns, watches nor reads`,

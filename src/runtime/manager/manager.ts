@@ -2,7 +2,7 @@
  * Runs controllers and routines on shared caches. With leader election only one of several instances runs them at a
  * time. When `run` settles, everything it started has ended. Managers of one process share no state.
  */
-import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import type { ResourceType } from "../../api/api-object.ts";
 import { silentLog, type Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
@@ -14,7 +14,7 @@ import type { Client } from "../../client/client.ts";
 import type { Transport } from "../../client/transport.ts";
 import { CacheSet } from "../cache/cache-set.ts";
 import { ControllerRun } from "../controller/controller-run.ts";
-import type { Controller, ControllerDefinition } from "../controller/controller.ts";
+import type { Controller } from "../controller/controller.ts";
 import { KnownKinds, kindsOf } from "../controller/kinds.ts";
 import type { PassRecord } from "../controller/pass-result.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
@@ -207,7 +207,7 @@ class RuntimeManager implements Manager {
   }
 
   #controllerMember(controller: Controller): Member {
-    const definition = controller.definition as unknown as ControllerDefinition<ApiObject>;
+    const { definition } = controller;
     const { name, indexes = [] } = definition;
     const kinds = this.#kindsOf(`the controller ${name}`, kindsOf(definition));
     kinds.addIndexes(indexes);

@@ -1,4 +1,5 @@
 /** Profile with all plugins and empty caches, for tests. */
+import { incomplete } from "../../api/object-fixture.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheView } from "../../runtime/cache/cache-view.ts";
@@ -9,7 +10,7 @@ import { Nominations } from "./nominations.ts";
 import { PLUGIN_NAMES } from "./plugin.ts";
 import { Profile } from "./profile.ts";
 
-const NOTHING = { find: () => undefined, list: () => [], indexed: () => [] } as unknown as CacheView<never>;
+const NOTHING = incomplete<CacheView<never>>({ find: () => undefined, list: () => [], indexed: () => [] });
 
 export function makeProfile(snapshot: ClusterSnapshot, nominations = new Nominations()): Profile {
   const loop = new VirtualLoop({ seed: 1 });
@@ -17,7 +18,7 @@ export function makeProfile(snapshot: ClusterSnapshot, nominations = new Nominat
     snapshot,
     loop,
     cache: (() => NOTHING) as CacheReader,
-    client: undefined as unknown as Client,
+    client: incomplete<Client>({}),
     event: () => undefined,
     write: <T>(send: () => Promise<T>) => send(),
     onVolumeChange: () => () => undefined,

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
+import { incomplete } from "../../../api/object-fixture.ts";
+import type { CacheView } from "../../../runtime/cache/cache-view.ts";
 import type { CacheReader } from "../../../runtime/controller/controller.ts";
 import { ClaimLedger } from "./claim-ledger.ts";
 
@@ -9,11 +11,11 @@ let ledger: ClaimLedger;
 
 beforeEach(() => {
   claims = [];
-  const reader = {
+  const reader = incomplete<CacheView<ResourceClaim>>({
     list: () => claims,
     find: ({ name }: { readonly name: string }) => claims.find(({ metadata }) => metadata.name === name),
-  };
-  ledger = new ClaimLedger((() => reader) as unknown as CacheReader);
+  });
+  ledger = new ClaimLedger((() => reader) as CacheReader);
 });
 
 function claim(name: string, resourceVersion: string, allocation?: AllocationResult): ResourceClaim {

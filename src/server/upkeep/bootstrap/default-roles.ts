@@ -5,9 +5,7 @@
 import type {
   AggregationRule,
   ClusterRole,
-  ClusterRoleBinding,
   PolicyRule,
-  Role,
   RoleBinding,
   Subject,
 } from "../../../api/generated/types/rbac-v1.ts";
@@ -157,7 +155,7 @@ function correctedMetadata(
 
 function missingSubjects(
   live: DefaultRole,
-  { subjects = [] }: RoleBinding | ClusterRoleBinding,
+  { subjects = [] }: Pick<RoleBinding, "subjects">,
 ): { readonly subjects: readonly Subject[] } | undefined {
   const own = "roleRef" in live ? (live.subjects ?? []) : [];
   const missing = subjects.filter((subject) => !own.some((each) => isSameSubject(each, subject)));
@@ -173,14 +171,17 @@ function isSameSubject(left: Subject, right: Subject): boolean {
   );
 }
 
+/** Members of roles that name permissions. */
+type RoleRules = Pick<ClusterRole, "aggregationRule" | "rules">;
+
 interface RoleContent {
   readonly rules?: readonly PolicyRule[];
   readonly aggregationRule?: AggregationRule;
 }
 
 /** An aggregated role's rules belong to the aggregation. Only its selectors are compared. */
-function missingRules(live: DefaultRole, wanted: Role | ClusterRole): RoleContent | undefined {
-  const own = live as Role | ClusterRole;
+function missingRules(live: DefaultRole, wanted: RoleRules): RoleContent | undefined {
+  const own = live as RoleRules;
   const gathered = "aggregationRule" in wanted ? wanted.aggregationRule : undefined;
   if (gathered !== undefined) return missingSelectors(own, gathered);
   if (jsonEqual(own.rules, wanted.rules)) return undefined;
@@ -190,7 +191,7 @@ function missingRules(live: DefaultRole, wanted: Role | ClusterRole): RoleConten
 }
 
 function missingSelectors(
-  live: Role | ClusterRole,
+  live: RoleRules,
   { clusterRoleSelectors: wanted = [] }: AggregationRule,
 ): RoleContent | undefined {
   const own = ("aggregationRule" in live ? live.aggregationRule?.clusterRoleSelectors : undefined) ?? [];

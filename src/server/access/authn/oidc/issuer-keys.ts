@@ -126,7 +126,7 @@ export class IssuerKeys {
         throw new IssuerError(`the issuer's metadata names the issuer ${JSON.stringify(issuer)}`);
       if (typeof uri !== "string") throw new IssuerError("the issuer's metadata has no jwks_uri");
       const set = await this.#read(uri);
-      const find = jose().createLocalJWKSet(set as unknown as Jose.JSONWebKeySet);
+      const find = jose().createLocalJWKSet(set as JsonObject & Jose.JSONWebKeySet);
       this.#keys = { find, fetchedAt: this.#parts.loop.elapsed() };
     } catch (error) {
       if (!isExpected(error)) throw error;

@@ -11,13 +11,18 @@ import type {
   RoleBinding,
 } from "../../../../api/generated/types/rbac-v1.ts";
 import { OWN_ROLES } from "./own-roles.ts";
+import type { Unstored } from "./unstored.ts";
 
-export type DefaultRole = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
+export type DefaultRole =
+  | Unstored<Role>
+  | Unstored<ClusterRole>
+  | Unstored<RoleBinding>
+  | Unstored<ClusterRoleBinding>;
 
 /** An aggregated role has no rules in the facts. */
 type Fact =
-  | Exclude<DefaultRole, ClusterRole>
-  | (Omit<ClusterRole, "rules"> & { readonly rules: ClusterRole["rules"] | null });
+  | Exclude<DefaultRole, Unstored<ClusterRole>>
+  | (Omit<Unstored<ClusterRole>, "rules"> & { readonly rules: ClusterRole["rules"] | null });
 
 let upstream: readonly DefaultRole[] | undefined;
 

@@ -10,6 +10,7 @@ import type {
   RoleBinding,
   Subject,
 } from "../../../../api/generated/types/rbac-v1.ts";
+import type { Unstored } from "./unstored.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 const VERSION = `${GROUP}/v1` as const;
@@ -62,7 +63,12 @@ const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
 
 const NODES_USER: Subject = { apiGroup: GROUP, kind: "User", name: "setpoint:simulated-nodes" };
 
-export const OWN_ROLES: readonly (Role | ClusterRole | RoleBinding | ClusterRoleBinding)[] = [
+export const OWN_ROLES: readonly (
+  | Unstored<Role>
+  | Unstored<ClusterRole>
+  | Unstored<RoleBinding>
+  | Unstored<ClusterRoleBinding>
+)[] = [
   ...granted("setpoint:simulated-nodes", SIMULATED_NODES, NODES_USER),
   ...grantedIn("kube-system", { name: "setpoint:simulated-nodes", rules: NODES_LEASE, subject: NODES_USER }),
   ...Object.entries(CONTROLLERS).flatMap(([name, rules]) =>
@@ -79,8 +85,8 @@ function granted(
   name: string,
   rules: readonly PolicyRule[],
   subject: Subject,
-): readonly [ClusterRole, ClusterRoleBinding] {
-  const metadata = { ...METADATA, name } as unknown as ClusterRole["metadata"];
+): readonly [Unstored<ClusterRole>, Unstored<ClusterRoleBinding>] {
+  const metadata = { ...METADATA, name };
   const roleRef = { apiGroup: GROUP, kind: "ClusterRole", name };
   return [
     { apiVersion: VERSION, kind: "ClusterRole", metadata, rules },
@@ -95,8 +101,11 @@ interface Given {
 }
 
 /** A Role and its binding in one namespace. */
-function grantedIn(namespace: string, { name, rules, subject }: Given): readonly [Role, RoleBinding] {
-  const metadata = { ...METADATA, name, namespace } as unknown as Role["metadata"];
+function grantedIn(
+  namespace: string,
+  { name, rules, subject }: Given,
+): readonly [Unstored<Role>, Unstored<RoleBinding>] {
+  const metadata = { ...METADATA, name, namespace };
   const roleRef = { apiGroup: GROUP, kind: "Role", name };
   return [
     { apiVersion: VERSION, kind: "Role", metadata, rules },
