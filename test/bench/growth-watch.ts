@@ -35,27 +35,72 @@ export async function watchFigures(
       "/api/v1/pods?watch=true&labelSelector=slice%3D7&resourceVersion=0",
     ),
   ];
+  const rates = [...new Set(WATCHES.map(({ changesPerSecond }) => changesPerSecond))];
+  const writes = new Map<number, Figure>();
+  for (const rate of rates)
+    writes.set(rate, await writeFigure(context, cluster, { path, watchers: 0, changesPerSecond: rate }));
   const deliveries: Figure[] = [];
-  for (const { watchers, changesPerSecond } of WATCHES) {
-    const what = `watch delivery, ${String(watchers)} watchers, ${String(changesPerSecond)} writes/s`;
-    context.progress(`growth: ${what} beside ${sizeOf(cluster)} pods`);
-    const seconds = context.options.isQuick ? 2 : 5;
-    const { port, credentials, pid: serverPid } = cluster;
-    const rest = { port, path, watchers, changesPerSecond, seconds, objects: OBJECTS, serverPid };
-    const argument: WatchLoadArgument = { ...credentials, ...rest };
-    const found = (await context.child("watch-load", argument)) as WatchLoadFigures;
-    if (found.lost > 0) throw new Error(`${what}: ${String(found.lost)} events were lost`);
-    const { p50Ms, p99Ms, deliveriesPerSecond: perSecond, serverCpuMs, measured } = found;
-    deliveries.push({
-      what,
-      at: sizeOf(cluster),
-      cpuUs: (serverCpuMs / measured) * 1000,
-      perSecond,
-      p50Ms,
-      p99Ms,
-    });
+  for (const watch of WATCHES) {
+    const writeUs = writes.get(watch.changesPerSecond)?.cpuUs ?? 0;
+    deliveries.push(...(await deliveryFigures({ context, cluster, writeUs }, { path, ...watch })));
   }
-  return [...starts, ...deliveries];
+  return [...starts, ...writes.values(), ...deliveries];
+}
+
+interface Deliveries {
+  readonly path: string;
+  readonly watchers: number;
+  readonly changesPerSecond: number;
+}
+
+async function load(
+  context: SurveyContext,
+  cluster: GrowthCluster,
+  { path, watchers, changesPerSecond }: Deliveries,
+): Promise<WatchLoadFigures> {
+  context.progress(
+    `growth: ${String(changesPerSecond)} writes/s to ${String(watchers)} watchers beside ${sizeOf(cluster)} pods`,
+  );
+  const seconds = context.options.isQuick ? 2 : 4;
+  const { port, credentials, pid: serverPid } = cluster;
+  const rest = { port, path, watchers, changesPerSecond, seconds, objects: OBJECTS, serverPid };
+  const argument: WatchLoadArgument = { ...credentials, ...rest };
+  return (await context.child("watch-load", argument)) as WatchLoadFigures;
+}
+
+async function writeFigure(
+  context: SurveyContext,
+  cluster: GrowthCluster,
+  deliveries: Deliveries,
+): Promise<Figure> {
+  const { serverCpuMs, changes } = await load(context, cluster, deliveries);
+  const what = `write without a watcher, ${String(deliveries.changesPerSecond)} writes/s`;
+  return { what, at: sizeOf(cluster), cpuUs: (serverCpuMs / changes) * 1000 };
+}
+
+interface Setting {
+  readonly context: SurveyContext;
+  readonly cluster: GrowthCluster;
+  /** CPU of the server for the same write without a watcher. */
+  readonly writeUs: number;
+}
+
+/** A delivery costs as much as the server needs beyond the writes. */
+async function deliveryFigures(
+  { context, cluster, writeUs }: Setting,
+  deliveries: Deliveries,
+): Promise<readonly Figure[]> {
+  const { watchers, changesPerSecond } = deliveries;
+  const what = `watch delivery, ${String(watchers)} watchers, ${String(changesPerSecond)} writes/s`;
+  const found = await load(context, cluster, deliveries);
+  if (found.lost > 0) throw new Error(`${what}: ${String(found.lost)} events were lost`);
+  const { p50Ms, p99Ms, deliveriesPerSecond: perSecond, serverCpuMs, measured, changes } = found;
+  const at = sizeOf(cluster);
+  const withWriteUs = (serverCpuMs / measured) * 1000;
+  return [
+    { what, at, cpuUs: withWriteUs - (writeUs * changes) / measured, perSecond, p50Ms, p99Ms },
+    { what: `${what}, with its share of the write`, at, cpuUs: withWriteUs },
+  ];
 }
 
 /** From the request until the first bytes of the answer, one watch after another, each on a connection that is open. */

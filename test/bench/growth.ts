@@ -34,9 +34,7 @@ export const growth: Survey = {
   async run(context) {
     if (!hasWrk())
       context.progress(`growth: the load comes from Node.js; for one that disturbs less, ${WRK_HINT}`);
-    const figures: Figure[] = [];
-    for (const pods of sizesOf(context)) figures.push(...(await figuresAt(context, pods)));
-    return figures;
+    for (const pods of sizesOf(context)) await measureAt(context, pods);
   },
 };
 
@@ -52,17 +50,15 @@ function sizesOf(context: SurveyContext): readonly number[] {
   });
 }
 
-async function figuresAt(context: SurveyContext, pods: number): Promise<readonly Figure[]> {
+async function measureAt(context: SurveyContext, pods: number): Promise<void> {
   const cluster = await startGrowthCluster(context, pods);
   try {
     await sleep(SETTLE_MS);
-    return [
-      ...memoryFigures(cluster),
-      ...(await readFigures(context, cluster)),
-      ...(await watchFigures(context, cluster)),
-      ...(await writeFigures(context, cluster)),
-      ...longStepFigures(cluster),
-    ];
+    context.add(memoryFigures(cluster));
+    context.add(await readFigures(context, cluster));
+    context.add(await watchFigures(context, cluster));
+    context.add(await writeFigures(context, cluster));
+    context.add(longStepFigures(cluster));
   } finally {
     await cluster.stop();
   }

@@ -30,7 +30,7 @@ import { storePut } from "./store-put.ts";
 import { storeSize } from "./store-size.ts";
 import { storeWatch } from "./store-watch.ts";
 import { surveyText } from "./survey.ts";
-import type { Survey, SurveyOptions } from "./survey.ts";
+import type { Figure, Survey, SurveyOptions } from "./survey.ts";
 import { watchLoadChild } from "./watch-load.ts";
 import { workloads } from "./workloads.ts";
 
@@ -160,7 +160,16 @@ async function printRows(context: BenchContext, only: string | undefined): Promi
 }
 
 async function printSurvey(context: BenchContext, survey: Survey): Promise<void> {
-  const figures = await survey.run({ ...context, options: surveyOptions() });
+  const figures: Figure[] = [];
+  const add = (found: readonly Figure[]): void => void figures.push(...found);
+  try {
+    await survey.run({ ...context, options: surveyOptions(), add });
+  } finally {
+    printFigures(figures);
+  }
+}
+
+function printFigures(figures: readonly Figure[]): void {
   if (values.json === true) return printJson(figures);
   printMachine();
   process.stdout.write(`${surveyText(figures)}\n`);

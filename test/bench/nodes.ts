@@ -24,6 +24,8 @@ const GET_EVERY_MS = 20;
 const SHOWN_ACTORS = 8;
 
 interface Run {
+  /** The size, as the table shows it. */
+  readonly at: string;
   readonly cluster: ClusterProcess;
   readonly client: Client;
   readonly nodes: number;
@@ -38,23 +40,21 @@ export const nodes: Survey = {
     const dataDir = context.folder();
     const cluster = await startClusterProcess(dataDir, { store: "file", nodes: count });
     const connection = await connect({ file: join(dataDir, "kubeconfig") });
-    const run = { cluster, client: connection.client, nodes: count, context };
+    const run = { at, cluster, client: connection.client, nodes: count, context };
     try {
-      const filled = await fillFigures(run);
+      context.add(await fillFigures(run));
       await connection.close();
       context.progress("nodes: kill -9 and restart");
       await cluster.kill();
-      return [...filled, ...(await restartFigures(dataDir, count))].map((figure) => ({ ...figure, at }));
+      context.add(await restartFigures({ at, dataDir, nodes: count }));
     } finally {
       await cluster.stop();
     }
   },
 };
 
-type Found = Omit<Figure, "at">;
-
-async function fillFigures(run: Run): Promise<readonly Found[]> {
-  const { cluster, nodes: count, context } = run;
+async function fillFigures(run: Run): Promise<readonly Figure[]> {
+  const { at, cluster, nodes: count, context } = run;
   const readyNodes = await timeUntil(
     run,
     { name: "nodes ready", goal: count, withinMs: NODES_READY_MS },
@@ -75,30 +75,38 @@ async function fillFigures(run: Run): Promise<readonly Found[]> {
   const times = await reading;
   context.progress("nodes: all pods are available");
   return [
-    { what: "all nodes Ready", value: seconds(readyNodes) },
-    { what: "all pods available", value: seconds(readyPods) },
-    { what: "one pod from its Deployment to available", cpuUs, perSecond: goal / (readyPods / 1000) },
-    { what: "memory of the process", value: `${whole(cluster.memoryMb())} MB` },
+    { at, what: "all nodes Ready", value: seconds(readyNodes) },
+    { at, what: "all pods available", value: seconds(readyPods) },
+    { at, what: "one pod from its Deployment to available", cpuUs, perSecond: goal / (readyPods / 1000) },
+    { at, what: "memory of the process", value: `${whole(cluster.memoryMb())} MB` },
     {
+      at,
       what: "GET of a Node meanwhile, one each 20 ms",
       p50Ms: percentile(times, 0.5),
       p99Ms: percentile(times, 0.99),
       maxMs: percentile(times, 1),
     },
-    ...longestSteps(cluster),
+    ...longestSteps(run),
   ];
 }
 
-function longestSteps(cluster: ClusterProcess): readonly Found[] {
+function longestSteps({ at, cluster }: Run): readonly Figure[] {
   return longStepsIn(cluster.log())
     .slice(0, SHOWN_ACTORS)
     .map(({ actor, count, longestMs }) => ({
+      at,
       what: `longest step of ${actor}`,
       value: `${String(longestMs)} ms, ${String(count)} above 50 ms`,
     }));
 }
 
-async function restartFigures(dataDir: string, count: number): Promise<readonly Found[]> {
+interface Restart {
+  readonly at: string;
+  readonly dataDir: string;
+  readonly nodes: number;
+}
+
+async function restartFigures({ at, dataDir, nodes: count }: Restart): Promise<readonly Figure[]> {
   const again = await startClusterProcess(dataDir, { store: "file", nodes: count });
   try {
     // The process reports that it is ready once /readyz says so; asked here as a client does.
@@ -106,8 +114,8 @@ async function restartFigures(dataDir: string, count: number): Promise<readonly 
     while ((await codeOf(again, "/readyz")) !== 200) await sleep(10);
     const readyMs = again.readyMs + performance.now() - startedAt;
     return [
-      { what: "kill -9, then /readyz", value: seconds(readyMs) },
-      { what: "memory at /readyz after the restart", value: `${whole(again.memoryMb())} MB` },
+      { at, what: "kill -9, then /readyz", value: seconds(readyMs) },
+      { at, what: "memory at /readyz after the restart", value: `${whole(again.memoryMb())} MB` },
     ];
   } finally {
     await again.stop();

@@ -18,11 +18,13 @@ export interface Figure {
 
 export interface Survey {
   readonly name: string;
-  run(context: SurveyContext): Promise<readonly Figure[]>;
+  run(context: SurveyContext): Promise<void>;
 }
 
 export interface SurveyContext extends BenchContext {
   readonly options: SurveyOptions;
+  /** Figures are shown even when a later measurement fails. */
+  add(figures: readonly Figure[]): void;
 }
 
 export interface SurveyOptions {

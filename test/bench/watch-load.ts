@@ -28,6 +28,8 @@ export interface WatchLoadFigures {
   /** Share of one core that the client uses. */
   readonly clientShare: number;
   readonly measured: number;
+  /** Number of measured changes. */
+  readonly changes: number;
   /** CPU time of `serverPid` until the measured changes were delivered; 0 without one. */
   readonly serverCpuMs: number;
 }
@@ -177,9 +179,11 @@ export async function watchLoadChild(argument: WatchLoadArgument): Promise<Watch
   await write(argument, tally, WARM_UP_MS);
   await delivered(argument, tally);
   tally.measureFromNow();
+  const warmUpChanges = tally.dueAt.length;
   const [cpu, startedAt, serverCpuBefore] = [process.cpuUsage(), performance.now(), serverCpu()];
   await write(argument, tally, argument.seconds * 1000);
   const { measured } = tally;
+  const changes = tally.dueAt.length - warmUpChanges;
   const used = process.cpuUsage(cpu);
   const ms = performance.now() - startedAt;
   await delivered(argument, tally);
@@ -192,6 +196,7 @@ export async function watchLoadChild(argument: WatchLoadArgument): Promise<Watch
     lost: tally.dueAt.length * argument.watchers - tally.deliveries,
     clientShare: (used.user + used.system) / 1000 / ms,
     measured: tally.measured,
+    changes,
     serverCpuMs,
   };
 }
