@@ -54,7 +54,7 @@ export const nodes: Survey = {
 };
 
 async function fillFigures(run: Run): Promise<readonly Figure[]> {
-  const { at, cluster, nodes: count, context } = run;
+  const { at, cluster, nodes: count } = run;
   const readyNodes = await timeUntil(
     run,
     { name: "nodes ready", goal: count, withinMs: NODES_READY_MS },

@@ -98,8 +98,11 @@ class Tally {
   saw(n: number): void {
     this.deliveries += 1;
     if (n < this.#measuredFrom) return;
+    const dueAt = this.dueAt[n];
+    if (dueAt === undefined) throw new Error(`a watcher saw change ${String(n)}, which was not made yet`);
     this.measured += 1;
-    const tenths = Math.round((performance.now() - (this.dueAt[n] ?? 0)) * 10);
+    // Timers of Node.js may fire a millisecond early: then the change is seen before it was due.
+    const tenths = Math.max(0, Math.round((performance.now() - dueAt) * 10));
     const bucket = Math.min(tenths, BUCKETS - 1);
     this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
   }
