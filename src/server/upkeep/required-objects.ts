@@ -1,9 +1,9 @@
 /** A chore maintains objects that the server requires. It compares the current state with the wanted one and ignores past events. */
 import type { JsonObject } from "../../api/json/json-object.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { BootStep } from "./boot-steps.ts";
-import type { Mould } from "./object-template.ts";
 
 export interface RequiredObjects {
   readonly name: string;
@@ -25,13 +25,8 @@ export interface RequiredObject {
   readonly name: string;
   /** Whether another client owns the object. The server maintains it only while it exists. */
   readonly isGuest?: boolean;
-  /** Manifest to create a missing object with. It omits the name and namespace. */
+  /** Manifest to create a missing object with. It may omit the kind, name and namespace. */
   manifest(): JsonObject;
-  /**
-   * Template with the bytes that a create of `manifest` would store. It speeds up the start for kinds with many objects.
-   * A test compares the two.
-   */
-  readonly born?: Mould;
   /** Returns the live object with the fields that the server requires. Other fields stay as they are. */
   corrected?(live: ApiObject): JsonObject;
   /** Same for the status. */
@@ -43,6 +38,27 @@ export interface RequiredObject {
   isOthers?(live: ApiObject): boolean;
   /** Whether the live object cannot be updated to the wanted one. It is then deleted and created again. */
   isReplaced?(live: ApiObject): boolean;
+}
+
+/** The manifest with its kind, name and namespace. */
+export function completeManifest(required: RequiredObject): JsonObject {
+  const { resource, namespace, name } = required;
+  const { apiVersion, facts } = resource;
+  const manifest = required.manifest();
+  const place = namespace === "" ? { name } : { name, namespace };
+  const metadata = { ...(manifest["metadata"] as JsonObject | undefined), ...place };
+  return { ...manifest, apiVersion, kind: facts.kind, metadata };
+}
+
+/** The required form of the object; `undefined` if the object already has it. A terminating object is recreated once it is gone. */
+export function correctionOf(
+  required: RequiredObject,
+  live: ApiObject,
+  subresource: "" | "status",
+): JsonObject | undefined {
+  if (live.metadata.deletionTimestamp !== undefined) return undefined;
+  const wanted = subresource === "" ? required.corrected?.(live) : required.correctedStatus?.(live);
+  return wanted === undefined || jsonEqual(wanted, live) ? undefined : wanted;
 }
 
 export interface Strays {

@@ -7,6 +7,7 @@ import { isStoreError } from "../../store/store-error.ts";
 import { MAX_CHANGES } from "../../store/store.ts";
 import type { Change } from "../../store/store.ts";
 import type { StoredResource } from "../objects/registry.ts";
+import { encodeObject } from "../objects/stored-object.ts";
 import { keyOf } from "../objects/versions.ts";
 import type { Call } from "../request/call.ts";
 import type { RequestVerb } from "../request/request-info.ts";
@@ -16,8 +17,8 @@ import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
 import type { VerbParts } from "../verbs/verb.ts";
-import { timeText } from "../write/system-metadata.ts";
-import type { Mould } from "./object-template.ts";
+import { newRequiredObject } from "./new-required-object.ts";
+import type { RequiredObject } from "./required-objects.ts";
 
 /** Field manager of the server's writes. */
 const USER_AGENT = "kube-apiserver";
@@ -49,13 +50,16 @@ export class ServerWriter {
     return this.#verbParts.store.accepted.get(keyOf(resource, namespace, name)) !== undefined;
   }
 
-  /** Creates all objects in as few transactions as possible. Rejects with `AlreadyExists` if another server has created one. */
-  async createAll(places: readonly Bearer[]): Promise<void> {
-    const { store, loop, journal, author } = this.#verbParts;
-    const random = loop.random("uids");
-    const time = timeText(loop.now());
-    const changes = places.map(({ resource, namespace, name, born }): Change => {
-      const encoded = (born ?? fail(name)).cast({ uid: random.uuid(), time });
+  /**
+   * Creates all objects with their status in as few transactions as possible, without admission. Rejects with `AlreadyExists` if
+   * another server has created one.
+   */
+  async createAll(objects: readonly RequiredObject[]): Promise<void> {
+    const { store, loop, journal, author, versions } = this.#verbParts;
+    const changes = objects.map((required): Change => {
+      const { resource, namespace, name } = required;
+      const object = newRequiredObject(required, this.#verbParts);
+      const encoded = encodeObject(versions.stored(object, resource));
       return { type: "put", key: keyOf(resource, namespace, name), value: encoded.bytes, slot: encoded };
     });
     for (let at = 0; at < changes.length; at += MAX_CHANGES) {
@@ -76,14 +80,6 @@ export class ServerWriter {
   async remove(place: Place): Promise<void> {
     await remove(callFor({ ...place, verb: "delete" }), this.#verbParts);
   }
-}
-
-interface Bearer extends Place {
-  readonly born?: Mould;
-}
-
-function fail(name: string): never {
-  throw new Error(`how ${name} is stored is not known`);
 }
 
 function refuse(error: unknown, [first = ""]: readonly string[]): never {

@@ -1,10 +1,9 @@
 /**
  * Maintains the objects that clients and controllers expect of an API server. They exist before the first request, and come back when
- * deleted or changed. All writes go through the verbs that clients use. A start that finds everything in place writes nothing.
+ * deleted or changed. Many missing objects are created together. All other writes go through the verbs that clients use. A start
+ * that finds everything in place writes nothing.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
-import type { JsonObject } from "../../api/json/json-object.ts";
-import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
@@ -17,6 +16,7 @@ import { keyOf, prefixOf } from "../objects/versions.ts";
 import type { VerbParts } from "../verbs/verb.ts";
 import type { BootStep } from "./boot-steps.ts";
 import type { PeriodicTask } from "./periodic-task.ts";
+import { completeManifest, correctionOf } from "./required-objects.ts";
 import type { RequiredObjects, RequiredObject, Strays } from "./required-objects.ts";
 import { runPeriodicTask } from "./run-periodic-task.ts";
 import { ServerWriter } from "./server-writer.ts";
@@ -25,14 +25,12 @@ import { ServerWriter } from "./server-writer.ts";
 const DEBOUNCE = { ms: 100, kind: "progress" } as const;
 const BACKOFF = { baseMs: 200, maxMs: 30_000 };
 /** Fewer missing objects are created one by one. */
-const BORN_MIN = 16;
+const TOGETHER_MIN = 8;
 /** Attempts to put a chore in place before the server gives up starting. */
 const FIRST_TRIES = 5;
 
 /** At the start a server claims objects that servers share. */
 type Phase = "start" | "later";
-
-type Subresource = "" | "status";
 
 export interface Duties {
   /** In the order of the start: later chores rely on earlier ones. */
@@ -146,8 +144,8 @@ export class Upkeep {
 
   async #tidy({ objects, strays }: RequiredObjects, phase: Phase): Promise<void> {
     const astray = objects.filter((object) => !this.#isInPlace(object, phase));
-    const born = await this.#bear(astray);
-    const others = astray.filter((object) => !born.has(object));
+    const created = await this.#createMany(astray);
+    const others = astray.filter((object) => !created.has(object));
     await Promise.all(others.map((object) => this.#put(object, phase)));
     if (strays !== undefined) await this.#clear(strays);
   }
@@ -177,10 +175,10 @@ export class Upkeep {
     }
   }
 
-  /** Creates many missing objects in as few transactions as possible. Returns the created ones. */
-  async #bear(objects: readonly RequiredObject[]): Promise<ReadonlySet<RequiredObject>> {
-    const missing = objects.filter((kept) => kept.born !== undefined && !this.#writer.exists(kept));
-    if (missing.length < BORN_MIN) return new Set();
+  /** Creates the missing objects together, if they are many. Returns the created ones. */
+  async #createMany(objects: readonly RequiredObject[]): Promise<ReadonlySet<RequiredObject>> {
+    const missing = objects.filter((kept) => kept.isGuest !== true && !this.#writer.exists(kept));
+    if (missing.length < TOGETHER_MIN) return new Set();
     await this.#writer.createAll(missing);
     return new Set(missing);
   }
@@ -188,25 +186,17 @@ export class Upkeep {
   async #put(kept: RequiredObject, phase: Phase): Promise<void> {
     const live = this.#writer.find(kept);
     if (live === undefined && kept.isGuest === true) return;
-    if (live === undefined) await this.#create(kept);
+    if (live === undefined) await this.#writer.create(kept, completeManifest(kept));
     else if (phase === "later" && kept.isOthers?.(live) === true) return;
     else if (kept.isReplaced?.(live) === true) {
       await this.#writer.remove(kept);
-      await this.#create(kept);
+      await this.#writer.create(kept, completeManifest(kept));
     }
     await this.#correct(kept, "");
     await this.#correct(kept, "status");
   }
 
-  async #create(kept: RequiredObject): Promise<void> {
-    const { resource, namespace, name } = kept;
-    const manifest = kept.manifest();
-    const metadata = { name, ...(namespace !== "" && { namespace }), ...(manifest.metadata as JsonObject) };
-    const { apiVersion, facts } = resource;
-    await this.#writer.create(kept, { apiVersion, kind: facts.kind, ...manifest, metadata });
-  }
-
-  async #correct(kept: RequiredObject, subresource: Subresource): Promise<void> {
+  async #correct(kept: RequiredObject, subresource: "" | "status"): Promise<void> {
     const live = this.#writer.find(kept);
     const wanted = live === undefined ? undefined : correctionOf(kept, live, subresource);
     if (wanted !== undefined) await this.#writer.update(kept, wanted, subresource);
@@ -239,17 +229,6 @@ export class Upkeep {
       close();
     }
   }
-}
-
-/** The required form of the object; `undefined` if the object already has it. A terminating object is recreated once it is gone. */
-function correctionOf(
-  kept: RequiredObject,
-  live: ApiObject,
-  subresource: Subresource,
-): JsonObject | undefined {
-  if (live.metadata.deletionTimestamp !== undefined) return undefined;
-  const wanted = subresource === "" ? kept.corrected?.(live) : kept.correctedStatus?.(live);
-  return wanted === undefined || jsonEqual(wanted, live) ? undefined : wanted;
 }
 
 function watchedKeys({ objects, strays, source, watched }: RequiredObjects): readonly string[] {

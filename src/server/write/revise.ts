@@ -54,11 +54,11 @@ interface WriteContext extends RuleContext {
   readonly pace?: Pace | undefined;
 }
 
-/** A new object that the server itself makes. Admission is skipped. */
+/** A new object that the server itself makes. Admission is skipped. `known` is the draft, if it is in normal form. */
 export function newObject(
   draft: Draft<ApiObject>,
   resource: StoredResource,
-  context: RuleContext & NewIdentity,
+  context: RuleContext & NewIdentity & Pick<WriteContext, "known">,
 ): ApiObject {
   return validNew(withNewDefaults(draft, resource), resource, context);
 }

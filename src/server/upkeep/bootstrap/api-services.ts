@@ -5,14 +5,9 @@ import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Registry, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
-import { SERVER_AUTHOR } from "../../write/journal.ts";
 import { timeText } from "../../write/system-metadata.ts";
-import { Mould } from "../object-template.ts";
-import type { Birth } from "../object-template.ts";
 import type { RequiredObjects, RequiredObject } from "../required-objects.ts";
 
-const API_VERSION = "apiregistration.k8s.io/v1";
-/** Keys in the order in which they are stored. */
 const AVAILABLE = {
   message: "Local APIServices are always available",
   reason: "Local",
@@ -66,7 +61,6 @@ function kept(
       namespace: "",
       name,
       manifest: () => ({ metadata: { labels: LABELS }, spec }),
-      born: Mould.of(groupVersion, (birth) => bornService(name, spec, birth)),
       corrected: (live) => {
         if (isTakenOver(live)) return { ...live };
         const labels = { ...live.metadata.labels, [LABEL]: ON_START };
@@ -75,26 +69,6 @@ function kept(
       correctedStatus: (live) => (isTakenOver(live) ? { ...live } : available(live, timeText(loop.now()))),
     },
   ];
-}
-
-function bornService(name: string, spec: object, { uid, time }: Birth): ApiObject {
-  const owned = Object.keys(spec).map((key) => [`f:${key}`, {}]);
-  const fieldsV1 = {
-    "f:metadata": { "f:labels": { ".": {}, [`f:${LABEL}`]: {} } },
-    "f:spec": Object.fromEntries(owned) as JsonObject,
-  };
-  const { manager } = SERVER_AUTHOR;
-  const entry = {
-    apiVersion: API_VERSION,
-    fieldsType: "FieldsV1",
-    fieldsV1,
-    manager,
-    operation: "Update",
-    time,
-  };
-  const metadata = { creationTimestamp: time, labels: LABELS, managedFields: [entry], name, uid };
-  const status = { conditions: [{ lastTransitionTime: time, ...AVAILABLE }] };
-  return { apiVersion: API_VERSION, kind: "APIService", metadata, spec, status } as unknown as ApiObject;
 }
 
 function available(live: ApiObject, now: string): JsonObject {

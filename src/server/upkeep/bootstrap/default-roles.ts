@@ -19,9 +19,6 @@ import { findShortfall } from "../../access/authz/rbac/rule-cover.ts";
 import type { Registry, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import { SERVER_AUTHOR } from "../../write/journal.ts";
-import { Mould } from "../object-template.ts";
-import type { Birth } from "../object-template.ts";
 import type { RequiredObjects, RequiredObject } from "../required-objects.ts";
 
 const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
@@ -59,8 +56,7 @@ function kept(wanted: DefaultRole, resource: StoredResource): RequiredObject {
     resource,
     namespace,
     name,
-    manifest: () => manifestOf(wanted),
-    born: Mould.of(wanted, (birth) => bornRole(wanted, birth)),
+    manifest: () => wanted as unknown as JsonObject,
     corrected: (live) => {
       if (inOrder.has(live) || live.metadata.annotations?.[AUTO_UPDATE] === "false")
         return live as unknown as JsonObject;
@@ -70,57 +66,6 @@ function kept(wanted: DefaultRole, resource: StoredResource): RequiredObject {
     },
     isReplaced: (live) => isOfOtherRole(live as DefaultRole, wanted),
   };
-}
-
-function manifestOf(wanted: DefaultRole): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, ...rest } = wanted;
-  return rest as unknown as JsonObject;
-}
-
-/** Builds the stored form directly. The facts are in normal form, and managed fields list the fields of these kinds as a whole. */
-function bornRole(wanted: DefaultRole, { uid, time }: Birth): ApiObject {
-  const { annotations, labels, name, namespace } = wanted.metadata;
-  const { apiVersion } = wanted;
-  const { manager } = SERVER_AUTHOR;
-  const owned = (values: object = {}): object => ({
-    ".": {},
-    ...Object.fromEntries(Object.keys(values).map((key) => [`f:${key}`, {}])),
-  });
-  const { aggregationRule, ...content } = contentOf(wanted);
-  const gathered = aggregationRule === undefined ? {} : { aggregationRule };
-  const fieldsV1 = {
-    ...(aggregationRule !== undefined && { "f:aggregationRule": { ".": {}, "f:clusterRoleSelectors": {} } }),
-    "f:metadata": { "f:annotations": owned(annotations), "f:labels": owned(labels) },
-    ...Object.fromEntries(
-      Object.entries(content).flatMap(([key, value]) => (hasContent(value) ? [[`f:${key}`, {}]] : [])),
-    ),
-  };
-  const entry = { apiVersion, fieldsType: "FieldsV1", fieldsV1, manager, operation: "Update", time };
-  const metadata = {
-    annotations,
-    creationTimestamp: time,
-    labels,
-    managedFields: [entry],
-    name,
-    ...(namespace !== undefined && { namespace }),
-    uid,
-  };
-  return { ...gathered, apiVersion, kind: wanted.kind, metadata, ...content } as unknown as ApiObject;
-}
-
-function hasContent(value: unknown): boolean {
-  return !Array.isArray(value) || value.length > 0;
-}
-
-interface RoleMembers {
-  readonly aggregationRule?: AggregationRule;
-  readonly [member: string]: unknown;
-}
-
-/** All fields except apiVersion, kind and metadata. */
-function contentOf(wanted: DefaultRole): RoleMembers {
-  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...content } = wanted;
-  return content;
 }
 
 /** The role of a binding is immutable: the binding is deleted and created again. */

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { FlowSchema } from "../../../api/generated/types/flowcontrol-v1.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { encodeObject } from "../../objects/stored-object.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-flows.ts";
 import { listAt, ServerFixture, textAt } from "../fixture.ts";
-import { flowControl } from "./flow-control.ts";
 
 const FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1";
 const LEVELS = `${FLOWS}/prioritylevelconfigurations`;
@@ -27,12 +25,6 @@ function names(items: readonly { readonly metadata: { readonly name: string } }[
   return items.map(({ metadata }) => metadata.name).toSorted();
 }
 
-/** JSON of an object without identity and times. */
-function withoutMoment(object: unknown): string {
-  const isMoment = /^(?:uid|resourceVersion|time|creationTimestamp|lastTransitionTime)$/;
-  return JSON.stringify(object, (key, value: unknown) => (isMoment.test(key) ? undefined : value));
-}
-
 describe("the flow control of a new server", () => {
   test("a new server has kube-apiserver's flow control objects", async () => {
     const server = await ServerFixture.start();
@@ -50,28 +42,6 @@ describe("the flow control of a new server", () => {
       message:
         'This FlowSchema references the PriorityLevelConfiguration object named "catch-all" and it exists',
     });
-  });
-
-  test("flow control objects are stored as if each had been created and updated by itself", async () => {
-    const server = await ServerFixture.start();
-    const { store, registry, loop } = server.verbParts;
-    const [chore] = flowControl({ registry, store, loop });
-    const birth = { uid: "10000000-0000-0000-0000-000000000000", time: "2026-01-01T00:00:00Z" };
-    const born = chore?.objects.map((kept) => kept.born?.cast(birth).object as FlowSchema | undefined) ?? [];
-    const paths = born.map((object) => {
-      const resource = object?.kind === "FlowSchema" ? SCHEMAS : LEVELS;
-      return `${resource}/${object?.metadata.name ?? ""}`;
-    });
-    // Created one by one they are too few for the template path.
-    for (const path of paths) {
-      await server.send("DELETE", path);
-      await server.upkeep.settle();
-    }
-
-    const created = await Promise.all(paths.map(async (path) => (await server.send("GET", path)).body));
-
-    expect(born.length).toBeGreaterThan(20);
-    expect(created.map(withoutMoment)).toEqual(born.map(withoutMoment));
   });
 
   test.each([

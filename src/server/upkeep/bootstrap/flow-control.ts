@@ -23,10 +23,7 @@ import { keyOf, prefixOf } from "../../objects/versions.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-flows.ts";
 import type { DefaultFlowObject } from "../../stages/fairness/default-flows.ts";
 import { timeText } from "../../write/system-metadata.ts";
-import { Mould } from "../object-template.ts";
 import type { RequiredObjects, RequiredObject, Strays } from "../required-objects.ts";
-import { bornFlow } from "./initial-flow.ts";
-import type { BornFlow } from "./initial-flow.ts";
 
 const GROUP = "flowcontrol.apiserver.k8s.io";
 const AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec";
@@ -44,13 +41,13 @@ export function flowControl(parts: Parts): readonly RequiredObjects[] {
   const levels = requireStored(parts.registry, GROUP, "prioritylevelconfigurations");
   const schemas = requireStored(parts.registry, GROUP, "flowschemas");
   return [
-    keepingChore({ ...parts, levels, schemas }),
     {
-      name: "priority levels of earlier servers",
+      name: "priority levels",
       boot: ["poststarthook/priority-and-fairness-config-producer"],
-      objects: [],
+      objects: DEFAULT_LEVELS.map((wanted) => kept(wanted, levels)),
       strays: straysOf(levels, DEFAULT_LEVELS),
     },
+    flowSchemas({ ...parts, levels, schemas }),
   ];
 }
 
@@ -59,21 +56,18 @@ interface FlowParts extends Parts {
   readonly schemas: StoredResource;
 }
 
-/** One chore for both kinds: the first start writes them together. */
-function keepingChore(parts: FlowParts): RequiredObjects {
+/** After the levels, because the status of a schema says whether its level exists. */
+function flowSchemas(parts: FlowParts): RequiredObjects {
   const { store, levels, schemas } = parts;
   const correctedStatus = (live: ApiObject): JsonObject => withCondition(live, parts);
-  const defaults: readonly RequiredObject[] = [
-    ...DEFAULT_LEVELS.map((wanted) => kept(wanted, levels, [])),
-    ...DEFAULT_SCHEMAS.map((wanted) => {
-      const condition = danglingCondition(wanted.spec.priorityLevelConfiguration.name, true);
-      return { ...kept(wanted, schemas, [condition as JsonObject]), correctedStatus };
-    }),
-  ];
+  const defaults = DEFAULT_SCHEMAS.map((wanted): RequiredObject => ({
+    ...kept(wanted, schemas),
+    correctedStatus,
+  }));
   const names = new Set(DEFAULT_SCHEMAS.map(({ name }) => name));
   const prefix = prefixOf(schemas, "");
   return {
-    name: "flow control",
+    name: "flow schemas",
     boot: ["poststarthook/priority-and-fairness-config-producer"],
     /** Includes existing schemas of users, for which only the status is maintained. */
     get objects(): readonly RequiredObject[] {
@@ -91,12 +85,7 @@ function keepingChore(parts: FlowParts): RequiredObjects {
   };
 }
 
-function kept(
-  wanted: DefaultFlowObject<FlowSpec>,
-  resource: StoredResource,
-  conditions: readonly JsonObject[],
-): RequiredObject {
-  const kind = resource.facts.kind as BornFlow["kind"];
+function kept(wanted: DefaultFlowObject<FlowSpec>, resource: StoredResource): RequiredObject {
   const annotations = { [AUTO_UPDATE]: "true" };
   const { name, isMandatory } = wanted;
   const spec = wanted.spec as unknown as JsonObject;
@@ -105,7 +94,6 @@ function kept(
     namespace: "",
     name,
     manifest: () => ({ metadata: { annotations }, spec }),
-    born: Mould.of(wanted, (birth) => bornFlow({ kind, name, annotations, spec, conditions }, birth)),
     corrected: (live) => {
       const isOurs = isMandatory || mayUpdate(live);
       const isSaid = findBoolean(live.metadata.annotations?.[AUTO_UPDATE]) === isOurs;
