@@ -7,7 +7,7 @@ import type { SortedMap } from "../base/collections/sorted-map.ts";
 import type { Entry, Slot, WatchEvent } from "./store.ts";
 
 /** Number of newest records whose replaced entries keep their slots: watchers that keep up read those. */
-const UNFOLDED_RECORDS = 2000;
+const UNRELEASED_RECORDS = 2000;
 
 export interface HistoryRecord {
   readonly revision: number;
@@ -38,8 +38,8 @@ export class GroupHistory {
   #records: HistoryRecord[] = [];
   /** Index of the oldest record. Earlier ones are dropped; the newest of them may still serve as the base of a map. */
   #start = 0;
-  /** Index of the oldest record whose replaced entries are not folded. */
-  #unfolded = 0;
+  /** Index of the oldest record whose replaced entries are not released. */
+  #unreleased = 0;
 
   constructor(key: string, pool: Pool, base: { readonly entries: SortedMap<Entry>; readonly floor: number }) {
     this.key = key;
@@ -67,7 +67,7 @@ export class GroupHistory {
   keep(entries: SortedMap<Entry>): void {
     const newest = this.#records.at(-1);
     if (newest !== undefined) newest.entries = entries;
-    this.#fold();
+    this.#releaseSlots();
   }
 
   dropOldest(): void {
@@ -117,7 +117,7 @@ export class GroupHistory {
     const copy = new GroupHistory(this.key, pool, { entries: this.#base, floor: this.floor });
     copy.#records = this.#records.slice();
     copy.#start = this.#start;
-    copy.#unfolded = this.#unfolded;
+    copy.#unreleased = this.#unreleased;
     copy.bytes = this.bytes;
     pool.bytes += this.bytes;
     pool.records += copy.length;
@@ -138,18 +138,18 @@ export class GroupHistory {
     this.#base = this.#records[kept]?.entries ?? this.#base;
     this.#records = this.#records.slice(kept + 1);
     this.#start -= kept + 1;
-    this.#unfolded = Math.max(0, this.#unfolded - kept - 1);
+    this.#unreleased = Math.max(0, this.#unreleased - kept - 1);
   }
 
-  #fold(): void {
-    for (const end = this.#records.length - UNFOLDED_RECORDS; this.#unfolded < end; this.#unfolded++) {
-      for (const { before } of this.#records[this.#unfolded]?.events ?? []) {
-        if (isSlot(before?.slot)) before.slot.fold();
+  #releaseSlots(): void {
+    for (const end = this.#records.length - UNRELEASED_RECORDS; this.#unreleased < end; this.#unreleased++) {
+      for (const { before } of this.#records[this.#unreleased]?.events ?? []) {
+        if (isSlot(before?.slot)) before.slot.release();
       }
     }
   }
 }
 
 function isSlot(slot: unknown): slot is Slot {
-  return typeof slot === "object" && slot !== null && "fold" in slot;
+  return typeof slot === "object" && slot !== null && "release" in slot;
 }

@@ -59,17 +59,17 @@ function expectStates(history: History, { states, floor, head }: Expected): void
   }
 }
 
-/** A slot that records whether `fold` was called. */
+/** A slot that records whether `release` was called. */
 class Told implements Slot {
-  isFolded = false;
+  isReleased = false;
 
-  fold(): void {
-    this.isFolded = true;
+  release(): void {
+    this.isReleased = true;
   }
 }
 
 describe("History", () => {
-  test("folds entries replaced long ago, but neither recently replaced nor live ones", () => {
+  test("releases entries replaced long ago, but neither recently replaced nor live ones", () => {
     const recorder = new Recorder();
     const slotted = (key: string): Told => {
       const slot = new Told();
@@ -86,7 +86,7 @@ describe("History", () => {
     const late = slotted(`${PODS}late`);
     recorder.put(`${PODS}late`, 0);
 
-    expect([live, old, late].map((slot) => slot.isFolded)).toEqual([false, true, false]);
+    expect([live, old, late].map((slot) => slot.isReleased)).toEqual([false, true, false]);
   });
 
   test("a group keeps its last 75 seconds however much another one writes", () => {

@@ -20,7 +20,7 @@ export interface Entry {
   /** Time at which the key expires (Loop.now); undefined for never, or when only etcd knows. */
   readonly expiresAt: number | undefined;
   /**
-   * Cache for the reader: decoded object, served bytes. The store ignores it, except that it calls `fold` of a `Slot`
+   * Cache for the reader: decoded object, served bytes. The store ignores it, except that it calls `release` of a `Slot`
    * when the entry becomes history.
    */
   slot: unknown;
@@ -29,7 +29,7 @@ export interface Entry {
 /** Slot value with a hook that frees memory. */
 export interface Slot {
   /** Called some time after the entry was replaced: drop data that can be rebuilt from its value. */
-  fold(): void;
+  release(): void;
 }
 
 /** A consistent state at one revision. Views share structure, so keeping one for a while is cheap. */

@@ -193,7 +193,7 @@ export class CustomKind {
     return (stored) => {
       const known = found.get(stored);
       if (known !== undefined) return known;
-      const object = stored.glimpse();
+      const object = stored.peek();
       const isSame =
         object.apiVersion === target.apiVersion && moved(this.#filled(object, target), target) === object;
       found.set(stored, isSame);

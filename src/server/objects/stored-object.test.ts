@@ -5,7 +5,8 @@ import { incomplete } from "../../api/object-fixture.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry } from "../../store/store.ts";
 import { findKey } from "./json-offset.ts";
-import { encodeForAnswer, encodeObject, StoredObject } from "./stored-object.ts";
+import { encodeForAnswer, encodeObject } from "./object-encoder.ts";
+import { StoredObject } from "./stored-object.ts";
 
 function entry(value: Buffer, slot: unknown): Entry {
   return {
@@ -78,14 +79,14 @@ describe("StoredObject", () => {
     );
   });
 
-  test("returns an equal object after fold", () => {
+  test("returns an equal object after release", () => {
     fc.assert(
       fc.property(object, (value) => {
         const encoded = encodeObject(value);
         const stored = StoredObject.of(entry(encoded.bytes, encoded));
         const before = { object: stored.object, json: stored.json.toString() };
 
-        stored.fold();
+        stored.release();
 
         expect(stored.isWrittenAs(encoded)).toBe(true);
         expect(stored.json.toString()).toBe(before.json);
@@ -188,7 +189,7 @@ describe("findKey", () => {
     );
   });
 
-  test("has its frozen spec after its JSON was made, and after fold", () => {
+  test("has its frozen spec after its JSON was made, and after release", () => {
     const spec = freezeJson({ containers: [{ image: "x".repeat(300), name: "of this test" }] });
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "b", uid: "0000" }, spec, status: {} };
     const encoded = encodeObject(pod as ApiObject);
@@ -199,7 +200,7 @@ describe("findKey", () => {
     };
 
     const [before, made] = specs();
-    stored.fold();
+    stored.release();
     const [after, read] = specs();
 
     expect([made, read].every((one) => one === spec)).toBe(true);

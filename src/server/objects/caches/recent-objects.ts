@@ -12,21 +12,22 @@ const OBJECTS_MAX = 32_768;
 const BYTES_MAX = 8192;
 
 /** Slot of a kept object; undefined once the slot is reused. */
-export interface Kept {
+export interface RecentObject {
+  readonly form: "recent";
   object: ApiObject | undefined;
 }
 
 /** Ring buffer: the next object takes the place of the oldest. */
-const places: Kept[] = [];
+const places: RecentObject[] = [];
 let next = 0;
 
 /** Returns undefined if the object is not kept. `bytes` is the length of its JSON. */
-export function keepObject(object: ApiObject, bytes: number): Kept | undefined {
+export function keepRecent(object: ApiObject, bytes: number): RecentObject | undefined {
   const { spec } = object as unknown as JsonObject;
   if (!isJsonObject(spec) || !Object.isFrozen(spec) || bytes > BYTES_MAX) return undefined;
   const oldest = places[next];
   if (oldest !== undefined) oldest.object = undefined;
-  const kept = { object };
+  const kept: RecentObject = { form: "recent", object };
   places[next] = kept;
   next = (next + 1) % OBJECTS_MAX;
   return kept;

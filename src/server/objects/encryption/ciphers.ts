@@ -1,7 +1,7 @@
 /** Kubernetes' storage encodings: kube-apiserver reads values written here, and the other way round. */
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { Random } from "../../../base/loop/loop.ts";
-import { isSealed } from "./transformer.ts";
+import { isEncrypted } from "./transformer.ts";
 import type { PrefixedTransformer } from "./transformer.ts";
 
 const NONCE_BYTES = 12;
@@ -21,20 +21,20 @@ export function aesGcm({ name, secret }: NamedKey, random: Random): PrefixedTran
   const algorithm = `aes-${bitsOf(secret)}-gcm` as const;
   return {
     prefix: Buffer.from(`k8s:enc:aesgcm:v1:${name}:`),
-    seal: (plain, key) => {
+    encrypt: (plain, key) => {
       const nonce = random.bytes(NONCE_BYTES);
       const cipher = createCipheriv(algorithm, secret, nonce);
       cipher.setAAD(Buffer.from(key));
-      const sealed = [cipher.update(plain), cipher.final()];
-      return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]);
+      const encrypted = [cipher.update(plain), cipher.final()];
+      return Buffer.concat([nonce, ...encrypted, cipher.getAuthTag()]);
     },
-    open: (sealed, key) => {
-      if (sealed.byteLength < NONCE_BYTES + TAG_BYTES) throw new Error("the stored data is too short");
-      const nonce = sealed.subarray(0, NONCE_BYTES);
+    decrypt: (encrypted, key) => {
+      if (encrypted.byteLength < NONCE_BYTES + TAG_BYTES) throw new Error("the stored data is too short");
+      const nonce = encrypted.subarray(0, NONCE_BYTES);
       const decipher = createDecipheriv(algorithm, secret, nonce, { authTagLength: TAG_BYTES });
       decipher.setAAD(Buffer.from(key));
-      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-      const plain = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+      decipher.setAuthTag(encrypted.subarray(-TAG_BYTES));
+      const plain = decipher.update(encrypted.subarray(NONCE_BYTES, -TAG_BYTES));
       return concluded(plain, () => decipher.final(), "message authentication failed");
     },
   };
@@ -45,27 +45,27 @@ export function aesCbc({ name, secret }: NamedKey, random: Random): PrefixedTran
   const algorithm = `aes-${bitsOf(secret)}-cbc` as const;
   return {
     prefix: Buffer.from(`k8s:enc:aescbc:v1:${name}:`),
-    seal: (plain) => {
+    encrypt: (plain) => {
       const vector = random.bytes(BLOCK_BYTES);
       const cipher = createCipheriv(algorithm, secret, vector);
       return Buffer.concat([vector, cipher.update(plain), cipher.final()]);
     },
-    open: (sealed) => {
-      if (sealed.byteLength < 2 * BLOCK_BYTES || sealed.byteLength % BLOCK_BYTES !== 0)
+    decrypt: (encrypted) => {
+      if (encrypted.byteLength < 2 * BLOCK_BYTES || encrypted.byteLength % BLOCK_BYTES !== 0)
         throw new Error("the stored data is not a multiple of the block size");
-      const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, BLOCK_BYTES));
-      const plain = decipher.update(sealed.subarray(BLOCK_BYTES));
+      const decipher = createDecipheriv(algorithm, secret, encrypted.subarray(0, BLOCK_BYTES));
+      const plain = decipher.update(encrypted.subarray(BLOCK_BYTES));
       return concluded(plain, () => decipher.final(), "invalid padding on input");
     },
   };
 }
 
-/** Stores bytes unencrypted. Reading a value that another transformer sealed fails. */
+/** Stores bytes unencrypted. Reading a value that another transformer encrypted fails. */
 export const identity: PrefixedTransformer = {
   prefix: Buffer.alloc(0),
-  seal: (plain) => Buffer.from(plain),
-  open: (stored) => {
-    if (isSealed(stored)) throw new Error("identity transformer tried to read encrypted data");
+  encrypt: (plain) => Buffer.from(plain),
+  decrypt: (stored) => {
+    if (isEncrypted(stored)) throw new Error("identity transformer tried to read encrypted data");
     return Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
   },
 };

@@ -18,10 +18,10 @@ describe.each([
 ])("%s", (_name, cipher) => {
   const transformer = firstWrites([cipher(one, random), cipher(two, random), identity]);
 
-  test("opens what it sealed, for any bytes", () => {
+  test("opens what it encrypted, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
-        const opened = transformer.open(transformer.seal(bytes, KEY), KEY);
+        const opened = transformer.decrypt(transformer.encrypt(bytes, KEY), KEY);
         expect(opened).toEqual({ bytes: Buffer.from(bytes), isStale: false });
       }),
     );
@@ -30,29 +30,30 @@ describe.each([
   test("seals the same bytes differently each time", () => {
     const bytes = Buffer.from("the same");
 
-    expect(transformer.seal(bytes, KEY).equals(transformer.seal(bytes, KEY))).toBe(false);
+    expect(transformer.encrypt(bytes, KEY).equals(transformer.encrypt(bytes, KEY))).toBe(false);
   });
 
-  test("reads values of an older key and unsealed values, and marks them stale", () => {
-    const older = firstWrites([cipher(two, random)]).seal(Buffer.from("{}"), KEY);
+  test("reads values of an older key and unencrypted values, and marks them stale", () => {
+    const older = firstWrites([cipher(two, random)]).encrypt(Buffer.from("{}"), KEY);
 
-    expect(transformer.open(older, KEY)).toEqual({ bytes: Buffer.from("{}"), isStale: true });
-    expect(transformer.open(Buffer.from("{}"), KEY)).toEqual({ bytes: Buffer.from("{}"), isStale: true });
+    expect(transformer.decrypt(older, KEY)).toEqual({ bytes: Buffer.from("{}"), isStale: true });
+    expect(transformer.decrypt(Buffer.from("{}"), KEY)).toEqual({ bytes: Buffer.from("{}"), isStale: true });
   });
 
   test("keeps two keys of one name apart", () => {
     const renamed = { name: "one", secret: two.secret };
-    const sealed = firstWrites([cipher(renamed, random)]).seal(Buffer.from('{"a":1}'), KEY);
+    const encrypted = firstWrites([cipher(renamed, random)]).encrypt(Buffer.from('{"a":1}'), KEY);
     const both = firstWrites([cipher(one, random), cipher(renamed, random)]);
 
-    expect(both.open(sealed, KEY)).toEqual({ bytes: Buffer.from('{"a":1}'), isStale: true });
+    expect(both.decrypt(encrypted, KEY)).toEqual({ bytes: Buffer.from('{"a":1}'), isStale: true });
   });
 
   test("does not open a truncated value", () => {
-    const sealed = transformer.seal(Buffer.from("content"), KEY);
+    const encrypted = transformer.encrypt(Buffer.from("content"), KEY);
 
-    for (let length = 0; length < sealed.length; length++) {
-      const open = (): unknown => firstWrites([cipher(one, random)]).open(sealed.subarray(0, length), KEY);
+    for (let length = 0; length < encrypted.length; length++) {
+      const open = (): unknown =>
+        firstWrites([cipher(one, random)]).decrypt(encrypted.subarray(0, length), KEY);
       expect(open).toThrow(/^(no matching prefix|the stored data|message authentication|invalid padding)/);
     }
   });
@@ -62,27 +63,27 @@ describe("aesgcm", () => {
   const transformer = firstWrites([aesGcm(one, random)]);
 
   test("does not open a value with one flipped bit", () => {
-    const sealed = transformer.seal(Buffer.from("content"), KEY);
+    const encrypted = transformer.encrypt(Buffer.from("content"), KEY);
     const prefix = "k8s:enc:aesgcm:v1:one:".length;
 
-    for (let bit = prefix * 8; bit < sealed.length * 8; bit++) {
-      const changed = Buffer.from(sealed);
+    for (let bit = prefix * 8; bit < encrypted.length * 8; bit++) {
+      const changed = Buffer.from(encrypted);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(() => transformer.open(changed, KEY)).toThrow("message authentication failed");
+      expect(() => transformer.decrypt(changed, KEY)).toThrow("message authentication failed");
     }
   });
 
   test("does not open a value that was moved to another key", () => {
-    const sealed = transformer.seal(Buffer.from("content"), KEY);
+    const encrypted = transformer.encrypt(Buffer.from("content"), KEY);
 
-    expect(() => transformer.open(sealed, `${KEY}b`)).toThrow("message authentication failed");
+    expect(() => transformer.decrypt(encrypted, `${KEY}b`)).toThrow("message authentication failed");
   });
 });
 
-test("the identity provider refuses values that another provider sealed", () => {
-  const sealed = firstWrites([aesGcm(one, random)]).seal(Buffer.from("content"), KEY);
+test("the identity provider refuses values that another provider encrypted", () => {
+  const encrypted = firstWrites([aesGcm(one, random)]).encrypt(Buffer.from("content"), KEY);
 
-  expect(() => firstWrites([identity]).open(sealed, KEY)).toThrow(
+  expect(() => firstWrites([identity]).decrypt(encrypted, KEY)).toThrow(
     "identity transformer tried to read encrypted data",
   );
 });
@@ -145,13 +146,13 @@ kind: EncryptionConfiguration
 resources: [{resources: [secrets], providers: [{aesgcm: {keys: [{name: ${name}, secret: ${SECRET}}]}}, {identity: {}}]}]
 `);
   const encryption = parseEncryptionConfig(config("old"), random);
-  const seal = (): string | undefined =>
-    encryption.transformerOf(KEY)?.seal(Buffer.from("{}"), KEY).toString("latin1").slice(0, 21);
+  const encrypt = (): string | undefined =>
+    encryption.transformerOf(KEY)?.encrypt(Buffer.from("{}"), KEY).toString("latin1").slice(0, 21);
 
-  const before = seal();
+  const before = encrypt();
   encryption.becomes(parseEncryptionConfig(config("new"), random));
 
-  expect([before, seal()]).toEqual(["k8s:enc:aesgcm:v1:old", "k8s:enc:aesgcm:v1:new"]);
+  expect([before, encrypt()]).toEqual(["k8s:enc:aesgcm:v1:old", "k8s:enc:aesgcm:v1:new"]);
 });
 
 test("a key of a key file has the same name on any line", () => {
@@ -159,7 +160,7 @@ test("a key of a key file has the same name on any line", () => {
   const first = parseKeyFile(Buffer.from(`${SECRET}\n`), random).transformerOf(KEY);
   const second = parseKeyFile(Buffer.from(`# newer\n${other}\n${SECRET}\n`), random).transformerOf(KEY);
 
-  const sealed = first?.seal(Buffer.from("{}"), KEY) ?? Buffer.alloc(0);
+  const encrypted = first?.encrypt(Buffer.from("{}"), KEY) ?? Buffer.alloc(0);
 
-  expect(second?.open(sealed, KEY)).toEqual({ bytes: Buffer.from("{}"), isStale: true });
+  expect(second?.decrypt(encrypted, KEY)).toEqual({ bytes: Buffer.from("{}"), isStale: true });
 });

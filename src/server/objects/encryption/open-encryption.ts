@@ -56,7 +56,7 @@ export async function openEncryption(
   };
 }
 
-/** Covers Secrets only. Values stored unencrypted before are still read, and sealed on their next write. */
+/** Covers Secrets only. Values stored unencrypted before are still read, and encrypted on their next write. */
 export function parseKeyFile(bytes: Uint8Array, random: Random): Encryption {
   const lines = Buffer.from(bytes).toString().split("\n");
   const keys = lines.flatMap((line, at) =>

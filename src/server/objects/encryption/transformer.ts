@@ -1,31 +1,31 @@
 /** Transforms values between their plain and their stored form. */
 
-export interface Opened {
+export interface Decrypted {
   readonly bytes: Buffer;
   /** True if a write today would store the value differently: with another key or transformer. */
   readonly isStale: boolean;
 }
 
 export interface Transformer {
-  /** `seal` and `open` take the store key: a value copied to another key does not open there. */
-  seal(plain: Uint8Array, key: string): Buffer;
+  /** `encrypt` and `decrypt` take the store key: a value copied to another key cannot be decrypted there. */
+  encrypt(plain: Uint8Array, key: string): Buffer;
   /** Throws an Error whose message reveals nothing of the content. */
-  open(stored: Uint8Array, key: string): Opened;
+  decrypt(stored: Uint8Array, key: string): Decrypted;
 }
 
 /** A transformer that marks its values with a prefix. */
 export interface PrefixedTransformer {
   readonly prefix: Buffer;
-  /** `seal` and `open` handle the bytes after the prefix. */
-  seal(plain: Uint8Array, key: string): Buffer;
-  open(sealed: Uint8Array, key: string): Buffer;
+  /** `encrypt` and `decrypt` handle the bytes after the prefix. */
+  encrypt(plain: Uint8Array, key: string): Buffer;
+  decrypt(encrypted: Uint8Array, key: string): Buffer;
 }
 
-/** Prefix of every value that is not stored in clear. */
-const SEALED_PREFIX = "k8s:enc:";
+/** Prefix of every encrypted value. */
+const ENCRYPTED_PREFIX = "k8s:enc:";
 
-export function isSealed(stored: Uint8Array): boolean {
-  return beginsWith(stored, Buffer.from(SEALED_PREFIX));
+export function isEncrypted(stored: Uint8Array): boolean {
+  return beginsWith(stored, Buffer.from(ENCRYPTED_PREFIX));
 }
 
 function beginsWith(stored: Uint8Array, prefix: Buffer): boolean {
@@ -39,13 +39,13 @@ function beginsWith(stored: Uint8Array, prefix: Buffer): boolean {
 export function firstWrites(all: readonly [PrefixedTransformer, ...PrefixedTransformer[]]): Transformer {
   const [writer] = all;
   return {
-    seal: (plain, key) => Buffer.concat([writer.prefix, writer.seal(plain, key)]),
-    open: (stored, key) => {
+    encrypt: (plain, key) => Buffer.concat([writer.prefix, writer.encrypt(plain, key)]),
+    decrypt: (stored, key) => {
       let failure = new Error("no matching prefix found");
       for (const one of all) {
         if (!beginsWith(stored, one.prefix)) continue;
         try {
-          return { bytes: one.open(stored.subarray(one.prefix.length), key), isStale: one !== writer };
+          return { bytes: one.decrypt(stored.subarray(one.prefix.length), key), isStale: one !== writer };
         } catch (error) {
           failure = error instanceof Error ? error : new Error(String(error));
         }

@@ -8,12 +8,13 @@ import { openMemoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Encryption } from "../encryption/encryption.ts";
 import { parseEncryptionConfig } from "../encryption/provider-config.ts";
-import { encodeObject, StoredObject } from "../stored-object.ts";
+import { encodeObject } from "../object-encoder.ts";
+import { StoredObject } from "../stored-object.ts";
 import { Versions } from "../versions.ts";
 import { ObjectStore } from "./object-store.ts";
 import { ValueReader } from "./value-reader.ts";
 
-const random = seededRandom(1, "test", "sealed store");
+const random = seededRandom(1, "test", "encrypted store");
 const KEY = "/registry/secrets/default/a";
 const SECRET = {
   apiVersion: "v1",

@@ -1,6 +1,6 @@
 /**
  * The store as the server uses it. Entries keep their stored bytes; `StoredObject` decodes one on first use, as its
- * slot says. Values of encrypted resources are sealed on write, with the plain form kept in the slot.
+ * slot says. Values of encrypted resources are encrypted on write, with the unencrypted form kept in the slot.
  *
  * An unreadable entry is left out of ranges and watches, so it affects only its own object. `get` returns it, and
  * reading it throws an UnreadableValue.
@@ -26,9 +26,10 @@ import type {
   WatchOptions,
 } from "../../../store/store.ts";
 import type { Encryption } from "../encryption/encryption.ts";
-import { Opening } from "../encryption/opening.ts";
+import { EntryDecoder } from "../encryption/entry-decoder.ts";
 import type { Transformer } from "../encryption/transformer.ts";
-import { isEncoded, StoredObject, Unopened } from "../stored-object.ts";
+import { isEncoded } from "../object-encoder.ts";
+import { StoredObject, UnreadValue } from "../stored-object.ts";
 import { UnreadableEntries } from "./unreadable-entries.ts";
 import type { UnreadableOptions } from "./unreadable-entries.ts";
 import type { ValueReader } from "./value-reader.ts";
@@ -47,61 +48,63 @@ class Reading {
   readonly #encryption: Encryption | undefined;
   readonly #reader: ValueReader;
   /** One slot for all entries with the same transformer. */
-  readonly #slots = new WeakMap<Transformer, Unopened>();
-  readonly #inClear: Unopened;
+  readonly #slots = new WeakMap<Transformer, UnreadValue>();
+  readonly #unencrypted: UnreadValue;
 
   constructor({ encryption, reader }: Pick<ObjectStoreOptions, "encryption" | "reader">) {
     this.#encryption = encryption;
     this.#reader = reader;
-    this.#inClear = new Unopened(new Opening({ transformer: undefined, reader }), undefined);
+    this.#unencrypted = new UnreadValue(new EntryDecoder({ transformer: undefined, reader }), undefined);
   }
 
-  /** Returns the entry, with a slot that knows how to open it. */
+  /** Returns the entry, with a slot that knows how to decode it. */
   marked(entry: Entry): Entry {
     if (entry.slot === undefined) entry.slot = this.#slotOf(entry.key);
     else if (this.#encryption?.hasChanged === true) this.#mendSlot(entry, this.#encryption);
     return entry;
   }
 
-  /** The change with its value sealed. */
-  sealed(change: Change): Change {
+  /** The change with its value encrypted. */
+  encrypted(change: Change): Change {
     if (change.type === "delete") return change;
     const { key, value, slot } = change;
     const transformer = this.#encryption?.transformerOf(key);
     if (transformer === undefined) return change;
-    const made = isEncoded(slot) ? slot : undefined;
+    const written = isEncoded(slot) ? slot : undefined;
     return {
       ...change,
-      value: transformer.seal(value, key),
-      slot: new Unopened(new Opening({ transformer, reader: this.#reader }), made),
+      value: transformer.encrypt(value, key),
+      slot: new UnreadValue(new EntryDecoder({ transformer, reader: this.#reader }), written),
     };
   }
 
-  #slotOf(key: string): Unopened {
+  #slotOf(key: string): UnreadValue {
     const transformer = this.#encryption?.transformerOf(key);
-    if (transformer === undefined) return this.#inClear;
+    if (transformer === undefined) return this.#unencrypted;
     const known = this.#slots.get(transformer);
     if (known !== undefined) return known;
-    const slot = new Unopened(new Opening({ transformer, reader: this.#reader }), undefined);
+    const slot = new UnreadValue(new EntryDecoder({ transformer, reader: this.#reader }), undefined);
     this.#slots.set(transformer, slot);
     return slot;
   }
 
   /**
-   * Reopens a value after the rules changed: it may be stale now, and the next write seals it again even if the
+   * Decodes a value again after the rules changed: it may be stale now, and the next write encrypts it again even if the
    * object is unchanged.
    */
   #mendSlot(entry: Entry, encryption: Encryption): void {
     const transformer = encryption.transformerOf(entry.key);
-    const before = this.#openingIn(entry.slot);
+    const before = this.#decoderOf(entry.slot);
     if (before.transformer === transformer) return;
-    entry.slot = new Unopened(new Opening({ transformer, reader: this.#reader, before }), undefined);
+    entry.slot = new UnreadValue(new EntryDecoder({ transformer, reader: this.#reader, before }), undefined);
   }
 
-  /** An entry written unencrypted has no opener. */
-  #openingIn(slot: unknown): Opening {
-    const opener = slot instanceof Unopened || slot instanceof StoredObject ? slot.opener : undefined;
-    return opener instanceof Opening ? opener : new Opening({ transformer: undefined, reader: this.#reader });
+  /** An entry written unencrypted has no decoder. */
+  #decoderOf(slot: unknown): EntryDecoder {
+    const decoder = slot instanceof UnreadValue || slot instanceof StoredObject ? slot.decoder : undefined;
+    return decoder instanceof EntryDecoder
+      ? decoder
+      : new EntryDecoder({ transformer: undefined, reader: this.#reader });
   }
 }
 
@@ -162,9 +165,9 @@ export class ObjectStore implements Store {
     return this.#seen(await this.#store.at(revision, prefix));
   }
 
-  /** Seals without an await, so that writes reach the store in call order. */
+  /** Encrypts without an await, so that writes reach the store in call order. */
   write(transaction: Transaction): Promise<Committed> {
-    const changes = transaction.changes.map((change) => this.#reading.sealed(change));
+    const changes = transaction.changes.map((change) => this.#reading.encrypted(change));
     return this.#store.write({ ...transaction, changes });
   }
 

@@ -11,7 +11,7 @@ import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../../api/schema/schema.ts";
 import { findLegacyVersion } from "../../../resources/legacy/legacy-versions.ts";
 import type { ApiObject, Draft, KindDefinition, KindRules } from "../../../resources/rules/kind-rules.ts";
-import { encodeObject } from "../stored-object.ts";
+import { encodeObject } from "../object-encoder.ts";
 import { UnreadableValue } from "../unreadable.ts";
 import type { Versions } from "../versions.ts";
 import { type BuiltInPlace, type CustomPlace, findKeyPlace, type KeyPlace } from "./key-place.ts";

@@ -71,7 +71,7 @@ export class AuditRecord {
     if (answer.type === "watch") return;
     if (answer.type === "status") this.#status = boundedStatus(answer.status);
     if (answer.type === "stored" && this.#reference?.name === undefined)
-      this.#complete(answer.stored.glimpse(), ["name"]);
+      this.#complete(answer.stored.peek(), ["name"]);
     if (!includes(this.#parts.decision.level, "RequestResponse")) return;
     const options = { ...this.#options, tools: this.#parts.tools };
     this.#responseObject = this.#kept(answerText(answer, resource, options));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
-import { encodeObject } from "../../objects/stored-object.ts";
+import { encodeObject } from "../../objects/object-encoder.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-flows.ts";
 import { listAt, ServerFixture, textAt } from "../fixture.ts";
 

@@ -48,7 +48,7 @@ export interface AddressInspection {
 export function* inspectAddresses(inspection: AddressInspection): Generator<AddressFinding | undefined> {
   const { view, registry } = inspection;
   for (const entry of entriesOf(view, requireStored(registry, "", "services"))) {
-    const service = StoredObject.of(entry).glimpse() as Service;
+    const service = StoredObject.of(entry).peek() as Service;
     for (const address of addressesOf(service)) yield inspectAddress(address, { entry, service }, inspection);
     yield undefined;
   }
@@ -90,7 +90,7 @@ function inspectAddress(
 
 function inspectClaim(entry: Entry, { view, now }: AddressInspection): AddressFinding | undefined {
   if (!isServiceClaim(entry) || isRightful(entry, view)) return undefined;
-  const { metadata } = StoredObject.of(entry).glimpse();
+  const { metadata } = StoredObject.of(entry).peek();
   if (now - Date.parse(metadata.creationTimestamp ?? "") < GRACE_MS) return undefined;
   const compare = asSeen(view, [entry.key, ...parentOf(entry)]);
   const repair: Transaction = { compare, changes: [{ type: "delete", key: entry.key }] };
@@ -112,7 +112,7 @@ function isRightful(claim: Entry, view: View): boolean {
   const key = parentKey(claim);
   const entry = key === undefined ? undefined : view.get(key);
   if (entry === undefined) return false;
-  const claimed = findIpAddress((StoredObject.of(claim).glimpse() as IPAddress).metadata.name);
+  const claimed = findIpAddress((StoredObject.of(claim).peek() as IPAddress).metadata.name);
   const service = findReadable(entry) as Service | undefined;
   if (service === undefined) return true;
   const owned = addressesOf(service).map(ipAddressText);

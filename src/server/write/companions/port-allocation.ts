@@ -173,7 +173,7 @@ function decodeBits(text: string, { first, last }: PortRange): Set<number> {
 /** Yields the ports of one Service at a time, so that callers can pause between them. */
 export function* portsInUse(view: View): Generator<readonly number[]> {
   for (const entry of view.range(SERVICES, prefixEnd(SERVICES)))
-    yield portsOf(StoredObject.of(entry).glimpse() as Service);
+    yield portsOf(StoredObject.of(entry).peek() as Service);
 }
 
 function within({ first, last }: PortRange, ports: Iterable<number>): Set<number> {

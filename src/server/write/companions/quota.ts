@@ -14,8 +14,9 @@ import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { MAX_CHANGES } from "../../../store/store.ts";
 import type { Change, Compare, Entry, Store } from "../../../store/store.ts";
 import { ObjectLister, shelf } from "../../objects/lister.ts";
+import { encodeObject } from "../../objects/object-encoder.ts";
 import type { StoredResource } from "../../objects/registry.ts";
-import { encodeObject, StoredObject } from "../../objects/stored-object.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
 import type { Companion, CompanionPlan, Companions, ObjectChange } from "./companion.ts";
 
 const QUOTAS = shelf<ResourceQuota>("resourcequotas");
