@@ -57,6 +57,7 @@ type Phase =
 
 export class LocalStore implements Store {
   readonly ended: Promise<void>;
+  readonly isShared = false;
   readonly acceptedNow: Lookup = {
     get: (key) => this.#accepted.get(key),
     mark: (prefix) => this.#accepted.mark(prefix),
@@ -122,13 +123,9 @@ export class LocalStore implements Store {
     return undefined;
   }
 
-  get freshView(): View {
+  fresh(): View {
     this.#checkOpen();
     return this.view;
-  }
-
-  async fresh(): Promise<View> {
-    return this.freshView;
   }
 
   async at(revision: number, prefix: string): Promise<View> {

@@ -192,11 +192,11 @@ export interface Store {
   /** Defined while the outcome of a write to this key is unknown: a writer waits for it before it reads `accepted` of the key. */
   turn(key: string): Promise<void> | undefined;
 
-  /** The view that `fresh` would return, if known at once: in the store of one process. Throws where `fresh` would reject. */
-  readonly freshView: View | undefined;
+  /** True if other processes may write too, so that `view` may lack writes that another server has acknowledged. */
+  readonly isShared: boolean;
 
-  /** A view at least as new as everything any server acknowledged before the call. */
-  fresh(): Promise<View>;
+  /** A view at least as new as everything any server acknowledged before the call. Known at once if the store is not shared. */
+  fresh(): View | Promise<View>;
 
   /** The keys under `prefix` as they were at `revision`. Throws `Compacted` or `FutureRevision`. */
   at(revision: number, prefix: string): Promise<View>;

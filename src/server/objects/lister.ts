@@ -39,7 +39,8 @@ export class ObjectLister {
 
   /** Resolves once every write that any server has acknowledged is visible; undefined if that holds already. */
   caughtUp(): Promise<unknown> | undefined {
-    return this.#store.freshView === undefined ? this.#store.fresh() : undefined;
+    const fresh = this.#store.fresh();
+    return fresh instanceof Promise ? fresh : undefined;
   }
 
   /** `path` is the name, or `NAMESPACE/NAME`. */

@@ -117,8 +117,7 @@ export class ObjectWriter {
         return await attempt();
       } catch (error) {
         if (!isApiError(error) || failures >= TRIES_MAX) throw error;
-        const isFinal =
-          this.#store.freshView === undefined ? this.#isKnown(failures) : this.#store.settling();
+        const isFinal = this.#store.isShared ? this.#isKnown(failures) : this.#store.settling();
         if (isFinal === undefined || (await isFinal)) throw error;
       }
     }
@@ -283,7 +282,7 @@ export class ObjectWriter {
    * the newest acknowledged entry.
    */
   async #unchanged(entry: Entry): Promise<Saved | "again" | "overtaken"> {
-    if (this.#store.freshView === undefined) {
+    if (this.#store.isShared) {
       const newest = (await this.#store.fresh()).get(entry.key);
       return newest?.modRevision === entry.modRevision ? storedOf(entry) : "overtaken";
     }

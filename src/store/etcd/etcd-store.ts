@@ -83,6 +83,7 @@ interface Parts {
 }
 
 export class EtcdStore implements Store {
+  readonly isShared = true;
   readonly ended: Promise<void>;
   readonly #end: { readonly resolve: () => void; readonly reject: (error: Error) => void };
   readonly #connection: Connection;
@@ -170,11 +171,6 @@ export class EtcdStore implements Store {
 
   turn(key: string): Promise<void> | undefined {
     return this.#writer.turn(key);
-  }
-
-  /** Another server may have acknowledged newer writes. */
-  get freshView(): undefined {
-    return undefined;
   }
 
   async fresh(): Promise<View> {

@@ -37,6 +37,16 @@ export function describeReads(engine: StoreEngine): void {
       expect(world.store.settling()).toBeUndefined();
     });
 
+    test("only a shared store has to ask for its newest view", async () => {
+      await using world = await engine.open();
+      await write(world.store, put(`${world.root}a`, "1"));
+
+      const fresh = world.store.fresh();
+
+      expect(fresh instanceof Promise).toBe(world.store.isShared);
+      expect(text((await fresh).get(`${world.root}a`))).toBe("1");
+    });
+
     test("a view keeps showing its revision while others write", async () => {
       await using world = await engine.open();
       await write(world.store, put(`${world.root}a`, "1"), put(`${world.root}b`, "1"));

@@ -31,6 +31,7 @@ const REQUEST_MS = 5000;
 const MAX_LAG_MS = 2000;
 
 export class FollowerStore implements Store {
+  readonly isShared = true;
   readonly ended: Promise<void>;
   readonly #end = createEnding();
   readonly #shared: MemoryStore;
@@ -68,10 +69,6 @@ export class FollowerStore implements Store {
 
   get acceptedNow(): Lookup {
     return this.#mirror.state;
-  }
-
-  get freshView(): undefined {
-    return undefined;
   }
 
   settling(): undefined {

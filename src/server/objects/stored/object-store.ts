@@ -140,9 +140,8 @@ export class ObjectStore implements Store {
     return this.#seen(this.#store.accepted);
   }
 
-  get freshView(): View | undefined {
-    const { freshView } = this.#store;
-    return freshView === undefined ? undefined : this.#seen(freshView);
+  get isShared(): boolean {
+    return this.#store.isShared;
   }
 
   get ended(): Promise<void> {
@@ -157,8 +156,9 @@ export class ObjectStore implements Store {
     return this.#store.turn(key);
   }
 
-  async fresh(): Promise<View> {
-    return this.#seen(await this.#store.fresh());
+  fresh(): View | Promise<View> {
+    const fresh = this.#store.fresh();
+    return fresh instanceof Promise ? fresh.then((view) => this.#seen(view)) : this.#seen(fresh);
   }
 
   async at(revision: number, prefix: string): Promise<View> {

@@ -13,9 +13,9 @@ import { reachRevision } from "./revision-wait.ts";
 
 /** Reads the newest state without a resourceVersion. With one, reads a state at least as new, or with `Exact` that revision. */
 export function get(call: Call<StoredResource>, verbParts: VerbParts): Answer | Promise<Answer> {
-  const { freshView } = verbParts.store;
-  if (freshView === undefined || call.query.size > 0) return getAsAsked(call, verbParts);
-  return found(freshView, call);
+  if (call.query.size > 0) return getAsAsked(call, verbParts);
+  const fresh = verbParts.store.fresh();
+  return fresh instanceof Promise ? fresh.then((view) => found(view, call)) : found(fresh, call);
 }
 
 function found(view: View, { resource, info }: Call<StoredResource>): Answer {

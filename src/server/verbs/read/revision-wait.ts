@@ -10,8 +10,8 @@ const LOOK_EVERY_MS = 20;
 /** Waits for a view at least this new. Answers 504 "Too large resource version" when the wait times out. */
 export async function reachRevision(store: Store, loop: Loop, revision: number): Promise<View> {
   if (store.view.revision >= revision) return store.view;
-  if (store.freshView === undefined) {
-    // With other writers the store may already have this revision. Asking the store for its newest revision updates the view at once.
+  if (store.isShared) {
+    // The store may already have this revision. Asking the store for its newest revision updates the view at once.
     const newest = await store.fresh();
     if (newest.revision >= revision) return newest;
   }
