@@ -34,6 +34,11 @@ export function text(field: ReplyBody | undefined): string {
   return (field ?? "") as string;
 }
 
+/** Items of a field that is known to be a list; empty when it is not there. */
+export function listOf<T = ReplyBody>(field: ReplyBody | undefined): readonly T[] {
+  return (field ?? []) as readonly T[];
+}
+
 export interface RequestOptions {
   readonly type?: string;
   readonly accept?: string;
@@ -176,7 +181,7 @@ export async function until(
   const at = target.lastIndexOf("/");
   const query = `fieldSelector=metadata.name%3D${target.slice(at + 1)}`;
   const { body } = await api.send("GET", `${target.slice(0, at)}?${query}`);
-  const [present] = body["items"] as unknown as ReplyBody[];
+  const [present] = listOf(body["items"]);
   if (isDone(present)) return;
   const ending = new AbortController();
   const after = `resourceVersion=${text(body["metadata"]?.["resourceVersion"])}`;
@@ -192,10 +197,10 @@ export async function until(
 
 export function hasCondition(type: string, status = "True"): (object: ReplyBody | undefined) => boolean {
   return (object) => {
-    const conditions = (object?.["status"]?.["conditions"] ?? []) as {
+    const conditions = listOf<{
       type: string;
       status: string;
-    }[];
+    }>(object?.["status"]?.["conditions"]);
     return conditions.some((condition) => condition.type === type && condition.status === status);
   };
 }

@@ -1,5 +1,6 @@
 /** Policies with the real kubectl: its output, and the usage in Kubernetes' own conformance tests. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listOf } from "../api-harness.ts";
 import { describePeer } from "../peers.ts";
 import type { Kubectl } from "./kubectl/kubectl.ts";
 import { table } from "./kubectl/kubectl.ts";
@@ -205,7 +206,7 @@ describePeer("kubectl", "kubectl and policies", (path) => {
     await kubectl.ok("wait", "--for=jsonpath={.status.observedGeneration}=1", policy);
 
     const { status } = await kubectl.json("get", policy);
-    const warnings = status?.["typeChecking"]?.["expressionWarnings"] as unknown as readonly Warning[];
+    const warnings = listOf<Warning>(status?.["typeChecking"]?.["expressionWarnings"]);
     expect(warnings.map(({ fieldRef }) => fieldRef)).toEqual(["spec.validations[0].expression"]);
     expect(warnings[0]?.warning).toContain(
       "apps/v1, Kind=Deployment: ERROR: <input>:1:22: found no matching overload for '_>_' applied to '(int, string)'",

@@ -1,6 +1,6 @@
 /** Mutating policies through the API: the objects they produce. */
 import { describe, expect, test } from "vitest";
-import { hasCondition, TestApi, until } from "../api-harness.ts";
+import { hasCondition, TestApi, until, listOf } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
 import {
   bind,
@@ -228,10 +228,10 @@ describe("a mutating policy", () => {
       spec: { containers: [{ name: "main", image: "web:1" }] },
     });
 
-    const containers = body["spec"]?.["containers"] as unknown as readonly {
+    const containers = listOf<{
       name: string;
       resources: object;
-    }[];
+    }>(body["spec"]?.["containers"]);
     expect(containers.map(({ name, resources }) => [name, resources])).toEqual([
       ["main", { limits: { cpu: "1" }, requests: { cpu: "1" } }],
       ["side", { limits: { cpu: "1" }, requests: { cpu: "1" } }],

@@ -1,6 +1,6 @@
 /** Built-in admission plugins through the API. */
 import { describe, expect, test } from "vitest";
-import { TestApi, text } from "../api-harness.ts";
+import { listOf, TestApi, text } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
@@ -501,7 +501,7 @@ describe("RuntimeClass", () => {
 
     const made = await make(api, PODS, pod("a", { spec: { runtimeClassName: "boxed", tolerations } }));
 
-    const { tolerations: all } = made["spec"] as unknown as { tolerations: readonly { key: string }[] };
+    const all = listOf<{ key: string }>(made["spec"]?.["tolerations"]);
     const own = all.filter(({ key }) => !key.startsWith("node.kubernetes.io/"));
     expect(own).toEqual([...tolerations, { key: "boxes", operator: "Exists" }]);
   });
@@ -518,7 +518,7 @@ describe("RuntimeClass", () => {
     const spec = { runtimeClassName: "boxed", tolerations: [narrow, brief, other, everything] };
     const made = await make(api, PODS, pod("a", { spec }));
 
-    const { tolerations } = made["spec"] as unknown as { tolerations: readonly { key?: string }[] };
+    const tolerations = listOf<{ key?: string }>(made["spec"]?.["tolerations"]);
     expect(tolerations.filter(({ key = "" }) => !key.startsWith("node.kubernetes.io/"))).toEqual([
       other,
       everything,

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listOf } from "../api-harness.ts";
 import { describePeer } from "../peers.ts";
 import { AggregationWorld, GROUP, VERSION } from "./aggregation-world.ts";
 
@@ -232,7 +233,7 @@ describePeer("kubectl", "an API of another server", (path) => {
 
       expect(said).toContain("ServiceUnavailable");
       const { status } = await kubectl.json("get", "apiservice", NAME);
-      const [condition] = (status?.["conditions"] ?? []) as { reason: string; message: string }[];
+      const [condition] = listOf<{ reason: string; message: string }>(status?.["conditions"]);
       expect(condition?.reason).toBe("FailedDiscoveryCheck");
       expect(condition?.message).toMatch(
         /^failing or missing response from (https:\/\/api\.wardle\.svc:\d+\/apis\/wardle\.example\.com\/v1alpha1): Get "\1": dial tcp .*: connect: connection refused$/,
@@ -265,7 +266,7 @@ describePeer("kubectl", "an API of another server", (path) => {
       await kubectl.ok("wait", `--for=condition=${type}`, "namespace/held", "--timeout=10s");
 
       const { status } = await kubectl.json("get", "namespace", "held");
-      const conditions = status?.["conditions"] as unknown as { type: string; message: string }[];
+      const conditions = listOf<{ type: string; message: string }>(status?.["conditions"]);
       expect(conditions.find((each) => each.type === type)?.message).toBe(
         "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: " +
           `${GROUP}/${VERSION}: the server is currently unable to handle the request`,

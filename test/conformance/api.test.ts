@@ -1,6 +1,6 @@
 /** Guarantees of the API that hold for every kind. */
 import { describe, expect, test } from "vitest";
-import { TestApi, text, watchEvents } from "../api-harness.ts";
+import { TestApi, text, watchEvents, listOf } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -642,9 +642,9 @@ describe("delete", () => {
     await api.send("DELETE", `${MAPS}?labelSelector=app%3Da`);
 
     const { body } = await api.send("GET", MAPS);
-    expect(
-      (body["items"] as unknown as { metadata: { name: string } }[]).map((item) => item.metadata.name),
-    ).toEqual(["b"]);
+    expect(listOf<{ metadata: { name: string } }>(body["items"]).map((item) => item.metadata.name)).toEqual([
+      "b",
+    ]);
   });
 });
 
@@ -677,7 +677,7 @@ describe("list", () => {
     const second = await api.send("GET", `${MAPS}?limit=2&continue=${token}`);
 
     const names = [first, second].flatMap(({ body }) =>
-      (body["items"] as unknown as { metadata: { name: string } }[]).map((item) => item.metadata.name),
+      listOf<{ metadata: { name: string } }>(body["items"]).map((item) => item.metadata.name),
     );
     expect(names).toEqual(["a", "b", "c", "d"]);
     expect(first.body["metadata"]?.["remainingItemCount"]).toBe(2);

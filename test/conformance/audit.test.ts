@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { claimsOf } from "../../src/server/access/authn/fixture.ts";
+import { listOf, text } from "../api-harness.ts";
 import { describePeer } from "../peers.ts";
 import { Kubectl } from "./kubectl/kubectl.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";
@@ -131,16 +132,16 @@ describe("a request", () => {
     const made = await cluster.ask("POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", {
       body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
     });
-    const token = made.body["status"]?.["token"] as unknown as string;
+    const token = text(made.body["status"]?.["token"]);
     const reviewed = await cluster.ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", {
       body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token } },
     });
-    const text = await log(cluster);
+    const logged = await log(cluster);
 
     expect(reviewed.code).toBe(201);
     expect(token).toMatch(/^ey/);
-    expect(text).toContain('"resource":"tokenreviews"');
-    expect(text).not.toContain(token);
+    expect(logged).toContain('"resource":"tokenreviews"');
+    expect(logged).not.toContain(token);
   });
 
   test("for a token says by which name it is known when it is used", async () => {
@@ -151,7 +152,7 @@ describe("a request", () => {
     const made = await cluster.ask("POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", {
       body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
     });
-    const { jti } = claimsOf(made.body["status"]?.["token"] as unknown as string);
+    const { jti } = claimsOf(text(made.body["status"]?.["token"]));
     const [event] = complete(await stopped(cluster), "serviceaccounts");
 
     expect(event?.["annotations"]).toMatchObject({
@@ -206,7 +207,7 @@ describe("a webhook", () => {
 
     const lists = received.bodies.map((text) => JSON.parse(text) as Found);
     expect(lists).toMatchObject(lists.map(() => ({ kind: "EventList", apiVersion: "audit.k8s.io/v1" })));
-    const events = lists.flatMap(({ items }) => items as unknown as readonly Found[]);
+    const events = lists.flatMap(({ items }) => listOf<Found>(items));
     expect(events.map(({ objectRef }) => objectRef?.["resource"])).toEqual(["configmaps", "pods"]);
     expect(new Set(received.tokens)).toEqual(new Set(["Bearer letmein"]));
     expect(cluster.logged.join("\n")).not.toContain("letmein");

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import * as k8s from "@kubernetes/client-node";
 import type * as X509 from "@peculiar/x509";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/api/json/json-object.ts";
 import type { Log, LogFields } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { runCluster } from "../../src/cluster/cluster.ts";
@@ -119,7 +120,7 @@ describePeer("kubectl", "kubectl", (path) => {
   const as = (name: string, user: object): Kubectl =>
     new Kubectl({ path, kubeconfig: world.configOf(name, user), home: world.folder }, "default");
   const whoIs = async (kubectl: Kubectl, ...args: readonly string[]): Promise<Whoami["status"]["userInfo"]> =>
-    ((await kubectl.json("auth", "whoami", ...args)) as unknown as Whoami).status.userInfo;
+    ((await kubectl.json("auth", "whoami", ...args)) as JsonObject & Whoami).status.userInfo;
 
   test("is who its certificate says", async () => {
     expect(await whoIs(admin)).toMatchObject({

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { encodeObject } from "../../src/api/protobuf/envelope.ts";
 import { findKindSchema } from "../../src/api/schema/built-in-schema.ts";
-import { TestApi } from "../api-harness.ts";
-import type { Reply, ReplyBody } from "../api-harness.ts";
+import { TestApi, listOf } from "../api-harness.ts";
+import type { Reply } from "../api-harness.ts";
 import { FuzzRun } from "./fuzz-requests.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -906,7 +906,7 @@ describe("keys that every JavaScript object has are ordinary data", () => {
     await send(api, { body: '{"metadata":{"name":"x","labels":{"constructor":"c"}}}' });
     const names = async (selector: string): Promise<readonly unknown[]> => {
       const { body } = await api.send("GET", `${MAPS}?labelSelector=${encodeURIComponent(selector)}`);
-      return (body["items"] as unknown as readonly ReplyBody[]).map((item) => item["metadata"]?.["name"]);
+      return listOf(body["items"]).map((item) => item["metadata"]?.["name"]);
     };
 
     expect(await names("constructor")).toEqual(["x"]);

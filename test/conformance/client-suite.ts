@@ -4,6 +4,7 @@ import type { ApiObject } from "../../src/api/api-object.ts";
 import { isApiError } from "../../src/api/errors/api-error.ts";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
+import { apiInteger } from "../../src/api/values/plain-number.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createClient } from "../../src/client/api-client.ts";
 import type { Client, WatchEvent, WriteResult } from "../../src/client/client.ts";
@@ -354,7 +355,7 @@ export function clientSuite(name: string, makeTransport: MakeTransport): void {
 
     test("integers beyond 2^53 are exact both ways", async () => {
       const { client } = await start();
-      const tolerationSeconds = 9_007_199_254_740_993n as unknown as number;
+      const tolerationSeconds = apiInteger(9_007_199_254_740_993n);
       const tolerations = [{ operator: "Exists", effect: "NoExecute", tolerationSeconds } as const];
       const { spec, ...others } = podNamed("p");
 

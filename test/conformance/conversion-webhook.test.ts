@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { makeAuthority, serve } from "../../src/server/egress/fixture.ts";
-import { hasCondition, TestApi, text, until, watchEvents } from "../api-harness.ts";
+import { hasCondition, TestApi, text, until, watchEvents, listOf } from "../api-harness.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const V1 = "/apis/example.com/v1/namespaces/default/gauges";
@@ -343,7 +343,7 @@ describe("a kind whose versions its author converts", () => {
 
       const { body } = await api.send("GET", `${V2}?fieldSelector=metadata.name%3Da`);
 
-      expect((body["items"] as unknown as Gauge[]).map(({ spec }) => spec)).toEqual([{ low: 1, high: 2 }]);
+      expect(listOf<Gauge>(body["items"]).map(({ spec }) => spec)).toEqual([{ low: 1, high: 2 }]);
       expect(author.reviews.flatMap(({ objects }) => objects.map(({ metadata }) => metadata.name))).toEqual([
         "a",
       ]);
@@ -369,7 +369,7 @@ describe("a kind whose versions its author converts", () => {
 
       const { code, body } = await api.send("GET", V2);
 
-      expect([code, (body["items"] as unknown as Gauge[]).map(({ spec }) => spec)]).toEqual([
+      expect([code, listOf<Gauge>(body["items"]).map(({ spec }) => spec)]).toEqual([
         200,
         [
           { low: 1, high: 2 },

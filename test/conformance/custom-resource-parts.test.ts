@@ -1,6 +1,6 @@
 /** Parts of custom resources: status and spec, scale and owners, fields and table cells. */
 import { describe, expect, test } from "vitest";
-import { hasCondition, type ReplyBody, TestApi, until } from "../api-harness.ts";
+import { hasCondition, type ReplyBody, TestApi, until, listOf } from "../api-harness.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const GROUP = "/apis/example.com";
@@ -134,7 +134,7 @@ describe("a number of copies", () => {
     await using api = await withThing(spec);
     await api.send("PATCH", `${GROUP}/v1/things/a/scale`, { spec: { replicas: 3 } }, merge);
     const { body } = await api.send("GET", `${GROUP}/v1/things/a`);
-    const entries = body["metadata"]?.["managedFields"] as unknown as readonly ReplyBody[];
+    const entries = listOf(body["metadata"]?.["managedFields"]);
     return entries.map((entry) => entry["subresource"]);
   }
 
@@ -166,7 +166,7 @@ describe("a column of texts", () => {
 
     const { body } = await api.send("GET", `${GROUP}/v1/things/a`, undefined, table);
 
-    const rows = body["rows"] as unknown as readonly ReplyBody[];
+    const rows = listOf(body["rows"]);
     expect(rows[0]?.["cells"]).toEqual([
       "a",
       String.raw`{"list":["a\u003cb",1,{"c":null}],"nothing":null,"when":""}`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readEnvelope } from "../../src/api/protobuf/envelope.ts";
-import { hasCondition, TestApi, text, until, watchEvents } from "../api-harness.ts";
+import { hasCondition, TestApi, text, until, watchEvents, listOf } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -102,7 +102,7 @@ async function withWidgets(change: object = {}): Promise<TestApi> {
 }
 
 function messages({ body }: Reply): readonly string[] {
-  const causes = (body["details"]?.["causes"] ?? []) as { field: string; message: string }[];
+  const causes = listOf<{ field: string; message: string }>(body["details"]?.["causes"]);
   return causes.map(({ field, message }) => `${field}: ${message}`);
 }
 
@@ -384,9 +384,7 @@ describe("a custom resource", () => {
 
     const names = async (query: string): Promise<readonly string[]> => {
       const { body } = await api.send("GET", `/apis/example.com/v1/widgets?${query}`);
-      return (body["items"] as unknown as { metadata: { name: string } }[]).map(
-        ({ metadata }) => metadata.name,
-      );
+      return listOf<{ metadata: { name: string } }>(body["items"]).map(({ metadata }) => metadata.name);
     };
 
     expect(await names("")).toEqual(["a", "b"]);

@@ -9,6 +9,7 @@ import { backUp } from "../../src/cluster/data-dir/backup.ts";
 import { storeFolder } from "../../src/cluster/data-dir/open-store.ts";
 import type { ClusterOptions } from "../../src/cluster/options.ts";
 import { openFileStore } from "../../src/store/file-store.ts";
+import { text } from "../api-harness.ts";
 import { EtcdServer } from "../etcd-server.ts";
 import { describePeer } from "../peers.ts";
 import { Kubectl } from "./kubectl/kubectl.ts";
@@ -32,7 +33,7 @@ describe("secrets stored with a key", () => {
     const cluster = await start(config(aesgcm("old")));
     await cluster.ask("POST", SECRETS, { body: secret("a") });
     const listed = await cluster.ask("GET", SECRETS);
-    const first = listed.body["items"]?.["0"]?.["metadata"]?.["resourceVersion"] as unknown as string;
+    const first = text(listed.body["items"]?.["0"]?.["metadata"]?.["resourceVersion"]);
     await cluster.ask("PUT", `${SECRETS}/a`, { body: secret("a", "second value") });
     const past = await cluster.ask("GET", `${SECRETS}/a?resourceVersion=${first}&resourceVersionMatch=Exact`);
     const seen = await cluster.ask("GET", `${SECRETS}?watch=1&timeoutSeconds=1&resourceVersion=${first}`);
@@ -217,7 +218,7 @@ describePeer("etcd", "over etcd", () => {
     const before = await cluster.ask("GET", SECRETS);
     await cluster.ask("POST", SECRETS, { body: secret("a") });
     await cluster.ask("PUT", `${SECRETS}/a`, { body: secret("a", "second value") });
-    const at = before.body["metadata"]?.["resourceVersion"] as unknown as string;
+    const at = text(before.body["metadata"]?.["resourceVersion"]);
 
     const seen = await cluster.ask("GET", `${SECRETS}?watch=1&timeoutSeconds=1&resourceVersion=${at}`);
     const same = await cluster.ask("PUT", `${SECRETS}/a`, { body: secret("a", "second value") });

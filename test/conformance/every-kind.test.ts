@@ -6,7 +6,7 @@ import { apiVersionOf, isServedByDefault } from "../../src/api/schema/resource-f
 import type { ResourceFacts } from "../../src/api/schema/resource-facts.ts";
 import { parseYaml } from "../../src/api/yaml/yaml.ts";
 import type { ServedVersions } from "../../src/server/objects/registry.ts";
-import { TestApi, text, watchEvents } from "../api-harness.ts";
+import { TestApi, text, watchEvents, listOf } from "../api-harness.ts";
 import type { Reply, ReplyBody, TestApiOptions } from "../api-harness.ts";
 import { casesOf, collectionOf, SERVED, STORED } from "./kind-cases.ts";
 import type { KindCase, KindRow } from "./kind-cases.ts";
@@ -47,7 +47,7 @@ function told({ code, body }: Reply): readonly [number, unknown] {
 }
 
 function itemsOf({ body }: Reply): readonly ReplyBody[] {
-  return body["items"] as unknown as readonly ReplyBody[];
+  return listOf(body["items"]);
 }
 
 function metadataOf(object: ReplyBody): ReplyBody {
@@ -103,8 +103,8 @@ describe.each(PASSES)("what is served %s", (_, isServed, cases) => {
     const rows = await api.send("GET", kind.collection, undefined, { accept: TABLE });
     const partial = await api.send("GET", kind.path, undefined, { accept: PARTIAL });
 
-    const columns = row.body["columnDefinitions"] as unknown as readonly ReplyBody[];
-    const [cells] = (row.body["rows"] as unknown as readonly ReplyBody[]).map((found) => found["cells"]);
+    const columns = listOf(row.body["columnDefinitions"]);
+    const [cells] = listOf(row.body["rows"]).map((found) => found["cells"]);
     expect(row.body).toMatchObject({ kind: "Table", apiVersion: "meta.k8s.io/v1" });
     const names = columns.map((column) => text(column["name"]));
     expect(names).toEqual(columnNames(kind.facts));

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
-import { TestApi, text, watchEvents } from "../api-harness.ts";
+import { TestApi, text, watchEvents, listOf } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -21,7 +21,7 @@ function configMap(name: string, data: Record<string, string> = { a: "1" }): Rec
 }
 
 function names({ body }: Reply): readonly string[] {
-  const items = body["items"] as unknown as readonly ReplyBody[];
+  const items = listOf(body["items"]);
   return items.map((item) => text(item["metadata"]?.["name"]));
 }
 
@@ -124,7 +124,7 @@ describe("the resourceVersion of a list", () => {
     const list = await api.send("GET", `${MAPS}?resourceVersion=${old}&resourceVersionMatch=Exact`);
 
     expect([names(list), versionOf(list.body)]).toEqual([["a", "b"], old]);
-    expect((list.body["items"] as unknown as ReplyBody[])[1]?.["data"]).toEqual({ a: "1" });
+    expect(listOf(list.body["items"])[1]?.["data"]).toEqual({ a: "1" });
   });
 
   test("besides a limit shows that very state too", async () => {
@@ -812,7 +812,7 @@ describe("under concurrent writers", () => {
       expect(told?.object).toEqual(object);
     }
     const { body } = await api.send("GET", MAPS);
-    const items = body["items"] as unknown as ReplyBody[];
+    const items = listOf(body["items"]);
     const listed = items.map((item) => [text(item["metadata"]?.["name"]), versionOf(item)] as const);
     expect(folded(events)).toEqual(new Map(listed));
     expect((await resumed).map(brief)).toEqual(

@@ -17,7 +17,7 @@ const RULE = {
 
 /** v1 counts copies where v1alpha1 counts workers. */
 const convert: Behaviour = (request): Answer => {
-  const { uid, desiredAPIVersion, objects } = request as unknown as ConversionRequest;
+  const { uid, desiredAPIVersion, objects } = request as typeof request & ConversionRequest;
   const isOld = desiredAPIVersion.endsWith("v1alpha1");
   const [from, to] = isOld ? ["replicas", "workers"] : ["workers", "replicas"];
   const convertedObjects = objects.map(({ spec, ...object }) => ({

@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { text } from "../api-harness.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";
 import type { Answered } from "./running-cluster.ts";
 
@@ -181,7 +182,7 @@ async function madeToken(): Promise<string> {
   const { body } = await cluster.ask("POST", `${accounts}/robot/token`, {
     body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
   });
-  return body["status"]?.["token"] as unknown as string;
+  return text(body["status"]?.["token"]);
 }
 
 function secret(name = "a"): Record<string, unknown> {

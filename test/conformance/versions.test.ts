@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { conversions } from "../../src/resources/index.ts";
 import { Versions } from "../../src/server/objects/versions.ts";
 import type { HttpResponse } from "../../src/server/request/http.ts";
-import { TestApi, watchEvents } from "../api-harness.ts";
+import { TestApi, watchEvents, listOf } from "../api-harness.ts";
 import type { ReplyBody } from "../api-harness.ts";
 
 const APPLY = "application/apply-patch+yaml";
@@ -215,7 +215,7 @@ interface Entry {
 }
 
 function entriesOf(body: ReplyBody): readonly string[] {
-  const entries = body["metadata"]?.["managedFields"] as unknown as readonly Entry[];
+  const entries = listOf<Entry>(body["metadata"]?.["managedFields"]);
   return entries.map(({ manager, apiVersion }) => `${manager} ${apiVersion}`);
 }
 

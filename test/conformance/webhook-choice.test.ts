@@ -1,6 +1,6 @@
 /** Choice of webhooks for a request: by configuration, labels and match conditions. */
 import { describe, expect, test } from "vitest";
-import { text } from "../api-harness.ts";
+import { text, listOf } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
 import { ANYTHING, configuration, ruleFor } from "./webhook-server.ts";
 import type { Behaviour } from "./webhook-server.ts";
@@ -124,7 +124,7 @@ describe("configurations", () => {
     withWebhooks(async (world) => {
       const { body } = await world.api.send("GET", CONFIGURATIONS);
 
-      const names = (body["resources"] as unknown as { name: string }[]).map(({ name }) => name);
+      const names = listOf<{ name: string }>(body["resources"]).map(({ name }) => name);
       expect(names).toEqual(
         expect.arrayContaining(["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]),
       );
@@ -335,8 +335,6 @@ describe("match conditions", () => {
       );
 
       const { body } = await world.api.send("GET", `${world.place("Mutating")}/m`);
-      expect((body["webhooks"] as unknown as { matchConditions: unknown }[])[0]?.matchConditions).toEqual(
-        after,
-      );
+      expect(listOf<{ matchConditions: unknown }>(body["webhooks"])[0]?.matchConditions).toEqual(after);
     }));
 });

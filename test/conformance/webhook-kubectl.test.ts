@@ -2,7 +2,9 @@
 import { createServer } from "node:https";
 import type { Server } from "node:https";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { JsonObject } from "../../src/api/json/json-object.ts";
 import { listening, makeAuthority } from "../../src/server/egress/fixture.ts";
+import { listOf } from "../api-harness.ts";
 import { describePeer } from "../peers.ts";
 import type { Kubectl } from "./kubectl/kubectl.ts";
 import { Session } from "./kubectl/session.ts";
@@ -79,7 +81,7 @@ describePeer("kubectl", "kubectl and webhooks", (path) => {
     await register(kubectl, "Mutating", {
       rules: [ruleFor("pods", "CREATE")],
       behaviour: ({ object }) => {
-        const containers = object?.["spec"]?.["containers"] as unknown as readonly unknown[];
+        const containers = listOf<unknown>(object?.["spec"]?.["containers"]);
         return containers.length > 1
           ? {}
           : { patch: [{ op: "add", path: "/spec/containers/-", value: added }] };
@@ -88,7 +90,7 @@ describePeer("kubectl", "kubectl and webhooks", (path) => {
 
     await kubectl.ok("run", "web", "--image=example.com/web");
 
-    const { spec } = (await kubectl.json("get", "pod", "web")) as unknown as {
+    const { spec } = (await kubectl.json("get", "pod", "web")) as JsonObject & {
       spec: { volumes: { name: string }[]; containers: { name: string; volumeMounts: { name: string }[] }[] };
     };
     const [token] = spec.volumes;

@@ -1,7 +1,7 @@
 /** An API server without sockets, and a webhook server that it calls over TLS. */
 import { expect } from "vitest";
 import { serve } from "../../src/server/egress/fixture.ts";
-import { hasCondition, TestApi, until } from "../api-harness.ts";
+import { hasCondition, TestApi, until, text } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
 import { configuration, WebhookServer } from "./webhook-server.ts";
 import type { Behaviour, HookChange } from "./webhook-server.ts";
@@ -107,5 +107,5 @@ export async function withWebhooks(run: (world: WebhookWorld) => Promise<void>):
 
 /** Status code and message of a refusal. */
 export function refusal({ code, body }: Reply): readonly [number, string] {
-  return [code, body["message"] as unknown as string];
+  return [code, text(body["message"])];
 }

@@ -1,6 +1,6 @@
 /** Admission webhooks as operators register them: the claims of upstream's conformance tests, and more. */
 import { describe, expect, test } from "vitest";
-import { text } from "../api-harness.ts";
+import { listOf, text } from "../api-harness.ts";
 import { ruleFor } from "./webhook-server.ts";
 import type { Behaviour, Found, ReviewRequest } from "./webhook-server.ts";
 import { CONFIG_MAPS, definition, PODS, refusal, version, withWebhooks } from "./webhook-world.ts";
@@ -116,12 +116,8 @@ describe("mutating webhooks", () => {
       expect(made.body["data"]?.["stage1"]).toBe("yes");
       expect(shown).toHaveLength(2);
       for (const entries of [...shown, made.body["metadata"]?.["managedFields"]]) {
-        const list = entries as unknown as readonly {
-          manager: string;
-          operation: string;
-          fieldsV1: unknown;
-        }[];
-        expect(list.filter(({ manager }) => manager === "me")).toMatchObject([{ operation, fieldsV1 }]);
+        const own = listOf(entries).filter(({ manager }) => text(manager) === "me");
+        expect(own).toMatchObject([{ operation, fieldsV1 }]);
       }
     }),
   );
@@ -194,7 +190,7 @@ describe("mutating webhooks", () => {
         {
           rules: [WRITTEN],
           behaviour: ({ object }) => {
-            const patch = patches[object?.["data"]?.["do"] as unknown as string];
+            const patch = patches[text(object?.["data"]?.["do"])];
             return patch === undefined ? {} : { patch: [patch] };
           },
         },

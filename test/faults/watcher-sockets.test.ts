@@ -14,7 +14,7 @@ import { Cache } from "../../src/runtime/cache/cache.ts";
 import type { WatcherEvent } from "../../src/runtime/watch/watcher-event.ts";
 import { Watcher } from "../../src/runtime/watch/watcher.ts";
 import { startServer } from "../../src/server/transport/fixture.ts";
-import { TestApi, watchEvents } from "../api-harness.ts";
+import { text, TestApi, watchEvents, listOf } from "../api-harness.ts";
 import { stateText, watcherViolations, type Happened } from "./watcher-history.ts";
 
 const LAST = "last";
@@ -76,7 +76,8 @@ async function witness(api: TestApi): Promise<readonly Happened[]> {
   const happened: Happened[] = [];
   const response = await api.raw("GET", `${MAPS}?watch=true&resourceVersion=1`);
   for await (const { type, object } of watchEvents(response)) {
-    const { name = "", resourceVersion = "" } = (object as unknown as ApiObject).metadata;
+    const name = text(object["metadata"]?.["name"]);
+    const resourceVersion = text(object["metadata"]?.["resourceVersion"]);
     happened.push({ type: type === "DELETED" ? "delete" : "put", name, version: Number(resourceVersion) });
     if (name === LAST) break;
   }
@@ -98,7 +99,7 @@ async function writeUntil(isOver: () => boolean, api: TestApi, random: Random): 
     await new Promise<void>((resolve) => void loop.timer(loop.now() + 2, "progress", resolve));
   }
   const { body } = await api.send("POST", MAPS, { metadata: { name: LAST } });
-  return (body as unknown as ApiObject).metadata.resourceVersion ?? "";
+  return text(body["metadata"]?.["resourceVersion"]);
 }
 
 describe("a watcher over HTTPS", () => {
@@ -137,7 +138,7 @@ describe("a watcher over HTTPS", () => {
     await transport.close();
 
     expect(watcherViolations(delivered, await witnessing)).toEqual([]);
-    expect(stateText(cache.list())).toBe(stateText(body["items"] as unknown as readonly ApiObject[]));
+    expect(stateText(cache.list())).toBe(stateText(listOf<ApiObject>(body["items"])));
     expect(delivered.some(({ type }) => type === "changes")).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
 /** The real kubectl on workloads that controllers, the scheduler and nodes run. */
 import { expect, test } from "vitest";
+import { listOf } from "../../api-harness.ts";
 import { table } from "./kubectl.ts";
 import type { Kubectl } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
@@ -175,7 +176,7 @@ function services({ namespace, since }: Suite): void {
     const slices = await kubectl.json("get", "endpointslices", "-l", "kubernetes.io/service-name=web");
     const addresses = await kubectl.ok("get", "pods", "-o", "jsonpath={.items[*].status.podIP}");
     expect(slices["items"]?.[0]).toMatchObject({ ports: [{ port: 8000, protocol: "TCP" }] });
-    const found = slices["items"]?.[0]?.["endpoints"] as unknown as readonly { addresses: string[] }[];
+    const found = listOf<{ addresses: string[] }>(slices["items"]?.[0]?.["endpoints"]);
     expect(new Set(found.flatMap((endpoint) => endpoint.addresses))).toEqual(new Set(addresses.split(" ")));
   });
 }

@@ -134,7 +134,7 @@ function toNew({ metadata, spec, ...others }: Versioned): Versioned {
 }
 
 const convert: Behaviour = (request) => {
-  const { uid, desiredAPIVersion, objects } = request as unknown as {
+  const { uid, desiredAPIVersion, objects } = request as typeof request & {
     readonly uid: string;
     readonly desiredAPIVersion: string;
     readonly objects: readonly Versioned[];

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { JsonObject } from "../../../src/api/json/json-object.ts";
 import { connect } from "../../../src/client/connection.ts";
 import type { Connection } from "../../../src/client/connection.ts";
 import { Kubectl } from "../kubectl/kubectl.ts";
@@ -121,7 +122,7 @@ interface Versioned {
 
 /** Objects with their versions. The generation counts where controllers write a status, the resourceVersion elsewhere. */
 export async function versions(kubectl: Kubectl, file: string): Promise<Readonly<Record<string, unknown>>> {
-  const { items } = (await kubectl.json("get", "-f", file)) as unknown as { items: readonly Versioned[] };
+  const { items } = (await kubectl.json("get", "-f", file)) as JsonObject & { items: readonly Versioned[] };
   return Object.fromEntries(
     items.map(({ kind, metadata: { uid, generation, resourceVersion }, spec }) => {
       const version = kind === "ResourceQuota" ? spec : (generation ?? resourceVersion);

@@ -3,8 +3,8 @@
  * selectors, headers. test/conformance/bad-input.test.ts covers bodies, labels and the four patches.
  */
 import { describe, expect, test } from "vitest";
-import { TestApi, text } from "../../api-harness.ts";
-import type { Reply, ReplyBody } from "../../api-harness.ts";
+import { TestApi, text, listOf } from "../../api-harness.ts";
+import type { Reply } from "../../api-harness.ts";
 import { bind } from "../../conformance/admission-policy-world.ts";
 import { custom, defineKind, made } from "./custom-kind.ts";
 
@@ -20,7 +20,7 @@ function all(value: string, names: readonly string[] = NAMES): unknown {
 
 async function names(api: TestApi, target: string): Promise<readonly string[]> {
   const { body } = await made(api.send("GET", target));
-  return (body["items"] as unknown as ReplyBody[]).map((item) => text(item["metadata"]?.["name"]));
+  return listOf(body["items"]).map((item) => text(item["metadata"]?.["name"]));
 }
 
 describe("a kind whose names are inherited by every object", () => {
@@ -37,7 +37,7 @@ describe("a kind whose names are inherited by every object", () => {
       expect(before.code).toBe(404);
       expect(await names(api, collection)).toEqual(["a"]);
       const { body } = await made(api.send("GET", "/apis/example.com/v1"));
-      expect((body["resources"] as unknown as ReplyBody[]).map(({ name }) => name)).toEqual([plural]);
+      expect(listOf(body["resources"]).map(({ name }) => name)).toEqual([plural]);
       expect((await api.send("GET", "/openapi/v3/apis/example.com/v1")).code).toBe(200);
       expect((await api.send("GET", "/openapi/v2")).code).toBe(200);
       expect((await api.send("GET", `${collection}/a/${plural}`)).code).toBe(404);
@@ -151,7 +151,7 @@ describe("fields with such names", () => {
     });
 
     expect(await names(api, `${ODD}?fieldSelector=spec.constructor%3Db`)).toEqual(["two"]);
-    const rows = table.body["rows"] as unknown as { cells: unknown[] }[];
+    const rows = listOf<{ cells: unknown[] }>(table.body["rows"]);
     expect(rows.map(({ cells }) => cells)).toEqual([
       ["one", "a"],
       ["two", "b"],

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
+import { incomplete } from "../../../src/api/object-fixture.ts";
 import { isServedByDefault } from "../../../src/api/schema/resource-facts.ts";
 import type { ResourceFacts } from "../../../src/api/schema/resource-facts.ts";
 import { prefixOf } from "../../../src/server/objects/versions.ts";
@@ -233,7 +234,7 @@ test("a custom resource is created only with the verb create, by every way of wr
   await using api = await started({});
   await defineKind(api, { plural: "things", more: { subresources: { status: {} } } });
   const collection = "/apis/example.com/v1/namespaces/default/things";
-  const facts = { subresources: [{ name: "status" }] } as unknown as ResourceFacts;
+  const facts = incomplete<ResourceFacts>({ subresources: [{ name: "status" }] });
   const target = {
     facts,
     collection,

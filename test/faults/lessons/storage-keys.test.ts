@@ -4,8 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { groupVersions } from "../../../src/api/schema/resource-facts.ts";
-import { TestApi, text, watchEvents } from "../../api-harness.ts";
-import type { ReplyBody } from "../../api-harness.ts";
+import { TestApi, text, watchEvents, listOf } from "../../api-harness.ts";
 import { custom, defineKind, definitionOf, DEFINITIONS, made } from "./custom-kind.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -114,7 +113,7 @@ describe("a token to go on with", () => {
       const token = Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv, start })).toString("base64url");
       const { code, body } = await api.send("GET", `${MAPS}?limit=500&continue=${token}`);
 
-      const items = (body["items"] ?? []) as readonly ReplyBody[];
+      const items = listOf(body["items"]);
       const found = items.map((item) => `${text(item["kind"])}/${text(item["metadata"]?.["name"])}`);
       expect([[], ["/a"], ["ConfigMap/a"]]).toContainEqual(found);
       expect([200, 400, 410, 504]).toContain(code);
@@ -190,7 +189,7 @@ describe("kinds and namespaces of which one begins like the other", () => {
 
   async function names(api: TestApi, target: string): Promise<readonly string[]> {
     const { body } = await made(api.send("GET", target));
-    return (body["items"] as unknown as ReplyBody[]).map((item) => text(item["metadata"]?.["name"]));
+    return listOf(body["items"]).map((item) => text(item["metadata"]?.["name"]));
   }
 
   test("are listed apart", async () => {

@@ -66,7 +66,7 @@ class Live {
   }
 
   of<T extends ApiObject>(kind: string, namespace?: string): readonly T[] {
-    const all = [...(this.#byKind.get(kind)?.values() ?? [])] as unknown as readonly T[];
+    const all = [...(this.#byKind.get(kind)?.values() ?? [])] as readonly ApiObject[] as readonly T[];
     return namespace === undefined ? all : all.filter(({ metadata }) => metadata.namespace === namespace);
   }
 }

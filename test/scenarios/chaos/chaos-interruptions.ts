@@ -30,7 +30,7 @@ export function interruptions(changes: readonly Change[], first: number): readon
 type Live = ReadonlyMap<string, ReadonlyMap<string, ApiObject>>;
 
 function of<T extends ApiObject>(live: Live, kind: string): readonly T[] {
-  return [...(live.get(kind)?.values() ?? [])] as unknown as readonly T[];
+  return [...(live.get(kind)?.values() ?? [])] as readonly ApiObject[] as readonly T[];
 }
 
 function shortOf(workload: ApiObject, live: Live): readonly string[] {

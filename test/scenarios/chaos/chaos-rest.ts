@@ -74,7 +74,7 @@ class Rest {
   }
 
   of<T extends ApiObject>(...kinds: readonly string[]): readonly T[] {
-    return kinds.flatMap((kind) => (this.#byKind.get(kind) ?? []) as unknown as readonly T[]);
+    return kinds.flatMap((kind) => (this.#byKind.get(kind) ?? []) as readonly ApiObject[] as readonly T[]);
   }
 
   podsOf(owner: ApiObject): readonly Pod[] {

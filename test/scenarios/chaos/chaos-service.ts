@@ -8,6 +8,7 @@ import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../../src/api
 import { Job } from "../../../src/api/generated/types/batch-v1.ts";
 import { Pod } from "../../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
+import { incomplete } from "../../../src/api/object-fixture.ts";
 import { brokenAccounts } from "./chaos-accounts.ts";
 import { disturb, heal } from "./chaos-faults.ts";
 import { interruptions } from "./chaos-interruptions.ts";
@@ -122,7 +123,7 @@ class Staff {
     const containers = [{ name: "app", image: `app:${String(this.#versions++)}` }];
     const terminationGracePeriodSeconds = pick(random, [0, 1, 30]);
     const metadata = { labels: { app }, annotations };
-    return { metadata, spec: { containers, terminationGracePeriodSeconds } } as unknown as Pod;
+    return incomplete<Pod>({ metadata, spec: { containers, terminationGracePeriodSeconds } });
   }
 
   async #merge(type: ResourceType, name: string, spec: unknown): Promise<string> {
@@ -188,11 +189,11 @@ class Staff {
       [`${SIMULATED}exit-after`]: pick(random, ["0s", "2s", "20s"]),
       [`${SIMULATED}exit-code`]: pick(random, ["0", "0", "1"]),
     };
-    const template = { metadata: { annotations }, spec: { containers, restartPolicy: "Never" } };
+    const template = { metadata: { annotations }, spec: { containers, restartPolicy: "Never" as const } };
     const completions = 1 + random.below(4);
     const parallelism = 1 + random.below(3);
     const spec = { completions, parallelism, backoffLimit: random.below(3), template };
-    await client(Job).create({ metadata: { name, namespace }, spec: spec as unknown as Job["spec"] });
+    await client(Job).create({ metadata: { name, namespace }, spec });
     return `create ${name}`;
   }
 
