@@ -58,7 +58,7 @@ export interface StatusDetails {
 }
 
 /** Body of an error response, and of some successful ones such as DELETE. */
-export interface Status {
+export type Status = {
   readonly kind: "Status";
   readonly apiVersion: "v1";
   /** `continue` resumes an expired list at the newest revision. */
@@ -69,7 +69,7 @@ export interface Status {
   readonly details?: StatusDetails;
   /** HTTP status code. Absent for a successful delete (200), as upstream omits it there. */
   readonly code?: number;
-}
+};
 
 /** Optional parts of an ApiError. */
 export interface ApiErrorOptions extends ErrorOptions {

@@ -61,5 +61,5 @@ function directEvent(event: WatchEventAnswer, view: ObjectView): DirectEvent {
   if (stored === undefined) return { type, object: withoutObject(event, view) };
   const value = view.value(stored);
   if (resourceVersion === undefined) return { type, object: value };
-  return { type, object: withResourceVersion(value as unknown as ApiObject, resourceVersion) };
+  return { type, object: withResourceVersion(value as ApiObject, resourceVersion) };
 }

@@ -87,11 +87,11 @@ class WholeView implements ObjectView {
   }
 
   value(stored: StoredObject): JsonObject {
-    return this.#tools.versions.served(stored, this.#resource) as unknown as JsonObject;
+    return this.#tools.versions.served(stored, this.#resource);
   }
 
   shown(object: ApiObject): JsonObject {
-    return object as unknown as JsonObject;
+    return object;
   }
 
   #isAsStored(stored: StoredObject): boolean {

@@ -55,7 +55,7 @@ function pod(name: string, revision = 7): StoredObject {
     metadata: { labels: { app: "wéb" }, name, namespace: "a", uid: "u-1" },
     spec: { containers: [{ name: "c", resources: {} }] },
     status: {},
-  } as unknown as ApiObject;
+  };
   return stored(object, revision);
 }
 
@@ -296,7 +296,7 @@ describe("represent: lists", () => {
         data: [said],
         kind: "Pod",
         metadata: { annotations: said, name: "p", uid: "u-1" },
-      } as unknown as ApiObject,
+      } as ApiObject,
       7,
     );
 
@@ -333,7 +333,7 @@ describe("represent: lists", () => {
     const expected = encodeList(
       { apiVersion: "v1", kind: "PodList" },
       encodeMessage(builtInStruct("meta.v1.ListMeta"), metadata),
-      items.map(({ object }) => encodeMessage(pods.schema, object as unknown as JsonObject)),
+      items.map(({ object }) => encodeMessage(pods.schema, object)),
     );
     expect(bytes.equals(expected)).toBe(true);
   });
@@ -417,7 +417,7 @@ describe("represent: tables", () => {
       const spec = { matchingPrecedence, priorityLevelConfiguration: { name: "l" } };
       const { apiVersion, facts } = schemas;
       const object = { apiVersion, kind: facts.kind, metadata: { name, uid: "u-1" }, spec, status: {} };
-      return stored(object as unknown as ApiObject, 7);
+      return stored(object, 7);
     };
     const list = { ...listOf(named("a", 9), named("b", 1), named("c", 9)), resource: schemas };
     const target = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas";

@@ -90,7 +90,7 @@ function statusResponse(
   const headers = headersOf(mediaTypeOf(media), warnings);
   const wait = status.details?.retryAfterSeconds ?? 0;
   if (wait > 0) headers.set("retry-after", String(wait));
-  const bytes = media === "protobuf" ? encodeStatus(status) : textOf(status as unknown as JsonObject, media);
+  const bytes = media === "protobuf" ? encodeStatus(status) : textOf(status, media);
   const body = isPretty ? whole(prettyJson([bytes])) : bytes;
   return { status: status.code ?? 200, headers, body, isLine: isLineOf({ media, isPretty }) };
 }
@@ -192,9 +192,7 @@ function objectBody(page: Page, { object }: ObjectAnswer): Body {
     return { parts: [textOf(table.value(object, { hasColumns: true }), media)] };
   }
   const isWhole = transform === undefined;
-  const value = isWhole
-    ? (object as unknown as JsonObject)
-    : metadataView(metaVersion, page.tools, undefined).shown(object);
+  const value = isWhole ? object : metadataView(metaVersion, page.tools, undefined).shown(object);
   if (media === "yaml") return { parts: yamlParts(value) };
   if (media === "json") return { parts: [textOf(value, media)] };
   const schema = isWhole

@@ -132,13 +132,13 @@ export class ProtobufFrames implements FrameWriter {
     const { stored, status } = event;
     if (stored !== undefined) return writeEnvelope({ ...this.#view, raw: this.#message(stored, event) });
     if (status !== undefined) return encodeStatus(status);
-    return encodeObject(this.#view.schema, bookmarkOf(event, this.#view) as unknown as JsonObject);
+    return encodeObject(this.#view.schema, bookmarkOf(event, this.#view));
   }
 
   #message(stored: StoredObject, { resourceVersion }: WatchEventAnswer): Uint8Array {
     if (resourceVersion === undefined) return this.#view.message(stored);
-    const value = this.#view.value(stored) as unknown as ApiObject;
-    const moved = withResourceVersion(value, resourceVersion) as unknown as JsonObject;
+    const value = this.#view.value(stored) as ApiObject;
+    const moved = withResourceVersion(value, resourceVersion);
     return encodeMessage(this.#view.schema, moved);
   }
 }
