@@ -112,7 +112,7 @@ function convertedScale(
 
 /** Changes the draft in place, because the caller holds it. */
 function replace(draft: Draft<ApiObject>, by: ApiObject): void {
-  const fields = draft as unknown as Record<string, unknown>;
+  const fields = draft as Record<string, unknown>;
   for (const key of Object.keys(fields)) delete fields[key];
   for (const [key, value] of Object.entries(by)) setOwn(fields, key, value);
 }

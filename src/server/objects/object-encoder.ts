@@ -48,7 +48,7 @@ function encode(object: ApiObject, textMax: number): Encoded {
   let text = "{";
   let spliceAt: number | undefined;
   for (const key of Object.keys(object)) {
-    const value = (object as unknown as JsonObject)[key];
+    const value = (object as JsonObject)[key];
     text += `${text === "{" ? "" : ","}${stringifyJson(key)}:`;
     if (key !== "metadata") {
       text += memberText(object, key, value);

@@ -35,7 +35,7 @@ const object = fc
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: owner, uid: owner }],
       uid: "0000",
     },
-  })) as unknown as fc.Arbitrary<ApiObject>;
+  }));
 
 describe("StoredObject", () => {
   test.each([["[]", "does not hold an object of the API"]])(
@@ -196,7 +196,7 @@ describe("findKey", () => {
     const stored = StoredObject.of(entry(encoded.bytes, encoded));
     const specs = (): unknown[] => {
       const served = JSON.parse(stored.json.toString()) as typeof pod;
-      return [served.spec, (stored.object as unknown as typeof pod).spec];
+      return [served.spec, (stored.object as typeof pod).spec];
     };
 
     const [before, made] = specs();

@@ -296,8 +296,8 @@ export function withResourceVersion(object: ApiObject, resourceVersion: string):
       ordered["resourceVersion"] = resourceVersion;
       isPlaced = true;
     }
-    if (key !== "resourceVersion") setOwn(ordered, key, (metadata as unknown as JsonObject)[key]);
+    if (key !== "resourceVersion") setOwn(ordered, key, (metadata as JsonObject)[key]);
   }
   if (!isPlaced) ordered["resourceVersion"] = resourceVersion;
-  return { ...object, metadata: ordered as unknown as ApiObject["metadata"] };
+  return { ...object, metadata: ordered as ApiObject["metadata"] };
 }

@@ -81,7 +81,7 @@ export class Versions {
   findRuleConversion(kind: string, served: string, ruled: string): RuleConversion | undefined {
     if (!this.#conversions.has(conversionName(kind, served, ruled))) return undefined;
     const change = (object: ApiObject, from: string, to: string): ApiObject =>
-      cloneJson(this.between(object as unknown as JsonObject, { kind, from, to })) as unknown as ApiObject;
+      cloneJson(this.between(object, { kind, from, to })) as ApiObject;
     return {
       toRules: (object) => change(object, served, ruled),
       fromRules: (object) => change(object, ruled, served),
@@ -91,11 +91,11 @@ export class Versions {
   #convert(object: ApiObject, { apiVersion, storedAs, facts }: StoredResource, to: string): ApiObject {
     if (apiVersion === storedAs) return object;
     const from = to === storedAs ? apiVersion : storedAs;
-    return this.between(object as unknown as JsonObject, {
+    return this.between(object, {
       kind: facts.kind,
       from,
       to,
-    }) as unknown as ApiObject;
+    }) as ApiObject;
   }
 }
 

@@ -23,7 +23,7 @@ let next = 0;
 
 /** Returns undefined if the object is not kept. `bytes` is the length of its JSON. */
 export function keepRecent(object: ApiObject, bytes: number): RecentObject | undefined {
-  const { spec } = object as unknown as JsonObject;
+  const { spec } = object as JsonObject;
   if (!isJsonObject(spec) || !Object.isFrozen(spec) || bytes > BYTES_MAX) return undefined;
   const oldest = places[next];
   if (oldest !== undefined) oldest.object = undefined;

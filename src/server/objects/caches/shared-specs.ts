@@ -39,9 +39,9 @@ export class SharedSpecs {
     if (!isJsonObject(spec) || !Object.isFrozen(spec)) return false;
     const known = this.#complete.get(spec);
     if (known !== undefined) return known;
-    const draft = { spec: cloneJson(spec) };
-    rules.defaults?.(draft as unknown as Draft<ApiObject>);
-    const isComplete = jsonEqual(draft.spec, spec);
+    const draft: Record<string, unknown> = { spec: cloneJson(spec) };
+    rules.defaults?.(draft as Draft<ApiObject>);
+    const isComplete = jsonEqual(draft["spec"], spec);
     this.#complete.set(spec, isComplete);
     return isComplete;
   }

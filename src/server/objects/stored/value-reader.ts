@@ -71,7 +71,7 @@ export class ValueReader {
     if (value["apiVersion"] === place.storedAs && value["kind"] === place.kind) {
       const normal = this.#normal(value, place);
       checkIdentity(normal, place, rest);
-      const object = normal as unknown as ApiObject;
+      const object = normal as ApiObject;
       // The entry's revision counts: a resourceVersion in the value would be served beside it.
       if (normal === value && object.metadata.resourceVersion === undefined)
         return { bytes, isStale: false, object };
@@ -114,10 +114,10 @@ export class ValueReader {
   #converted(value: JsonObject, place: BuiltInPlace, rest: string): ReadValue {
     const { storedAs, kind } = place;
     checkIdentity(value, place, rest);
-    const draft = cloneJson(value) as unknown as Draft<ApiObject>;
+    const draft = cloneJson(value) as Draft<ApiObject>;
     const rules: KindRules | undefined = this.#definitions.get(`${storedAs} ${kind}`)?.rules;
     rules?.defaults?.(draft);
-    const object = toNormalForm(requireSchema(storedAs, kind), draft).value as unknown as ApiObject;
+    const object = toNormalForm(requireSchema(storedAs, kind), draft).value as ApiObject;
     return { bytes: encodeObject(object).bytes, isStale: true, object };
   }
 }
@@ -131,7 +131,7 @@ function readCustom(bytes: Buffer, place: CustomPlace, rest: string): ReadValue 
     throw new ReadProblem(`expected an object of group ${place.group}, found ${kindText(apiVersion, kind)}`);
   const metadata = toNormalForm(builtInStruct("meta.v1.ObjectMeta"), value["metadata"]).value;
   checkIdentity({ ...value, metadata }, place, rest);
-  const object = { ...value, metadata } as unknown as ApiObject;
+  const object = { ...value, metadata } as ApiObject;
   const isAsStored = metadata === value["metadata"] && object.metadata.resourceVersion === undefined;
   if (isAsStored) return { bytes, isStale: false, object };
   return { bytes: encodeObject(object).bytes, isStale: true, object };
