@@ -127,7 +127,7 @@ function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): 
     deletionTimestamp: deletionTime(object, grace, now),
     ...(!isOwn && { deletionGracePeriodSeconds: grace }),
   });
-  return { ...draft, metadata: marks as unknown as ApiObject["metadata"] };
+  return { ...draft, metadata: marks };
 }
 
 /** The latest time that RFC 3339 can express. Clients may ask for a period of any length. */

@@ -98,7 +98,7 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
       : charged(expected.schema, { ...sent, spec: begun }, { spec: begun });
   const problems = problemsOf(body, expected, unknownFields);
   if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems, body, expected);
-  const { object, warnings } = withoutRepeatedOwners(value as unknown as ApiObject, {
+  const { object, warnings } = withoutRepeatedOwners(value as ApiObject, {
     isPatched: body.known !== undefined,
   });
   return {

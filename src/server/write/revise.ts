@@ -282,12 +282,12 @@ function withOtherPart(
 ): ApiObject {
   if (written === "all") return object;
   const fields: Record<string, unknown> = { ...object };
-  const old = previous as unknown as JsonObject;
+  const old = previous as JsonObject;
   for (const key in fields) if (!isWrittenBy(written, key) && old[key] === undefined) delete fields[key];
   for (const key in old) {
     if (!isWrittenBy(written, key) && old[key] !== undefined) setOwn(fields, key, old[key]);
   }
-  return fields as unknown as ApiObject;
+  return fields as ApiObject;
 }
 
 function isWrittenBy(written: "main" | "status", key: string): boolean {
@@ -301,7 +301,7 @@ function draftOf(object: ApiObject, copySpec: (spec: unknown) => unknown = clone
     if (key === "metadata") draft[key] = metadataDraft(object.metadata);
     else draft[key] = key === "spec" ? copySpec(draft[key]) : cloneJson(draft[key]);
   }
-  return draft as unknown as Draft<ApiObject>;
+  return draft as Draft<ApiObject>;
 }
 
 /** Copies the spec shallowly: members may be replaced, but their values are shared. */
@@ -319,8 +319,8 @@ function metadataDraft(metadata: ApiObject["metadata"]): JsonObject {
 
 /** The draft in normal form, the stored order of members. Rules append new members at the end. */
 function inNormalForm(draft: ApiObject, resource: StoredResource, previous?: ApiObject): ApiObject {
-  const known = previous as unknown as JsonObject | undefined;
-  return normal(resource.schema, draft, known).value as unknown as ApiObject;
+  const known = previous as JsonObject | undefined;
+  return normal(resource.schema, draft, known).value as ApiObject;
 }
 
 /** A new object in normal form, with the shared spec if there is one. */
@@ -331,8 +331,7 @@ function newInNormalForm(
 ): ApiObject {
   const made = specOf(draft);
   const spec = shared?.findSettled(made);
-  if (spec !== undefined)
-    return normal(resource.schema, { ...draft, spec }, { spec }).value as unknown as ApiObject;
+  if (spec !== undefined) return normal(resource.schema, { ...draft, spec }, { spec }).value as ApiObject;
   const object = inNormalForm(draft, resource, known);
   shared?.settle(made, specOf(object));
   return object;

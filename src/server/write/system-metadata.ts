@@ -88,7 +88,7 @@ type Metadata = Draft<ApiObject>["metadata"];
 export function withGeneration(next: ApiObject, previous: ApiObject, resource: StoredResource): ApiObject {
   if (!resource.storage.hasGeneration) return next;
   const isNew = resource.rules.isNewGeneration?.(next, previous) ?? false;
-  if (!isNew && isSameContent(next as unknown as JsonObject, previous as unknown as JsonObject)) return next;
+  if (!isNew && isSameContent(next, previous)) return next;
   const generation = (previous.metadata.generation ?? 0) + 1;
   return { ...next, metadata: { ...next.metadata, generation } };
 }

@@ -99,11 +99,11 @@ export interface TrackedWrite {
 
 export function track({ live, next, asked, writer, sentManagedFields }: TrackedWrite): ApiObject {
   const tracked = trackUpdate({
-    live: live as unknown as JsonObject | undefined,
-    next: next as unknown as JsonObject,
-    asked: asked as unknown as JsonObject | undefined,
+    live: live,
+    next: next,
+    asked: asked,
     writer,
     sentManagedFields,
   });
-  return tracked as unknown as ApiObject;
+  return tracked as ApiObject;
 }

@@ -56,7 +56,7 @@ function serviceCompanion(parts: AllocationParts): Companion {
     const draft = cloneJson(next) as Draft<Service>;
     const addresses = claimAddresses(draft, previous, addressParts);
     const ports = claimedPorts(draft, previous);
-    const object = toNormalForm(schema, draft).value as unknown as ApiObject;
+    const object = toNormalForm(schema, draft).value as ApiObject;
     return { object, ...joined(addresses, ports) };
   };
   const claimedPorts = (draft: Draft<Service>, previous: Service | undefined): Changes => {
