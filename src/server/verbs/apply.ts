@@ -127,7 +127,7 @@ async function save(intent: Intent, call: Call<StoredResource>, verbParts: VerbP
 
 function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soon<Next> {
   const { pace } = writing.verbParts;
-  const live = previous as unknown as JsonObject;
+  const live = previous;
   const begun = paced(pace, inputOf(config, writing, live), (input) => inStages(pace, beginApply(input)));
   return paced(pace, begun, (merging) => saved(merging, previous, writing));
 }
@@ -139,22 +139,20 @@ function saved(
 ): Soon<Next> {
   const { resource } = call;
   const { pace } = verbParts;
-  const live = previous as unknown as JsonObject;
+  const live = previous;
   const finish = (outcome: ApiObject | undefined): Next => {
-    const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
-    return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
+    const { object, isChanged } = conclude(outcome);
+    return isChanged ? { outcome: "put", object: object as ApiObject } : { outcome: "unchanged" };
   };
   // Only webhooks and policies see an apply without changes.
   if (merged === undefined && !verbParts.admission.seesNoOps) return paced(pace, undefined, finish);
   const object = inNormalForm(merged ?? withManagedFields(live, undefined), resource, live);
   const { user } = writeOptionsOf(call);
   const admission = callPass({ call, verbParts }, "UPDATE");
-  admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
+  admission?.showOwners((next) => conclude(next).object as ApiObject);
   const context = { now: verbParts.loop.now(), user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
-  checkConflicts(
-    () => inNormalForm(revisedDraft(revision, resource), resource, live) as unknown as JsonObject,
-  );
+  checkConflicts(() => inNormalForm(revisedDraft(revision, resource), resource, live));
   return paced(pace, admittedRevision(revision, resource, context), finish);
 }
 
@@ -171,14 +169,13 @@ async function newlyApplied(
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
   const draft = cloneJson(inNormalForm(merged, call.resource)) as Draft<ApiObject>;
-  const withOwners = (next: ApiObject): ApiObject =>
-    conclude(next as unknown as JsonObject).object as unknown as ApiObject;
+  const withOwners = (next: ApiObject): ApiObject => conclude(next).object as ApiObject;
   return makeNew({ draft, withOwners, permission }, writing);
 }
 
 /** Fills the gaps that released fields leave in the merged object. Kind rules expect objects in normal form. */
 function inNormalForm(merged: object, { schema }: StoredResource, known?: JsonObject): ApiObject {
-  return normal(schema, merged, known).value as unknown as ApiObject;
+  return normal(schema, merged, known).value as ApiObject;
 }
 
 function inputOf(config: JsonObject, { call, verbParts }: Writing, live: JsonObject | undefined): ApplyInput {

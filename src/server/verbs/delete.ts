@@ -150,7 +150,7 @@ function optionsInBody(body: Body): DeleteOptions {
   try {
     // Every group has its own DeleteOptions; all are the same.
     const { value } = toNormalForm(schema, { ...body.value, apiVersion: "v1", kind: "DeleteOptions" });
-    return value as unknown as DeleteOptions;
+    return value as DeleteOptions;
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(error.message) : error;
   }

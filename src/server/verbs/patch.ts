@@ -96,7 +96,7 @@ function problemsIn(
 /** The result passes the same checks as an object that was sent whole. */
 function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>): Incoming {
   const { resource } = call;
-  const incoming = resultOf(change, previous as unknown as JsonObject, {
+  const incoming = resultOf(change, previous, {
     expected: expectedKind(resource, call.info.subresource),
     validation: fieldValidationOf(call.query),
   });

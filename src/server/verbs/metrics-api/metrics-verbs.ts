@@ -59,7 +59,7 @@ function found<T>(view: View, { call, measured }: Asked, objectOf: ObjectOf<T>):
   const { name, namespace } = call.info;
   const entry = view.get(keyOf(measured, namespace, name));
   if (entry === undefined) throw notFound({ group: "", resource: measured.facts.name }, name);
-  const object = objectOf(StoredObject.of(entry).object as unknown as T);
+  const object = objectOf(StoredObject.of(entry).object as T);
   if (object !== undefined) return { type: "object", code: 200, object };
   const { group, kind } = call.resource.facts;
   const place = namespace === "" ? name : `${namespace}/${name}`;
@@ -77,7 +77,7 @@ function listed<T>(view: View, { call, measured }: Asked, objectOf: ObjectOf<T>)
     const fieldOf = (field: string): string =>
       (field === "metadata.name" ? metadata.name : metadata.namespace) ?? "";
     if (!labelsMatch(labels, metadata.labels) || !fieldsMatch(fields, fieldOf)) continue;
-    const shown = objectOf(object as unknown as T);
+    const shown = objectOf(object as T);
     if (shown !== undefined) items.push(shown);
   }
   const list = { apiVersion, kind: `${facts.kind}List`, metadata: {}, items };
@@ -88,7 +88,7 @@ function podsByNode(view: View, resource: StoredResource): ReadonlyMap<string, r
   const prefix = prefixOf(resource, "");
   const byNode = new Map<string, Pod[]>();
   for (const entry of view.range(prefix, prefixEnd(prefix))) {
-    const pod = StoredObject.of(entry).object as unknown as Pod;
+    const pod = StoredObject.of(entry).object as Pod;
     const { nodeName } = pod.spec;
     if (nodeName === undefined) continue;
     const known = byNode.get(nodeName);

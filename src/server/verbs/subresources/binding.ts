@@ -75,9 +75,9 @@ async function bind(sent: Binding, call: Call, verbParts: VerbParts): Promise<An
     if (why !== undefined) throw conflict({ group: "", resource: "pods/binding" }, name, why);
     const draft = draftOf(previous as Pod);
     setNode(draft, binding, context);
-    const known = previous as unknown as JsonObject;
+    const known = previous as JsonObject;
     const { value } = normal(resource.schema, shareParts(draft, previous), known);
-    return { outcome: "put", object: value as unknown as ApiObject };
+    return { outcome: "put", object: value as ApiObject };
   });
   return created();
 }

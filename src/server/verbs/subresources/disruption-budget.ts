@@ -81,7 +81,7 @@ export async function spendDisruption(
     draft.status.disruptionsAllowed -= 1;
     draft.status.disruptedPods = { ...draft.status.disruptedPods, [pod.metadata.name]: now };
     if (draft.status.disruptionsAllowed === 0) noteExhausted(draft, now);
-    return { outcome: "put", object: normal(resource.schema, draft).value as unknown as ApiObject };
+    return { outcome: "put", object: normal(resource.schema, draft).value as ApiObject };
   });
 }
 

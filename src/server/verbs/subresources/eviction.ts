@@ -154,5 +154,5 @@ async function noteDisruption(
 }
 
 function inNormalForm(draft: Draft<Pod>, { schema }: StoredResource): ApiObject {
-  return normal(schema, draft).value as unknown as ApiObject;
+  return normal(schema, draft).value as ApiObject;
 }

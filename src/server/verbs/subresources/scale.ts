@@ -77,7 +77,7 @@ export const patchScale: Verb = async (call, verbParts) => {
   if (type === APPLY_YAML) return applyScale(call, verbParts, options);
   const change = await readPatch(call);
   const saved = await save({ call, verbParts }, options, (previous) => {
-    const before = scaleOf(previous, resource, UNSAID) as unknown as JsonObject;
+    const before = scaleOf(previous, resource, UNSAID);
     const reading = { expected: expected(), validation: fieldValidationOf(query) };
     const { object, warnings } = resultOf(change, before, reading);
     notes.warnAll(warnings);
@@ -188,21 +188,20 @@ function applied(spec: JsonObject, previous: ApiObject, { call, verbParts }: Wri
     writer: writerOf(resource, verbParts.versions, authorship),
     onConflict: isTrue(query.get("force")) ? "force" : "fail",
     finish: (merged) => {
-      const draft = cloneJson(merged) as unknown as Draft<ApiObject>;
+      const draft = cloneJson(merged) as Draft<ApiObject>;
       return revisedObject({ object: draft, previous, endpoint: "main" }, resource, {
         now,
         user,
-      }) as unknown as JsonObject;
+      });
     },
   });
-  return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
+  return isChanged ? { outcome: "put", object: object as ApiObject } : { outcome: "unchanged" };
 }
 
 /** Translates the scale's fields to the fields of the workload. */
 function scaled({ replicas }: JsonObject, resource: StoredResource): JsonObject {
-  const config = { spec: {} };
-  if (typeof replicas === "number")
-    rulesOf(resource).setReplicas(config as unknown as Draft<ApiObject>, replicas);
+  const config: Record<string, unknown> = { spec: {} };
+  if (typeof replicas === "number") rulesOf(resource).setReplicas(config as Draft<ApiObject>, replicas);
   return config;
 }
 
@@ -255,7 +254,7 @@ function scaleOf(object: ApiObject, resource: StoredResource, unsaid = 0): ApiOb
     spec: { replicas: rules.replicas(object) ?? unsaid },
     status: { replicas: rules.statusReplicas(object), selector: rules.selector(object) },
   };
-  return toNormalForm(scaleSchema(), scale).value as unknown as ApiObject;
+  return toNormalForm(scaleSchema(), scale).value as ApiObject;
 }
 
 function rulesOf({ rules }: StoredResource): ScaleRules<ApiObject> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { prepareApproval } from "../../../resources/certificates/certificate-signing-request.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { SAMPLE_REQUESTS } from "../../admission/sample-requests.ts";
@@ -326,7 +327,7 @@ describe("status", () => {
 
     const { body } = await server.patch(`${DEPLOYMENTS}/web/status?fieldManager=me`, config, APPLY);
 
-    const { managedFields = [] } = (body as unknown as ApiObject).metadata;
+    const { managedFields = [] } = (body as JsonObject as ApiObject).metadata;
     const { fieldsV1 } = managedFields.find(({ manager }) => manager === "me") ?? {};
     expect(fieldsV1).toMatchObject({ "f:status": { "f:observedGeneration": {} } });
     expect(fieldsV1).not.toHaveProperty("f:metadata.f:labels");
@@ -335,7 +336,7 @@ describe("status", () => {
 
 describe("apply to a subresource", () => {
   const owned = (body: Reply["body"], wanted: string): unknown => {
-    const { managedFields = [] } = (body as unknown as ApiObject).metadata;
+    const { managedFields = [] } = (body as JsonObject as ApiObject).metadata;
     return managedFields.find(({ manager }) => manager === wanted)?.fieldsV1;
   };
   const pod = { apiVersion: "v1", kind: "Pod", metadata: { labels: { seen: "1" } } };

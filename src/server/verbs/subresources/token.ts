@@ -58,7 +58,7 @@ function requestSchema(): StructSchema {
 }
 
 function inNormalForm(draft: Draft<TokenRequest>, schema: StructSchema): ApiObject {
-  return toNormalForm(schema, draft).value as unknown as ApiObject;
+  return toNormalForm(schema, draft).value as ApiObject;
 }
 
 function checkPlace({ metadata }: ApiObject, { info }: Call): void {

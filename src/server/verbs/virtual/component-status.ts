@@ -64,6 +64,6 @@ function component(name: string, problem: string | undefined): Component {
 function shown(kind: string, value: object): ObjectAnswer {
   const schema = findKindSchema("v1", kind);
   if (schema === undefined) throw new Error(`the published API has no ${kind}`);
-  const object = toNormalForm(schema, value).value as unknown as ApiObject;
+  const object = toNormalForm(schema, value).value as ApiObject;
   return { type: "object", code: 200, object };
 }

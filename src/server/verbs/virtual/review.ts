@@ -22,5 +22,5 @@ export async function readQuestion(call: Call<Resource>, verbParts: VerbParts): 
 
 export function answered({ object }: Question, status: object, { resource }: Call): ObjectAnswer {
   const { value } = toNormalForm(resource.schema, { ...object, status });
-  return { type: "object", code: 201, object: value as unknown as ApiObject };
+  return { type: "object", code: 201, object: value as ApiObject };
 }

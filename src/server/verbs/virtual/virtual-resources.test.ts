@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { StoredObject } from "../../objects/stored-object.ts";
 import { FormCache } from "../../representation/form-cache.ts";
@@ -154,7 +155,7 @@ describe("component status", () => {
     const tools = { versions: server.verbParts.versions, cache: new FormCache() };
     const { body } = await server.send("GET", "/api/v1/componentstatuses");
 
-    const shown = metadataView("v1", tools, undefined).shown(body as unknown as ApiObject);
+    const shown = metadataView("v1", tools, undefined).shown(body as JsonObject as ApiObject);
 
     expect(shown).toMatchObject({
       kind: "PartialObjectMetadataList",
@@ -172,7 +173,7 @@ describe("component status", () => {
     const table = new Table({ resource, metaVersion: "v1", view: undefined, servedOf, now: 0 });
 
     const { body } = await server.send("GET", "/api/v1/componentstatuses");
-    const shown = table.value(body as unknown as ApiObject, { hasColumns: true });
+    const shown = table.value(body as JsonObject as ApiObject, { hasColumns: true });
 
     expect(shown["columnDefinitions"]).toMatchObject([
       { name: "Name" },
