@@ -24,7 +24,7 @@ export function newRequiredObject(required: RequiredObject, parts: MakingParts):
   const { resource } = required;
   const { loop, versions, author } = parts;
   const now = loop.now();
-  const draft = normal(resource.schema, completeManifest(required)).value as unknown as Draft<ApiObject>;
+  const draft = normal(resource.schema, completeManifest(required)).value as Draft<ApiObject>;
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
   const uid = loop.random("uids").uuid();
   const next = newObject(draft, resource, { now, user: SERVER_USER, uid, known });
@@ -43,7 +43,7 @@ function withStatus(
   if (wanted === undefined) return created;
   const previous = withResourceVersion(created, ANY_VERSION);
   const now = loop.now();
-  const object = normal(resource.schema, wanted).value as unknown as ApiObject;
+  const object = normal(resource.schema, wanted).value as ApiObject;
   const revision = { object, previous, endpoint: "status" } as const;
   const next = revisedObject(revision, resource, { now, user: SERVER_USER });
   const writer = writerOf(resource, versions, { manager: author.manager, subresource: "status", now });

@@ -1,7 +1,6 @@
 /** Records on token Secrets the day of their last use. */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Secret } from "../../api/generated/types/core-v1.ts";
-import type { JsonObject } from "../../api/json/json-object.ts";
 import { dayText, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { requireStored } from "../objects/registry.ts";
@@ -44,6 +43,6 @@ export class TokenUses {
     if (live === undefined || live.metadata.uid !== uid) return;
     const labels = { ...live.metadata.labels, [LAST_USED]: dayText(verbParts.loop.now()) };
     const wanted = { ...live, metadata: { ...live.metadata, labels } };
-    await writer.update(place, wanted as unknown as JsonObject, "");
+    await writer.update(place, wanted, "");
   }
 }

@@ -9,7 +9,6 @@ import type {
   RoleBinding,
   Subject,
 } from "../../../api/generated/types/rbac-v1.ts";
-import type { JsonObject } from "../../../api/json/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { inOneTurn } from "../../../base/loop/in-turns.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
@@ -56,13 +55,12 @@ function kept(wanted: DefaultRole, resource: StoredResource): RequiredObject {
     resource,
     namespace,
     name,
-    manifest: () => wanted as unknown as JsonObject,
+    manifest: () => wanted,
     corrected: (live) => {
-      if (inOrder.has(live) || live.metadata.annotations?.[AUTO_UPDATE] === "false")
-        return live as unknown as JsonObject;
+      if (inOrder.has(live) || live.metadata.annotations?.[AUTO_UPDATE] === "false") return live;
       const corrected = correctedRole(live as DefaultRole, wanted);
       if (corrected === live) inOrder.add(live);
-      return corrected as unknown as JsonObject;
+      return corrected;
     },
     isReplaced: (live) => isOfOtherRole(live as DefaultRole, wanted),
   };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { encodeObject } from "../../objects/object-encoder.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-flows.ts";
@@ -73,7 +74,7 @@ describe("the flow control of a new server", () => {
     const path = `${LEVELS}/catch-all`;
     const { body } = await server.send("GET", path);
     const spec = { type: "Limited", limited: { ...body["spec"]?.["limited"], nominalConcurrencyShares: 9 } };
-    const { bytes } = encodeObject({ ...body, spec } as unknown as ApiObject);
+    const { bytes } = encodeObject({ ...body, spec } as JsonObject as ApiObject);
     const key = "/registry/prioritylevelconfigurations/catch-all";
     await server.verbParts.store.write({ changes: [{ type: "put", key, value: bytes }] });
 

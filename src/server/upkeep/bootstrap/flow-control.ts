@@ -88,7 +88,7 @@ function flowSchemas(parts: FlowParts): RequiredObjects {
 function kept(wanted: DefaultFlowObject<FlowSpec>, resource: StoredResource): RequiredObject {
   const annotations = { [AUTO_UPDATE]: "true" };
   const { name, isMandatory } = wanted;
-  const spec = wanted.spec as unknown as JsonObject;
+  const spec = wanted.spec;
   return {
     resource,
     namespace: "",
@@ -98,11 +98,11 @@ function kept(wanted: DefaultFlowObject<FlowSpec>, resource: StoredResource): Re
       const isOurs = isMandatory || mayUpdate(live);
       const isSaid = findBoolean(live.metadata.annotations?.[AUTO_UPDATE]) === isOurs;
       const wantedSpec = withOwnShares(spec, live);
-      const isAsWanted = !isOurs || jsonEqual((live as unknown as JsonObject)["spec"], wantedSpec);
-      if (isSaid && isAsWanted) return live as unknown as JsonObject;
+      const isAsWanted = !isOurs || jsonEqual((live as JsonObject)["spec"], wantedSpec);
+      if (isSaid && isAsWanted) return live;
       const said = { ...live.metadata.annotations, [AUTO_UPDATE]: String(isOurs) };
       const metadata = { ...live.metadata, annotations: said };
-      return { ...live, metadata, ...(isOurs && { spec: wantedSpec }) } as unknown as JsonObject;
+      return { ...live, metadata, ...(isOurs && { spec: wantedSpec }) };
     },
   };
 }
@@ -145,10 +145,10 @@ function withCondition(live: ApiObject, { store, levels, loop }: FlowParts): Jso
   const isSaid = (["status", "reason", "message"] as const).every(
     (field) => known?.[field] === wanted[field],
   );
-  if (isSaid) return live as unknown as JsonObject;
+  if (isSaid) return live;
   const condition = { ...wanted, lastTransitionTime: timeText(loop.now()) };
   const others = conditions.filter(({ type }) => type !== DANGLING);
-  return { ...live, status: { ...status, conditions: [...others, condition] } } as unknown as JsonObject;
+  return { ...live, status: { ...status, conditions: [...others, condition] } };
 }
 
 function danglingCondition(level: string, isThere: boolean): FlowSchemaCondition {

@@ -8,7 +8,6 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
 } from "../../../api/generated/types/apiextensions-v1.ts";
-import type { JsonObject } from "../../../api/json/json-object.ts";
 import { groupVersions } from "../../../api/schema/resource-facts.ts";
 import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import { backoffMs } from "../../../base/loop/backoff.ts";
@@ -203,7 +202,7 @@ export class CustomDefinitions {
     const status = plannedStatus(definition, this.#taken(name, definition), timeText(loop.now()));
     if (status === definition.status) return;
     const place = { resource: this.#resource, namespace: "", name };
-    await this.#writer.update(place, { ...definition, status } as unknown as JsonObject, "status");
+    await this.#writer.update(place, { ...definition, status }, "status");
     this.#noteGroup(definition.spec.group);
   }
 

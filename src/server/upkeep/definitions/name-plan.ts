@@ -86,7 +86,7 @@ function judge({ spec, status }: CustomResourceDefinition, taken: TakenNames): J
   }
   accepted["categories"] = names.categories;
   for (const [key, value] of Object.entries(accepted)) if (value === undefined) delete accepted[key];
-  return { acceptedNames: accepted as unknown as Names, condition };
+  return { acceptedNames: accepted as Names, condition };
 }
 
 function inUse(name: string): string {

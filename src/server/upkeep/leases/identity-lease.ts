@@ -133,7 +133,7 @@ function renewed(live: Lease, { labels, annotations, term }: Renewal): JsonObjec
     labels: { ...live.metadata.labels, ...labels },
     annotations: { ...live.metadata.annotations, ...annotations },
   };
-  return { ...live, metadata, spec: { ...live.spec, ...term } } as unknown as JsonObject;
+  return { ...live, metadata, spec: { ...live.spec, ...term } };
 }
 
 /** Another server may have removed it first. */
