@@ -4,7 +4,7 @@ import type { Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { TestApi, watchEvents } from "../api-harness.ts";
+import { listOf, TestApi, watchEvents } from "../api-harness.ts";
 
 /** Changes of one transaction. */
 const PIECE = 128;
@@ -38,7 +38,7 @@ test.each([1000, 20_000])("with %i objects, a selective list visits its answer",
   const list = async (query: string): Promise<{ readonly items: number; readonly visited: number }> => {
     const before = await visits(api);
     const { body } = await api.send("GET", `${LIST}?${query}`);
-    return { items: (body["items"] as unknown as unknown[]).length, visited: (await visits(api)) - before };
+    return { items: listOf(body["items"]).length, visited: (await visits(api)) - before };
   };
   const rare = { items: count / 100, visited: count / 100 };
   expect(await list("labelSelector=rare%3Dyes"), "the first query scans").toMatchObject({ visited: count });
