@@ -62,7 +62,8 @@ export class ConversionGate implements WatchedEntries {
   /** Asks again after each answer: the cache may have evicted a conversion before its use. */
   #pass(held: Held): WatchItem | undefined {
     const entries = entriesIn(held.item);
-    const asked = this.#convert(entries.map((entry) => StoredObject.of(entry)));
+    const asked =
+      entries.length === 0 ? undefined : this.#convert(entries.map((entry) => StoredObject.of(entry)));
     if (asked === undefined) {
       this.#state = OPEN;
       return held.item;
