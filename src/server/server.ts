@@ -33,7 +33,7 @@ import type { Conversions } from "./objects/versions.ts";
 import { pipeline } from "./pipeline.ts";
 import type { TokenKeys } from "./pki/pki-folder.ts";
 import { FormCache } from "./representation/form-cache.ts";
-import { WatchBatcher } from "./representation/watch-batcher.ts";
+import { WatchBatcher } from "./representation/watch-feed.ts";
 import type { HttpHandler } from "./request/http.ts";
 import { UNPACED } from "./request/pace.ts";
 import { RequestCounts } from "./request/request-counts.ts";
@@ -132,7 +132,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const handler = pipeline({
     verbParts,
     metrics,
-    tools: { loop, versions, cache: new FormCache(), gathering: new WatchBatcher(loop) },
+    tools: { loop, versions, cache: new FormCache(), batcher: new WatchBatcher(loop) },
     sites,
     fairness,
     authenticators: createAuthenticators(

@@ -256,3 +256,21 @@ function pathOf({
 }): string {
   return `${group}/${version}/${name}`;
 }
+
+/** Deprecated built-in APIs, keyed by `apiVersion Kind`. */
+const DEPRECATIONS: ReadonlyMap<string, string> = new Map([
+  ["v1 ComponentStatus", "v1.19+"],
+  ["v1 Endpoints", "v1.33+; use discovery.k8s.io/v1 EndpointSlice"],
+]);
+
+/** Warning with the text of kube-apiserver. Undefined for an API that is not deprecated. */
+export function findDeprecation({
+  apiVersion,
+  facts,
+  deprecation,
+}: Pick<Resource, "apiVersion" | "facts" | "deprecation">): string | undefined {
+  if (deprecation !== undefined) return deprecation;
+  const name = `${apiVersion} ${facts.kind}`;
+  const since = DEPRECATIONS.get(name);
+  return since === undefined ? undefined : `${name} is deprecated in ${since}`;
+}

@@ -4,8 +4,8 @@ import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import { isStored } from "../objects/registry.ts";
 import type { Resource } from "../objects/registry.ts";
 import type { Call } from "../request/call.ts";
-import { asksFor, parseAccept } from "./accept.ts";
-import type { AcceptClause } from "./accept.ts";
+import { asksFor, parseAccept } from "../request/media-type.ts";
+import type { AcceptClause } from "../request/media-type.ts";
 
 export type Media = "json" | "yaml" | "protobuf";
 

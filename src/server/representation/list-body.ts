@@ -11,7 +11,7 @@ import { stringifyYaml, yamlPieces } from "../../api/yaml/yaml-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { ListAnswer } from "../request/answer.ts";
 import type { HttpResponse } from "../request/http.ts";
-import { textWithout } from "./bytes/json-splice.ts";
+import { textWithout } from "./bytes/json-text.ts";
 import { bodyOf, joined } from "./bytes/pieces.ts";
 import type { ObjectView } from "./object-view.ts";
 

@@ -10,7 +10,7 @@ import type { StoredObject } from "../objects/stored-object.ts";
 import type { Versions } from "../objects/versions.ts";
 import { bytesOf } from "../request/http.ts";
 import type { WholeBody } from "../request/http.ts";
-import { findMember } from "./bytes/json-splice.ts";
+import { findMember } from "./bytes/json-text.ts";
 import type { FormCache } from "./form-cache.ts";
 
 export interface ObjectView {

@@ -29,7 +29,7 @@ import { fedPieces, Happening } from "./fixture.ts";
 import { FormCache } from "./form-cache.ts";
 import type { Asked } from "./form.ts";
 import { errorResponse, represent } from "./represent.ts";
-import { WatchBatcher } from "./watch-batcher.ts";
+import { WatchBatcher } from "./watch-feed.ts";
 
 const podRules = defineKind<Pod>("v1", "Pod", {
   cells: (pod, now) => [pod.metadata.name ?? "", "1/1", "Running", "0", String(now), "", "", "", ""],
@@ -100,7 +100,7 @@ const tools = {
   loop,
   versions: new Versions(new Map()),
   cache: new FormCache(),
-  gathering: new WatchBatcher(loop),
+  batcher: new WatchBatcher(loop),
 };
 
 async function bytesOf({ body, feed }: HttpResponse): Promise<Buffer> {

@@ -14,9 +14,8 @@ import type { Versions } from "../objects/versions.ts";
 import type { Answer, ListAnswer, ObjectAnswer, StoredAnswer, WatchAnswer } from "../request/answer.ts";
 import { bytesOf, isWhole } from "../request/http.ts";
 import type { HttpResponse } from "../request/http.ts";
-import { acceptsGzip, GZIP_ABOVE_BYTES, gzipped } from "./bytes/gzip.ts";
-import { bodyOf, PIECE_BYTES } from "./bytes/pieces.ts";
-import { prettyJson } from "./bytes/pretty-json.ts";
+import { prettyJson } from "./bytes/json-text.ts";
+import { acceptsGzip, GZIP_ABOVE_BYTES, gzipped, bodyOf, PIECE_BYTES } from "./bytes/pieces.ts";
 import { directResponse } from "./direct.ts";
 import type { FormCache } from "./form-cache.ts";
 import { chooseForm, findStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
@@ -28,7 +27,7 @@ import { SCALE_TABLE } from "./scale-table.ts";
 import { asksForSocket, SocketFrames, socketHeaders, socketResponse } from "./socket/watch-socket.ts";
 import { Table } from "./table.ts";
 import { warningHeader } from "./warnings.ts";
-import type { WatchBatcher } from "./watch-batcher.ts";
+import type { WatchBatcher } from "./watch-feed.ts";
 import { WatchFeed } from "./watch-feed.ts";
 import { encodeStatus, JsonFrames, ProtobufFrames, TableFrames } from "./watch-frames.ts";
 
@@ -36,7 +35,7 @@ export interface RepresentationTools {
   readonly loop: Loop;
   readonly versions: Versions;
   readonly cache: FormCache;
-  readonly gathering: WatchBatcher;
+  readonly batcher: WatchBatcher;
 }
 
 /** Throws where `chooseForm` does, unless `asked.form` is set. */
@@ -219,7 +218,7 @@ function watchResponse(page: Page, answer: WatchAnswer): HttpResponse {
   if (asksForSocket(page.asked.request)) return watchOverSocket(page, answer);
   const type = mediaTypeOf(media);
   const headers = headersOf(media === "json" ? type : `${type};stream=watch`, page.asked.notes?.warnings);
-  const tools = { writer: framesOf(page, answer.resource), gathering: page.tools.gathering };
+  const tools = { writer: framesOf(page, answer.resource), batcher: page.tools.batcher };
   return { status: 200, headers, body: NO_BYTES, feed: new WatchFeed(answer.events, tools) };
 }
 
@@ -227,7 +226,7 @@ function watchOverSocket(page: Page, answer: WatchAnswer): HttpResponse {
   const headers = socketHeaders(page.asked.request);
   const type = page.form.media === "protobuf" ? "binary" : "text";
   const writer = new SocketFrames(framesOf(page, answer.resource), type);
-  const feed = new WatchFeed(answer.events, { writer, gathering: page.tools.gathering });
+  const feed = new WatchFeed(answer.events, { writer, batcher: page.tools.batcher });
   return socketResponse(feed, headers, page.tools.loop);
 }
 

@@ -3,8 +3,7 @@ import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { WatchEventAnswer } from "../request/answer.ts";
 import type { Outlet } from "../request/http.ts";
 import { Happening } from "./fixture.ts";
-import { WatchBatcher } from "./watch-batcher.ts";
-import { WatchFeed } from "./watch-feed.ts";
+import { WatchBatcher, WatchFeed } from "./watch-feed.ts";
 import type { FrameWriter } from "./watch-frames.ts";
 
 /** Writes each event as a line with its number. */
@@ -53,11 +52,11 @@ class Client implements Outlet {
 
 class World {
   readonly loop = new VirtualLoop({ seed: 1, startAt: 1000 });
-  readonly gathering = new WatchBatcher(this.loop);
+  readonly batcher = new WatchBatcher(this.loop);
 
   watch(writer: FrameWriter = new Lines()): { events: Happening; feed: WatchFeed; client: Client } {
     const events = new Happening();
-    const feed = new WatchFeed(events, { writer, gathering: this.gathering });
+    const feed = new WatchFeed(events, { writer, batcher: this.batcher });
     return { events, feed, client: new Client() };
   }
 }

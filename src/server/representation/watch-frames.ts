@@ -10,7 +10,7 @@ import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { withResourceVersion } from "../objects/stored-object.ts";
 import type { StoredObject } from "../objects/stored-object.ts";
 import type { WatchEventAnswer } from "../request/answer.ts";
-import { withJsonVersion } from "./bytes/json-splice.ts";
+import { withJsonVersion } from "./bytes/json-text.ts";
 import type { FormCache } from "./form-cache.ts";
 import type { ObjectView } from "./object-view.ts";
 import type { Table } from "./table.ts";

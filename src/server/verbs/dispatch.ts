@@ -7,8 +7,7 @@ import {
   unknownResource,
 } from "../../api/errors/api-error.ts";
 import { pathSegmentName } from "../../api/values/names.ts";
-import { findDeprecation } from "../objects/deprecation.ts";
-import { isCustom, isStored } from "../objects/registry.ts";
+import { findDeprecation, isCustom, isStored } from "../objects/registry.ts";
 import type { Registry, Resource, StoredResource } from "../objects/registry.ts";
 import { toApiError } from "../objects/store-errors.ts";
 import type { Answer } from "../request/answer.ts";

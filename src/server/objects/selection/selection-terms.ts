@@ -18,7 +18,7 @@ export interface Attribute {
   /** Distinguishes the attributes of a resource. */
   readonly id: string;
   /** Undefined for an object without the attribute. */
-  valueOf(object: ApiObject): string | undefined;
+  readonly valueOf: (object: ApiObject) => string | undefined;
 }
 
 /** Satisfied by the objects whose attribute has one of the values. */

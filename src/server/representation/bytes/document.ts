@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
-import { acceptsGzip, GZIP_ABOVE_BYTES } from "./gzip.ts";
+import { acceptsGzip, GZIP_ABOVE_BYTES } from "./pieces.ts";
 
 const compress = promisify(gzip);
 

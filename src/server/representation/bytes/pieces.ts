@@ -1,6 +1,8 @@
 /**
- * Builds and sends large responses piece by piece, as the client reads them. Other steps of the loop run in between.
+ * Builds, compresses and sends large responses piece by piece, as the client reads them. Other steps of the loop run in
+ * between.
  */
+import { createGzip } from "node:zlib";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { HttpResponse } from "../../request/http.ts";
 import { RequestPace } from "../../request/pace.ts";
@@ -72,4 +74,40 @@ async function* follow(
 function concat(parts: readonly Uint8Array[], bytes: number): Uint8Array {
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes);
+}
+
+/** Up to this size compressing costs more than it saves. As upstream. */
+export const GZIP_ABOVE_BYTES = 128 * 1024;
+/** The fastest level; slower ones save little on JSON. */
+const LEVEL = 1;
+
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  if (acceptEncoding === undefined) return false;
+  return acceptEncoding
+    .split(",")
+    .some((clause) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(clause));
+}
+
+/** At most one piece and its output are in memory. */
+export async function* gzipped(pieces: AsyncIterable<Uint8Array>, loop: Loop): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip({ level: LEVEL });
+  let made: Uint8Array[] = [];
+  gzip.on("data", (bytes: Uint8Array) => made.push(bytes));
+  const failed = new Promise<never>((_, reject) => gzip.once("error", reject));
+  const step = (work: (done: () => void) => void): Promise<void> =>
+    loop.outside("gzip", Promise.race([new Promise<void>(work), failed]));
+  try {
+    for await (const piece of pieces) {
+      await step((done) => gzip.write(piece, () => done()));
+      yield* made;
+      made = [];
+    }
+    await step((done) => {
+      gzip.once("end", done);
+      gzip.end();
+    });
+    yield* made;
+  } finally {
+    gzip.destroy();
+  }
 }

@@ -1,8 +1,8 @@
-/** Chooses the format of a discovery response from the Accept header. */
-import { asksFor, parseAccept } from "../../representation/accept.ts";
-import type { AcceptClause } from "../../representation/accept.ts";
 import { mediaTypeOf } from "../../representation/form.ts";
 import type { Media } from "../../representation/form.ts";
+/** Chooses the format of a discovery response from the Accept header. */
+import { asksFor, parseAccept } from "../../request/media-type.ts";
+import type { AcceptClause } from "../../request/media-type.ts";
 import type { AggregatedVersion } from "./aggregated-document.ts";
 
 /** A plain document in a media type, or the aggregated document in JSON. */

@@ -3,11 +3,11 @@ import { methodNotAllowed, notAcceptable } from "../../../api/errors/api-error.t
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 import type { Registry } from "../../objects/registry.ts";
-import { asksFor, parseAccept } from "../../representation/accept.ts";
 import { compressedResponse } from "../../representation/bytes/document.ts";
 import type { Document } from "../../representation/bytes/document.ts";
 import type { Exchange, Site } from "../../request/exchange.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
+import { asksFor, parseAccept } from "../../request/media-type.ts";
 import { GNOSTIC_TYPE, GNOSTIC_V3_TYPE, OpenApiDocuments } from "./documents.ts";
 
 const V2 = "/openapi/v2";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
-import { WatchBatcher } from "./watch-batcher.ts";
+import { WatchBatcher } from "./watch-feed.ts";
 
-/** Takes one of `pieces` pieces each time it is served, and enlists again until none is left. */
+/** Takes one of `pieces` pieces each time it is served, and schedules itself again until none is left. */
 class Reader {
   readonly servedAt: number[] = [];
   readonly #world: World;
@@ -14,7 +14,7 @@ class Reader {
   }
 
   ready(): void {
-    this.#world.gathering.enlist(this);
+    this.#world.batcher.schedule(this);
   }
 
   serve(): boolean {
@@ -30,7 +30,7 @@ const START = 1000;
 
 class World {
   readonly loop = new VirtualLoop({ seed: 1, startAt: START });
-  readonly gathering = new WatchBatcher(this.loop);
+  readonly batcher = new WatchBatcher(this.loop);
 }
 
 test("a quiet listener is served at once, and waits a moment for later events", async () => {
@@ -69,12 +69,12 @@ test("a listener without events does not wait", async () => {
   expect(reader.servedAt).toEqual([world.loop.now() - START - 5]);
 });
 
-test("a listener that enlists twice is served once", async () => {
+test("a listener that is scheduled twice is served once", async () => {
   const world = new World();
   let served = 0;
   const reader = { serve: () => (served += 1) < 0 };
-  world.gathering.enlist(reader);
-  world.gathering.enlist(reader);
+  world.batcher.schedule(reader);
+  world.batcher.schedule(reader);
   await world.loop.settle();
 
   expect(served).toBe(1);
@@ -95,7 +95,7 @@ test("a moment is longer after very many listeners, up to a bound", async () => 
 test("other steps run while very many listeners are served", async () => {
   const { loop } = new World();
   let passedMs = 0;
-  const gathering = new WatchBatcher({
+  const batcher = new WatchBatcher({
     elapsed: () => loop.elapsed() + passedMs,
     now: () => loop.now(),
     post: (lane, step) => loop.post(lane, step),
@@ -107,7 +107,7 @@ test("other steps run while very many listeners are served", async () => {
     order.push("listener");
     return true;
   };
-  for (let n = 0; n < 30; n += 1) gathering.enlist({ serve });
+  for (let n = 0; n < 30; n += 1) batcher.schedule({ serve });
   loop.post("request", () => void order.push("other"));
   await loop.settle();
 
