@@ -3,14 +3,14 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { runCachedScript } from "../base/process/cached-script.ts";
-import { favourMainThread } from "../base/process/helper-threads.ts";
+import { lowerHelperThreadPriority } from "../base/process/helper-threads.ts";
 import type * as Program from "./main.ts";
 
 const file = fileURLToPath(new URL("./program.cjs", import.meta.url));
 /** The build wraps the program like a CommonJS module, and passes the caller's `import` as a parameter. */
 type Wrapped = (...parts: [object, NodeJS.Require, string, (url: string) => Promise<unknown>]) => void;
 
-favourMainThread();
+lowerHelperThreadPriority();
 const program = runCachedScript(file) as Wrapped;
 const exports = {};
 program(exports, createRequire(file), file, (url) => import(url));

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
-import { readNamed } from "../base/process/read-file.ts";
+import { readFileBytes } from "../base/process/read-named-file.ts";
 import { writeKubeconfig } from "../cluster/data-dir/kubeconfig.ts";
 import { findRunning } from "../cluster/data-dir/run-file.ts";
 import { findRemedy } from "./system-error.ts";
@@ -69,7 +69,7 @@ test("errors name a file in the place of a directory, and the reverse", async ()
   );
   const path = join(dir, "running.json");
   mkdirSync(path);
-  for (const read of [() => readNamed(path), () => findRunning(dir, loop)])
+  for (const read of [() => readFileBytes(path), () => findRunning(dir, loop)])
     expect(findRemedy(await read().catch((error: unknown) => error))).toBe(
       `${path} is a directory where a file is needed: check the path`,
     );

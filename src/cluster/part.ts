@@ -5,7 +5,7 @@ import type { Log } from "../base/log/log.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { untilAborted } from "../base/loop/until-aborted.ts";
 import { createMetrics } from "../base/metrics/prom-metrics.ts";
-import { readNamedText } from "../base/process/read-file.ts";
+import { readFileText } from "../base/process/read-named-file.ts";
 import { createClient } from "../client/api-client.ts";
 import type { Client } from "../client/client.ts";
 import { connect } from "../client/connection.ts";
@@ -133,7 +133,7 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
 /** PEM of the kubeconfig's CA, which pods get too; empty for a CA that every machine trusts. */
 async function readAuthority({ ca }: Endpoint, loop: Loop): Promise<string> {
   if (ca === undefined) return "";
-  return "text" in ca ? ca.text : loop.outside("file", readNamedText(ca.file));
+  return "text" in ca ? ca.text : loop.outside("file", readFileText(ca.file));
 }
 
 /** Reports when this instance becomes the leader and when it stops leading. */

@@ -4,7 +4,7 @@
  */
 import { badRequest, isApiError, unknownResource } from "../api/errors/api-error.ts";
 import type { Loop } from "../base/loop/loop.ts";
-import { type Soon, whenDone } from "../base/loop/soon.ts";
+import { type MaybePromise, whenDone } from "../base/loop/maybe-promise.ts";
 import type { Metrics } from "../base/metrics/metrics.ts";
 import { authenticate } from "./access/authn/authentication.ts";
 import type { Authenticator } from "./access/authn/authenticator.ts";
@@ -96,7 +96,7 @@ function withoutConversion(call: Call, { transform }: Form): Call {
   return webhook === undefined || !isGlance ? call : { ...call, resource: webhook.unconverted() };
 }
 
-function readyToShow(answer: Answer, { versions }: RepresentationTools): Soon<void> {
+function readyToShow(answer: Answer, { versions }: RepresentationTools): MaybePromise<void> {
   if (answer.type === "stored") return versions.readyToShow([answer.stored], answer.resource);
   if (answer.type === "list") return versions.readyToShow(answer.items, answer.resource);
   return undefined;

@@ -3,7 +3,7 @@
  * configured before, and no longer does, is removed unless another manager owns it. A field that another manager owns with
  * another value is a conflict, unless the applier forces it.
  */
-import { completed, type Stages } from "../../base/loop/stages.ts";
+import { runToEnd, type YieldingWork } from "../../base/loop/yielding-work.ts";
 import { badRequest } from "../errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
@@ -63,7 +63,7 @@ export interface ApplyResult {
 
 /** Throws an ApiError: Conflict with one cause per field, or BadRequest when the configuration does not fit its kind. */
 export function applyPatch(input: ApplyInput & Finish): ApplyResult {
-  const { merged, conclude } = completed(beginApply(input));
+  const { merged, conclude } = runToEnd(beginApply(input));
   return conclude(merged === undefined || input.finish === undefined ? merged : input.finish(merged));
 }
 
@@ -83,7 +83,7 @@ export interface BegunApply {
  * The first half of an apply, in stages: each `yield` lets the caller run other work. The caller may wait for other
  * components, such as webhooks, before it calls `conclude`.
  */
-export function* beginApply(input: ApplyInput): Stages<BegunApply> {
+export function* beginApply(input: ApplyInput): YieldingWork<BegunApply> {
   const { live, writer, onConflict } = input;
   const schema = schemaOf(writer);
   checkConfig(input.config, writer);
@@ -168,7 +168,7 @@ function applierOf(managed: Managed, config: JsonObject, writer: Writer): Applie
   return { writer, identity, claimed, last: managed.find((entry) => isSameOwner(entry, identity)) };
 }
 
-function* withoutGivenUp(merged: JsonObject, managed: Managed, applier: Applier): Stages<JsonObject> {
+function* withoutGivenUp(merged: JsonObject, managed: Managed, applier: Applier): YieldingWork<JsonObject> {
   const { last, claimed, writer, identity } = applier;
   if (last === undefined) return merged;
   const { apiVersion, versions, now } = writer;

@@ -1,5 +1,5 @@
 /** Removes fields that the applier applied last time, no longer applies, and no manager owns. */
-import type { Stages } from "../../base/loop/stages.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import type { JsonObject } from "../json/json-object.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { difference, EMPTY, type FieldSet, intersection, isEmpty, union } from "./fields/field-set.ts";
@@ -20,7 +20,7 @@ export interface PruneInput {
   readonly managed: Managed;
 }
 
-export function* prune(input: PruneInput): Stages<JsonObject> {
+export function* prune(input: PruneInput): YieldingWork<JsonObject> {
   const { merged, apiVersion, last, versions } = input;
   const schema = versions.findSchema(last.apiVersion);
   if (schema === undefined || isEmpty(ownedBy(last))) return merged;
@@ -44,7 +44,7 @@ function* addBackOwned(
   object: JsonObject,
   lastFields: FieldSet,
   { last, managed, versions }: PruneInput,
-): Stages<JsonObject> {
+): YieldingWork<JsonObject> {
   const first = versions.findSchema(last.apiVersion);
   if (first === undefined) return object;
   let at = last.apiVersion;

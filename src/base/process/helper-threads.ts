@@ -15,7 +15,7 @@ const BEHIND = 10;
  * Lowers the priority of the threads that Node.js has started so far. No-op on systems without priorities for
  * threads.
  */
-export function favourMainThread(): void {
+export function lowerHelperThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {
     const priority = Math.min(getPriority() + BEHIND, constants.priority.PRIORITY_LOW);

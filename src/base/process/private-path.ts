@@ -2,7 +2,7 @@
  * Folders that no other user may change, and files of keys that no other user may read. Modes say nothing on Windows, where nothing is checked.
  */
 import { lstat, open, readlink, stat } from "node:fs/promises";
-import { readNamed } from "./read-file.ts";
+import { readFileBytes } from "./read-named-file.ts";
 
 /** Owner and mode of a path, from the operating system. */
 export interface PathOwner {
@@ -70,12 +70,12 @@ export async function refuseLink(path: string, remedy: string): Promise<void> {
 /** As `readNamed`, of a file of keys: the file that was checked is the one that is read. */
 export async function readKeys(path: string): Promise<Buffer> {
   const self = findSelf();
-  if (self === undefined) return readNamed(path);
+  if (self === undefined) return readFileBytes(path);
   const file = await open(path);
   try {
     const found = await file.stat();
     // Its error names the path.
-    if (found.isDirectory()) return await readNamed(path);
+    if (found.isDirectory()) return await readFileBytes(path);
     // A pipe has no mode that matters: its two ends are its makers'.
     const problem = found.isFile() ? findKeyFileProblem(path, found, self) : undefined;
     if (problem !== undefined) throw new Error(problem);

@@ -4,7 +4,7 @@ import { getHeapStatistics } from "node:v8";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
-import { readNamed } from "../../base/process/read-file.ts";
+import { readFileBytes } from "../../base/process/read-named-file.ts";
 import type { EtcdStore, EtcdStoreOptions } from "../../store/etcd/etcd-store.ts";
 import { openFileStore } from "../../store/file-store.ts";
 import { readBackup, restoreFile } from "../../store/file/backup.ts";
@@ -111,7 +111,7 @@ async function readEtcdFiles(
   { endpoints, caFile, certFile, keyFile, user, passwordFile }: EtcdOptions,
   loop: Loop,
 ): Promise<Pick<EtcdStoreOptions, "endpoints" | "tls" | "credentials">> {
-  const read = (path: string): Promise<Buffer> => loop.outside("file", readNamed(path));
+  const read = (path: string): Promise<Buffer> => loop.outside("file", readFileBytes(path));
   const tls = {
     ...(caFile !== undefined && { ca: await read(caFile) }),
     ...(certFile !== undefined && { cert: await read(certFile) }),

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { parseYaml } from "../../api/yaml/yaml.ts";
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
-import { readNamed } from "../../base/process/read-file.ts";
+import { readFileBytes } from "../../base/process/read-named-file.ts";
 import { AdmissionConfigError } from "../../server/admission/config-error.ts";
 import { checkPluginChoice } from "../../server/admission/plugin-names.ts";
 import type { AdmissionOptions } from "../../server/admission/plugins.ts";
@@ -34,7 +34,7 @@ export async function readAdmission(flags: AdmissionFlags = {}, loop: Loop): Pro
   const { enabled = [], disabled = [], configFile } = flags;
   checkPluginChoice({ enabled, disabled });
   if (configFile === undefined) return { enabled, disabled };
-  const read: ReadFile = async (path) => parseYaml(await loop.outside("file", readNamed(path))).value;
+  const read: ReadFile = async (path) => parseYaml(await loop.outside("file", readFileBytes(path))).value;
   try {
     const podSecurity = parsePluginConfigurations(await read(configFile)).get("PodSecurity");
     if (podSecurity === undefined) return { enabled, disabled };

@@ -1,6 +1,6 @@
 /** Reads the audit policy and the destinations of audit events from flags and their files. */
 import type { Loop } from "../../base/loop/loop.ts";
-import { readNamedText } from "../../base/process/read-file.ts";
+import { readFileText } from "../../base/process/read-named-file.ts";
 import type { AuditOptions } from "../../server/stages/audit/audit-trail.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 
@@ -15,6 +15,6 @@ export async function readAudit(
 ): Promise<AuditOptions | undefined> {
   if (flags?.webhookFile === undefined) return flags;
   const { webhookFile, ...options } = flags;
-  const read = (path: string): Promise<string> => loop.outside("file", readNamedText(path));
+  const read = (path: string): Promise<string> => loop.outside("file", readFileText(path));
   return { ...options, webhook: await readWebhookFile(webhookFile, read) };
 }

@@ -1,7 +1,7 @@
 /** Reads the configuration of authentication from flags and their files. */
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
-import { readNamedText } from "../../base/process/read-file.ts";
+import { readFileText } from "../../base/process/read-named-file.ts";
 import type { AuthenticationOptions } from "../../server/access/authn/create-authentication.ts";
 import type { AuthenticationConfiguration, JwtRules } from "../../server/access/authn/oidc/configuration.ts";
 import { oidcRules } from "../../server/access/authn/oidc/flag-rules.ts";
@@ -49,7 +49,7 @@ export async function readAuthentication(
   loop: Loop,
 ): Promise<ReadAuthentication> {
   const { issuers, audiences, jwksUri, maxTokenSeconds, frontProxyNames, tokenFile } = flags;
-  const read: ReadFile = (path) => loop.outside("file", readNamedText(path));
+  const read: ReadFile = (path) => loop.outside("file", readFileText(path));
   const text = flags.configFile === undefined ? undefined : await read(flags.configFile);
   const configuration = text === undefined ? NO_CONFIGURATION : parsed(text, flags);
   const oidc = await readOidc(flags, read);

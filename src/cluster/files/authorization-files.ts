@@ -2,7 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
-import { readNamedText } from "../../base/process/read-file.ts";
+import { readFileText } from "../../base/process/read-named-file.ts";
 import type { AuthorizerOptions } from "../../server/access/authz/authorization-options.ts";
 import { readAuthorizationConfiguration } from "../../server/access/authz/read-configuration.ts";
 import type {
@@ -35,7 +35,7 @@ export async function readAuthorization(
   loop: Loop,
 ): Promise<readonly AuthorizerOptions[] | undefined> {
   if (flags === undefined) return undefined;
-  const read: ReadFile = (path) => loop.outside("file", readNamedText(path));
+  const read: ReadFile = (path) => loop.outside("file", readFileText(path));
   const configured = "configFile" in flags ? await readConfiguration(flags.configFile, read) : ofModes(flags);
   return Promise.all(
     configured.map((each) => (each.type === "Webhook" ? connected(each, read) : Promise.resolve(each))),

@@ -1,7 +1,7 @@
 /** Reads the CA that signs approved certificate requests from the files that flags name. */
 import type { Loop } from "../../base/loop/loop.ts";
 import { readKeys } from "../../base/process/private-path.ts";
-import { readNamedText } from "../../base/process/read-file.ts";
+import { readFileText } from "../../base/process/read-named-file.ts";
 import { certificateSigner } from "../../controllers/certificates/certificate-signer.ts";
 import type { CertificateSigner } from "../../controllers/certificates/certificate-signer.ts";
 import { parseCertificate, parsePrivateKey } from "../../server/pki/certificate-state.ts";
@@ -17,7 +17,7 @@ export async function openSigner(
   { certFile, keyFile }: SigningFiles,
   loop: Loop,
 ): Promise<CertificateSigner> {
-  const [cert, bytes] = await loop.outside("file", Promise.all([readNamedText(certFile), readKeys(keyFile)]));
+  const [cert, bytes] = await loop.outside("file", Promise.all([readFileText(certFile), readKeys(keyFile)]));
   const key = bytes.toString();
   if (!parseCertificate(cert, certFile).checkPrivateKey(parsePrivateKey(key, keyFile)))
     throw new Error(`${keyFile} does not belong to ${certFile}: name the key of that certificate`);

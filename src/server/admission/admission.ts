@@ -6,7 +6,7 @@
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Loop, Random } from "../../base/loop/loop.ts";
-import { type Soon, whenDone } from "../../base/loop/soon.ts";
+import { type MaybePromise, whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Mark, Store } from "../../store/store.ts";
@@ -179,7 +179,7 @@ export class AdmissionPass implements ShownOwners {
   }
 
   /** Returns the draft, changed in place, or a new draft if a webhook changed the object. */
-  mutate(draft: Draft<ApiObject>, refine: Refine, previous?: ApiObject): Soon<Draft<ApiObject>> {
+  mutate(draft: Draft<ApiObject>, refine: Refine, previous?: ApiObject): MaybePromise<Draft<ApiObject>> {
     if (previous !== undefined) this.#concern(previous, this.#request.name);
     else if (this.#chain.mutate.length > 0) this.#asked ??= outline(draft);
     this.#mutateNow(draft);
@@ -200,7 +200,7 @@ export class AdmissionPass implements ShownOwners {
     return object as Draft<ApiObject>;
   }
 
-  validate(object: ApiObject, previous?: ApiObject): Soon<void> {
+  validate(object: ApiObject, previous?: ApiObject): MaybePromise<void> {
     const { validate, validateLater } = this.#chain;
     if (validate.length + validateLater.length === 0) return undefined;
     this.#concern(previous, object.metadata.name ?? this.#request.name);
@@ -216,7 +216,7 @@ export class AdmissionPass implements ShownOwners {
   }
 
   /** Admission of a DELETE: plugins may refuse but not change. */
-  judge(previous: ApiObject): Soon<void> {
+  judge(previous: ApiObject): MaybePromise<void> {
     this.#request = { ...this.#request, previous };
     const asked = this.#askMutating(undefined);
     return whenDone(asked ?? undefined, () => {
@@ -226,7 +226,7 @@ export class AdmissionPass implements ShownOwners {
   }
 
   /** Admission of an object that is sent to a subresource and never stored: only plugins change or judge it. */
-  admit<T extends ApiObject>(object: T, previous?: T): Soon<T> {
+  admit<T extends ApiObject>(object: T, previous?: T): MaybePromise<T> {
     const admitted = this.mutate(
       object as Draft<ApiObject>,
       (changed) => changed as Draft<ApiObject>,
@@ -265,7 +265,7 @@ export class AdmissionPass implements ShownOwners {
     return second === undefined ? again : refine(second);
   }
 
-  #askValidating(object: ApiObject | undefined): Soon<void> {
+  #askValidating(object: ApiObject | undefined): MaybePromise<void> {
     let waiting: Promise<void>[] | undefined;
     for (const plugin of this.#chain.validateLater) {
       const asked = plugin.validateLater?.(object, this.#request);

@@ -6,7 +6,7 @@ import { link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Loop } from "../../base/loop/loop.ts";
 import { readKeys } from "../../base/process/private-path.ts";
-import { readNamedText } from "../../base/process/read-file.ts";
+import { readFileText } from "../../base/process/read-named-file.ts";
 
 export interface FileToWrite {
   readonly path: string;
@@ -19,7 +19,7 @@ export interface FileToWrite {
 /** Undefined if the file does not exist. */
 export async function findFile(path: string, loop: Loop): Promise<string | undefined> {
   try {
-    return await loop.outside("file", readNamedText(path));
+    return await loop.outside("file", readFileText(path));
   } catch (error) {
     if (isCode(error, "ENOENT")) return undefined;
     throw error;
@@ -54,7 +54,7 @@ export async function createFile(file: FileToWrite): Promise<string> {
     );
     return text;
   } catch (error) {
-    if (isCode(error, "EEXIST")) return await loop.outside("file", readNamedText(path));
+    if (isCode(error, "EEXIST")) return await loop.outside("file", readFileText(path));
     throw error;
   }
 }

@@ -3,7 +3,7 @@
  * call.
  */
 import type { Duplex } from "node:stream";
-import type { Soon } from "../../base/loop/soon.ts";
+import type { MaybePromise } from "../../base/loop/maybe-promise.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -160,4 +160,4 @@ export interface DirectEvent {
 }
 
 /** Neither throws nor rejects: a failure is a response too. Returns synchronously where nothing has to be awaited. */
-export type HttpHandler = (request: HttpRequest) => Soon<HttpResponse>;
+export type HttpHandler = (request: HttpRequest) => MaybePromise<HttpResponse>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completed, type Stages } from "../../base/loop/stages.ts";
+import { runToEnd, type YieldingWork } from "../../base/loop/yielding-work.ts";
 import { inStages, paced, RequestPace } from "./pace.ts";
 
 /** A loop whose clock and steps the test controls. */
@@ -20,7 +20,7 @@ class SteppedLoop {
   }
 }
 
-function* work(loop: SteppedLoop, msEach: number, log: string[]): Stages<string> {
+function* work(loop: SteppedLoop, msEach: number, log: string[]): YieldingWork<string> {
   for (const stage of ["a", "b", "c"]) {
     loop.time += msEach;
     log.push(stage);
@@ -99,5 +99,5 @@ describe("the pace of a request", () => {
 test("stages without a pace run synchronously", () => {
   const log: string[] = [];
 
-  expect([completed(work(new SteppedLoop(), 20, log)), log]).toEqual(["done", ["a", "b", "c"]]);
+  expect([runToEnd(work(new SteppedLoop(), 20, log)), log]).toEqual(["done", ["a", "b", "c"]]);
 });

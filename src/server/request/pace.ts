@@ -4,8 +4,8 @@
  * run first.
  */
 import type { Loop } from "../../base/loop/loop.ts";
-import { type Soon, whenDone } from "../../base/loop/soon.ts";
-import type { Stages } from "../../base/loop/stages.ts";
+import { type MaybePromise, whenDone } from "../../base/loop/maybe-promise.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 
 /** Two slices of the loop. */
 const STEP_MS = 10;
@@ -34,7 +34,11 @@ export const UNPACED: Pace = {
 };
 
 /** Continues with the value: at once, or in a later step when this step has run long. */
-export function paced<A, B>(pace: Pace | undefined, value: Soon<A>, go: (value: A) => Soon<B>): Soon<B> {
+export function paced<A, B>(
+  pace: Pace | undefined,
+  value: MaybePromise<A>,
+  go: (value: A) => MaybePromise<B>,
+): MaybePromise<B> {
   return whenDone(value, (ready) => {
     const resting = pace?.rest();
     return resting === undefined ? go(ready) : resting.then(() => go(ready));
@@ -42,7 +46,7 @@ export function paced<A, B>(pace: Pace | undefined, value: Soon<A>, go: (value: 
 }
 
 /** Runs the stages, and rests between two of them when the step has run long. */
-export function inStages<T>(pace: Pace | undefined, stages: Stages<T>): Soon<T> {
+export function inStages<T>(pace: Pace | undefined, stages: YieldingWork<T>): MaybePromise<T> {
   for (;;) {
     const stage = stages.next();
     if (stage.done === true) return stage.value;

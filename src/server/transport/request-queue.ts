@@ -6,7 +6,7 @@
  *
  * Urgent requests have a queue of their own that goes first, so those of each owner are bounded.
  */
-import { Rounds } from "../../base/collections/rounds.ts";
+import { RoundRobin } from "../../base/collections/round-robin.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { Lane, Loop } from "../../base/loop/loop.ts";
 import type { QueueOwner } from "./queue-owner.ts";
@@ -170,7 +170,7 @@ class UserLine implements Line {
 }
 
 class SharedLine implements Line {
-  readonly #requests = new Rounds<QueuedRequest>();
+  readonly #requests = new RoundRobin<QueuedRequest>();
 
   get length(): number {
     return this.#requests.length;

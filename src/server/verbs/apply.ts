@@ -6,7 +6,7 @@ import { badRequest, conflict, isApiError } from "../../api/errors/api-error.ts"
 import { cloneJson } from "../../api/json/json-clone.ts";
 import { isJsonObject, setOwn } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
-import { type Soon, whenDone } from "../../base/loop/soon.ts";
+import { type MaybePromise, whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/create-permission.ts";
 import type { CreatePermission } from "../access/authz/create-permission.ts";
@@ -125,7 +125,7 @@ async function save(intent: Intent, call: Call<StoredResource>, verbParts: VerbP
   }
 }
 
-function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soon<Next> {
+function applied(config: JsonObject, previous: ApiObject, writing: Writing): MaybePromise<Next> {
   const { pace } = writing.verbParts;
   const live = previous;
   const begun = paced(pace, inputOf(config, writing, live), (input) => inStages(pace, beginApply(input)));
@@ -136,7 +136,7 @@ function saved(
   { merged, checkConflicts, conclude }: BegunApply,
   previous: ApiObject,
   { call, verbParts }: Writing,
-): Soon<Next> {
+): MaybePromise<Next> {
   const { resource } = call;
   const { pace } = verbParts;
   const live = previous;

@@ -6,7 +6,7 @@ import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import { DecodeError } from "../../api/schema/decode-error.ts";
 import { toNormalForm } from "../../api/schema/normal-form.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
-import { whenDone } from "../../base/loop/soon.ts";
+import { whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { deletionOptions } from "../admission/call-pass.ts";
 import type { StoredResource } from "../objects/registry.ts";

@@ -14,7 +14,7 @@ import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.
 import { DecodeError } from "../../api/schema/decode-error.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
 import { errorText } from "../../base/error-text.ts";
-import { whenDone } from "../../base/loop/soon.ts";
+import { whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStored } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";

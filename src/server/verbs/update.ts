@@ -1,5 +1,5 @@
 import { isApiError } from "../../api/errors/api-error.ts";
-import { whenDone } from "../../base/loop/soon.ts";
+import { whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/create-permission.ts";
 import type { StoredResource } from "../objects/registry.ts";

@@ -1,4 +1,4 @@
-import type { Soon } from "../../base/loop/soon.ts";
+import type { MaybePromise } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Call } from "../request/call.ts";
@@ -19,7 +19,7 @@ export function updatedObject(
   { object, sentManagedFields, units }: Pick<Incoming, "object" | "sentManagedFields" | "units">,
   previous: ApiObject,
   { call, verbParts }: Writing,
-): Soon<ApiObject> {
+): MaybePromise<ApiObject> {
   const { resource, info } = call;
   const { user, manager } = writeOptionsOf(call);
   const now = verbParts.loop.now();

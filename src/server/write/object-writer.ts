@@ -7,7 +7,7 @@ import {
   requestEntityTooLarge,
 } from "../../api/errors/api-error.ts";
 import type { Loop } from "../../base/loop/loop.ts";
-import type { Soon } from "../../base/loop/soon.ts";
+import type { MaybePromise } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Change, Committed, Entry, Store, Transaction } from "../../store/store.ts";
@@ -95,7 +95,11 @@ export class ObjectWriter {
   }
 
   /** `change` may be called several times, each time with the newest object. */
-  update(place: Place, options: SaveOptions, change: (previous: ApiObject) => Soon<Next>): Promise<Saved> {
+  update(
+    place: Place,
+    options: SaveOptions,
+    change: (previous: ApiObject) => MaybePromise<Next>,
+  ): Promise<Saved> {
     return this.#decided(() => this.#update(place, options, change));
   }
 
@@ -172,7 +176,7 @@ export class ObjectWriter {
   async #update(
     place: Place,
     options: SaveOptions,
-    change: (previous: ApiObject) => Soon<Next>,
+    change: (previous: ApiObject) => MaybePromise<Next>,
   ): Promise<Saved> {
     const { resource, namespace, name } = place;
     const key = keyOf(resource, namespace, name);
@@ -195,7 +199,7 @@ export class ObjectWriter {
 
   async #attempt(
     { resource, entry, isDryRun }: Attempt,
-    change: (previous: ApiObject) => Soon<Next>,
+    change: (previous: ApiObject) => MaybePromise<Next>,
   ): Promise<Saved | "again" | "overtaken"> {
     const showing = this.#versions.readyToShow([StoredObject.of(entry)], resource);
     if (showing !== undefined) await showing;
@@ -248,7 +252,7 @@ export class ObjectWriter {
     return { outcome: "put", object, encoded, resource, plan, purpose };
   }
 
-  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Soon<Saved | "again" | "overtaken"> {
+  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): MaybePromise<Saved | "again" | "overtaken"> {
     switch (step.outcome) {
       case "unchanged":
         return this.#unchanged(entry);

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
 import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/values/names.ts";
-import { type Soon, whenDone } from "../../base/loop/soon.ts";
+import { type MaybePromise, whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/rules/kind-rules.ts";
 import { keepParts } from "../../resources/rules/metadata-parts.ts";
 import { shareParts } from "../objects/caches/shared-parts.ts";
@@ -36,9 +36,9 @@ interface Reviewers {
     draft: Draft<ApiObject>,
     refine: (changed: ApiObject) => Draft<ApiObject>,
     previous?: ApiObject,
-  ): Soon<Draft<ApiObject>>;
+  ): MaybePromise<Draft<ApiObject>>;
   /** Throws or rejects if the object is refused. */
-  validate(object: ApiObject, previous?: ApiObject): Soon<void>;
+  validate(object: ApiObject, previous?: ApiObject): MaybePromise<void>;
 }
 
 interface WriteContext extends RuleContext {
@@ -172,7 +172,7 @@ export function admittedRevision(
   revision: Revision,
   resource: StoredResource,
   context: WriteContext,
-): Soon<ApiObject> {
+): MaybePromise<ApiObject> {
   const { admission, pace } = context;
   const { previous, endpoint } = revision;
   const refine = (changed: ApiObject): Draft<ApiObject> =>

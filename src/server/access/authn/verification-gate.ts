@@ -3,7 +3,7 @@
  * client with made-up tokens delays other clients by at most one verification a round.
  */
 import { tooManyRequests } from "../../../api/errors/api-error.ts";
-import { Rounds } from "../../../base/collections/rounds.ts";
+import { RoundRobin } from "../../../base/collections/round-robin.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
 
 /** Half of the concurrent calls that one webhook server gets. */
@@ -20,7 +20,7 @@ interface Waiting {
 const OWN_SHARE: readonly string[] = ["server"];
 
 export class VerificationGate {
-  readonly #waiting = new Rounds<Waiting>();
+  readonly #waiting = new RoundRobin<Waiting>();
   #running = 0;
 
   /**

@@ -6,7 +6,7 @@ import { errorText } from "../../../base/error-text.ts";
 import type { Log } from "../../../base/log/log.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { BoundCounter, Counter, Metrics } from "../../../base/metrics/metrics.ts";
-import { readNamed } from "../../../base/process/read-file.ts";
+import { readFileBytes } from "../../../base/process/read-named-file.ts";
 import type { Egress } from "../../egress/egress.ts";
 import { logSink } from "./log-sink.ts";
 import type { LogSinkOptions } from "./log-sink.ts";
@@ -97,7 +97,7 @@ export async function openAudit(
 ): Promise<AuditTrail | undefined> {
   if (options === undefined) return undefined;
   const { policyFile, log } = options;
-  const bytes = await surroundings.loop.outside("file", readNamed(policyFile));
+  const bytes = await surroundings.loop.outside("file", readFileBytes(policyFile));
   const policy = policyOf(bytes, policyFile);
   if (log !== undefined && log.path !== "-")
     await surroundings.loop.outside("file", checkAppendable(log.path));

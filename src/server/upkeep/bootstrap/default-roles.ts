@@ -10,7 +10,7 @@ import type {
   Subject,
 } from "../../../api/generated/types/rbac-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import { inOneTurn } from "../../../base/loop/in-turns.ts";
+import { runToEnd } from "../../../base/loop/yielding-work.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { defaultRoles } from "../../access/authz/rbac/default-roles.ts";
 import type { DefaultRole } from "../../access/authz/rbac/default-roles.ts";
@@ -129,7 +129,7 @@ function missingRules(live: DefaultRole, wanted: RoleRules): RoleContent | undef
   if (gathered !== undefined) return missingSelectors(own, gathered);
   if (jsonEqual(own.rules, wanted.rules)) return undefined;
   // Whole rules instead of their missing parts, because people read them.
-  const missing = wanted.rules.filter((rule) => inOneTurn(findShortfall(own.rules, [rule])).parts.length > 0);
+  const missing = wanted.rules.filter((rule) => runToEnd(findShortfall(own.rules, [rule])).parts.length > 0);
   return missing.length === 0 ? undefined : { rules: [...own.rules, ...missing] };
 }
 

@@ -1,6 +1,6 @@
-/** Reads one page of a list: from an index where one fits the selectors, otherwise by a scan in slices. */
-import { inTurns } from "../../../base/loop/in-turns.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
+/** Reads one page of a list: from an index where one fits the selectors, otherwise by a scan in slices. */
+import { runInTurns } from "../../../base/loop/run-in-turns.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Entry, View } from "../../../store/store.ts";
 import type { StoredResource } from "../../objects/registry.ts";
@@ -48,7 +48,7 @@ export async function readPage(collection: Collection, parts: PageParts): Promis
   const range = { from: prefix + start, to: prefixEnd(prefix) };
   const { entries, index } = await selectedEntries(options, { resource, view, range }, parts.indexes);
   const visits = { count: 0 };
-  const page = await inTurns(collect(collection, counted(entries, visits), parts.loop), parts.loop);
+  const page = await runInTurns(collect(collection, counted(entries, visits), parts.loop), parts.loop);
   parts.listCounts.add(resource, { index, visited: visits.count, returned: page.items.length });
   return page;
 }

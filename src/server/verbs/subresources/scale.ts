@@ -16,7 +16,7 @@ import { findFieldNames, memberAt } from "../../../api/json/json-path.ts";
 import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../../api/schema/schema.ts";
-import { type Soon, whenDone } from "../../../base/loop/soon.ts";
+import { type MaybePromise, whenDone } from "../../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft, ScaleRules } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { StoredResource } from "../../objects/registry.ts";
@@ -91,7 +91,7 @@ export const patchScale: Verb = async (call, verbParts) => {
 function save(
   { call, verbParts }: Writing,
   options: SaveOptions,
-  change: (previous: ApiObject) => Soon<Next>,
+  change: (previous: ApiObject) => MaybePromise<Next>,
 ): Promise<Saved> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
@@ -99,12 +99,12 @@ function save(
 }
 
 /** Returns the workload with the scale's replica count and all other fields unchanged. */
-function rescaled(previous: ApiObject, scale: Scale, writing: Writing): Soon<Next> {
+function rescaled(previous: ApiObject, scale: Scale, writing: Writing): MaybePromise<Next> {
   return whenDone(admitted(scale, previous, writing), (next) => withReplicas(previous, next, writing));
 }
 
 /** Passes the scale through admission. Plugins see the scale, not the workload. */
-function admitted(scale: Scale, previous: ApiObject, { call, verbParts }: Writing): Soon<Scale> {
+function admitted(scale: Scale, previous: ApiObject, { call, verbParts }: Writing): MaybePromise<Scale> {
   const pass = callPass({ call, verbParts }, "UPDATE");
   if (pass === undefined) return scale;
   const before = scaleOf(previous, call.resource) as Scale;

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
-import { inOneTurn } from "../../../../base/loop/in-turns.ts";
+import { runToEnd } from "../../../../base/loop/yielding-work.ts";
 import { findShortfall } from "./rule-cover.ts";
 import type { Shortfall } from "./rule-cover.ts";
 import { coversPath } from "./rule-lists.ts";
@@ -171,7 +171,7 @@ function rulesOf(list: ListOf): fc.Arbitrary<PolicyRule> {
 test("rules are covered exactly when upstream's definition says so", () => {
   fc.assert(
     fc.property(fc.array(rulesOf(anyList), { maxLength: 4 }), rulesOf(shortList), (held, wanted) => {
-      const { parts, isComplete } = inOneTurn(findShortfall(held, [wanted]));
+      const { parts, isComplete } = runToEnd(findShortfall(held, [wanted]));
 
       expect(isComplete).toBe(true);
       expect(parts.length === 0).toBe(reference(held, wanted));

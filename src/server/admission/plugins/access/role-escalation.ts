@@ -12,8 +12,8 @@ import type {
   RoleBinding,
 } from "../../../../api/generated/types/rbac-v1.ts";
 import { jsonEqual } from "../../../../api/patch/json-equal.ts";
-import { inTurns } from "../../../../base/loop/in-turns.ts";
 import type { Loop } from "../../../../base/loop/loop.ts";
+import { runInTurns } from "../../../../base/loop/run-in-turns.ts";
 import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
 import { isPrivileged } from "../../../access/authz/authorizer-chain.ts";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
@@ -65,7 +65,7 @@ export function roleEscalation(parts: {
 
 async function insist(object: Guarded, request: AdmissionRequest, guard: Guard): Promise<void> {
   const { outcome } = await guard.authorizer.decide(exemption(object, request));
-  if (outcome !== "allowed") await inTurns(check(object, request, guard), guard.loop);
+  if (outcome !== "allowed") await runInTurns(check(object, request, guard), guard.loop);
 }
 
 /** Permission that allows a user to grant more than the user holds. */

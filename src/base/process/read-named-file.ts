@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 
 /** Like `readFile`, but with the path in every error. Node.js omits it when the path is a directory. */
-export async function readNamed(path: string): Promise<Buffer> {
+export async function readFileBytes(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
@@ -10,6 +10,6 @@ export async function readNamed(path: string): Promise<Buffer> {
   }
 }
 
-export async function readNamedText(path: string): Promise<string> {
-  return (await readNamed(path)).toString();
+export async function readFileText(path: string): Promise<string> {
+  return (await readFileBytes(path)).toString();
 }

@@ -17,7 +17,7 @@ interface Member<T> {
   readonly items: Fifo<T>;
 }
 
-export class Rounds<T> {
+export class RoundRobin<T> {
   readonly #all: Member<T> = member("");
 
   get length(): number {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { Rounds } from "./rounds.ts";
+import { RoundRobin } from "./round-robin.ts";
 
-function filled(items: Readonly<Record<string, readonly string[]>>): Rounds<string> {
-  const rounds = new Rounds<string>();
+function filled(items: Readonly<Record<string, readonly string[]>>): RoundRobin<string> {
+  const rounds = new RoundRobin<string>();
   for (const [item, path] of Object.entries(items)) rounds.push(path, item);
   return rounds;
 }
 
-function drained(rounds: Rounds<string>): readonly string[] {
+function drained(rounds: RoundRobin<string>): readonly string[] {
   const items: string[] = [];
   for (let item = rounds.shift(); item !== undefined; item = rounds.shift()) items.push(item);
   return items;
@@ -28,7 +28,7 @@ describe("Rounds", () => {
   });
 
   test("give a group with many owners no more turns than a group with one", () => {
-    const rounds = new Rounds<string>();
+    const rounds = new RoundRobin<string>();
     for (let n = 0; n < 1000; n++) rounds.push(["flood", String(n)], "flood");
     for (let n = 0; n < 3; n++) rounds.push(["a", "1"], "a");
 
