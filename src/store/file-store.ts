@@ -2,14 +2,14 @@
 import { silentLog } from "../base/log/log.ts";
 import type { Log } from "../base/log/log.ts";
 import type { Loop } from "../base/loop/loop.ts";
-import { DiskWindow } from "./disk-window.ts";
-import type { DiskWindowOptions } from "./disk-window.ts";
 import { openFileBackend } from "./file/file-backend.ts";
 import { historyWithin } from "./history.ts";
 import type { HistoryOptions } from "./history.ts";
 import { LoadedState } from "./loaded-state.ts";
 import { LocalStore } from "./local-store.ts";
 import { Mirror } from "./mirror.ts";
+import { RetentionWindow } from "./retention-window.ts";
+import type { RetentionWindowOptions } from "./retention-window.ts";
 import type { Store } from "./store.ts";
 
 export interface FileStoreOptions {
@@ -20,14 +20,14 @@ export interface FileStoreOptions {
   /** History kept in memory. */
   readonly history?: HistoryOptions;
   /** History kept on disk; reads that memory no longer covers come from there. */
-  readonly diskHistory?: Partial<DiskWindowOptions>;
+  readonly diskHistory?: Partial<RetentionWindowOptions>;
   /** Size of the database above which writes fail with `NoSpace`. */
   readonly maxBytes?: number;
   /** Bytes in memory above which writes that add data fail with `NoSpace`; default no limit. */
   readonly quotaBytes?: number | undefined;
 }
 
-const DISK_WINDOW: DiskWindowOptions = {
+const DISK_WINDOW: RetentionWindowOptions = {
   // As long as kube-apiserver keeps it in etcd.
   windowMs: 5 * 60_000,
   // Covers at least a second of writes at full speed, and is small next to the objects of a cluster that busy.
@@ -40,7 +40,7 @@ const HISTORY: HistoryOptions = { maxBytes: 32 << 20 };
 /** Throws StoreError `Locked` or `Damaged`; see docs/concepts/revisions.md. */
 export async function openFileStore(options: FileStoreOptions): Promise<Store> {
   const { dir, loop, log = silentLog, maxBytes, quotaBytes } = options;
-  const diskWindow = new DiskWindow({ ...DISK_WINDOW, ...options.diskHistory });
+  const diskWindow = new RetentionWindow({ ...DISK_WINDOW, ...options.diskHistory });
   const loaded = new LoadedState(diskWindow);
   const { backend, compactedRevision, revision } = await openFileBackend({
     dir,

@@ -19,7 +19,7 @@ export interface HistoryRecord {
 }
 
 /** Groups that share a budget of bytes and records. */
-export interface Pool {
+export interface HistoryBudget {
   readonly maxBytes: number;
   readonly maxRecords: number;
   readonly groups: Set<GroupHistory>;
@@ -29,7 +29,7 @@ export interface Pool {
 
 export class GroupHistory {
   readonly key: string;
-  readonly pool: Pool;
+  readonly pool: HistoryBudget;
   /** Revision of the last dropped record. */
   floor: number;
   bytes = 0;
@@ -41,7 +41,11 @@ export class GroupHistory {
   /** Index of the oldest record whose replaced entries are not released. */
   #unreleased = 0;
 
-  constructor(key: string, pool: Pool, base: { readonly entries: SortedMap<Entry>; readonly floor: number }) {
+  constructor(
+    key: string,
+    pool: HistoryBudget,
+    base: { readonly entries: SortedMap<Entry>; readonly floor: number },
+  ) {
     this.key = key;
     this.pool = pool;
     this.#base = base.entries;
@@ -113,7 +117,7 @@ export class GroupHistory {
     return editor.map();
   }
 
-  copyTo(pool: Pool): GroupHistory {
+  copyTo(pool: HistoryBudget): GroupHistory {
     const copy = new GroupHistory(this.key, pool, { entries: this.#base, floor: this.floor });
     copy.#records = this.#records.slice();
     copy.#start = this.#start;

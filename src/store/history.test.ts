@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { History, waterLevel } from "./history.ts";
+import { History, fairShare } from "./history.ts";
 import type { HistoryOptions } from "./history.ts";
 import { State, StateEditor } from "./state.ts";
 import type { Change, Slot } from "./store.ts";
@@ -200,13 +200,13 @@ describe("History", () => {
   });
 });
 
-describe("waterLevel", () => {
+describe("fairShare", () => {
   test.each([
     [[10, 50, 90], 100, 45],
     [[10, 20], 100, Infinity],
     [[100], 30, 30],
     [[], 10, Infinity],
   ])("%j cut to %d together gives the level %d", (sizes, total, level) => {
-    expect(waterLevel(sizes, total)).toBe(level);
+    expect(fairShare(sizes, total)).toBe(level);
   });
 });

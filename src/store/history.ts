@@ -7,7 +7,7 @@
 import { SortedMap } from "../base/collections/sorted-map.ts";
 import type { Commit } from "./commit.ts";
 import { GroupHistory } from "./group-history.ts";
-import type { Pool } from "./group-history.ts";
+import type { HistoryBudget } from "./group-history.ts";
 import { sliceOf } from "./history-slice.ts";
 import type { HistorySlice } from "./history-slice.ts";
 import { groupMeets, groupOf, isUnder } from "./key-group.ts";
@@ -59,7 +59,7 @@ const TRIM_TO = 7 / 8;
 export class History {
   readonly #options: Required<HistoryOptions>;
   readonly #groups = new Map<string, GroupHistory>();
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, HistoryBudget>();
   #floor: number;
 
   constructor(options: HistoryOptions, floor: number) {
@@ -189,13 +189,19 @@ export class History {
     return group;
   }
 
-  #pool(group: string): Pool {
+  #pool(group: string): HistoryBudget {
     const own = this.#options.ownBudgets.get(group);
     const name = own === undefined ? "" : group;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
     const { maxBytes, maxRecords } = this.#options;
-    const pool: Pool = { maxBytes: own ?? maxBytes, maxRecords, groups: new Set(), bytes: 0, records: 0 };
+    const pool: HistoryBudget = {
+      maxBytes: own ?? maxBytes,
+      maxRecords,
+      groups: new Set(),
+      bytes: 0,
+      records: 0,
+    };
     this.#pools.set(name, pool);
     return pool;
   }
@@ -223,7 +229,7 @@ function dropOlder(group: GroupHistory, time: number): void {
   while ((group.oldest?.time ?? Infinity) < time) group.dropOldest();
 }
 
-function trimPool(pool: Pool, now: number, options: Required<HistoryOptions>): void {
+function trimPool(pool: HistoryBudget, now: number, options: Required<HistoryOptions>): void {
   const isAbove = (): boolean =>
     pool.bytes > pool.maxBytes * TRIM_TO || pool.records > pool.maxRecords * TRIM_TO;
   for (let ageMs = options.windowMs / 2; isAbove() && ageMs > options.keepMs; ageMs /= 2) {
@@ -232,11 +238,11 @@ function trimPool(pool: Pool, now: number, options: Required<HistoryOptions>): v
   if (isAbove()) for (const group of pool.groups) dropOlder(group, now - options.keepMs);
   if (!isAbove()) return;
   const groups = [...pool.groups];
-  const bytes = waterLevel(
+  const bytes = fairShare(
     groups.map((group) => group.bytes),
     pool.maxBytes * TRIM_TO,
   );
-  const records = waterLevel(
+  const records = fairShare(
     groups.map((group) => group.length),
     pool.maxRecords * TRIM_TO,
   );
@@ -248,10 +254,10 @@ function cut(group: GroupHistory, bytes: number, records: number): void {
 }
 
 /**
- * Level to which the largest sizes are cut so that the sum is at most `total`: waterLevel([10, 50, 90], 100) is 45, for
+ * Level to which the largest sizes are cut so that the sum is at most `total`: fairShare([10, 50, 90], 100) is 45, for
  * 10 + 45 + 45 = 100.
  */
-export function waterLevel(sizes: readonly number[], total: number): number {
+export function fairShare(sizes: readonly number[], total: number): number {
   let left = total;
   const ascending = sizes.toSorted((a, b) => a - b);
   for (const [index, size] of ascending.entries()) {

@@ -3,9 +3,9 @@
  * memory, so that watches cut by a restart can resume from it; older ones stay in the archive.
  */
 import type { Commit } from "./commit.ts";
-import type { DiskWindow } from "./disk-window.ts";
 import { entryOf } from "./file/row.ts";
 import type { LoadedRow } from "./file/row.ts";
+import type { RetentionWindow } from "./retention-window.ts";
 import { State, StateEditor } from "./state.ts";
 import type { Advance } from "./state.ts";
 import type { Entry, WatchEvent } from "./store.ts";
@@ -17,7 +17,7 @@ const RECENT_BYTES = 16 << 20;
 const ADVANCE_COMMITS = 256;
 
 export class LoadedState {
-  readonly #window: DiskWindow | undefined;
+  readonly #window: RetentionWindow | undefined;
   readonly #live = new Map<string, Entry>();
   /** Kept commits as their rows, from old to new. */
   readonly #recent: LoadedRow[][] = [];
@@ -25,7 +25,7 @@ export class LoadedState {
   #recentBytes = 0;
 
   /** `window` records the age of the history on disk. */
-  constructor(window?: DiskWindow) {
+  constructor(window?: RetentionWindow) {
     this.#window = window;
   }
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import type { Backend } from "./backend.ts";
-import { DiskWindow } from "./disk-window.ts";
 import { HeldBackend } from "./fixture.ts";
 import { LocalStore } from "./local-store.ts";
 import { Mirror } from "./mirror.ts";
+import { RetentionWindow } from "./retention-window.ts";
 import { State } from "./state.ts";
 import { StoreError } from "./store-error.ts";
 import type { Change, View } from "./store.ts";
@@ -125,7 +125,7 @@ test("a cut of history without space loses no accepted write", async () => {
   const loop = new VirtualLoop({ seed: 1, name: "test" });
   const backend = new BackendWithoutRoomToCut();
   const mirror = new Mirror({ loop }, State.empty());
-  const diskWindow = new DiskWindow({ windowMs: 1000, maxBytes: 1 });
+  const diskWindow = new RetentionWindow({ windowMs: 1000, maxBytes: 1 });
   const store = new LocalStore({ loop, backend, mirror, diskWindow });
   const writes: Promise<unknown>[] = [];
   for (const key of ["/k/a", "/k/b", "/k/c", "/k/d"]) {
@@ -164,7 +164,7 @@ test("old history is cut although the store is full, and retried while there is 
   };
   const backend: Backend = { compact, commit: (batch) => held.commit(batch), close: () => held.close() };
   const mirror = new Mirror({ loop }, State.empty());
-  const diskWindow = new DiskWindow({ windowMs: 1000, maxBytes: 1 << 20 });
+  const diskWindow = new RetentionWindow({ windowMs: 1000, maxBytes: 1 << 20 });
   const store = new LocalStore({ loop, backend, mirror, diskWindow }).begin();
   const first = store.write(put("/k/a", "1"));
   await loop.settle();

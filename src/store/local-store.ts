@@ -8,10 +8,10 @@
 import type { Loop, Timer } from "../base/loop/loop.ts";
 import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
-import type { DiskWindow } from "./disk-window.ts";
-import { createEnding } from "./ending.ts";
+import { createDeferred } from "./deferred.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { Mirror } from "./mirror.ts";
+import type { RetentionWindow } from "./retention-window.ts";
 import { growthOf, SpaceQuota } from "./space.ts";
 import { StateEditor } from "./state.ts";
 import type { Advance } from "./state.ts";
@@ -44,7 +44,7 @@ export interface LocalStoreOptions {
   readonly backend: Backend;
   readonly mirror: Mirror;
   /** Decides when history in the backend may be cut; without it only `compact` cuts. */
-  readonly diskWindow?: DiskWindow;
+  readonly diskWindow?: RetentionWindow;
   /** Bytes above which writes that add data fail with `NoSpace`; see space.ts. */
   readonly quotaBytes?: number | undefined;
 }
@@ -66,7 +66,7 @@ export class LocalStore implements Store {
   readonly #loop: Loop;
   readonly #backend: Backend;
   readonly #mirror: Mirror;
-  readonly #window: DiskWindow | undefined;
+  readonly #window: RetentionWindow | undefined;
   readonly #quota: SpaceQuota;
   readonly #commits: GroupCommit;
   #accepted: StateEditor;
@@ -90,7 +90,7 @@ export class LocalStore implements Store {
       refused: (error) => this.#refuse(error),
       broken: (error) => this.#break(error),
     });
-    const { promise, ...end } = createEnding();
+    const { promise, ...end } = createDeferred();
     this.ended = promise;
     this.#end = end;
   }

@@ -13,7 +13,7 @@ import type { View, Watch, WatchEvent, WatchOptions } from "./store.ts";
 import { WatchHub } from "./watch-hub.ts";
 import type { Receiver } from "./watch-hub.ts";
 import { eventsUnder, Watcher } from "./watcher.ts";
-import type { Slice, WatchSource } from "./watcher.ts";
+import type { EventSlice, WatchSource } from "./watcher.ts";
 
 export interface MirrorOptions {
   readonly loop: Loop;
@@ -143,7 +143,7 @@ export class Mirror implements WatchSource {
     return fork;
   }
 
-  pull(after: number, prefix: string): Slice | Promise<Slice> {
+  pull(after: number, prefix: string): EventSlice | Promise<EventSlice> {
     const floor = this.#history.floor(prefix);
     return after >= floor
       ? this.#history.slice(after, prefix, this.revision)
@@ -163,7 +163,7 @@ export class Mirror implements WatchSource {
     if (receiver instanceof Watcher) this.#watchers.delete(receiver);
   }
 
-  async #pullArchived(after: number, prefix: string): Promise<Slice> {
+  async #pullArchived(after: number, prefix: string): Promise<EventSlice> {
     const floor = this.#history.floor(prefix);
     if (this.#archive === undefined) throw compacted(after, floor);
     const { commits, through } = await this.#archive.read(after, floor);

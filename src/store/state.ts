@@ -17,7 +17,7 @@ export interface KeyGroup {
 }
 
 /** Number of live keys and the sum of their row ids: see Commit. */
-export interface LiveSum {
+export interface LiveTotals {
   readonly liveCount: number;
   readonly liveSum: number;
   /** Estimated memory of the live entries: see space.ts. */
@@ -33,7 +33,7 @@ const NOTHING = SortedMap.empty<Entry>();
 export class State implements View {
   readonly revision: number;
   readonly groups: SortedMap<KeyGroup>;
-  readonly live: LiveSum;
+  readonly live: LiveTotals;
   readonly expiry: Expiry;
 
   /** For the editor; other callers use one of the functions below. */

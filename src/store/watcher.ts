@@ -15,14 +15,14 @@ export interface WatchSource {
   /** Newest visible revision. */
   readonly revision: number;
   /** Returns the next events under a prefix: at once from memory, later from the archive. Throws `Compacted`. */
-  pull(after: number, prefix: string): Slice | Promise<Slice>;
+  pull(after: number, prefix: string): EventSlice | Promise<EventSlice>;
   join(prefix: string, receiver: Receiver): void;
   /** One array for all watchers with the same batches. */
   joined(batches: readonly (readonly WatchEvent[])[]): readonly WatchEvent[];
   leave(prefix: string, receiver: Receiver): void;
 }
 
-export interface Slice {
+export interface EventSlice {
   readonly events: readonly WatchEvent[];
   readonly through: number;
 }
@@ -63,7 +63,7 @@ export class Watcher implements Watch, Receiver {
   #tell: () => void = ignore;
   #isPosted = false;
   /** Slice from the archive, or "coming" while it is read. */
-  #slice: Slice | "coming" | undefined;
+  #slice: EventSlice | "coming" | undefined;
 
   constructor(source: WatchSource, { prefix, after, lane }: WatchOptions) {
     this.#source = source;
@@ -202,7 +202,7 @@ export class Watcher implements Watch, Receiver {
     return undefined;
   }
 
-  #pull(position: number): Slice | Promise<Slice> {
+  #pull(position: number): EventSlice | Promise<EventSlice> {
     try {
       return this.#source.pull(position, this.#prefix);
     } catch (error) {
@@ -212,7 +212,7 @@ export class Watcher implements Watch, Receiver {
   }
 
   /** When no event of a slice is wanted, a later step reads the next slice. */
-  #accept({ events, through }: Slice): WatchBatch | undefined {
+  #accept({ events, through }: EventSlice): WatchBatch | undefined {
     if (through >= this.#source.revision) {
       this.#phase = { state: "live" };
       this.#source.join(this.#prefix, this);

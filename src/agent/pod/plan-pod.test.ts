@@ -108,7 +108,7 @@ describe("the plan for a pod", () => {
     const outside = (finding: ConfigFinding, record: Partial<ContainerRecord> = {}): PodFacts => ({
       ...facts(spec, { a: { ...NEW_CONTAINER, ...record } }),
       hasOutsideEnvironment: () => true,
-      judgeEnvironment: () => finding,
+      checkEnvironment: () => finding,
     });
     const problem: ConfigFinding = { type: "problem", message: 'secret "x" not found' };
     const phase = {
@@ -237,6 +237,6 @@ function facts(
     hasImage: () => true,
     memoryUsedBy: () => 0,
     hasOutsideEnvironment: () => false,
-    judgeEnvironment: () => ({ type: "fine" }),
+    checkEnvironment: () => ({ type: "fine" }),
   };
 }

@@ -214,7 +214,7 @@ class PlanDraft {
       this.actions.push({ type: "lookup", container, isImageNew });
       return;
     }
-    const finding = this.#facts.judgeEnvironment(container, lookingSince);
+    const finding = this.#facts.checkEnvironment(container, lookingSince);
     if (finding.type === "open") return;
     if (finding.type === "problem") {
       const failure = {

@@ -32,7 +32,7 @@ export interface PodFacts {
   /** Whether the environment uses ConfigMaps or Secrets. */
   readonly hasOutsideEnvironment: (container: Container) => boolean;
   /** Checks the environment's objects, in their state at `since` or later. */
-  readonly judgeEnvironment: (container: Container, since: number) => ConfigFinding;
+  readonly checkEnvironment: (container: Container, since: number) => ConfigFinding;
 }
 
 export interface Hold {

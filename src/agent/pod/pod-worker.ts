@@ -268,7 +268,7 @@ export class PodWorker {
       hasImage: (container) => runtime.hasImage(this.#in(container)),
       memoryUsedBy: (container) => runtime.usage(this.#in(container))?.memoryBytes ?? 0,
       hasOutsideEnvironment: (container) => environmentUses(this.#pod, container).length > 0,
-      judgeEnvironment: (container, since) =>
+      checkEnvironment: (container, since) =>
         checkEnvironment(environmentUses(this.#pod, container), (reference) =>
           findConfig(this, reference, since),
         ),

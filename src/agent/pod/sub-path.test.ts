@@ -78,6 +78,6 @@ function facts(): PodFacts {
     hasImage: () => true,
     memoryUsedBy: () => 0,
     hasOutsideEnvironment: () => false,
-    judgeEnvironment: () => ({ type: "fine" }),
+    checkEnvironment: () => ({ type: "fine" }),
   };
 }

@@ -13,7 +13,7 @@ function drained(rounds: RoundRobin<string>): readonly string[] {
   return items;
 }
 
-describe("Rounds", () => {
+describe("RoundRobin", () => {
   test("go round between groups, and within a group between its owners", () => {
     const rounds = filled({
       a1: ["a", "1"],

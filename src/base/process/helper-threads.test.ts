@@ -13,9 +13,9 @@ const program = join(folder, "program.mjs");
 const SOURCE = `
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
-import { favourMainThread } from "${fileURLToPath(new URL("./helper-threads.ts", import.meta.url))}";
+import { lowerHelperThreadPriority } from "${fileURLToPath(new URL("./helper-threads.ts", import.meta.url))}";
 const others = process.platform === "linux" ? readdirSync("/proc/self/task").map(Number).filter((id) => id !== process.pid) : [];
-favourMainThread();
+lowerHelperThreadPriority();
 console.log(JSON.stringify([getPriority(), others.map((id) => getPriority(id))]));
 `;
 

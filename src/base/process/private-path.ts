@@ -67,7 +67,7 @@ export async function refuseLink(path: string, remedy: string): Promise<void> {
   throw new Error(`${path} is a link to ${await readlink(path)}: ${remedy}`);
 }
 
-/** As `readNamed`, of a file of keys: the file that was checked is the one that is read. */
+/** As `readFileBytes`, of a file of keys: the file that was checked is the one that is read. */
 export async function readKeys(path: string): Promise<Buffer> {
   const self = findSelf();
   if (self === undefined) return readFileBytes(path);

@@ -19,7 +19,7 @@ function counts(subsets: readonly EndpointSubset[]) {
   return cut.subsets.map((each) => [each.addresses?.length ?? 0, each.notReadyAddresses?.length ?? 0]);
 }
 
-describe("cutToCapacity", () => {
+describe("truncateToCapacity", () => {
   test("keeps a thousand addresses", () => {
     const subsets = [subset(500, 100), subset(400, 0)];
 

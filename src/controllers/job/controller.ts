@@ -80,7 +80,9 @@ async function carryOut(seen: Observation, plan: PodPlan, context: ReconcileCont
   );
   const created = await createPods(job, manifests, context);
   // Failed pods get no replacement in a namespace that is being deleted. Their finalizers would block it.
-  const unreplaced = created.isNamespaceEnding ? await release([...toReplace.values()], context) : NOTHING;
+  const unreplaced = created.isNamespaceTerminating
+    ? await release([...toReplace.values()], context)
+    : NOTHING;
   const gone = new Set(deleted.done);
   return {
     active: [...active.filter((pod) => !gone.has(pod)), ...created.done],

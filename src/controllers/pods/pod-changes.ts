@@ -18,7 +18,7 @@ export interface PodChanges<T> {
 
 export interface CreatedPods extends PodChanges<Pod> {
   /** The namespace accepts no new objects. */
-  readonly isNamespaceEnding: boolean;
+  readonly isNamespaceTerminating: boolean;
 }
 
 /** Creates in batches of growing size; stops after a batch with a failure. */
@@ -45,7 +45,7 @@ export async function createPods(
       throw error;
     }
   });
-  return { done: created, errors, isNamespaceEnding: isEnding };
+  return { done: created, errors, isNamespaceTerminating: isEnding };
 }
 
 /** A pod that no longer exists counts as deleted. */

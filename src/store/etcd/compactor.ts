@@ -8,14 +8,14 @@ import type { Loop } from "../../base/loop/loop.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../store-error.ts";
 import { COMPACT_REV_KEY, type Keyspace } from "./keyspace.ts";
-import type { Connection } from "./wire/connection.ts";
+import type { EtcdConnection } from "./wire/etcd-connection.ts";
 import { isPermissionDenied } from "./wire/etcd-error.ts";
-import { COMPACT, EQUAL, keyBytes, TARGET_VERSION, TXN } from "./wire/protocol.ts";
+import { COMPACT, EQUAL, keyBytes, TARGET_VERSION, TXN } from "./wire/etcd-protocol.ts";
 
 export interface CompactorOptions {
   readonly loop: Loop;
   readonly log: Log;
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly keyspace: Keyspace;
   readonly intervalMs: number;
   /** Called after this process compacted etcd to this revision. */
@@ -77,7 +77,7 @@ export class Compactor {
 }
 
 /** Compacting twice is a no-op. Throws `FutureRevision`. */
-export async function compactEtcd(connection: Connection, revision: number): Promise<void> {
+export async function compactEtcd(connection: EtcdConnection, revision: number): Promise<void> {
   try {
     await connection.call(COMPACT, { revision });
   } catch (error) {

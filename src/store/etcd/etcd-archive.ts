@@ -5,7 +5,7 @@ import { isStoreError, StoreError } from "../store-error.ts";
 import type { WatchEvent } from "../store.ts";
 import { revisionsOf } from "./feed-events.ts";
 import { toEntry, type Keyspace } from "./keyspace.ts";
-import type { Connection } from "./wire/connection.ts";
+import type { EtcdConnection } from "./wire/etcd-connection.ts";
 import {
   ALL_KEYS,
   EVENT_DELETE,
@@ -13,7 +13,7 @@ import {
   RANGE,
   type EtcdEvent,
   type WatchResponse,
-} from "./wire/protocol.ts";
+} from "./wire/etcd-protocol.ts";
 import type { WatchStream } from "./wire/watch-stream.ts";
 
 /** A piece ends with the response that exceeds this. */
@@ -34,7 +34,7 @@ export interface Coverage {
 
 export interface EtcdArchiveOptions {
   readonly loop: Loop;
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly keyspace: Keyspace;
   readonly coverage: () => Coverage;
 }

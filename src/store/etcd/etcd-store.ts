@@ -7,7 +7,7 @@ import { silentLog, type Log } from "../../base/log/log.ts";
 import { backoffMs, type Backoff } from "../../base/loop/backoff.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
-import { createEnding } from "../ending.ts";
+import { createDeferred } from "../deferred.ts";
 import { historyWithin } from "../history.ts";
 import type { HistoryOptions } from "../history.ts";
 import { Mirror } from "../mirror.ts";
@@ -17,17 +17,17 @@ import { prefixEnd } from "../store.ts";
 import type { Committed, Lookup, Store, StoreHealth, StoreSpace, Transaction } from "../store.ts";
 import type { View, Watch, WatchOptions } from "../store.ts";
 import { compactEtcd, Compactor } from "./compactor.ts";
+import { ConditionVariable } from "./condition-variable.ts";
 import { EtcdArchive } from "./etcd-archive.ts";
 import { EtcdSpace } from "./etcd-space.ts";
+import { WatchFeed } from "./etcd-watch-feed.ts";
 import { EtcdWriter } from "./etcd-writer.ts";
-import { FreshViews } from "./fresh-view.ts";
-import { Gate } from "./gate.ts";
 import { Keyspace } from "./keyspace.ts";
+import { LinearizableReads } from "./linearizable-reads.ts";
 import { raiseRevision, type RaiseOptions } from "./revision-raise.ts";
 import { readSnapshot } from "./snapshot.ts";
-import { WatchFeed } from "./watch-feed.ts";
-import { Connection, type EtcdCredentials } from "./wire/connection.ts";
-import type { EtcdTls } from "./wire/endpoint.ts";
+import { EtcdConnection, type EtcdCredentials } from "./wire/etcd-connection.ts";
+import type { EtcdTls } from "./wire/etcd-endpoint.ts";
 import { isRefused } from "./wire/etcd-error.ts";
 
 export interface EtcdStoreOptions {
@@ -77,7 +77,7 @@ export function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
 }
 
 interface Parts {
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly keyspace: Keyspace;
   readonly state: State;
 }
@@ -86,14 +86,14 @@ export class EtcdStore implements Store {
   readonly isShared = true;
   readonly ended: Promise<void>;
   readonly #end: { readonly resolve: () => void; readonly reject: (error: Error) => void };
-  readonly #connection: Connection;
+  readonly #connection: EtcdConnection;
   readonly #keyspace: Keyspace;
   readonly #mirror: Mirror;
   readonly #archive: EtcdArchive;
-  readonly #gate: Gate;
+  readonly #condition: ConditionVariable;
   readonly #space: EtcdSpace;
   readonly #writer: EtcdWriter;
-  readonly #fresh: FreshViews;
+  readonly #fresh: LinearizableReads;
   readonly #feed: WatchFeed;
   readonly #compactor: Compactor | undefined;
   readonly #stop = new AbortController();
@@ -103,7 +103,7 @@ export class EtcdStore implements Store {
   private constructor(options: EtcdStoreOptions & typeof DEFAULTS & Parts) {
     const { loop, log = silentLog, connection, keyspace, state, quotaBytes } = options;
     const history = historyWithin(quotaBytes, options.history);
-    const { promise, ...end } = createEnding();
+    const { promise, ...end } = createDeferred();
     this.ended = promise;
     this.#end = end;
     this.#connection = connection;
@@ -112,15 +112,15 @@ export class EtcdStore implements Store {
     this.#archive = new EtcdArchive({ loop, connection, keyspace, coverage });
     this.#mirror = new Mirror({ loop, archive: this.#archive, history }, state);
     this.#space = new EtcdSpace(this.#mirror, quotaBytes);
-    this.#gate = new Gate(loop);
-    const shared = { loop, log, connection, keyspace, mirror: this.#mirror, gate: this.#gate };
+    this.#condition = new ConditionVariable(loop);
+    const shared = { loop, log, connection, keyspace, mirror: this.#mirror, condition: this.#condition };
     const onCompacted = (revision: number): void => this.#archive.raiseFloor(revision);
     const reconnects = options.metrics?.counter({
       name: "setpoint_etcd_reconnects_total",
       help: "How often the watch on etcd broke or could not be opened.",
     });
     this.#writer = new EtcdWriter(shared);
-    this.#fresh = new FreshViews(shared);
+    this.#fresh = new LinearizableReads(shared);
     this.#feed = new WatchFeed({
       ...shared,
       onCompacted,
@@ -136,7 +136,7 @@ export class EtcdStore implements Store {
   static async open(options: EtcdStoreOptions): Promise<EtcdStore> {
     const { loop } = options;
     const given = { ...DEFAULTS, ...options };
-    const connection = new Connection(options);
+    const connection = new EtcdConnection(options);
     const keyspace = new Keyspace(given.prefix);
     const patience = { ...options, deadline: loop.now() + given.openTimeoutMs };
     let store: EtcdStore | undefined;
@@ -247,7 +247,7 @@ export class EtcdStore implements Store {
       this.#phase = { state: "closed" };
       await this.#writer.drained();
       this.#stop.abort();
-      this.#gate.close();
+      this.#condition.close();
       await this.#running;
       this.#release(new StoreError("Closed", "the store was closed"));
       this.#end.resolve();
@@ -264,7 +264,7 @@ export class EtcdStore implements Store {
       await this.#archive.probe();
     };
     const [isLive] = await Promise.all([
-      this.#gate.wait(isSettled, patience.deadline),
+      this.#condition.wait(isSettled, patience.deadline),
       patiently(patience, probe),
     ]);
     this.#checkOpen();
@@ -292,7 +292,7 @@ export class EtcdStore implements Store {
 
   #release(error: StoreError): void {
     this.#mirror.end(error);
-    this.#gate.close();
+    this.#condition.close();
     this.#connection.close();
   }
 

@@ -3,22 +3,22 @@ import type { Loop } from "../../base/loop/loop.ts";
 import type { Mirror } from "../mirror.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import type { Change, Committed, Entry, Transaction, View } from "../store.ts";
-import type { Gate } from "./gate.ts";
+import type { ConditionVariable } from "./condition-variable.ts";
+import { checkEtcdTransaction, findMismatch, hasChanged, toTxn } from "./etcd-transaction.ts";
 import type { Keyspace } from "./keyspace.ts";
 import { Leases } from "./leases.ts";
 import { OwnWrites, type OwnWrite } from "./own-writes.ts";
 import { readSnapshot } from "./snapshot.ts";
-import { checkEtcdTransaction, findMismatch, hasChanged, toTxn } from "./transaction.ts";
-import type { Connection } from "./wire/connection.ts";
-import { isLeaseGone, wentBack } from "./wire/etcd-error.ts";
-import { RANGE, TXN, type TxnResponse } from "./wire/protocol.ts";
+import type { EtcdConnection } from "./wire/etcd-connection.ts";
+import { isLeaseNotFound, revisionWentBack } from "./wire/etcd-error.ts";
+import { RANGE, TXN, type TxnResponse } from "./wire/etcd-protocol.ts";
 
 export interface EtcdWriterOptions {
   readonly loop: Loop;
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly keyspace: Keyspace;
   readonly mirror: Mirror;
-  readonly gate: Gate;
+  readonly condition: ConditionVariable;
 }
 
 interface Unanswered {
@@ -95,7 +95,7 @@ export class EtcdWriter {
         checkProgress(response, revision);
         return response;
       } catch (error) {
-        if (!isLeaseGone(error) || attempt > 1) throw error;
+        if (!isLeaseNotFound(error) || attempt > 1) throw error;
         for (const ttlMs of leases.keys()) this.#leases.forget(ttlMs);
       }
     }
@@ -110,20 +110,20 @@ export class EtcdWriter {
     { header }: TxnResponse,
     deadline: number,
   ): Promise<StoreError> {
-    const { mirror, gate } = this.#options;
+    const { mirror, condition } = this.#options;
     const mismatch = (): string | undefined => findMismatch(transaction, mirror.state);
     const isShown = (): boolean => mirror.revision >= header.revision || mismatch() !== undefined;
-    if (await gate.wait(isShown, deadline))
+    if (await condition.wait(isShown, deadline))
       return new StoreError("ConditionFailed", mismatch() ?? "a key was changed by another writer");
     const message = "etcd refused the write over a newer change, which the watch on etcd has not delivered";
     return new StoreError("Unavailable", message);
   }
 
   async #unchanged(transaction: Transaction, { header }: TxnResponse, deadline: number): Promise<Committed> {
-    const { mirror, gate } = this.#options;
+    const { mirror, condition } = this.#options;
     const isGone = (): boolean => transaction.changes.every(({ key }) => mirror.state.get(key) === undefined);
     const isShown = (): boolean => mirror.revision >= header.revision || isGone();
-    if (!(await gate.wait(isShown, deadline))) {
+    if (!(await condition.wait(isShown, deadline))) {
       const message =
         "etcd has nothing to delete, and the watch on etcd has not delivered the earlier deletion";
       throw new StoreError("Unavailable", message);
@@ -136,9 +136,9 @@ export class EtcdWriter {
    * executed write for a failed one. A fresh read still waits until memory has caught up.
    */
   async #committed({ changes }: Transaction, done: Done): Promise<Committed> {
-    const { mirror, gate } = this.#options;
+    const { mirror, condition } = this.#options;
     const { revision, deadline, write } = done;
-    const isShown = await gate.wait(() => mirror.revision >= revision, deadline);
+    const isShown = await condition.wait(() => mirror.revision >= revision, deadline);
     const entries: (Entry | undefined)[] = [];
     for (const [ordinal, change] of changes.entries()) {
       if (change.type === "delete") {
@@ -171,10 +171,10 @@ export class EtcdWriter {
 
   /** Waits, and tells whether memory shows all that etcd has. */
   async #isCaughtUp(deadline: number): Promise<boolean> {
-    const { connection, keyspace, mirror, gate } = this.#options;
+    const { connection, keyspace, mirror, condition } = this.#options;
     try {
       const { header } = await connection.call(RANGE, { key: keyspace.absentKey, count_only: true });
-      return await gate.wait(() => mirror.revision >= header.revision, deadline);
+      return await condition.wait(() => mirror.revision >= header.revision, deadline);
     } catch (error) {
       if (!isStoreError(error, "Unavailable")) throw error;
       return false;
@@ -220,7 +220,7 @@ function writtenEntry({ key, value, slot }: Put, ordinal: number, { revision, be
 function checkProgress(response: TxnResponse, seen: number): void {
   const { revision } = response.header;
   const isNew = response.succeeded && hasChanged(response);
-  if (revision < seen || (isNew && revision === seen)) throw wentBack(seen, revision);
+  if (revision < seen || (isNew && revision === seen)) throw revisionWentBack(seen, revision);
 }
 
 /** Number of written keys by their time to live. */

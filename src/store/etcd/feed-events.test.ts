@@ -3,7 +3,7 @@ import { State } from "../state.ts";
 import type { Entry } from "../store.ts";
 import { advancesOf, GapError } from "./feed-events.ts";
 import { Keyspace } from "./keyspace.ts";
-import { keyBytes, type EtcdEvent } from "./wire/protocol.ts";
+import { keyBytes, type EtcdEvent } from "./wire/etcd-protocol.ts";
 
 const keyspace = new Keyspace("/registry/");
 

@@ -3,7 +3,7 @@ import type { Commit } from "../commit.ts";
 import type { State } from "../state.ts";
 import type { Entry, WatchEvent } from "../store.ts";
 import { toEntry, type Keyspace } from "./keyspace.ts";
-import { EVENT_DELETE, keyString, type EtcdEvent } from "./wire/protocol.ts";
+import { EVENT_DELETE, keyString, type EtcdEvent } from "./wire/etcd-protocol.ts";
 
 /** The events do not fit the state: an earlier one is missing. */
 export class GapError extends Error {

@@ -4,7 +4,7 @@
  */
 import { isUnder } from "../key-group.ts";
 import type { Entry } from "../store.ts";
-import { keyBytes, keyString, prefixRange, type KeyValue } from "./wire/protocol.ts";
+import { keyBytes, keyString, prefixRange, type KeyValue } from "./wire/etcd-protocol.ts";
 
 /** Kube-apiserver's key, so that kube-apiservers on the same etcd take turns too. */
 export const COMPACT_REV_KEY = "compact_rev_key";

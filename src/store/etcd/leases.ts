@@ -5,8 +5,8 @@
  */
 import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
-import type { Connection } from "./wire/connection.ts";
-import { LEASE_GRANT } from "./wire/protocol.ts";
+import type { EtcdConnection } from "./wire/etcd-connection.ts";
+import { LEASE_GRANT } from "./wire/etcd-protocol.ts";
 
 /** Kube-apiserver's numbers: a lease is shared during this share of its lifetime, and at most for this time. */
 const SHARED_PART = 0.05;
@@ -31,11 +31,11 @@ interface Kind {
 
 export class Leases {
   readonly #loop: Loop;
-  readonly #connection: Connection;
+  readonly #connection: EtcdConnection;
   /** Newest lease per lifetime. */
   readonly #kinds = new Map<number, Kind>();
 
-  constructor(loop: Loop, connection: Connection) {
+  constructor(loop: Loop, connection: EtcdConnection) {
     this.#loop = loop;
     this.#connection = connection;
   }

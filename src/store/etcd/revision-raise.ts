@@ -7,8 +7,8 @@ import type { Loop } from "../../base/loop/loop.ts";
 import { StoreError } from "../store-error.ts";
 import { compactEtcd } from "./compactor.ts";
 import type { Keyspace } from "./keyspace.ts";
-import type { Connection } from "./wire/connection.ts";
-import { keyBytes, RANGE, TXN, type TxnRequest } from "./wire/protocol.ts";
+import type { EtcdConnection } from "./wire/etcd-connection.ts";
+import { keyBytes, RANGE, TXN, type TxnRequest } from "./wire/etcd-protocol.ts";
 
 /** Takes about a quarter of an hour on a small machine. */
 const RAISE_MAX = 5_000_000;
@@ -19,7 +19,7 @@ const COMPACT_EVERY = 50_000;
 
 export interface RaiseOptions {
   readonly loop: Loop;
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly keyspace: Keyspace;
   /** Called after each part with the revision reached. */
   readonly onProgress: (revision: number) => void;
@@ -47,7 +47,7 @@ export async function raiseRevision(target: number, options: RaiseOptions): Prom
 }
 
 interface Writing {
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly key: Uint8Array;
 }
 

@@ -2,8 +2,8 @@
 import { State } from "../state.ts";
 import type { Entry } from "../store.ts";
 import { toEntry, type Keyspace } from "./keyspace.ts";
-import type { Connection } from "./wire/connection.ts";
-import { RANGE, type RangeResponse } from "./wire/protocol.ts";
+import type { EtcdConnection } from "./wire/etcd-connection.ts";
+import { RANGE, type RangeResponse } from "./wire/etcd-protocol.ts";
 
 /** Target size of a page, so that neither side blocks on it for long. */
 const PAGE_BYTES = 4 << 20;
@@ -19,7 +19,7 @@ export interface SnapshotOptions {
 }
 
 /** Reads the keys at one revision. Throws StoreError `Compacted` when that revision is or becomes too old. */
-export async function readSnapshot(connection: Connection, options: SnapshotOptions): Promise<State> {
+export async function readSnapshot(connection: EtcdConnection, options: SnapshotOptions): Promise<State> {
   const { keyspace, prefix = keyspace.prefix } = options;
   const range = keyspace.part(prefix);
   let revision = options.revision ?? 0;

@@ -1,10 +1,10 @@
 /** Backups of a store: one file, readable by every engine. */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Entry } from "../store.ts";
-import type { BackupHead, StoreHead } from "./protocol.ts";
 import { decodeRows, encodeEntries } from "./row.ts";
 import type { LoadedRow } from "./row.ts";
 import { StoreThread } from "./store-thread.ts";
+import type { BackupHead, StoreHead } from "./thread-protocol.ts";
 
 /** Bytes per message to the worker. */
 const CHUNK_BYTES = 1 << 20;

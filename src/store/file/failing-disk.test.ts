@@ -5,8 +5,8 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, expect, test } from "vitest";
 import { contents, makeDir, open, openRequest, put, removeDirs, Writer } from "./fixture.ts";
-import type { Reply, Request } from "./protocol.ts";
 import { encodeCommits } from "./row.ts";
+import type { Reply, Request } from "./thread-protocol.ts";
 
 afterAll(removeDirs);
 

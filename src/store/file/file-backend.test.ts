@@ -26,8 +26,8 @@ import {
   stateOf,
   Writer,
 } from "./fixture.ts";
-import type { Request } from "./protocol.ts";
 import { encodeCommits } from "./row.ts";
+import type { Request } from "./thread-protocol.ts";
 
 afterAll(removeDirs);
 

@@ -8,10 +8,10 @@ import type { Archive, ArchivePiece } from "../archive.ts";
 import type { Backend } from "../backend.ts";
 import type { Commit } from "../commit.ts";
 import type { Entry, WatchEvent } from "../store.ts";
-import type { Piece, StoreHead } from "./protocol.ts";
 import { decodeRows, encodeCommits, entryOf } from "./row.ts";
 import type { LoadedRow } from "./row.ts";
 import { StoreThread } from "./store-thread.ts";
+import type { HistoryPiece, StoreHead } from "./thread-protocol.ts";
 
 export interface FileBackendOptions {
   /** Folder of the store; created when missing. Holds nothing but the store. */
@@ -99,7 +99,7 @@ class FileBackend implements Backend, Archive {
   }
 }
 
-function archivePiece({ rows, superseded, through }: Piece): ArchivePiece {
+function archivePiece({ rows, superseded, through }: HistoryPiece): ArchivePiece {
   const entries = new Map<number, Entry | undefined>();
   const commits: { revision: number; events: WatchEvent[] }[] = [];
   decodeRows(bufferOf(superseded), (row) => entries.set(row.id, entryOf(row)));

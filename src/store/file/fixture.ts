@@ -11,9 +11,9 @@ import type { Change, Entry } from "../store.ts";
 import { advance } from "../transaction.ts";
 import { openFileBackend } from "./file-backend.ts";
 import type { OpenedFileBackend } from "./file-backend.ts";
-import type { Reply, Request } from "./protocol.ts";
 import { entryOf } from "./row.ts";
 import type { LoadedRow } from "./row.ts";
+import type { Reply, Request } from "./thread-protocol.ts";
 
 export const loop = createRealLoop({ name: "test" });
 

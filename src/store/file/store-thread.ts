@@ -7,7 +7,7 @@ import type { Loop } from "../../base/loop/loop.ts";
 import { TurnPoller } from "../../base/loop/turn-poller.ts";
 import { StoreError } from "../store-error.ts";
 import { ChannelEnd, createChannel } from "./channel.js";
-import type { Reply, Request, Results } from "./protocol.ts";
+import type { Reply, Request, Results } from "./thread-protocol.ts";
 
 /**
  * Upper bound of the last commit's time for polling: the response to a lone commit is polled for up to twice that time.

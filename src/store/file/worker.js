@@ -7,13 +7,13 @@ import { workerData } from "node:worker_threads";
 import { ChannelEnd } from "./channel.js";
 import { BackupWriter, copyStore, restoreStore } from "./disk/backup-file.js";
 import { DiskStore } from "./disk/disk-store.js";
-import { faultCode, messageOf, ofBackup, StoreFault, systemPart } from "./disk/fault.js";
+import { faultCode, messageOf, asBackupFault, StoreFault, systemErrorOf } from "./disk/fault.js";
 import { loadStore } from "./disk/load.js";
 
-/** @typedef {import("./protocol.ts").Request} Request */
-/** @typedef {import("./protocol.ts").Results} Results */
+/** @typedef {import("./thread-protocol.ts").Request} Request */
+/** @typedef {import("./thread-protocol.ts").Results} Results */
 
-/** @typedef {import("./protocol.ts").Reply} Reply */
+/** @typedef {import("./thread-protocol.ts").Reply} Reply */
 
 /** @type {ChannelEnd<Reply, Request>} */
 const channel = new ChannelEnd(/** @type {import("./channel.js").EndParts} */ (workerData));
@@ -57,7 +57,7 @@ const HANDLERS = {
   },
   backup: ({ dir, file }) => copyStore(dir, file),
   restore: ({ file, dir }) => restoreStore(file, dir),
-  readBackup: ({ file }) => headOf(ofBackup(file, () => loadStore(file, sendRows))),
+  readBackup: ({ file }) => headOf(asBackupFault(file, () => loadStore(file, sendRows))),
   createBackup(request) {
     backup = new BackupWriter(request);
   },
@@ -86,7 +86,7 @@ function serve(request) {
       type: "failed",
       code: faultCode(error),
       message: messageOf(error),
-      system: systemPart(error),
+      system: systemErrorOf(error),
     });
   }
   // Runs after the response was sent.

@@ -1,11 +1,11 @@
 /** Writes while the memory of the store stands still, because no watch feeds it. */
 import { expect, test } from "vitest";
 import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
+import { ConditionVariable } from "../../../src/store/etcd/condition-variable.ts";
 import { EtcdWriter } from "../../../src/store/etcd/etcd-writer.ts";
-import { Gate } from "../../../src/store/etcd/gate.ts";
 import { Keyspace } from "../../../src/store/etcd/keyspace.ts";
 import { readSnapshot } from "../../../src/store/etcd/snapshot.ts";
-import { Connection } from "../../../src/store/etcd/wire/connection.ts";
+import { EtcdConnection } from "../../../src/store/etcd/wire/etcd-connection.ts";
 import { Mirror } from "../../../src/store/mirror.ts";
 import { codeOf, put, remove, text, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";
@@ -22,14 +22,14 @@ interface StandingStill extends AsyncDisposable {
 
 async function standStill(endpoint: string): Promise<StandingStill> {
   const loop = createRealLoop({ name: "writer" });
-  const connection = new Connection({ loop, endpoints: [endpoint], requestTimeoutMs: 1_000 });
+  const connection = new EtcdConnection({ loop, endpoints: [endpoint], requestTimeoutMs: 1_000 });
   const keyspace = new Keyspace("/registry/");
-  const gate = new Gate(loop);
+  const condition = new ConditionVariable(loop);
   const mirror = new Mirror({ loop }, await readSnapshot(connection, { keyspace }));
-  const writer = new EtcdWriter({ loop, connection, keyspace, mirror, gate });
+  const writer = new EtcdWriter({ loop, connection, keyspace, mirror, condition });
   const reload = async (): Promise<void> => {
     mirror.reset(await readSnapshot(connection, { keyspace }));
-    gate.check();
+    condition.check();
   };
   return { writer, reload, [Symbol.asyncDispose]: async () => connection.close() };
 }

@@ -3,8 +3,8 @@
  * decides writes. The connection between them may be down.
  */
 import type { Loop, Random } from "../../../src/base/loop/loop.ts";
-import { createEnding } from "../../../src/store/ending.ts";
-import { Gate } from "../../../src/store/etcd/gate.ts";
+import { createDeferred } from "../../../src/store/deferred.ts";
+import { ConditionVariable } from "../../../src/store/etcd/condition-variable.ts";
 import { OwnWrites, type OwnWrite } from "../../../src/store/etcd/own-writes.ts";
 import type { MemoryStore } from "../../../src/store/memory-store.ts";
 import { Mirror } from "../../../src/store/mirror.ts";
@@ -33,13 +33,13 @@ const MAX_LAG_MS = 2000;
 export class FollowerStore implements Store {
   readonly isShared = true;
   readonly ended: Promise<void>;
-  readonly #end = createEnding();
+  readonly #end = createDeferred();
   readonly #shared: MemoryStore;
   readonly #loop: Loop;
   readonly #random: Random;
   readonly #weather: Weather;
   readonly #mirror: Mirror;
-  readonly #gate: Gate;
+  readonly #condition: ConditionVariable;
   readonly #writes = new OwnWrites();
   readonly #feed: Watch;
   readonly #followed: Promise<void>;
@@ -54,7 +54,7 @@ export class FollowerStore implements Store {
     const { view } = shared;
     const entries = [...view.range("", prefixEnd(""))].map(ownEntry);
     this.#mirror = new Mirror({ loop }, State.of(view.revision, entries));
-    this.#gate = new Gate(loop);
+    this.#condition = new ConditionVariable(loop);
     this.#feed = shared.watch({ prefix: "", after: view.revision });
     this.#followed = this.#follow();
   }
@@ -120,7 +120,7 @@ export class FollowerStore implements Store {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#feed.close();
-    this.#gate.close();
+    this.#condition.close();
     this.#mirror.end(new StoreError("Closed", "the store was closed"));
     await this.#followed;
     this.#end.resolve();
@@ -155,7 +155,7 @@ export class FollowerStore implements Store {
         await this.#travel();
         if (this.#isClosed) return;
         for (const same of byRevision(events)) this.#apply(same);
-        this.#gate.check();
+        this.#condition.check();
       }
     } catch (error) {
       if (!isStoreError(error, "Closed")) throw error;
@@ -177,7 +177,7 @@ export class FollowerStore implements Store {
   }
 
   #reaches(revision: number): Promise<boolean> {
-    return this.#gate.wait(() => this.#mirror.revision >= revision, this.#loop.now() + REQUEST_MS);
+    return this.#condition.wait(() => this.#mirror.revision >= revision, this.#loop.now() + REQUEST_MS);
   }
 
   /** Mostly at once. */

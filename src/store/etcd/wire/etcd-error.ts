@@ -52,7 +52,7 @@ export function isConnectionFailure(error: ServiceError): boolean {
 }
 
 /** The request timed out. */
-export function isSilence(error: ServiceError): boolean {
+export function isTimeout(error: ServiceError): boolean {
   return error.code === status.DEADLINE_EXCEEDED;
 }
 
@@ -66,7 +66,7 @@ export function isTokenRefused({ details }: ServiceError): boolean {
 }
 
 /** Authentication is off in etcd, so no sign-in is possible or needed. */
-export function isWithoutUsers({ details }: ServiceError): boolean {
+export function isAuthDisabled({ details }: ServiceError): boolean {
   return details.includes("authentication is not enabled");
 }
 
@@ -74,7 +74,7 @@ export function isPermissionDenied(error: unknown): boolean {
   return causeOf(error)?.code === status.PERMISSION_DENIED;
 }
 
-export function isLeaseGone(error: unknown): boolean {
+export function isLeaseNotFound(error: unknown): boolean {
   return causeOf(error)?.details.includes("requested lease not found") === true;
 }
 
@@ -96,7 +96,7 @@ export function toStoreError(error: ServiceError, kind: "read" | "write"): Store
 }
 
 /** Permanent: data that readers saw is no longer there. */
-export function wentBack(seen: number, found: number): StoreError {
+export function revisionWentBack(seen: number, found: number): StoreError {
   return new StoreError(
     "Damaged",
     `etcd's revision went back from ${String(seen)} to ${String(found)}: it lost data, or was restored or replaced. ` +

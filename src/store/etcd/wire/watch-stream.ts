@@ -1,6 +1,6 @@
 /** An open watch call: sends requests, returns responses in order of arrival. */
 import type { ClientDuplexStream } from "@grpc/grpc-js";
-import type { WatchRequest, WatchResponse } from "./protocol.ts";
+import type { WatchRequest, WatchResponse } from "./etcd-protocol.ts";
 
 /** Buffered responses above which flow control stops the sender. */
 const MAX_BUFFERED = 256;

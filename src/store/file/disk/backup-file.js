@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { createDatabase, openReadOnly, pragma, reading, writeMeta } from "./database.js";
-import { commitFault, damaged, ofBackup, sqliteCode, StoreFault, systemCode } from "./fault.js";
+import { commitFault, damagedStore, asBackupFault, sqliteCode, StoreFault, systemCode } from "./fault.js";
 import { install, makeDirectory, prepareInstall, storePaths, syncPath } from "./install.js";
 import { LiveWriter } from "./live-writer.js";
 import { loadStore } from "./load.js";
@@ -14,7 +14,7 @@ import { lockDirectory } from "./lock.js";
 import { readMark } from "./marker.js";
 import { addToLiveSum, recordEnd, ROWS_PER_REVISION, seal } from "./record.js";
 
-/** @typedef {import("../protocol.ts").BackupHead} BackupHead */
+/** @typedef {import("../thread-protocol.ts").BackupHead} BackupHead */
 
 /**
  * Copies the store as of one moment, even while another process writes to it.
@@ -39,7 +39,7 @@ export function copyStore(dir, file) {
     });
     const head = checkedHead(partial);
     if (head.clusterId !== mark.clusterId || head.revision < mark.revision) {
-      throw damaged(
+      throw damagedStore(
         source,
         `ends at revision ${String(head.revision)}, but ${String(mark.revision)} was acknowledged`,
       );
@@ -81,7 +81,7 @@ export function restoreStore(file, dir) {
     const copy = prepareInstall(dir);
     return keepingOnlyComplete(copy, () => {
       copyFileSync(file, copy);
-      const head = ofBackup(file, () => checkedHead(copy));
+      const head = asBackupFault(file, () => checkedHead(copy));
       install(dir, head);
       return head;
     });

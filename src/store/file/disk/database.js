@@ -10,7 +10,7 @@ import { crc32 } from "node:zlib";
  * During a cut, rows that the log supersedes up to the floor may be missing. Records and `info`: see record.js.
  */
 import Database from "libsql";
-import { damaged, messageOf, sqliteCode, StoreFault } from "./fault.js";
+import { damagedStore, messageOf, sqliteCode, StoreFault } from "./fault.js";
 
 /** @typedef {import("libsql").Database} Connection */
 
@@ -78,10 +78,10 @@ export function readMeta(db, file) {
   );
   const [row] = rows;
   if (row === undefined || rows.length > 1)
-    throw damaged(file, `table meta has ${String(rows.length)} rows instead of 1`);
+    throw damagedStore(file, `table meta has ${String(rows.length)} rows instead of 1`);
   const [clusterId, compacted, floor, head, liveCount, liveSum, crc] = row;
   const meta = { clusterId, compacted, floor, head, liveCount, liveSum };
-  if (metaColumns(meta).at(-1) !== crc) throw damaged(file, "the checksum of table meta does not hold");
+  if (metaColumns(meta).at(-1) !== crc) throw damagedStore(file, "the checksum of table meta does not hold");
   return meta;
 }
 
@@ -135,7 +135,7 @@ export function checkSchema(db, file) {
   }
   const found = db.prepare("SELECT sql FROM sqlite_schema ORDER BY name").raw().all().flat();
   if (format !== FORMAT || found.join("\n") !== SCHEMA.join("\n"))
-    throw damaged(file, "its tables are not those of a store");
+    throw damagedStore(file, "its tables are not those of a store");
 }
 
 /**
@@ -147,7 +147,7 @@ function readHeader(db, file) {
     return Number(pragma(db, "application_id"));
   } catch (error) {
     if (sqliteCode(error) !== "SQLITE_NOTADB") throw error;
-    throw damaged(file, "is not a database");
+    throw damagedStore(file, "is not a database");
   }
 }
 
@@ -187,7 +187,7 @@ export function openWritable(file, maxBytes) {
   const db = new Database(`${pathToFileURL(file).href}?mode=rw`);
   db.exec(BUSY_TIMEOUT);
   const mode = pragma(db, "journal_mode = WAL");
-  if (mode !== "wal") throw damaged(file, `cannot be written in WAL mode (${String(mode)})`);
+  if (mode !== "wal") throw damagedStore(file, `cannot be written in WAL mode (${String(mode)})`);
   // No automatic checkpoints, so that no commit waits for one before its response.
   db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
   if (maxBytes !== undefined) {
@@ -222,6 +222,6 @@ export function reading(file, read) {
       throw new StoreFault("NoSpace", `${file}: ${what}, for want of space on the disk`, error);
     throw UNAVAILABLE.test(code)
       ? new StoreFault("Unavailable", `${file}: ${what}`, error)
-      : damaged(file, what);
+      : damagedStore(file, what);
   }
 }

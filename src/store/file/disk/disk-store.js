@@ -1,7 +1,7 @@
 // @ts-check
 /** An open store on disk: the worker thread's side of the file backend. */
 import { PAGE_BYTES, reading } from "./database.js";
-import { brokenDisk, damaged, StoreFault } from "./fault.js";
+import { brokenDisk, damagedStore, StoreFault } from "./fault.js";
 import { createStore, findStore, makeDirectory, storePaths } from "./install.js";
 import { loadStore } from "./load.js";
 import { lockDirectory } from "./lock.js";
@@ -11,7 +11,7 @@ import { WritableDatabase } from "./writable.js";
 
 /** @typedef {import("./database.js").Meta} Meta */
 /** @typedef {import("./history-check.js").Head} Head */
-/** @typedef {import("../protocol.ts").OpenRequest} OpenRequest */
+/** @typedef {import("../thread-protocol.ts").OpenRequest} OpenRequest */
 
 /**
  * Size of the write-ahead log that triggers a checkpoint: bounds the log, and the time of a recovery. After it the log
@@ -194,13 +194,13 @@ export class DiskStore {
  */
 function check(paths, emit) {
   const mark = readMark(paths.marker);
-  if (mark === undefined) throw damaged(paths.marker, "is missing");
+  if (mark === undefined) throw damagedStore(paths.marker, "is missing");
   const { meta, head, index } = loadStore(paths.db, emit);
   if (mark.clusterId !== meta.clusterId) {
-    throw damaged(paths.marker, "belongs to another store than the database beside it");
+    throw damagedStore(paths.marker, "belongs to another store than the database beside it");
   }
   if (head.revision < mark.revision) {
-    throw damaged(
+    throw damagedStore(
       paths.db,
       `ends at revision ${String(head.revision)}, but revision ${String(mark.revision)} was acknowledged; ` +
         "the database or its write-ahead log lost its end",

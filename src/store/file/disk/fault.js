@@ -28,7 +28,7 @@ export class StoreFault extends Error {
  * @param {string} file
  * @param {string} what
  */
-export function damaged(file, what) {
+export function damagedStore(file, what) {
   const fault = new StoreFault(
     "Damaged",
     `${file}: ${what}. Nothing was changed. Restore from a backup with "setpoint up --restore FILE" into an empty data ` +
@@ -45,7 +45,7 @@ export function damaged(file, what) {
  * @param {() => T} read
  * @returns {T}
  */
-export function ofBackup(file, read) {
+export function asBackupFault(file, read) {
   // SQLite's error for a file that it cannot open gives no reason, not even that it is missing.
   accessSync(file, constants.R_OK);
   try {
@@ -80,9 +80,9 @@ export function systemCode(error) {
 
 /**
  * @param {unknown} error
- * @returns {import("../protocol.ts").SystemPart | undefined} undefined for what the operating system has not said, or not of a path
+ * @returns {import("../thread-protocol.ts").SystemError | undefined} undefined for what the operating system has not said, or not of a path
  */
-export function systemPart(error) {
+export function systemErrorOf(error) {
   const { code, syscall, path } = /** @type {NodeJS.ErrnoException} */ (error instanceof Error ? error : {});
   return code === undefined || syscall === undefined || path === undefined
     ? undefined

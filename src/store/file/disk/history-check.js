@@ -9,7 +9,7 @@
  * - from the floor on, each transaction states the number of live keys after it and the sum of their ids.
  *   `meta` states both for the compacted revision.
  */
-import { damaged } from "./fault.js";
+import { damagedStore } from "./fault.js";
 import { addToLiveSum, revisionOf, ROWS_PER_REVISION, takeFromLiveSum } from "./record.js";
 
 /** @typedef {import("./database.js").Meta} Meta */
@@ -138,7 +138,7 @@ export class HistoryCheck {
 
   /** @param {string} what */
   #broken(what) {
-    return damaged(this.#file, what);
+    return damagedStore(this.#file, what);
   }
 }
 

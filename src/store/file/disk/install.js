@@ -21,7 +21,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { createDatabase, switchToWal, writeMeta } from "./database.js";
-import { damaged } from "./fault.js";
+import { damagedStore } from "./fault.js";
 import { FIRST_REVISION } from "./history-check.js";
 import { createMarker, readMark } from "./marker.js";
 
@@ -57,22 +57,22 @@ export function findStore(dir) {
   const { db, wal, marker } = storePaths(dir);
   const hasDb = existsSync(db);
   if (existsSync(marker)) {
-    if (!hasDb) throw damaged(db, "is missing, but its marker says that there is a store");
+    if (!hasDb) throw damagedStore(db, "is missing, but its marker says that there is a store");
     return true;
   }
   if (hasDb) {
     finishInstall(dir);
     return true;
   }
-  if (existsSync(wal)) throw damaged(db, "is missing, but its write-ahead log is there");
+  if (existsSync(wal)) throw damagedStore(db, "is missing, but its write-ahead log is there");
   return false;
 }
 
 /** @param {string} dir */
 function finishInstall(dir) {
   const { db, marker } = storePaths(dir);
-  if (!existsSync(`${marker}.new`)) throw damaged(marker, "is missing, but there is a database");
-  if (readMark(`${marker}.new`) === undefined) throw damaged(db, "has no marker");
+  if (!existsSync(`${marker}.new`)) throw damagedStore(marker, "is missing, but there is a database");
+  if (readMark(`${marker}.new`) === undefined) throw damagedStore(db, "has no marker");
   renameSync(`${marker}.new`, marker);
   syncPath(dir);
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** Reads and checks a whole store, and passes its rows on in bounded slabs. Changes nothing on disk. */
 import { checkSchema, openReadOnly, readMeta, reading } from "./database.js";
-import { damaged } from "./fault.js";
+import { damagedStore } from "./fault.js";
 import { HistoryCheck } from "./history-check.js";
 import { LogIndex } from "./log-index.js";
 import { recordsOf } from "./log-reader.js";
@@ -59,7 +59,7 @@ export function loadStore(file, emit) {
  */
 function quickCheck(db, file) {
   const findings = db.prepare("PRAGMA quick_check(1)").raw().all().flat();
-  if (findings[0] !== "ok") throw damaged(file, `SQLite finds it damaged: ${String(findings[0])}`);
+  if (findings[0] !== "ok") throw damagedStore(file, `SQLite finds it damaged: ${String(findings[0])}`);
 }
 
 /**

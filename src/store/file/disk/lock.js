@@ -6,7 +6,7 @@ import { join } from "node:path";
  * however the process ends, and a reused pid has no effect. The file `pid` only names the holder.
  */
 import Database from "libsql";
-import { damaged, messageOf, sqliteCode, StoreFault, systemCode } from "./fault.js";
+import { damagedStore, messageOf, sqliteCode, StoreFault, systemCode } from "./fault.js";
 
 const FILE_MODE = 0o600;
 
@@ -27,7 +27,7 @@ export function lockDirectory(dir) {
     db?.close();
     if (sqliteCode(error) === "SQLITE_BUSY")
       throw new StoreFault("Locked", `${dir} is in use by ${holder(dir)}`);
-    if (sqliteCode(error) === "SQLITE_NOTADB") throw damaged(file, "is not a lock file of setpoint");
+    if (sqliteCode(error) === "SQLITE_NOTADB") throw damagedStore(file, "is not a lock file of setpoint");
     throw new StoreFault("Unavailable", `${file}: cannot be locked: ${messageOf(error)}`, error);
   }
   chmodSync(file, FILE_MODE);

@@ -1,6 +1,6 @@
 // @ts-check
 /** Reads rows of the table `log`; each holds the records of whole transactions, in order. */
-import { damaged } from "./fault.js";
+import { damagedStore } from "./fault.js";
 import {
   isIntact,
   layout,
@@ -96,7 +96,7 @@ export class LogReader {
         }
         const place = places.get(id);
         if (buffer === undefined || place === undefined || !isIntact({ buffer, ...place }))
-          throw damaged(this.#file, `record ${String(id)} of table log is missing`);
+          throw damagedStore(this.#file, `record ${String(id)} of table log is missing`);
         return buffer.subarray(place.start, place.end);
       });
   }
@@ -115,7 +115,8 @@ export class LogReader {
  * @returns {LogRecord[]}
  */
 export function recordsOf([rowId, buffer], file) {
-  const broken = (/** @type {string} */ what) => damaged(file, `row ${String(rowId)} of table log ${what}`);
+  const broken = (/** @type {string} */ what) =>
+    damagedStore(file, `row ${String(rowId)} of table log ${what}`);
   if (!Buffer.isBuffer(buffer) || buffer.length === 0) throw broken("is malformed");
   const records = [];
   for (let start = 0; start < buffer.length;) {

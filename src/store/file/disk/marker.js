@@ -8,7 +8,7 @@
  */
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { damaged, StoreFault, systemCode } from "./fault.js";
+import { damagedStore, StoreFault, systemCode } from "./fault.js";
 
 const MARKER_FORMAT = 1;
 const SLOT_BYTES = 4096;
@@ -70,7 +70,7 @@ export function readMark(file) {
   }
   const marks = [0, 1].map((slot) => parse(file, text.slice(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES)));
   const [newest] = marks.filter((mark) => mark !== undefined).sort((a, b) => b.write - a.write);
-  if (newest === undefined) throw damaged(file, "both slots of the marker are unreadable");
+  if (newest === undefined) throw damagedStore(file, "both slots of the marker are unreadable");
   return newest;
 }
 

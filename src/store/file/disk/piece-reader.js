@@ -1,6 +1,6 @@
 // @ts-check
 /** Reads past commits for the archive, in bounded pieces. */
-import { damaged, StoreFault } from "./fault.js";
+import { damagedStore, StoreFault } from "./fault.js";
 import { FIRST_REVISION } from "./history-check.js";
 import { recordsOf } from "./log-reader.js";
 import { joinRecords, revisionOf, ROWS_PER_REVISION } from "./record.js";
@@ -49,7 +49,7 @@ export class PieceReader {
     const from = Math.max(after, FIRST_REVISION);
     const records = this.#records(from, upTo);
     if (from < upTo && records[0]?.revision !== from + 1)
-      throw damaged(this.#file, `revision ${String(from + 1)} is missing`);
+      throw damagedStore(this.#file, `revision ${String(from + 1)} is missing`);
     const ids = new Set(records.map(({ fields }) => fields.id));
     const missing = records.map(({ fields }) => fields.prevId).filter((id) => id !== 0 && !ids.has(id));
     const superseded = [
@@ -67,7 +67,7 @@ export class PieceReader {
   /** @param {number} id */
   #liveRecord(id) {
     const rows = /** @type {Row[]} */ (this.#selectLive.all([id]));
-    if (rows.length === 0) throw damaged(this.#file, `row ${String(id)} of table live is missing`);
+    if (rows.length === 0) throw damagedStore(this.#file, `row ${String(id)} of table live is missing`);
     return packRows(rows, this.#file);
   }
 

@@ -1,6 +1,6 @@
 // @ts-check
 /** Converts rows of the table `live` from SQLite to records in a buffer. */
-import { damaged } from "./fault.js";
+import { damagedStore } from "./fault.js";
 import { INFO_BYTES, INFO_START, isIntact, RECORD_HEADER_BYTES } from "./record.js";
 
 /** The key as bytes: as text it would end at the first NUL. */
@@ -33,7 +33,7 @@ export function packRows(rows, file) {
 export function recordBytes([id, key, info, value], file) {
   const isSound = Buffer.isBuffer(key) && Buffer.isBuffer(info) && Buffer.isBuffer(value);
   if (!isSound || info.length !== INFO_BYTES)
-    throw damaged(file, `row ${String(id)} of table live is malformed`);
+    throw damagedStore(file, `row ${String(id)} of table live is malformed`);
   return RECORD_HEADER_BYTES + key.length + value.length;
 }
 
@@ -52,7 +52,7 @@ function packRow(buffer, start, { row: [id, key, info, value], file }) {
   buffer.set(value, valueStart);
   const end = valueStart + value.length;
   if (!isIntact({ buffer, start, end })) {
-    throw damaged(file, `the checksum of row ${String(id)} of table live does not hold`);
+    throw damagedStore(file, `the checksum of row ${String(id)} of table live does not hold`);
   }
   return end;
 }

@@ -11,8 +11,8 @@ import { readLog } from "./log-guard.js";
 import { LogReader } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { PieceReader } from "./piece-reader.js";
+import { preallocate } from "./preallocate.js";
 import { revisionOf } from "./record.js";
-import { fillFile } from "./room.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
 /** @typedef {import("./log-index.js").LogIndex} LogIndex */
@@ -162,7 +162,7 @@ export class WritableDatabase {
     const { paths, maxBytes = Infinity } = this.#options;
     if (bytes > maxBytes * RESERVED_SHARE) return false;
     try {
-      return fillFile({ file: paths.wal, fd: this.ready().walFd, bytes, share: RESERVED_SHARE });
+      return preallocate({ file: paths.wal, fd: this.ready().walFd, bytes, share: RESERVED_SHARE });
     } catch (error) {
       throw this.fail(error instanceof StoreFault ? error : brokenDisk(paths.wal, error));
     }

@@ -3,7 +3,7 @@ import { createSecureContext } from "node:tls";
 import { Client, connectivityState, credentials, Metadata, type ChannelCredentials } from "@grpc/grpc-js";
 import { checkServerName } from "../../../base/keys/server-identity.ts";
 import { StoreError } from "../../store-error.ts";
-import { WATCH, type Method } from "./protocol.ts";
+import { WATCH, type Method } from "./etcd-protocol.ts";
 import { WatchStream } from "./watch-stream.ts";
 
 /** Certificates and keys as PEM. */
@@ -38,7 +38,7 @@ export interface CallOptions {
   readonly token: string | undefined;
 }
 
-export class Endpoint {
+export class EtcdEndpoint {
   readonly address: string;
   readonly #client: Client;
   readonly #watches = new Set<WatchStream>();

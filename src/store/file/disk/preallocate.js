@@ -16,7 +16,7 @@ const PIECE_BYTES = 64 << 10;
  * space, or fails.
  * @param {{ file: string, fd: number, bytes: number, share: number }} request
  */
-export function fillFile({ file, fd, bytes, share }) {
+export function preallocate({ file, fd, bytes, share }) {
   const { bavail, bsize } = statfsSync(dirname(file));
   if (bytes > bavail * bsize * share) return false;
   const { size } = fstatSync(fd);

@@ -14,25 +14,32 @@ import type { Mirror } from "../mirror.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { prefixEnd } from "../store.ts";
 import type { Entry, StoreHealth, View, WatchEvent } from "../store.ts";
+import type { ConditionVariable } from "./condition-variable.ts";
 import type { Coverage } from "./etcd-archive.ts";
 import { advancesOf, GapError } from "./feed-events.ts";
-import type { Gate } from "./gate.ts";
 import { COMPACT_REV_KEY, type Keyspace } from "./keyspace.ts";
 import { hasReliableProgress } from "./progress-support.ts";
 import { readSnapshot } from "./snapshot.ts";
-import type { Connection } from "./wire/connection.ts";
-import { wentBack } from "./wire/etcd-error.ts";
-import { ALL_KEYS, keyBytes, keyString, RANGE, type KeyValue, type WatchResponse } from "./wire/protocol.ts";
+import type { EtcdConnection } from "./wire/etcd-connection.ts";
+import { revisionWentBack } from "./wire/etcd-error.ts";
+import {
+  ALL_KEYS,
+  keyBytes,
+  keyString,
+  RANGE,
+  type KeyValue,
+  type WatchResponse,
+} from "./wire/etcd-protocol.ts";
 import type { WatchStream } from "./wire/watch-stream.ts";
 
 export interface WatchFeedOptions {
   readonly loop: Loop;
   readonly log: Log;
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly keyspace: Keyspace;
   readonly mirror: Mirror;
   /** Evaluated after every response. */
-  readonly gate: Gate;
+  readonly condition: ConditionVariable;
   /** Interval at which a silent watch must prove that it is alive. */
   readonly proveEveryMs: number;
   /** Called for every entry before it becomes visible. */
@@ -149,7 +156,7 @@ export class WatchFeed {
       const first = await this.#create(stream);
       await this.#recognize();
       this.#state = { state: "live", stream };
-      this.#options.gate.check();
+      this.#options.condition.check();
       log.debug("watching etcd", { scope: this.#scope, after: this.#options.mirror.revision });
       this.#guarding = this.#guard(stream, over.signal);
       await this.#follow(stream, first);
@@ -222,7 +229,7 @@ export class WatchFeed {
   }
 
   #apply(responses: readonly WatchResponse[]): void {
-    const { loop, keyspace, mirror, gate, made } = this.#options;
+    const { loop, keyspace, mirror, condition, made } = this.#options;
     this.#responses += responses.length;
     for (const response of responses) checkResponse(response);
     const events = responses.flatMap((response) => response.events);
@@ -235,7 +242,7 @@ export class WatchFeed {
     }
     mirror.skipTo(this.#toldUpTo(responses));
     this.#noteCompaction(responses);
-    gate.check();
+    condition.check();
   }
 
   /** All changes of the store's keys up to this revision are in these or earlier responses. */
@@ -259,16 +266,16 @@ export class WatchFeed {
   }
 
   async #reload(): Promise<void> {
-    const { connection, keyspace, mirror, gate, onCompacted } = this.#options;
+    const { connection, keyspace, mirror, condition, onCompacted } = this.#options;
     const state = await readSnapshot(connection, { keyspace });
-    if (state.revision < mirror.revision) throw wentBack(mirror.revision, state.revision);
+    if (state.revision < mirror.revision) throw revisionWentBack(mirror.revision, state.revision);
     if (this.#begin === "forget") onCompacted(state.revision);
     mirror.reset(state);
     this.#loadedAt = state.revision;
     this.#lastEvent = state.revision;
     this.#witness = newestOf(state, keyspace);
     this.#begin = "resume";
-    gate.check();
+    condition.check();
   }
 
   /** Closes a watch that does not follow etcd: a dead connection can go unnoticed. */
@@ -287,15 +294,15 @@ export class WatchFeed {
   }
 
   async #prove(stream: WatchStream): Promise<void> {
-    const { loop, connection, mirror, gate, newestRevision } = this.#options;
+    const { loop, connection, mirror, condition, newestRevision } = this.#options;
     const revision = await newestRevision();
     const deadline = loop.now() + connection.requestTimeoutMs;
     if (this.#scope === "everything") {
-      if (await gate.wait(() => mirror.revision >= revision, deadline)) return;
+      if (await condition.wait(() => mirror.revision >= revision, deadline)) return;
     } else {
       const before = this.#responses;
       stream.send({ progress_request: {} });
-      if (await gate.wait(() => this.#responses > before, deadline)) return;
+      if (await condition.wait(() => this.#responses > before, deadline)) return;
     }
     throw new Error("the watch is silent while etcd's revision advances");
   }

@@ -34,7 +34,7 @@ export interface StoreHead {
   readonly revision: number;
 }
 
-export interface Piece {
+export interface HistoryPiece {
   readonly rows: Uint8Array;
   /** Rows superseded by `rows` that are not among them. */
   readonly superseded: Uint8Array;
@@ -47,7 +47,7 @@ export interface Results {
   readonly commit: undefined;
   /** Revision that was reached; the caller repeats the request until it is the target. */
   readonly compact: number;
-  readonly read: Piece;
+  readonly read: HistoryPiece;
   readonly close: undefined;
   readonly backup: StoreHead;
   readonly restore: StoreHead;
@@ -66,11 +66,11 @@ export type Reply =
       readonly code: StoreErrorCode | undefined;
       readonly message: string;
       /** Error of the operating system, if there was one. */
-      readonly system?: SystemPart | undefined;
+      readonly system?: SystemError | undefined;
     };
 
 /** Fields of an operating system's error that the user needs for a remedy. */
-export interface SystemPart {
+export interface SystemError {
   readonly code: string;
   readonly syscall: string;
   readonly path: string;

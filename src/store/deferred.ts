@@ -1,11 +1,11 @@
 /** The promise behind `Store.ended`, and the functions that settle it. */
-export interface Ending {
+export interface Deferred {
   readonly promise: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
-export function createEnding(): Ending {
+export function createDeferred(): Deferred {
   let resolve = (): void => undefined;
   let reject: (error: Error) => void = () => undefined;
   const promise = new Promise<void>((onResolve, onReject) => {

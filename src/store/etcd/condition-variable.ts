@@ -7,7 +7,7 @@ interface Waiter {
   readonly timer: Timer;
 }
 
-export class Gate {
+export class ConditionVariable {
   readonly #loop: Loop;
   readonly #waiters = new Set<Waiter>();
 

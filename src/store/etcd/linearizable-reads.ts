@@ -6,37 +6,37 @@ import type { Loop } from "../../base/loop/loop.ts";
 import type { Mirror } from "../mirror.ts";
 import { StoreError } from "../store-error.ts";
 import type { View } from "../store.ts";
-import type { Gate } from "./gate.ts";
+import type { ConditionVariable } from "./condition-variable.ts";
+import type { WatchFeed } from "./etcd-watch-feed.ts";
 import type { Keyspace } from "./keyspace.ts";
-import { SharedQuestion } from "./shared-question.ts";
+import { SharedRequest } from "./shared-request.ts";
 import { readSnapshot } from "./snapshot.ts";
-import type { WatchFeed } from "./watch-feed.ts";
-import type { Connection } from "./wire/connection.ts";
-import { wentBack } from "./wire/etcd-error.ts";
-import { RANGE } from "./wire/protocol.ts";
+import type { EtcdConnection } from "./wire/etcd-connection.ts";
+import { revisionWentBack } from "./wire/etcd-error.ts";
+import { RANGE } from "./wire/etcd-protocol.ts";
 
-export interface FreshViewsOptions {
+export interface LinearizableReadsOptions {
   readonly loop: Loop;
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly keyspace: Keyspace;
   readonly mirror: Mirror;
-  readonly gate: Gate;
+  readonly condition: ConditionVariable;
 }
 
 /** Interval of progress requests while a reader waits: etcd answers only after the preceding events. */
 const PROGRESS_EVERY_MS = 100;
 
-export class FreshViews {
-  readonly #options: FreshViewsOptions;
-  readonly #revision: SharedQuestion<number>;
-  readonly #snapshot: SharedQuestion<View>;
+export class LinearizableReads {
+  readonly #options: LinearizableReadsOptions;
+  readonly #revision: SharedRequest<number>;
+  readonly #snapshot: SharedRequest<View>;
   #clusterId: number | undefined;
 
-  constructor(options: FreshViewsOptions) {
+  constructor(options: LinearizableReadsOptions) {
     this.#options = options;
     const { connection, keyspace } = options;
-    this.#revision = new SharedQuestion(() => this.#ask());
-    this.#snapshot = new SharedQuestion(() => readSnapshot(connection, { keyspace }));
+    this.#revision = new SharedRequest(() => this.#ask());
+    this.#snapshot = new SharedRequest(() => readSnapshot(connection, { keyspace }));
   }
 
   /** Returns etcd's newest revision at some time after the call. Throws `Unavailable`, or `Damaged` when it went back. */
@@ -45,7 +45,7 @@ export class FreshViews {
   }
 
   async view(feed: WatchFeed): Promise<View> {
-    const { loop, connection, mirror, gate } = this.#options;
+    const { loop, connection, mirror, condition } = this.#options;
     if (feed.catchesUp === "never") return this.#snapshot.answer();
     const deadline = loop.now() + connection.requestTimeoutMs;
     const revision = await this.newestRevision();
@@ -53,7 +53,10 @@ export class FreshViews {
     while (!isReached() && loop.now() < deadline) {
       const isOnRequest = feed.catchesUp === "on request";
       if (isOnRequest) feed.requestProgress();
-      await gate.wait(isReached, isOnRequest ? Math.min(deadline, loop.now() + PROGRESS_EVERY_MS) : deadline);
+      await condition.wait(
+        isReached,
+        isOnRequest ? Math.min(deadline, loop.now() + PROGRESS_EVERY_MS) : deadline,
+      );
     }
     if (isReached()) return mirror.state;
     const reason = feed.health.reason ?? "the watch on etcd is behind";
@@ -66,7 +69,7 @@ export class FreshViews {
     if (revision >= seen) return revision;
     // A paused member has been seen to answer once with an old revision (etcd#20418).
     const again = await this.#read();
-    if (again < seen) throw wentBack(seen, again);
+    if (again < seen) throw revisionWentBack(seen, again);
     return again;
   }
 

@@ -4,17 +4,17 @@
  */
 import type { Loop } from "../../../base/loop/loop.ts";
 import { StoreError } from "../../store-error.ts";
-import { Endpoint, type EtcdTls } from "./endpoint.ts";
+import { EtcdEndpoint, type EtcdTls } from "./etcd-endpoint.ts";
 import {
   isConnectionFailure,
   isServiceError,
-  isSilence,
+  isTimeout,
   isTokenRefused,
-  isWithoutUsers,
+  isAuthDisabled,
   toStoreError,
 } from "./etcd-error.ts";
+import { AUTHENTICATE, STATUS, type Method } from "./etcd-protocol.ts";
 import { plainReason } from "./plain-reason.ts";
-import { AUTHENTICATE, STATUS, type Method } from "./protocol.ts";
 import type { WatchStream } from "./watch-stream.ts";
 
 export interface EtcdCredentials {
@@ -42,10 +42,10 @@ const REQUEST_TIMEOUT_MS = 5_000;
 /** Connection timeout of one endpoint while there are others. */
 const CONNECT_MS = 2_000;
 
-export class Connection {
+export class EtcdConnection {
   readonly requestTimeoutMs: number;
   readonly #loop: Loop;
-  readonly #endpoints: readonly Endpoint[];
+  readonly #endpoints: readonly EtcdEndpoint[];
   readonly #credentials: EtcdCredentials | undefined;
   /** Index of the endpoint to try first; advances when it fails. Starts at random, so that servers spread over the members. */
   #current: number;
@@ -55,7 +55,7 @@ export class Connection {
   constructor({ loop, endpoints, tls, credentials, requestTimeoutMs }: ConnectionOptions) {
     if (endpoints.length === 0) throw new StoreError("Unavailable", "expected at least one etcd endpoint");
     this.#loop = loop;
-    this.#endpoints = endpoints.map((url) => new Endpoint(url, tls));
+    this.#endpoints = endpoints.map((url) => new EtcdEndpoint(url, tls));
     this.#current = loop.random("etcd-endpoint").below(endpoints.length);
     this.#credentials = credentials;
     this.requestTimeoutMs = requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
@@ -102,7 +102,7 @@ export class Connection {
         return await endpoint.call(method, request, { deadline: this.#share(deadline, method.kind), token });
       } catch (error) {
         if (!isServiceError(error)) throw error;
-        if (isSilence(error)) this.#leave(endpoint);
+        if (isTimeout(error)) this.#leave(endpoint);
         if (isConnectionFailure(error)) this.#moveOn(endpoint);
         if (isTokenRefused(error)) this.#forget(signedIn);
         const isWorthMore = isTokenRefused(error) || (method.kind === "read" && isConnectionFailure(error));
@@ -144,14 +144,14 @@ export class Connection {
       return (await endpoint.call(AUTHENTICATE, request, { deadline, token: undefined })).token;
     } catch (error) {
       if (!isServiceError(error)) throw error;
-      if (isWithoutUsers(error)) return undefined;
+      if (isAuthDisabled(error)) return undefined;
       if (isConnectionFailure(error)) this.#moveOn(endpoint);
       throw toStoreError(error, "read");
     }
   }
 
   /** Returns the first endpoint, from the current one on, that connects. When this fails, nothing was sent. */
-  async #readyEndpoint(deadline: number): Promise<Endpoint> {
+  async #readyEndpoint(deadline: number): Promise<EtcdEndpoint> {
     let last = this.#endpoint();
     for (let tried = 0; tried < this.#endpoints.length; tried++) {
       last = this.#endpoint();
@@ -163,24 +163,24 @@ export class Connection {
     throw await this.#whyNot(last);
   }
 
-  #endpoint(): Endpoint {
+  #endpoint(): EtcdEndpoint {
     const endpoint = this.#endpoints[this.#current % this.#endpoints.length];
     if (endpoint === undefined) throw new Error("a connection has at least one endpoint");
     return endpoint;
   }
 
-  #moveOn(from: Endpoint): void {
+  #moveOn(from: EtcdEndpoint): void {
     if (this.#endpoint() === from) this.#current += 1;
   }
 
   /** An endpoint that does not answer would not serve a watch either; others may. */
-  #leave(endpoint: Endpoint): void {
+  #leave(endpoint: EtcdEndpoint): void {
     if (this.#endpoints.length > 1 && this.#endpoint() === endpoint)
       endpoint.endWatches(new Error("etcd did not answer here"));
   }
 
   /** A channel reveals the reason of its failure only when a request is sent. */
-  async #whyNot(endpoint: Endpoint): Promise<StoreError> {
+  async #whyNot(endpoint: EtcdEndpoint): Promise<StoreError> {
     let reason = "it answers now";
     try {
       await endpoint.call(STATUS, {}, { deadline: this.#loop.now() + 100, token: undefined });

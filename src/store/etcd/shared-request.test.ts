@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { SharedQuestion } from "./shared-question.ts";
+import { SharedRequest } from "./shared-request.ts";
 
 interface Sent {
   readonly resolve: (answer: number) => void;
   readonly reject: (error: Error) => void;
 }
 
-function questions(): { question: SharedQuestion<number>; sent: Sent[] } {
+function arrange(): { request: SharedRequest<number>; sent: Sent[] } {
   const sent: Sent[] = [];
   const ask = (): Promise<number> =>
     new Promise((resolve, reject) => {
       sent.push({ resolve, reject });
     });
-  return { question: new SharedQuestion(ask), sent };
+  return { request: new SharedRequest(ask), sent };
 }
 
-describe("SharedQuestion", () => {
+describe("SharedRequest", () => {
   test("a caller during a request in flight gets the response to the next one", async () => {
-    const { question, sent } = questions();
-    const first = question.answer();
-    const second = question.answer();
-    const third = question.answer();
+    const { request, sent } = arrange();
+    const first = request.answer();
+    const second = request.answer();
+    const third = request.answer();
 
     sent[0]?.resolve(1);
     expect(await first).toBe(1);
@@ -32,9 +32,9 @@ describe("SharedQuestion", () => {
   });
 
   test("a failed request fails its callers and no later ones", async () => {
-    const { question, sent } = questions();
-    const first = question.answer();
-    const second = question.answer();
+    const { request, sent } = arrange();
+    const first = request.answer();
+    const second = request.answer();
 
     sent[0]?.reject(new Error("no answer"));
     await expect(first).rejects.toThrow("no answer");
@@ -44,12 +44,12 @@ describe("SharedQuestion", () => {
   });
 
   test("a new request is sent once all are answered", async () => {
-    const { question, sent } = questions();
-    const first = question.answer();
+    const { request, sent } = arrange();
+    const first = request.answer();
     sent[0]?.resolve(1);
     await first;
 
-    const second = question.answer();
+    const second = request.answer();
     sent[1]?.resolve(2);
 
     expect(await second).toBe(2);

@@ -3,7 +3,7 @@
  * exceed either bound by a share, since one large compaction is cheaper than many small ones: it skips all but the last
  * version of each value. Samples are taken per batch and thinned to a bounded number.
  */
-export interface DiskWindowOptions {
+export interface RetentionWindowOptions {
   readonly windowMs: number;
   readonly maxBytes: number;
 }
@@ -22,14 +22,14 @@ const SAMPLES_IN_WINDOW = 64;
 const SLACK = { time: 1 / 10, bytes: 1 / 2 };
 const NO_SLACK = { time: 0, bytes: 0 };
 
-export class DiskWindow {
-  readonly #options: DiskWindowOptions;
+export class RetentionWindow {
+  readonly #options: RetentionWindowOptions;
   readonly #samples: Sample[] = [];
   #bytes = 0;
   /** Newest revision until it expires; the last sample may be a little older. */
   #newest: Sample | undefined;
 
-  constructor(options: DiskWindowOptions) {
+  constructor(options: RetentionWindowOptions) {
     this.#options = options;
   }
 

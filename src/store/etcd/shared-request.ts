@@ -3,7 +3,7 @@
  * call, so it only serves callers from before the request was sent. Callers that arrive meanwhile share the next
  * request.
  */
-export class SharedQuestion<Answer> {
+export class SharedRequest<Answer> {
   readonly #ask: () => Promise<Answer>;
   #current: Promise<Answer> | undefined;
   #next: Promise<Answer> | undefined;

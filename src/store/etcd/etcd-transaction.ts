@@ -10,7 +10,7 @@ import {
   type RequestOp,
   type TxnRequest,
   type TxnResponse,
-} from "./wire/protocol.ts";
+} from "./wire/etcd-protocol.ts";
 
 /** Throws `InvalidTransaction` for a transaction that the other engines would refuse; etcd never gets it. */
 export function checkEtcdTransaction(transaction: Transaction, keyspace: Keyspace): void {
