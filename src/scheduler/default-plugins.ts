@@ -55,7 +55,7 @@ export const DEFAULT_WEIGHTS: Readonly<Partial<Record<PluginName, number>>> = {
   ImageLocality: 1,
 };
 
-const WITHOUT_STAGES: SchedulerPlugin = { name: "DefaultPreemption", scope: "cluster", reactivations: {} };
+const WITHOUT_STAGES: SchedulerPlugin = { name: "DefaultPreemption", scope: "cluster", queueingHints: {} };
 
 /** Plugins in their fixed order, independent of the order of `names`. */
 export function makePlugins(

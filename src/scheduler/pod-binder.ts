@@ -11,9 +11,9 @@ import { errorText } from "../base/error-text.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { AssumedPods } from "./assumed-pods.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
-import type { Cycle, SchedulerPlugin } from "./framework/plugin.ts";
+import type { SchedulingCycle, SchedulerPlugin } from "./framework/plugin.ts";
 import { InFlightWrites } from "./in-flight-writes.ts";
-import { expectationPatch } from "./pod-status.ts";
+import { nominationPatch } from "./pod-status-patch.ts";
 import type { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "./snapshot/node-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
@@ -49,7 +49,7 @@ export class PodBinder {
   }
 
   /** The pod counts as placed at once. Resolves when it is bound; rejects, with all reservations undone, if it cannot be. */
-  async bind(cycle: Cycle, node: NodeInfo, plugins: readonly SchedulerPlugin[]): Promise<void> {
+  async bind(cycle: SchedulingCycle, node: NodeInfo, plugins: readonly SchedulerPlugin[]): Promise<void> {
     const { snapshot, parts } = this.#options;
     const { pod } = cycle;
     for (const plugin of plugins) plugin.reserve?.(cycle, node);
@@ -79,7 +79,7 @@ export class PodBinder {
     return this.#waits.idle();
   }
 
-  async #preBind(cycle: Cycle, node: NodeInfo, plugins: readonly SchedulerPlugin[]): Promise<void> {
+  async #preBind(cycle: SchedulingCycle, node: NodeInfo, plugins: readonly SchedulerPlugin[]): Promise<void> {
     const waiting = plugins.filter((plugin) => plugin.hasPreBind?.(cycle) ?? false);
     if (waiting.length === 0) return;
     await this.#waits.run(async () => {
@@ -91,7 +91,7 @@ export class PodBinder {
     });
   }
 
-  async #unreserve(cycle: Cycle, plugins: readonly SchedulerPlugin[]): Promise<void> {
+  async #unreserve(cycle: SchedulingCycle, plugins: readonly SchedulerPlugin[]): Promise<void> {
     for (const plugin of plugins) {
       try {
         const undone = plugin.unreserve?.(cycle);
@@ -106,7 +106,7 @@ export class PodBinder {
   /** Announces the node to cluster autoscalers and to the next leader. The binding does not depend on it. */
   async #announceNode({ pod, key }: PodInfo, nodeName: string): Promise<void> {
     const { parts, writes } = this.#options;
-    const patch = expectationPatch(pod, nodeName);
+    const patch = nominationPatch(pod, nodeName);
     if (patch === undefined) return;
     try {
       await writes.run(() => parts.client(Pod).patch(pod, patch, { subresource: "status" }));

@@ -4,7 +4,7 @@ import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import type { InFlightWrites } from "./in-flight-writes.ts";
-import { planReport, type PodReport } from "./pod-status.ts";
+import { planReport, type PodReport } from "./pod-status-patch.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 
 /** Last report about a pod. */

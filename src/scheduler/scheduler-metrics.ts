@@ -9,7 +9,7 @@ export type AttemptResult = "scheduled" | "unschedulable" | "error";
 const QUEUES: Readonly<Partial<Record<QueuePlace, string>>> = {
   active: "active",
   backoff: "backoff",
-  parked: "unschedulable",
+  unschedulable: "unschedulable",
   gated: "gated",
 };
 

@@ -10,25 +10,25 @@ import { Pod } from "../api/generated/types/core-v1.ts";
 import { errorText } from "../base/error-text.ts";
 import { untilAborted } from "../base/loop/until-aborted.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
-import { ClusterFeed, type FeedTarget } from "./cluster-feed.ts";
+import { ClusterEventSource, type ClusterEventTarget } from "./cluster-event-source.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import { diagnosisText, type Diagnosis, NO_NODES_MESSAGE, rejectors } from "./framework/diagnosis.ts";
 import { Nominations } from "./framework/nominations.ts";
-import type { Cycle, PluginContext } from "./framework/plugin.ts";
+import type { SchedulingCycle, PluginContext } from "./framework/plugin.ts";
 import type { Profile } from "./framework/profile.ts";
 import { InFlightWrites } from "./in-flight-writes.ts";
 import { PodBinder } from "./pod-binder.ts";
 import { PodReporter } from "./pod-reporter.ts";
 import { Preemptor } from "./preemption/preemptor.ts";
-import { Hints } from "./queue/hints.ts";
 import type { QueuedPod } from "./queue/queued-pod.ts";
+import { QueueingHintCache } from "./queue/queueing-hint-cache.ts";
 import { SchedulingQueue } from "./queue/scheduling-queue.ts";
 import { type SchedulerMetrics, schedulerMetrics } from "./scheduler-metrics.ts";
 import { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "./snapshot/node-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 import { PodShapes } from "./snapshot/pod-shape.ts";
-import { type Unfit, UnfitMemory } from "./unfit-memory.ts";
+import { type UnschedulableResult, UnschedulableCache } from "./unschedulable-cache.ts";
 
 /** Enough for the server to batch commits, few enough not to flood a slow server. */
 const WRITES_MAX = 100;
@@ -42,7 +42,7 @@ const UPKEEP_EVERY_MS = 30_000;
 interface Decision {
   readonly entry: QueuedPod;
   readonly profile: Profile;
-  readonly cycle: Cycle;
+  readonly cycle: SchedulingCycle;
 }
 
 export type ProfileMaker = (context: PluginContext, nominations: Nominations) => readonly Profile[];
@@ -59,7 +59,7 @@ export class SchedulerRun {
   readonly #binder: PodBinder;
   readonly #preemptor: Preemptor;
   readonly #reporter: PodReporter;
-  readonly #unfitMemory = new UnfitMemory(this.#snapshot);
+  readonly #unschedulableCache = new UnschedulableCache(this.#snapshot);
   readonly #volumeListeners = new Set<() => void>();
   #isPumpPosted = false;
 
@@ -74,7 +74,7 @@ export class SchedulerRun {
     const metrics = schedulerMetrics(parts.metrics);
     const queue = new SchedulingQueue({
       loop,
-      hints: new Hints(profiles),
+      hints: new QueueingHintCache(profiles),
       onActive: () => this.#schedulePump(),
     });
     const notice = queue.notice.bind(queue);
@@ -89,13 +89,13 @@ export class SchedulerRun {
   }
 
   async run(): Promise<void> {
-    const feed = new ClusterFeed(this.#feedTarget(), this.#parts);
-    feed.start();
+    const events = new ClusterEventSource(this.#eventTarget(), this.#parts);
+    events.start();
     this.#queue.start();
     const stopUpkeep = this.#startUpkeep();
     await untilAborted(this.#signal);
     stopUpkeep();
-    feed.stop();
+    events.stop();
     this.#queue.stop();
     this.#notifyVolumeListeners();
     await this.#binder.idle();
@@ -112,7 +112,7 @@ export class SchedulerRun {
     return { snapshot: this.#snapshot, cache, client, loop, event, write, onVolumeChange };
   }
 
-  #feedTarget(): FeedTarget {
+  #eventTarget(): ClusterEventTarget {
     return {
       snapshot: this.#snapshot,
       shapes: new PodShapes(),
@@ -132,7 +132,7 @@ export class SchedulerRun {
   }
 
   #notice(event: ClusterEvent): void {
-    if (event.type === "namespaceLabels") this.#unfitMemory.clear();
+    if (event.type === "namespaceLabels") this.#unschedulableCache.clear();
     if (event.type === "deviceClass") this.#forgetVerdicts();
     if (event.type === "nodeRemoved") {
       // No pod waits for the removed node.
@@ -145,9 +145,9 @@ export class SchedulerRun {
     if (event.type === "podFreed" && event.node !== undefined) this.#retryNominated(event.node);
   }
 
-  /** Device classes decide if a node must have a resource itself, so cached verdicts are invalid. */
+  /** Device classes decide if a node must have a resource itself, so cached filter results are invalid. */
   #forgetVerdicts(): void {
-    this.#unfitMemory.clear();
+    this.#unschedulableCache.clear();
     for (const profile of this.#profiles.values()) profile.forgetVerdicts();
   }
 
@@ -229,16 +229,16 @@ export class SchedulerRun {
     if (this.#snapshot.size === 0) {
       return this.#unschedulable(entry, { message: NO_NODES_MESSAGE, plugins: new Set() });
     }
-    const known = this.#nominations.isEmpty ? this.#unfitMemory.recall(entry.pod) : undefined;
+    const known = this.#nominations.isEmpty ? this.#unschedulableCache.recall(entry.pod) : undefined;
     if (known !== undefined) return this.#unschedulable(entry, known);
     const decision = { entry, profile, cycle: { pod: entry.pod } };
     const placement = profile.place(decision.cycle);
     this.#metrics.decided(this.#sinceMs(entry.triedAt));
-    if (placement.type === "unfit") return this.#unfit(decision, placement.diagnosis);
+    if (placement.type === "unschedulable") return this.#rejectAttempt(decision, placement.diagnosis);
     this.#bind(decision, placement.node);
   }
 
-  #unfit({ entry, profile, cycle }: Decision, diagnosis: Diagnosis): void {
+  #rejectAttempt({ entry, profile, cycle }: Decision, diagnosis: Diagnosis): void {
     const results = profile.postFilter(cycle);
     const isPreempting = profile.has("DefaultPreemption");
     const preemption = isPreempting ? this.#preemptor.preempt(cycle, profile, diagnosis) : undefined;
@@ -247,9 +247,9 @@ export class SchedulerRun {
     const detail = added.filter((text) => text !== "").join(", ");
     const text = diagnosisText(diagnosis);
     const message = detail === "" ? text : `${text} ${detail}`;
-    const unfit = { message, plugins: rejectors(diagnosis) };
-    if (this.#nominations.isEmpty) this.#unfitMemory.note(entry.pod, unfit);
-    this.#unschedulable(entry, unfit);
+    const result = { message, plugins: rejectors(diagnosis) };
+    if (this.#nominations.isEmpty) this.#unschedulableCache.note(entry.pod, result);
+    this.#unschedulable(entry, result);
     for (const { done } of results) done?.catch((error: unknown) => this.#postFilterFailed(entry, error));
   }
 
@@ -262,9 +262,9 @@ export class SchedulerRun {
     this.#queue.reactivate(key);
   }
 
-  #unschedulable(entry: QueuedPod, { message, plugins }: Unfit): void {
+  #unschedulable(entry: QueuedPod, { message, plugins }: UnschedulableResult): void {
     this.#metrics.attempted("unschedulable", this.#sinceMs(entry.triedAt), entry.pod.schedulerName);
-    this.#queue.park(entry, plugins);
+    this.#queue.addUnschedulable(entry, plugins);
     const nominatedNodeName = this.#nominations.nodeOf(entry.key);
     this.#reporter.report(entry.pod, { reason: "Unschedulable", message, nominatedNodeName });
   }

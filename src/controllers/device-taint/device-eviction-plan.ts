@@ -10,7 +10,7 @@ import type {
 import { plainNumber } from "../../api/values/plain-number.ts";
 import { toleratesDeviceTaint } from "../../resources/device/device-toleration.ts";
 import { findClaimName, findOwnerProblem, isReservedFor } from "../../resources/device/pod-claim.ts";
-import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
+import { isActive, isAssigned } from "../../resources/pod/pod-state.ts";
 
 /** Finds the slices of a pool, of all generations. */
 type FindSlices = (driver: string, pool: string) => readonly ResourceSlice[];
@@ -34,7 +34,7 @@ export function evictingDevices({ spec }: ResourceSlice): readonly Device[] {
 
 /** The pod runs with the claim: the claim is reserved for the pod, and the pod refers to the claim. */
 export function isUsing(pod: Pod, claim: ResourceClaim): boolean {
-  if (!isPlaced(pod) || !isActive(pod) || !isReservedFor(claim, pod)) return false;
+  if (!isAssigned(pod) || !isActive(pod) || !isReservedFor(claim, pod)) return false;
   if (pod.status.extendedResourceClaimStatus?.resourceClaimName === claim.metadata.name) return true;
   return (pod.spec.resourceClaims ?? []).some(
     (wanted) =>

@@ -8,7 +8,7 @@ import { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
 import { deviceKey } from "../../resources/device/allocated-devices.ts";
 import { claimNamesOf } from "../../resources/device/pod-claim.ts";
-import { isPlaced } from "../../resources/pod/pod-state.ts";
+import { isAssigned } from "../../resources/pod/pod-state.ts";
 import { isSame } from "../../resources/rules/value-rules.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
@@ -41,7 +41,7 @@ export const deviceTaintEvictionController = defineController({
     }),
     // A claim may list its user before the pod is bound, and before the pod's status lists the claim.
     watching(Pod, ({ before, after }) =>
-      after !== undefined && isPlaced(after) && !isUnchanged(before, after) ? claimKeysOf(after) : [],
+      after !== undefined && isAssigned(after) && !isUnchanged(before, after) ? claimKeysOf(after) : [],
     ),
   ],
   reconcile,
@@ -82,7 +82,7 @@ async function evict(pod: Pod, { client, clock, event }: ReconcileContext): Prom
 }
 
 function isUnchanged(before: Pod | undefined, after: Pod): boolean {
-  if (before === undefined || !isPlaced(before)) return false;
+  if (before === undefined || !isAssigned(before)) return false;
   return isSame(before.status.resourceClaimStatuses, after.status.resourceClaimStatuses);
 }
 

@@ -11,7 +11,7 @@ import {
   findOwnerProblem,
   isReservedFor,
 } from "../../resources/device/pod-claim.ts";
-import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
+import { isActive, isAssigned } from "../../resources/pod/pod-state.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 
@@ -28,16 +28,16 @@ export const claimReservationController = defineController({
       const { namespace = "", name } = after.metadata;
       return cache(Pod)
         .indexed(BY_CLAIM, `${namespace}/${name}`)
-        .filter((pod) => isPlaced(pod) && !isReservedFor(after, pod))
+        .filter((pod) => isAssigned(pod) && !isReservedFor(after, pod))
         .map(({ metadata }) => ({ namespace, name: metadata.name }));
     }),
   ],
-  when: ({ after }) => after?.spec.resourceClaims !== undefined && isPlaced(after),
+  when: ({ after }) => after?.spec.resourceClaims !== undefined && isAssigned(after),
   reconcile,
 });
 
 async function reconcile(pod: Pod, context: ReconcileContext): Promise<void> {
-  if (!isPlaced(pod) || !isActive(pod)) return;
+  if (!isAssigned(pod) || !isActive(pod)) return;
   for (const wanted of pod.spec.resourceClaims ?? []) await reserve(pod, wanted, context);
 }
 

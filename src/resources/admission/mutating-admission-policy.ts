@@ -8,7 +8,7 @@ import type {
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { checkRequiredChoice } from "../rules/value-rules.ts";
-import { WANTED } from "./policy-environment.ts";
+import { EXPRESSION_RESULTS } from "./policy-environment.ts";
 import {
   checkPolicySpec,
   type ExpressionCheck,
@@ -57,7 +57,7 @@ function checkExpressions(
   const [name, part] = isPatch
     ? (["jsonPatch", jsonPatch] as const)
     : (["applyConfiguration", applyConfiguration] as const);
-  const wanted = isPatch ? WANTED.patch : WANTED.configuration;
+  const wanted = isPatch ? EXPRESSION_RESULTS.patch : EXPRESSION_RESULTS.configuration;
   expressions.check(part?.expression ?? "", wanted, path.child(name, "expression"));
 }
 

@@ -51,23 +51,23 @@ const PATCH_TYPE = recordType("JSONPatch", { op: STRING, path: STRING, from: STR
 export type PolicyProgram = { readonly program: Program } | { readonly mistake: string };
 
 /** Type that an expression must evaluate to. */
-export interface Wanted {
+export interface ExpressionResult {
   readonly types: readonly CelType[];
   readonly text: string;
   /** True for expressions whose result clients see: it must not depend on the client's permissions. */
   readonly hidesAuthorizer?: boolean;
 }
 
-const BOOLEAN: Wanted = { types: [namedType("bool")], text: "bool" };
+const BOOLEAN: ExpressionResult = { types: [namedType("bool")], text: "bool" };
 
-export const WANTED = {
+export const EXPRESSION_RESULTS = {
   condition: BOOLEAN,
   message: { types: [STRING], text: "string", hidesAuthorizer: true },
   annotation: { types: [STRING, namedType("null")], text: "one of [string null_type]" },
   configuration: { types: [partType(OBJECT_TYPE)], text: OBJECT_TYPE },
   patch: { types: [listOf(PATCH_TYPE)], text: "list(JSONPatch)" },
   anything: { types: [], text: "" },
-} as const satisfies Record<string, Wanted>;
+} as const satisfies Record<string, ExpressionResult>;
 
 export interface EnvironmentOptions {
   readonly hasParams: boolean;
@@ -102,12 +102,12 @@ export class PolicyEnvironment {
 
   /** Declares a variable for later expressions. A variable that does not compile stays undeclared. */
   define(name: string, source: string): PolicyProgram {
-    const compiled = this.compile(source, WANTED.anything);
+    const compiled = this.compile(source, EXPRESSION_RESULTS.anything);
     if ("program" in compiled) this.#variables.set(name, { type: compiled.program.type, jsonName: name });
     return compiled;
   }
 
-  compile(source: string, wanted: Wanted): PolicyProgram {
+  compile(source: string, wanted: ExpressionResult): PolicyProgram {
     const program = this.#compiled(source, wanted);
     if (program instanceof CelCompileError) return { mistake: compileFailure(program) };
     return isOneOf(program.type, wanted) ? { program } : { mistake: mismatch(wanted, program.type) };
@@ -115,11 +115,11 @@ export class PolicyEnvironment {
 
   /** Error text of a type error; undefined when the expression compiles. */
   findIssues(source: string): string | undefined {
-    const program = this.#compiled(source, WANTED.anything);
+    const program = this.#compiled(source, EXPRESSION_RESULTS.anything);
     return program instanceof CelCompileError ? program.message : undefined;
   }
 
-  #compiled(source: string, { hidesAuthorizer = false }: Wanted): Program | CelCompileError {
+  #compiled(source: string, { hidesAuthorizer = false }: ExpressionResult): Program | CelCompileError {
     try {
       const structs = this.#structs;
       const variables = hidesAuthorizer ? withoutAuthorizer(this.#types) : this.#types;
@@ -144,11 +144,11 @@ function variablesType(variables: ReadonlyMap<string, FieldType>): CelType {
   });
 }
 
-function isOneOf(type: CelType, { types }: Wanted): boolean {
+function isOneOf(type: CelType, { types }: ExpressionResult): boolean {
   return types.length === 0 || types.some((one) => declaredTypeText(one) === declaredTypeText(type));
 }
 
-function mismatch({ types, text }: Wanted, given: CelType): string {
+function mismatch({ types, text }: ExpressionResult, given: CelType): string {
   return types.length === 1
     ? `must evaluate to ${text} but got ${declaredTypeText(given)}`
     : `must evaluate to ${text}`;

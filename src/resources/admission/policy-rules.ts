@@ -14,8 +14,13 @@ import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
 import { cIdentifier, dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
-import { PolicyEnvironment, type PolicyProgram, WANTED, type Wanted } from "./policy-environment.ts";
-import { checkConditions, checkMatch, matchDefaults } from "./rule-rules.ts";
+import { checkConditions, checkMatch, matchDefaults } from "./match-resource-rules.ts";
+import {
+  PolicyEnvironment,
+  type PolicyProgram,
+  EXPRESSION_RESULTS,
+  type ExpressionResult,
+} from "./policy-environment.ts";
 
 export const SPEC = fieldPath("spec");
 
@@ -50,12 +55,12 @@ export class ExpressionCheck {
   }
 
   /** Blank expressions are reported by another check. */
-  check(source: string, wanted: Wanted, path: FieldPath): void {
+  check(source: string, wanted: ExpressionResult, path: FieldPath): void {
     this.#report(source, path, () => this.#environment.compile(source, wanted));
   }
 
   condition(source: string, path: FieldPath): void {
-    this.#report(source, path, () => this.#conditions.compile(source, WANTED.condition));
+    this.#report(source, path, () => this.#conditions.compile(source, EXPRESSION_RESULTS.condition));
   }
 
   variable(name: string, source: string, path: FieldPath): void {

@@ -11,7 +11,7 @@ import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
-import { WANTED } from "./policy-environment.ts";
+import { EXPRESSION_RESULTS } from "./policy-environment.ts";
 import {
   checkPolicySpec,
   type ExpressionCheck,
@@ -79,12 +79,12 @@ function checkValidation(
     errors.invalid(path.child("message"), message, "message must not contain line breaks");
   }
   checkChoice({ path: path.child("reason"), value: reason, among: REASONS }, errors);
-  expressions.check(expression, WANTED.condition, path.child("expression"));
+  expressions.check(expression, EXPRESSION_RESULTS.condition, path.child("expression"));
   if (messageExpression !== "" && messageExpression.trim() === "") {
     const detail = "must be non-empty if specified";
     errors.invalid(path.child("messageExpression"), messageExpression, detail);
   }
-  expressions.check(messageExpression, WANTED.message, path.child("messageExpression"));
+  expressions.check(messageExpression, EXPRESSION_RESULTS.message, path.child("messageExpression"));
 }
 
 /**
@@ -113,6 +113,6 @@ function checkAnnotations(
     }
     if (Buffer.byteLength(valueExpression) > VALUE_BYTES_MAX) {
       errors.tooLong(path.child("valueExpression"), VALUE_BYTES_MAX);
-    } else expressions.check(valueExpression, WANTED.annotation, path.child("valueExpression"));
+    } else expressions.check(valueExpression, EXPRESSION_RESULTS.annotation, path.child("valueExpression"));
   }
 }

@@ -10,7 +10,7 @@ import { dns1035Label, dns1123Subdomain } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { compileMatchCondition } from "./match-condition.ts";
-import { checkConditions, CONDITIONS_MAX, checkRule, ruleDefaults } from "./rule-rules.ts";
+import { checkConditions, CONDITIONS_MAX, checkRule, ruleDefaults } from "./match-resource-rules.ts";
 import { checkClientConfig } from "./webhook-client.ts";
 
 type Webhook = MutatingWebhook | ValidatingWebhook;

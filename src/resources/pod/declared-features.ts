@@ -12,7 +12,7 @@ export const RESTART_ALL_CONTAINERS = "RestartAllContainersOnContainerExits";
 const USER_NAMESPACES = "UserNamespacesHostNetworkSupport";
 
 /** Features to run the pod, sorted by name. */
-export function featuresToRun(spec: PodSpec): readonly string[] {
+export function featuresRequiredToRun(spec: PodSpec): readonly string[] {
   const found: string[] = [];
   const containers = [...spec.containers, ...(spec.initContainers ?? [])];
   if (containers.some(restartsAll)) found.push(RESTART_ALL_CONTAINERS);
@@ -21,7 +21,7 @@ export function featuresToRun(spec: PodSpec): readonly string[] {
 }
 
 /** Features to apply a spec change to a running pod, sorted by name. */
-export function featuresToChange(before: PodSpec, after: PodSpec): readonly string[] {
+export function featuresRequiredToUpdate(before: PodSpec, after: PodSpec): readonly string[] {
   const found: string[] = [];
   if (!jsonEqual(before.resources, after.resources)) found.push(POD_RESIZE);
   const isResized = before.initContainers?.some(

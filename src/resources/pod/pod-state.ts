@@ -20,7 +20,7 @@ export function isReady(pod: Pod): boolean {
 }
 
 /** Bound to a node. */
-export function isPlaced({ spec }: Pod): boolean {
+export function isAssigned({ spec }: Pod): boolean {
   return (spec.nodeName ?? "") !== "";
 }
 

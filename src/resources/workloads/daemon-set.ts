@@ -9,7 +9,11 @@ import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
 import { isOldPodError } from "../rules/tolerated-errors.ts";
 import { checkAtMostAll, checkCounts, checkIntOrPercent, intOrPercentNumber } from "../rules/value-rules.ts";
-import { followTemplate, keepTemplateGeneration, startTemplateGeneration } from "./template-generation.ts";
+import {
+  updateTemplateGeneration,
+  keepTemplateGeneration,
+  startTemplateGeneration,
+} from "./template-generation.ts";
 import { containerCells, labelsText, selectorCell } from "./workload-cells.ts";
 import { checkCollisionCount, checkWorkload, workloadWarnings } from "./workload-rules.ts";
 
@@ -21,7 +25,7 @@ export const daemonSet = defineKind<DaemonSet>("apps/v1", "DaemonSet", {
   },
 
   prepareCreate: startTemplateGeneration,
-  prepareUpdate: followTemplate,
+  prepareUpdate: updateTemplateGeneration,
   prepareStatus: keepTemplateGeneration,
 
   validate({ spec }, errors) {

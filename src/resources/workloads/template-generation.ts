@@ -26,7 +26,7 @@ export function keepTemplateGeneration(draft: Draft<DaemonSet>, previous: Daemon
 }
 
 /** Increments when the template changes. */
-export function followTemplate(draft: Draft<DaemonSet>, previous: DaemonSet): void {
+export function updateTemplateGeneration(draft: Draft<DaemonSet>, previous: DaemonSet): void {
   const isSame = jsonEqual(draft.spec.template, previous.spec.template);
   write(draft, generationOf(previous) + (isSame ? 0n : 1n));
 }

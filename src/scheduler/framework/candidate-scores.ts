@@ -2,9 +2,9 @@
 
 import type { Random } from "../../base/loop/loop.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
-import type { NodeVerdicts } from "./node-verdicts.ts";
+import type { NodeFilterResults } from "./node-filter-results.ts";
 import { normalizeScores } from "./normal-score.ts";
-import type { Cycle, PluginName, SchedulerPlugin, Scorer } from "./plugin.ts";
+import type { SchedulingCycle, PluginName, SchedulerPlugin, Scorer } from "./plugin.ts";
 
 type Weights = Readonly<Partial<Record<PluginName, number>>>;
 
@@ -21,14 +21,18 @@ export class CandidateScores {
     this.#ties = ties;
   }
 
-  best(cycle: Cycle, candidates: readonly NodeInfo[], verdicts: NodeVerdicts): NodeInfo | undefined {
+  best(
+    cycle: SchedulingCycle,
+    candidates: readonly NodeInfo[],
+    filterResults: NodeFilterResults,
+  ): NodeInfo | undefined {
     if (candidates.length < 2) return candidates[0];
     this.#reset(candidates.length);
-    for (const [index, { plugin, scorer }] of verdicts.scorers.entries()) {
+    for (const [index, { plugin, scorer }] of filterResults.scorers.entries()) {
       const scores = this.#scores;
       for (let i = 0; i < candidates.length; i++) {
         const node = candidates[i];
-        if (node !== undefined) scores[i] = verdicts.score(index, node);
+        if (node !== undefined) scores[i] = filterResults.score(index, node);
       }
       this.#weigh(plugin, scorer, candidates.length);
     }

@@ -43,12 +43,16 @@ export type ClusterEventType = ClusterEvent["type"];
 type EventOf<T extends ClusterEventType> = Extract<ClusterEvent, { readonly type: T }>;
 
 /** Rules by type of event: true if the event may help the pod. */
-export type Reactivations = {
+export type QueueingHintFunctions = {
   readonly [T in ClusterEventType]?: (pod: PodInfo, event: EventOf<T>) => boolean;
 };
 
-export function helps(reactivations: Reactivations, pod: PodInfo, event: ClusterEvent): boolean {
-  const rule = reactivations[event.type] as ((pod: PodInfo, event: ClusterEvent) => boolean) | undefined;
+export function mayMakeSchedulable(
+  queueingHints: QueueingHintFunctions,
+  pod: PodInfo,
+  event: ClusterEvent,
+): boolean {
+  const rule = queueingHints[event.type] as ((pod: PodInfo, event: ClusterEvent) => boolean) | undefined;
   return rule?.(pod, event) ?? false;
 }
 

@@ -12,7 +12,7 @@ import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
-import type { Reactivations } from "./cluster-event.ts";
+import type { QueueingHintFunctions } from "./cluster-event.ts";
 
 /** Order in which plugins run. */
 export const PLUGIN_NAMES = [
@@ -46,7 +46,7 @@ export interface Rejection {
 }
 
 /** One decision, from the filters to the binding; the key for plugins' state of it. */
-export interface Cycle {
+export interface SchedulingCycle {
   readonly pod: PodInfo;
 }
 
@@ -86,21 +86,21 @@ export interface SchedulerPlugin {
    */
   readonly scope: "node" | "cluster";
   /** Events that can help a pod that this plugin rejected. */
-  readonly reactivations: Reactivations;
-  /** True to hold the pod back before an attempt. It waits, without a report, for an event of `reactivations`. */
+  readonly queueingHints: QueueingHintFunctions;
+  /** True to hold the pod back before an attempt. It waits, without a report, for an event of `queueingHints`. */
   holds?(pod: PodInfo): boolean;
-  filter?(cycle: Cycle): FilterAnswer;
+  filter?(cycle: SchedulingCycle): FilterAnswer;
   /** Runs for a pod that fits on no node, before preemption. */
-  postFilter?(cycle: Cycle): PostFilterResult;
+  postFilter?(cycle: SchedulingCycle): PostFilterResult;
   /** Undefined: all nodes are equally good. `candidates` passed all filters. */
-  score?(cycle: Cycle, candidates: readonly NodeInfo[]): Scorer | undefined;
+  score?(cycle: SchedulingCycle, candidates: readonly NodeInfo[]): Scorer | undefined;
   /** Reserves what the pod needs on the node. `unreserve` undoes it if the binding fails. */
-  reserve?(cycle: Cycle, node: NodeInfo): void;
-  unreserve?(cycle: Cycle): void | Promise<void>;
+  reserve?(cycle: SchedulingCycle, node: NodeInfo): void;
+  unreserve?(cycle: SchedulingCycle): void | Promise<void>;
   /** True if `preBind` must run before the binding. */
-  hasPreBind?(cycle: Cycle): boolean;
+  hasPreBind?(cycle: SchedulingCycle): boolean;
   /** Rejects if the pod cannot be bound now. */
-  preBind?(cycle: Cycle, node: NodeInfo, signal: AbortSignal): Promise<void>;
+  preBind?(cycle: SchedulingCycle, node: NodeInfo, signal: AbortSignal): Promise<void>;
 }
 
 /** Services that plugins may use. */

@@ -7,10 +7,10 @@ import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";
 import { CandidateScores } from "./candidate-scores.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import { intersect, NodeVerdicts } from "./node-verdicts.ts";
+import { intersect, NodeFilterResults } from "./node-filter-results.ts";
 import { nodesToFind } from "./nodes-to-find.ts";
 import type { Nominations } from "./nominations.ts";
-import type { Cycle, PluginName, Rejection, PostFilterResult, SchedulerPlugin } from "./plugin.ts";
+import type { SchedulingCycle, PluginName, Rejection, PostFilterResult, SchedulerPlugin } from "./plugin.ts";
 
 export interface ProfileOptions {
   readonly schedulerName: string;
@@ -27,12 +27,12 @@ export interface ProfileOptions {
 
 export type Placement =
   | { readonly type: "node"; readonly node: NodeInfo }
-  | { readonly type: "unfit"; readonly diagnosis: Diagnosis };
+  | { readonly type: "unschedulable"; readonly diagnosis: Diagnosis };
 
 const NO_PLUGINS: ReadonlySet<PluginName> = new Set();
 
-/** Upper bound of shapes with cached verdicts; each costs some bytes per node. */
-const VERDICTS_MAX = 64;
+/** Upper bound of shapes with cached filter results; each costs some bytes per node. */
+const FILTER_RESULTS_MAX = 64;
 
 /** Checks of plugins of scope `cluster`, made for each cycle. */
 interface ClusterChecks {
@@ -50,8 +50,8 @@ export class Profile {
   readonly #clusterPlugins: readonly SchedulerPlugin[];
   readonly #holdingPlugins: readonly SchedulerPlugin[];
   readonly #scores: CandidateScores;
-  /** Cached verdicts by shape, least recently used first. */
-  readonly #verdicts = new Map<PodShape, NodeVerdicts>();
+  /** Cached filterResults by shape, least recently used first. */
+  readonly #filterResults = new Map<PodShape, NodeFilterResults>();
   /** Start of the next search, so that all nodes are considered over time. */
   #start = 0;
 
@@ -82,57 +82,57 @@ export class Profile {
   }
 
   /** Actions of plugins for a pod that fits on no node. */
-  postFilter(cycle: Cycle): readonly PostFilterResult[] {
+  postFilter(cycle: SchedulingCycle): readonly PostFilterResult[] {
     return this.plugins.flatMap((plugin) => plugin.postFilter?.(cycle) ?? []);
   }
 
   /** Requires at least one node. */
-  place(cycle: Cycle): Placement {
-    const verdicts = this.#verdictsOf(cycle);
+  place(cycle: SchedulingCycle): Placement {
+    const filterResults = this.#filterResultsOf(cycle);
     const cluster = this.#clusterChecks(cycle);
     const { size: nodeCount } = this.#options.snapshot;
-    const all = verdicts.rejection ?? cluster.rejection;
-    if (all !== undefined) return unfit({ nodeCount, all, byNode: new Map(), others: undefined });
+    const all = filterResults.rejection ?? cluster.rejection;
+    if (all !== undefined) return unschedulable({ nodeCount, all, byNode: new Map(), others: undefined });
     const nominated = this.#nominatedNode(cycle);
-    if (nominated !== undefined && this.#check(cycle, nominated, { verdicts, cluster }) === undefined) {
+    if (nominated !== undefined && this.#check(cycle, nominated, { filterResults, cluster }) === undefined) {
       return { type: "node", node: nominated };
     }
-    const search = this.#search(cycle, { verdicts, cluster });
-    const node = this.#scores.best(cycle, search.found, verdicts);
+    const search = this.#search(cycle, { filterResults, cluster });
+    const node = this.#scores.best(cycle, search.found, filterResults);
     if (node !== undefined) return { type: "node", node };
-    return unfit({ nodeCount, all: undefined, byNode: search.rejected, others: search.others });
+    return unschedulable({ nodeCount, all: undefined, byNode: search.rejected, others: search.others });
   }
 
   /** Checks the pod against the node's current state, including room for nominated pods. */
-  checkNode(cycle: Cycle, node: NodeInfo): Rejection | undefined {
+  checkNode(cycle: SchedulingCycle, node: NodeInfo): Rejection | undefined {
     const cluster = this.#clusterChecks(cycle);
     if (cluster.rejection !== undefined) return cluster.rejection;
-    return this.#check(cycle, node, { verdicts: this.#verdictsOf(cycle), cluster });
+    return this.#check(cycle, node, { filterResults: this.#filterResultsOf(cycle), cluster });
   }
 
-  /** Drops cached verdicts after a change that affects plugins of scope `node` but is not part of a node. */
+  /** Drops cached filter results after a change that affects plugins of scope `node` but is not part of a node. */
   forgetVerdicts(): void {
-    this.#verdicts.clear();
+    this.#filterResults.clear();
   }
 
-  #verdictsOf(cycle: Cycle): NodeVerdicts {
+  #filterResultsOf(cycle: SchedulingCycle): NodeFilterResults {
     const { shape } = cycle.pod;
-    const found = this.#verdicts.get(shape);
+    const found = this.#filterResults.get(shape);
     if (found !== undefined) {
-      this.#verdicts.delete(shape);
-      this.#verdicts.set(shape, found);
+      this.#filterResults.delete(shape);
+      this.#filterResults.set(shape, found);
       return found;
     }
-    const verdicts = new NodeVerdicts(this.#nodePlugins, cycle);
-    this.#verdicts.set(shape, verdicts);
-    if (this.#verdicts.size > VERDICTS_MAX) {
-      const [oldest] = this.#verdicts.keys();
-      if (oldest !== undefined) this.#verdicts.delete(oldest);
+    const filterResults = new NodeFilterResults(this.#nodePlugins, cycle);
+    this.#filterResults.set(shape, filterResults);
+    if (this.#filterResults.size > FILTER_RESULTS_MAX) {
+      const [oldest] = this.#filterResults.keys();
+      if (oldest !== undefined) this.#filterResults.delete(oldest);
     }
-    return verdicts;
+    return filterResults;
   }
 
-  #clusterChecks(cycle: Cycle): ClusterChecks {
+  #clusterChecks(cycle: SchedulingCycle): ClusterChecks {
     const checks: ClusterChecks["checks"][number][] = [];
     const narrowedBy: SchedulerPlugin[] = [];
     let only: ReadonlySet<string> | undefined;
@@ -147,15 +147,15 @@ export class Profile {
     return { rejection: undefined, checks, only, narrowedBy };
   }
 
-  #nominatedNode({ pod }: Cycle): NodeInfo | undefined {
+  #nominatedNode({ pod }: SchedulingCycle): NodeInfo | undefined {
     const { nominations, snapshot } = this.#options;
     const name = nominations.nodeOf(pod.key);
     return name === undefined ? undefined : snapshot.find(name);
   }
 
-  #search(cycle: Cycle, checks: Checks): Search {
+  #search(cycle: SchedulingCycle, checks: Checks): Search {
     const { snapshot, percentageOfNodesToScore } = this.#options;
-    const only = intersect(checks.verdicts.only, checks.cluster.only);
+    const only = intersect(checks.filterResults.only, checks.cluster.only);
     const nodes = only === undefined ? snapshot.order : namedNodes(snapshot, only);
     const enough = nodesToFind(nodes.length, percentageOfNodesToScore);
     const found: NodeInfo[] = [];
@@ -183,7 +183,7 @@ export class Profile {
     return { found, rejected, others };
   }
 
-  #check(cycle: Cycle, node: NodeInfo, checks: Checks): Rejection | undefined {
+  #check(cycle: SchedulingCycle, node: NodeInfo, checks: Checks): Rejection | undefined {
     const { nominations } = this.#options;
     const before = nominations.before(cycle.pod, node.name);
     if (before.length === 0) return checkOne(node, checks);
@@ -191,18 +191,23 @@ export class Profile {
   }
 
   /** Checks the node as if the pods nominated for it were already there. */
-  #checkBeside(cycle: Cycle, node: NodeInfo, before: readonly Cycle["pod"][]): Rejection | undefined {
+  #checkBeside(
+    cycle: SchedulingCycle,
+    node: NodeInfo,
+    before: readonly SchedulingCycle["pod"][],
+  ): Rejection | undefined {
     const { snapshot } = this.#options;
     for (const pod of before) snapshot.attach(pod, node);
     const cluster = this.#clusterChecks(cycle);
-    const rejection = cluster.rejection ?? checkOne(node, { verdicts: this.#verdictsOf(cycle), cluster });
+    const rejection =
+      cluster.rejection ?? checkOne(node, { filterResults: this.#filterResultsOf(cycle), cluster });
     for (const pod of before) snapshot.detach(pod, node);
     return rejection;
   }
 }
 
 interface Checks {
-  readonly verdicts: NodeVerdicts;
+  readonly filterResults: NodeFilterResults;
   readonly cluster: ClusterChecks;
 }
 
@@ -213,8 +218,8 @@ interface Search {
   readonly others: Rejection | undefined;
 }
 
-function checkOne(node: NodeInfo, { verdicts, cluster }: Checks): Rejection | undefined {
-  const rejection = verdicts.check(node);
+function checkOne(node: NodeInfo, { filterResults, cluster }: Checks): Rejection | undefined {
+  const rejection = filterResults.check(node);
   if (rejection !== undefined) return rejection;
   for (const check of cluster.checks) {
     const found = check(node);
@@ -228,14 +233,14 @@ function namedNodes(snapshot: ClusterSnapshot, names: ReadonlySet<string>): read
 }
 
 /** Rejection of the nodes that plugins excluded without a check. */
-function uncheckedRejection({ verdicts, cluster }: Checks): Rejection | undefined {
-  const plugins = [...verdicts.narrowedBy, ...cluster.narrowedBy].map(({ name }) => name).toSorted();
+function uncheckedRejection({ filterResults, cluster }: Checks): Rejection | undefined {
+  const plugins = [...filterResults.narrowedBy, ...cluster.narrowedBy].map(({ name }) => name).toSorted();
   const [plugin] = plugins;
   if (plugin === undefined) return undefined;
   const reason = `node(s) didn't satisfy plugin(s) [${plugins.join(" ")}]`;
   return { plugin, reasons: [reason], isResolvable: false };
 }
 
-function unfit(diagnosis: Diagnosis): Placement {
-  return { type: "unfit", diagnosis };
+function unschedulable(diagnosis: Diagnosis): Placement {
+  return { type: "unschedulable", diagnosis };
 }

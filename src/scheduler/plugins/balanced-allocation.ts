@@ -11,7 +11,7 @@ const UNCHANGED = (SCORE_MAX * 3) / 4;
 export const balancedAllocation: PluginFactory = () => ({
   name: "NodeResourcesBalancedAllocation",
   scope: "node",
-  reactivations: {},
+  queueingHints: {},
   score({ pod }) {
     const { shape } = pod;
     // A pod without requests changes no balance.

@@ -12,7 +12,7 @@ const BYTES_MAX = 1000 * MEGABYTE;
 export const imageLocality: PluginFactory = ({ snapshot }) => ({
   name: "ImageLocality",
   scope: "cluster",
-  reactivations: {},
+  queueingHints: {},
   score({ pod }) {
     const { images } = pod.shape;
     const spread = images.flatMap((name) => {

@@ -11,7 +11,7 @@ import { namespaceLabels } from "./namespace-labels.ts";
 export const interPodAffinity: PluginFactory = (context) => ({
   name: "InterPodAffinity",
   scope: "cluster",
-  reactivations: {
+  queueingHints: {
     nodeAdded: () => true,
     nodeLabels: () => true,
     namespaceLabels: () => true,

@@ -2,7 +2,7 @@
 
 import type { NodeSelectorTerm } from "../../api/generated/types/core-v1.ts";
 import { matchesNodeTerm, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
-import { intersect } from "../framework/node-verdicts.ts";
+import { intersect } from "../framework/node-filter-results.ts";
 import { type PluginFactory, reject, rejectAll } from "../framework/plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -13,7 +13,7 @@ const CONFLICT = reject("NodeAffinity", "pod affinity terms conflict", false);
 export const nodeAffinity: PluginFactory = () => ({
   name: "NodeAffinity",
   scope: "node",
-  reactivations: {
+  queueingHints: {
     nodeAdded: (pod, { node }) => isSelected(pod, node),
     nodeLabels: (pod, { node }) => isSelected(pod, node),
   },

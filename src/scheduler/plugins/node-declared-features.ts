@@ -7,7 +7,7 @@ const REJECTION = reject("NodeDeclaredFeatures", "node(s) didn't match Pod's req
 export const nodeDeclaredFeatures: PluginFactory = () => ({
   name: "NodeDeclaredFeatures",
   scope: "node",
-  reactivations: {
+  queueingHints: {
     nodeAdded: ({ shape }, { node }) => hasAll(node.node.status.declaredFeatures, shape.features),
     nodeFeatures: ({ shape }, { node }) => hasAll(node.node.status.declaredFeatures, shape.features),
   },

@@ -7,7 +7,7 @@ const REJECTION = reject("NodeName", "node(s) didn't match the requested node na
 export const nodeName: PluginFactory = () => ({
   name: "NodeName",
   scope: "cluster",
-  reactivations: { nodeAdded: ({ pod }, { node }) => node.name === pod.spec.nodeName },
+  queueingHints: { nodeAdded: ({ pod }, { node }) => node.name === pod.spec.nodeName },
   filter({ pod }) {
     const { nodeName: wanted = "" } = pod.pod.spec;
     if (wanted === "") return undefined;

@@ -7,7 +7,7 @@ const REJECTION = reject("NodePorts", "node(s) didn't have free ports for the re
 export const nodePorts: PluginFactory = () => ({
   name: "NodePorts",
   scope: "node",
-  reactivations: {
+  queueingHints: {
     nodeAdded: ({ shape }, { node }) => !node.ports.conflictsWith(shape.hostPorts),
     podFreed: ({ shape }, { pod, node }) =>
       pod.shape.hostPorts.length > 0 && node?.ports.conflictsWith(shape.hostPorts) === false,

@@ -14,7 +14,7 @@ import { classesProviding } from "./dynamic-resources/device-class-names.ts";
 export const nodeResourcesFit: PluginFactory = ({ cache }) => ({
   name: "NodeResourcesFit",
   scope: "node",
-  reactivations: {
+  queueingHints: {
     nodeAdded: (pod, { node }) => fits(pod, node, cache),
     nodeAllocatable: (pod, { node }) => fits(pod, node, cache),
     podFreed: (pod, { node }) => node !== undefined && fits(pod, node, cache),

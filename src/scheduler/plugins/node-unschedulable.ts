@@ -10,7 +10,7 @@ const TAINTS: readonly Taint[] = [{ key: "node.kubernetes.io/unschedulable", eff
 export const nodeUnschedulable: PluginFactory = () => ({
   name: "NodeUnschedulable",
   scope: "node",
-  reactivations: {
+  queueingHints: {
     nodeAdded: (_, { node }) => node.node.spec.unschedulable !== true,
     nodeTaints: (_, { node }) => node.node.spec.unschedulable !== true,
   },

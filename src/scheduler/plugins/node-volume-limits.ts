@@ -9,14 +9,14 @@ import { type PluginFactory, reject, type Rejection } from "../framework/plugin.
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
-import { claimKey, hasClaims, knownClaims } from "./pod-claims.ts";
+import { claimKey, hasClaims, knownClaims } from "./pod-volume-claims.ts";
 
 const REJECTION = reject("NodeVolumeLimits", "node(s) exceed max volume count", true);
 
 export const nodeVolumeLimits: PluginFactory = ({ cache }) => ({
   name: "NodeVolumeLimits",
   scope: "cluster",
-  reactivations: {
+  queueingHints: {
     csiNode: ALWAYS,
     claim: (pod, { key }) => claimsOf(pod).includes(key),
     podFreed: (_, { pod }) => hasClaims(pod),

@@ -34,7 +34,7 @@ export const podTopologySpread: PluginFactory = (context) => {
   return {
     name: "PodTopologySpread",
     scope: "cluster",
-    reactivations: {
+    queueingHints: {
       nodeAdded: (pod, { node }) => isPlaced(pod, node),
       nodeRemoved: () => true,
       nodeLabels: () => true,

@@ -12,7 +12,7 @@ const REJECTION = reject("TaintToleration", "node(s) had untolerated taint(s)", 
 export const taintToleration: PluginFactory = () => ({
   name: "TaintToleration",
   scope: "node",
-  reactivations: {
+  queueingHints: {
     nodeAdded: (pod, { node }) => isTolerated(pod, node),
     nodeTaints: (pod, { node }) => isTolerated(pod, node),
   },

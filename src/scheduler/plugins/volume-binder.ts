@@ -7,7 +7,7 @@ import { untilDone } from "../framework/change-wait.ts";
 import type { PluginContext } from "../framework/plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
-import { claimKey, isBound, isClaimedBy, SELECTED_NODE } from "./pod-claims.ts";
+import { claimKey, isBound, isClaimedBy, SELECTED_NODE } from "./pod-volume-claims.ts";
 import { isReachable } from "./volume-match.ts";
 
 export type ClaimPlan =

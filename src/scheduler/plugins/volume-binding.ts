@@ -21,7 +21,7 @@ import {
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
-import { hasClaims, readClaims, SELECTED_NODE } from "./pod-claims.ts";
+import { hasClaims, readClaims, SELECTED_NODE } from "./pod-volume-claims.ts";
 import { type ClaimPlan, VolumeBinder } from "./volume-binder.ts";
 import {
   hasCapacity,
@@ -46,7 +46,7 @@ export const volumeBinding: PluginFactory = (context) => {
   return {
     name: NAME,
     scope: "cluster",
-    reactivations: {
+    queueingHints: {
       claim: (pod, { key }) => claimsOf(pod).includes(key),
       volume: ALWAYS,
       storageClass: ALWAYS,

@@ -7,7 +7,7 @@ import { matchesNodeSelector } from "../../resources/pod/node-selection.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
-import { isClaimedBy } from "./pod-claims.ts";
+import { isClaimedBy } from "./pod-volume-claims.ts";
 
 const NO_PROVISIONER = "kubernetes.io/no-provisioner";
 

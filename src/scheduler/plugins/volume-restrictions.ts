@@ -5,7 +5,7 @@ import { type PluginContext, type PluginFactory, reject } from "../framework/plu
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
-import { claimKey, knownClaims } from "./pod-claims.ts";
+import { claimKey, knownClaims } from "./pod-volume-claims.ts";
 
 const DISK_CONFLICT = reject("VolumeRestrictions", "node(s) had no available disk", true);
 const CLAIM_CONFLICT = reject(
@@ -17,7 +17,7 @@ const CLAIM_CONFLICT = reject(
 export const volumeRestrictions: PluginFactory = (context) => ({
   name: "VolumeRestrictions",
   scope: "cluster",
-  reactivations: {
+  queueingHints: {
     podFreed: (pod, { pod: other }) => isSharing(pod, other),
     nodeAdded: (pod) => disksOf(pod).length > 0,
     claim: (pod, { key }) => claimsOf(pod).includes(key),

@@ -6,7 +6,7 @@ import { ALWAYS } from "../framework/cluster-event.ts";
 import { type PluginFactory, reject } from "../framework/plugin.ts";
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
-import { hasClaims, knownClaims } from "./pod-claims.ts";
+import { hasClaims, knownClaims } from "./pod-volume-claims.ts";
 
 const REJECTION = reject("VolumeZone", "node(s) had no available volume zone", false);
 
@@ -27,7 +27,7 @@ interface Demand {
 export const volumeZone: PluginFactory = ({ cache }) => ({
   name: "VolumeZone",
   scope: "cluster",
-  reactivations: {
+  queueingHints: {
     claim: (pod, { key }) => claimsOf(pod).includes(key),
     volume: ALWAYS,
     storageClass: ALWAYS,

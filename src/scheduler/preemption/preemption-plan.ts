@@ -4,9 +4,9 @@ import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts
 import type { Random } from "../../base/loop/loop.ts";
 import { type Diagnosis, diagnosisText, isResolvable } from "../framework/diagnosis.ts";
 import type { Nominations } from "../framework/nominations.ts";
-import { type Cycle, reject, type Rejection } from "../framework/plugin.ts";
+import { type SchedulingCycle, reject, type Rejection } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
-import { DISRUPTED, PREEMPTED } from "../pod-status.ts";
+import { DISRUPTED, PREEMPTED } from "../pod-status-patch.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -36,7 +36,11 @@ const NOT_HELPFUL = reject("DefaultPreemption", "Preemption is not helpful for s
 const CANDIDATES_MIN = 100;
 const CANDIDATES_SHARE = 0.1;
 
-export function planPreemption(cycle: Cycle, diagnosis: Diagnosis, scope: PreemptionScope): PreemptionPlan {
+export function planPreemption(
+  cycle: SchedulingCycle,
+  diagnosis: Diagnosis,
+  scope: PreemptionScope,
+): PreemptionPlan {
   const ineligible = findIneligibility(cycle, diagnosis, scope);
   if (ineligible !== undefined) return { type: "ineligible", message: `preemption: ${ineligible}.` };
   const { order } = scope.snapshot;
@@ -64,7 +68,11 @@ function isEnough(candidates: readonly Candidate[], enough: number): boolean {
   return candidates.length >= enough && candidates.some(({ violations }) => violations === 0);
 }
 
-function findIneligibility({ pod }: Cycle, diagnosis: Diagnosis, scope: PreemptionScope): string | undefined {
+function findIneligibility(
+  { pod }: SchedulingCycle,
+  diagnosis: Diagnosis,
+  scope: PreemptionScope,
+): string | undefined {
   const { nominations, snapshot, isPreempting } = scope;
   if (pod.pod.spec.preemptionPolicy === "Never") return "not eligible due to preemptionPolicy=Never";
   const name = nominations.nodeOf(pod.key);
@@ -84,7 +92,7 @@ function isPreempted({ isTerminating, pod }: PodInfo): boolean {
 
 /** Detaches all less important pods, then reattaches as many as fit: protected and important ones first. */
 function tryNode(
-  cycle: Cycle,
+  cycle: SchedulingCycle,
   node: NodeInfo,
   { profile, snapshot, budgets }: PreemptionScope,
 ): Candidate | Rejection {

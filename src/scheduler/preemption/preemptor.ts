@@ -6,10 +6,10 @@ import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { Diagnosis } from "../framework/diagnosis.ts";
 import type { Nominations } from "../framework/nominations.ts";
-import type { Cycle } from "../framework/plugin.ts";
+import type { SchedulingCycle } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { InFlightWrites } from "../in-flight-writes.ts";
-import { disruptionPatch, withdrawPatch } from "../pod-status.ts";
+import { disruptionPatch, clearNominationPatch } from "../pod-status-patch.ts";
 import type { SchedulerMetrics } from "../scheduler-metrics.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -22,7 +22,7 @@ export interface PreemptorOptions {
   readonly nominations: Nominations;
   readonly writes: InFlightWrites;
   readonly metrics: SchedulerMetrics;
-  /** Activates a parked pod. */
+  /** Activates an unschedulable pod. */
   readonly reactivate: (key: string) => void;
 }
 
@@ -40,7 +40,7 @@ export class Preemptor {
   }
 
   /** Runs for a pod that fits on no node. Returns text to add to the reason; empty if victims make room. */
-  preempt(cycle: Cycle, profile: Profile, diagnosis: Diagnosis): string {
+  preempt(cycle: SchedulingCycle, profile: Profile, diagnosis: Diagnosis): string {
     const { parts, snapshot, nominations, metrics } = this.#options;
     const { pod } = cycle;
     metrics.triedPreemption();
@@ -87,7 +87,7 @@ export class Preemptor {
       if (other.key === key || other.priority >= priority) continue;
       nominations.withdraw(other.key);
       reactivate(other.key);
-      const patch = withdrawPatch(other.pod);
+      const patch = clearNominationPatch(other.pod);
       const written = writes.run(() => parts.client(Pod).patch(other.pod, patch, { subresource: "status" }));
       written.catch((error: unknown) => {
         if (!isGone(error)) parts.log.warn("cannot clear a pod's nomination", { pod: other.key, error });

@@ -77,7 +77,7 @@ function startOf({ pod }: PodInfo): string {
   return pod.status.startTime ?? NOT_STARTED;
 }
 
-export interface Protection {
+export interface BudgetSplit {
   readonly violating: readonly PodInfo[];
   readonly free: readonly PodInfo[];
 }
@@ -86,7 +86,7 @@ export interface Protection {
 export function splitByBudgets(
   pods: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
-): Protection {
+): BudgetSplit {
   const allowed = new Map(budgets.map((budget) => [budget, budget.status.disruptionsAllowed]));
   const violating: PodInfo[] = [];
   const free: PodInfo[] = [];

@@ -4,10 +4,10 @@ import type { PluginName } from "../framework/plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
 /**
- * `active` is ready to be tried, `backoff` waits for a time, `parked` waits for a helpful event. `gated` waits for its scheduling gates or
- * for a plugin's precondition; `busy` is being scheduled.
+ * `active` is ready to be tried, `backoff` waits for a time, `unschedulable` waits for a helpful event. `gated` waits for its scheduling gates or
+ * for a plugin's precondition; `inFlight` is being scheduled.
  */
-export type QueuePlace = "active" | "backoff" | "parked" | "gated" | "busy";
+export type QueuePlace = "active" | "backoff" | "unschedulable" | "gated" | "inFlight";
 
 export interface QueuedPod {
   readonly key: string;
@@ -22,7 +22,7 @@ export interface QueuedPod {
   firstTriedAt: number | undefined;
   /** End of the last failed attempt, in monotonic time. */
   failedAt: number;
-  /** Plugins that rejected or hold the pod while it is parked or gated. Empty if there was no node at all. */
+  /** Plugins that rejected or hold the pod while it is unschedulable or gated. Empty if there was no node at all. */
   rejectors: ReadonlySet<PluginName>;
   /** Changes with each move; heaps skip entries with an older stamp. */
   stamp: number;

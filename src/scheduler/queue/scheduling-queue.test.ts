@@ -95,12 +95,12 @@ describe("the scheduling queue", () => {
     expect([queue.take()?.pod.name, queue.take()?.pod.name]).toEqual(["a", "b"]);
   });
 
-  test("activates a parked pod only for an event that helps", async () => {
+  test("activates an unschedulable pod only for an event that helps", async () => {
     let isHelpful = false;
     const { loop, queue, takeAll } = makeQueue({ helps: () => isHelpful });
     queue.put(pod("a"));
     const entry = queue.take();
-    if (entry !== undefined) queue.park(entry, FIT);
+    if (entry !== undefined) queue.addUnschedulable(entry, FIT);
     queue.notice({ type: "volume" });
     await loop.settle();
     expect(takeAll()).toEqual([]);
@@ -111,12 +111,12 @@ describe("the scheduling queue", () => {
     expect(takeAll()).toEqual(["a"]);
   });
 
-  test("activates a parked pod by itself after five minutes", async () => {
+  test("activates an unschedulable pod by itself after five minutes", async () => {
     const { loop, queue } = makeQueue({ helps: () => false });
     queue.start();
     queue.put(pod("a"));
     const entry = queue.take();
-    if (entry !== undefined) queue.park(entry, FIT);
+    if (entry !== undefined) queue.addUnschedulable(entry, FIT);
 
     await loop.advance(299_000);
     expect(queue.hasActive).toBe(false);

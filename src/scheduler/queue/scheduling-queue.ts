@@ -1,7 +1,7 @@
 /**
  * Queue of the pods without a node.
  *
- * An unschedulable pod is parked until an event may help it, or for some minutes. Each failed attempt doubles its back-off.
+ * An unschedulable pod waits until an event may help it, or for some minutes. Each failed attempt doubles its back-off.
  */
 
 import type { Loop, Timer } from "../../base/loop/loop.ts";
@@ -9,15 +9,15 @@ import type { ClusterEvent } from "../framework/cluster-event.ts";
 import type { PluginName } from "../framework/plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import { Heap } from "./heap.ts";
-import { ParkedPods } from "./parked-pods.ts";
 import { backoffEnd, type QueuedPod, type QueuePlace } from "./queued-pod.ts";
+import { UnschedulablePods } from "./unschedulable-pods.ts";
 
-/** Upper bound of the time a pod is parked, in case a plugin missed a helpful event. */
+/** Upper bound of the time a pod is unschedulable, in case a plugin missed a helpful event. */
 const PARKED_MAX_MS = 300_000;
 const FLUSH_EVERY_MS = 30_000;
 
 /** Knowledge of the plugins about which events help which pods. */
-export interface QueueHints {
+export interface QueueingHints {
   /** Plugins that hold the pod back before its first attempt. */
   holders(pod: PodInfo): ReadonlySet<PluginName>;
   /** Plugins for which events of this type can help at all. */
@@ -28,7 +28,7 @@ export interface QueueHints {
 
 export interface QueueOptions {
   readonly loop: Loop;
-  readonly hints: QueueHints;
+  readonly hints: QueueingHints;
   /** Called when a pod becomes active. */
   readonly onActive: () => void;
 }
@@ -48,11 +48,17 @@ const VOID_TICKETS_MAX = 1024;
 export class SchedulingQueue {
   readonly #options: QueueOptions;
   readonly #entries = new Map<string, QueuedPod>();
-  /** Parked pods by rejecting plugin, so that an event costs no time for pods it cannot help. */
-  readonly #parked = new ParkedPods();
+  /** Unschedulable pods by rejecting plugin, so that an event costs no time for pods it cannot help. */
+  readonly #unschedulable = new UnschedulablePods();
   readonly #active = new Heap<Ticket>(isBefore);
   readonly #waiting = new Heap<Ticket>((a, b) => a.at < b.at || (a.at === b.at && isBefore(a, b)));
-  readonly #counts: Record<QueuePlace, number> = { active: 0, backoff: 0, parked: 0, gated: 0, busy: 0 };
+  readonly #counts: Record<QueuePlace, number> = {
+    active: 0,
+    backoff: 0,
+    unschedulable: 0,
+    gated: 0,
+    inFlight: 0,
+  };
   #sequence = 0;
   #stamp = 0;
   #backoffTimer: { readonly at: number; readonly timer: Timer } | undefined;
@@ -116,17 +122,17 @@ export class SchedulingQueue {
     if (entry === undefined) return undefined;
     this.#counts[entry.place]--;
     this.#entries.delete(key);
-    this.#parked.delete(entry);
+    this.#unschedulable.delete(entry);
     entry.stamp = ++this.#stamp;
     return entry;
   }
 
-  /** Takes the active pod with the highest priority that waited longest. It is busy until it is removed or queued again. */
+  /** Takes the active pod with the highest priority that waited longest. It is in flight until it is removed or queued again. */
   take(): QueuedPod | undefined {
     for (let ticket = this.#active.pop(); ticket !== undefined; ticket = this.#active.pop()) {
       const { entry, stamp } = ticket;
       if (entry.stamp !== stamp) continue;
-      this.#move(entry, "busy");
+      this.#move(entry, "inFlight");
       return entry;
     }
     return undefined;
@@ -137,18 +143,18 @@ export class SchedulingQueue {
   }
 
   /** Parks a pod until an event may help it with one of these plugins. */
-  park(entry: QueuedPod, rejectors: ReadonlySet<PluginName>): void {
+  addUnschedulable(entry: QueuedPod, rejectors: ReadonlySet<PluginName>): void {
     if (this.#entries.get(entry.key) !== entry) return;
     this.#failed(entry);
-    this.#move(entry, "parked");
+    this.#move(entry, "unschedulable");
     entry.rejectors = rejectors;
-    this.#parked.add(entry);
+    this.#unschedulable.add(entry);
   }
 
-  /** Activates a parked pod for a reason other than a cluster event. */
+  /** Activates an unschedulable pod for a reason other than a cluster event. */
   reactivate(key: string): void {
     const entry = this.#entries.get(key);
-    if (entry?.place === "parked") this.#activate(entry);
+    if (entry?.place === "unschedulable") this.#activate(entry);
   }
 
   /** Retries a pod after an error that does not concern its fit. */
@@ -158,14 +164,15 @@ export class SchedulingQueue {
     this.#activate(entry);
   }
 
-  /** Activates the parked pods that the event may help. */
+  /** Activates the unschedulable pods that the event may help. */
   notice(event: ClusterEvent): void {
-    if (this.#counts.parked + this.#counts.gated === 0) return;
+    if (this.#counts.unschedulable + this.#counts.gated === 0) return;
     const { hints } = this.#options;
-    if (event.type === "nodeAdded") for (const entry of this.#parked.withoutNodes()) this.#activate(entry);
+    if (event.type === "nodeAdded")
+      for (const entry of this.#unschedulable.withoutNodes()) this.#activate(entry);
     for (const plugin of hints.plugins(event.type)) {
       // The iterator skips entries that leave meanwhile. An entry held back by a plugin is visited once more.
-      for (const entry of this.#parked.rejectedBy(plugin)) {
+      for (const entry of this.#unschedulable.rejectedBy(plugin)) {
         if (hints.helps(entry, event)) this.#activate(entry);
       }
     }
@@ -173,10 +180,10 @@ export class SchedulingQueue {
 
   #renew(entry: QueuedPod, pod: PodInfo): void {
     entry.pod = pod;
-    if (entry.place === "busy") return;
+    if (entry.place === "inFlight") return;
     if (isGated(pod)) return this.#move(entry, "gated");
     // A pod's priority is immutable, so its place in the active heap stays right.
-    if (entry.place === "gated" || entry.place === "parked") this.#activate(entry);
+    if (entry.place === "gated" || entry.place === "unschedulable") this.#activate(entry);
   }
 
   #failed(entry: QueuedPod): void {
@@ -200,12 +207,12 @@ export class SchedulingQueue {
     onActive();
   }
 
-  /** Keeps the pod among the parked pods, although it was not tried. */
+  /** Keeps the pod among the unschedulable pods, although it was not tried. */
   #hold(entry: QueuedPod, holders: ReadonlySet<PluginName>): void {
     if (entry.place === "gated" && entry.rejectors.size > 0) return;
     this.#move(entry, "gated");
     entry.rejectors = holders;
-    this.#parked.add(entry);
+    this.#unschedulable.add(entry);
   }
 
   #pushTicket(heap: Heap<Ticket>, entry: QueuedPod, at: number): void {
@@ -220,7 +227,7 @@ export class SchedulingQueue {
     this.#counts[place]++;
     entry.place = place;
     entry.stamp = ++this.#stamp;
-    this.#parked.delete(entry);
+    this.#unschedulable.delete(entry);
   }
 
   #armBackoff(): void {
@@ -250,7 +257,7 @@ export class SchedulingQueue {
   #flush(): void {
     const latest = this.#options.loop.elapsed() - PARKED_MAX_MS;
     for (const entry of this.#entries.values()) {
-      if (entry.place === "parked" && entry.failedAt <= latest) this.#activate(entry);
+      if (entry.place === "unschedulable" && entry.failedAt <= latest) this.#activate(entry);
     }
   }
 }

@@ -20,7 +20,7 @@ export class ClusterSnapshot {
   #clock = 0;
   #order: readonly NodeInfo[] | undefined;
   /** Place of each pod by key. */
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, PodPlacement>();
   /** Pods of unknown nodes by node name: a pod may arrive before its node or outlive it. */
   readonly #strays = new Map<string, Map<string, PodInfo>>();
   readonly #matchCounts = new MatchCounts();
@@ -62,7 +62,7 @@ export class ClusterSnapshot {
     return this.#topologies.topologyOf(key, this.#nodes.values());
   }
 
-  findPod(key: string): Place | undefined {
+  findPod(key: string): PodPlacement | undefined {
     return this.#places.get(key);
   }
 
@@ -114,7 +114,7 @@ export class ClusterSnapshot {
   }
 
   /** Returns the pod's former place. */
-  removePod(key: string): Place | undefined {
+  removePod(key: string): PodPlacement | undefined {
     const place = this.#places.get(key);
     if (place === undefined) return undefined;
     this.#places.delete(key);
@@ -173,7 +173,7 @@ export class ClusterSnapshot {
   }
 }
 
-export interface Place {
+export interface PodPlacement {
   readonly pod: PodInfo;
   readonly nodeName: string;
 }

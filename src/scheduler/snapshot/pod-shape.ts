@@ -5,7 +5,7 @@
 
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
-import { featuresToRun } from "../../resources/pod/declared-features.ts";
+import { featuresRequiredToRun } from "../../resources/pod/declared-features.ts";
 import { type HostPort, hostPorts } from "../../resources/pod/host-ports.ts";
 import { grantedPart, podRequests } from "../../resources/pod/pod-requests.ts";
 import { type AffinityTerms, compileAffinity } from "./affinity-term.ts";
@@ -66,7 +66,7 @@ function shapeText(pod: Pod): string {
     spec.tolerations,
     spec.topologySpreadConstraints,
     grantedPart(pod),
-    featuresToRun(spec),
+    featuresRequiredToRun(spec),
   ]);
 }
 
@@ -85,7 +85,7 @@ function makeShape(pod: Pod): PodShape {
     requests: amountsOf(podRequests(pod)),
     assumed: { milliCpu: assumed.milliCpu, memory: assumed.memory },
     hostPorts: hostPorts(spec),
-    features: featuresToRun(spec),
+    features: featuresRequiredToRun(spec),
     images: containers.flatMap(({ image }) => (image === undefined ? [] : [normalImage(image)])),
     spec,
     affinityIn(namespace) {

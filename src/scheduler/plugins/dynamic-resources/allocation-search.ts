@@ -7,6 +7,7 @@
 import type { ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import type { Quantity } from "../../../api/values/quantity.ts";
 import { toleratesDeviceTaint } from "../../../resources/device/device-toleration.ts";
+import { AllocationTimeout } from "./allocation-timeout.ts";
 import { AttributeConstraint } from "./attribute-constraint.ts";
 import { type Choice, ChosenDevices } from "./chosen-devices.ts";
 import { type Alternative, claimKey, type ClaimRequest } from "./claim-requests.ts";
@@ -15,7 +16,6 @@ import type { DevicePools, NodeDevices, PoolDevice } from "./device-pools.ts";
 import type { DeviceMatcher } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 import { countersOf, type PoolCounters } from "./pool-counters.ts";
-import { SearchTooLong } from "./search-too-long.ts";
 
 /** Input that is the same for all nodes. */
 export interface SearchScope {
@@ -140,7 +140,7 @@ export class AllocationSearch {
   }
 
   #step(): void {
-    if (this.#stepsLeft-- === 0) throw new SearchTooLong();
+    if (this.#stepsLeft-- === 0) throw new AllocationTimeout();
   }
 
   #isMeant({ deviceClass, selectors, claimKey: key }: Alternative, device: PoolDevice): boolean {

@@ -4,13 +4,13 @@ import type { Node } from "../../../api/generated/types/core-v1.ts";
 import type { AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import { allocationResult } from "./allocation-result.ts";
 import { AllocationSearch, type SearchScope } from "./allocation-search.ts";
+import { AllocationTimeout } from "./allocation-timeout.ts";
 import type { Choice } from "./chosen-devices.ts";
 import type { ClaimRequest } from "./claim-requests.ts";
 import type { DevicePools } from "./device-pools.ts";
 import type { DeviceSelectors } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 import { PoolCounters } from "./pool-counters.ts";
-import { SearchTooLong } from "./search-too-long.ts";
 
 /** Upper bounds of device checks: some milliseconds per node, some tens per pod. More would block other pods. */
 const NODE_STEPS_MAX = 20_000;
@@ -52,7 +52,7 @@ export class ClaimAllocator {
       this.#found.set(node.metadata.name, choices);
       return undefined;
     } catch (error) {
-      if (error instanceof SearchTooLong) return error.message;
+      if (error instanceof AllocationTimeout) return error.message;
       throw error;
     } finally {
       this.#stepsLeft -= steps - search.stepsLeft;

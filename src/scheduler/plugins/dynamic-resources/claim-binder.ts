@@ -16,8 +16,8 @@ import { untilDone } from "../../framework/change-wait.ts";
 import type { PluginContext } from "../../framework/plugin.ts";
 import type { NodeInfo } from "../../snapshot/node-info.ts";
 import type { PodInfo } from "../../snapshot/pod-info.ts";
+import type { AssumedClaims } from "./assumed-claims.ts";
 import { hasBindingConditions, isOverdue, READY_TIMEOUT_MS, readinessOf } from "./binding-conditions.ts";
-import type { ClaimLedger } from "./claim-ledger.ts";
 import { claimKey } from "./claim-requests.ts";
 import type { SpecialClaim } from "./claim-variants.ts";
 
@@ -38,11 +38,11 @@ export interface ClaimTask {
 
 export class ClaimBinder {
   readonly #context: PluginContext;
-  readonly #ledger: ClaimLedger;
+  readonly #assumed: AssumedClaims;
 
-  constructor(context: PluginContext, ledger: ClaimLedger) {
+  constructor(context: PluginContext, assumed: AssumedClaims) {
     this.#context = context;
-    this.#ledger = ledger;
+    this.#assumed = assumed;
   }
 
   async bind(pod: PodInfo, tasks: readonly ClaimTask[], signal: AbortSignal): Promise<void> {
@@ -56,7 +56,7 @@ export class ClaimBinder {
   /** Undoes a failed binding: cancels promised devices and removes the pod from written claims. */
   async release(pod: PodInfo, tasks: readonly ClaimTask[]): Promise<void> {
     for (const { claim, allocation, special } of tasks) {
-      if (allocation !== undefined) this.#ledger.settle(special?.claim ?? claim);
+      if (allocation !== undefined) this.#assumed.settle(special?.claim ?? claim);
     }
     for (const { claim, special } of tasks) {
       if (special === undefined) await this.#unreserve(pod, claim);
@@ -73,7 +73,7 @@ export class ClaimBinder {
       const written = await this.#context.write(() =>
         claims.patch(claim, { type: "strategic", changes }, { subresource: "status" }),
       );
-      this.#ledger.settle(claim, written);
+      this.#assumed.settle(claim, written);
     } catch (error) {
       if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) throw error;
     }
@@ -98,16 +98,16 @@ export class ClaimBinder {
   /** Frees the devices of an unused claim. */
   async deallocate(claim: ResourceClaim): Promise<void> {
     const written = await this.#writeStatus(claim, {});
-    this.#ledger.settle(claim, written);
+    this.#assumed.settle(claim, written);
   }
 
   async #bindOne(pod: PodInfo, task: ClaimTask): Promise<void> {
     const { allocation, claim } = task;
     try {
       task.claim = await this.#write(pod, task);
-      this.#ledger.settle(claim, task.claim);
+      this.#assumed.settle(claim, task.claim);
     } catch (error) {
-      if (allocation !== undefined) this.#ledger.settle(claim);
+      if (allocation !== undefined) this.#assumed.settle(claim);
       throw error;
     }
   }
@@ -118,13 +118,13 @@ export class ClaimBinder {
     task.claim = await this.#write(pod, task);
     const { uid, name } = task.claim.metadata;
     await untilDone(this.#context, {
-      isDone: () => this.#ledger.find({ namespace: pod.namespace, name })?.metadata.uid === uid,
+      isDone: () => this.#assumed.find({ namespace: pod.namespace, name })?.metadata.uid === uid,
       timeoutMs: SHOWN_TIMEOUT_MS,
       timeoutMessage: `claim ${claimKey(task.claim)} is not shown`,
       signal,
     });
-    this.#ledger.settle(special.claim);
-    this.#ledger.settle(task.claim, task.claim);
+    this.#assumed.settle(special.claim);
+    this.#assumed.settle(task.claim, task.claim);
     const shown = { requestMappings: special.mappings, resourceClaimName: name };
     const changes = { metadata: { uid: pod.uid }, status: { extendedResourceClaimStatus: shown } };
     const pods = this.#context.client(Pod);
@@ -216,7 +216,7 @@ export class ClaimBinder {
     let areReady = true;
     for (const task of tasks) {
       const { namespace = "", name } = task.claim.metadata;
-      const claim = this.#ledger.find({ namespace, name });
+      const claim = this.#assumed.find({ namespace, name });
       if (claim === undefined) throw new Error(`resourceclaim.resource.k8s.io "${name}" not found`);
       task.claim = claim;
       const readiness = readinessOf(claim);

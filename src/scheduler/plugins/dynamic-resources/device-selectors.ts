@@ -8,8 +8,8 @@ import type { Device, DeviceSelector } from "../../../api/generated/types/resour
 import { errorText } from "../../../base/error-text.ts";
 import { compileSelector } from "../../../resources/device/device-selector.ts";
 import { deviceValue } from "../../../resources/device/device-value.ts";
+import { AllocationTimeout } from "./allocation-timeout.ts";
 import type { PoolDevice } from "./device-pools.ts";
-import { SearchTooLong } from "./search-too-long.ts";
 
 /** Upper bound of compiled expressions; most clusters have few. */
 const PROGRAMS_MAX = 256;
@@ -28,7 +28,7 @@ interface KnownDevice {
 /** Matcher for one attempt of one pod. Cached results stay, so that the next attempt continues where this one stopped. */
 export interface DeviceMatcher {
   /**
-   * True if all selectors match the device. `owner` names their origin in errors. Throws SearchTooLong if this attempt's expressions exceed
+   * True if all selectors match the device. `owner` names their origin in errors. Throws AllocationTimeout if this attempt's expressions exceed
    * their total budget.
    */
   match(selectors: readonly DeviceSelector[], device: PoolDevice, owner: string): boolean;
@@ -47,7 +47,7 @@ export class DeviceSelectors {
           try {
             return this.#matches(cel?.expression ?? "", device, allowance);
           } catch (error) {
-            if (error instanceof CelBudgetError && allowance.isSpent) throw new SearchTooLong();
+            if (error instanceof CelBudgetError && allowance.isSpent) throw new AllocationTimeout();
             throw mistake(error, `${owner}: selector #${String(at)}`, device);
           }
         }),

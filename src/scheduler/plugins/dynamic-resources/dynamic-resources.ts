@@ -11,9 +11,9 @@ import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { matchesNodeSelector } from "../../../resources/pod/node-selection.ts";
 import { isSame } from "../../../resources/rules/value-rules.ts";
 import { isControlledBy } from "../../../runtime/refs/owner-reference.ts";
-import { ALWAYS, type Reactivations } from "../../framework/cluster-event.ts";
+import { ALWAYS, type QueueingHintFunctions } from "../../framework/cluster-event.ts";
 import {
-  type Cycle,
+  type SchedulingCycle,
   type FilterAnswer,
   type PluginContext,
   type PluginFactory,
@@ -25,10 +25,10 @@ import {
 } from "../../framework/plugin.ts";
 import type { NodeInfo } from "../../snapshot/node-info.ts";
 import type { PodInfo } from "../../snapshot/pod-info.ts";
+import { AssumedClaims } from "./assumed-claims.ts";
 import { isOverdue, readinessOf } from "./binding-conditions.ts";
 import { ClaimAllocator } from "./claim-allocator.ts";
 import { ClaimBinder, type ClaimTask } from "./claim-binder.ts";
-import { ClaimLedger } from "./claim-ledger.ts";
 import { claimKey, readClaimRequests, type ClaimRequests } from "./claim-requests.ts";
 import { ClaimVariants } from "./claim-variants.ts";
 import { classesProviding } from "./device-class-names.ts";
@@ -58,19 +58,19 @@ export const dynamicResources: PluginFactory = (context) => new DynamicResources
 class DynamicResources implements SchedulerPlugin {
   readonly name = NAME;
   readonly scope = "cluster";
-  readonly reactivations: Reactivations;
+  readonly queueingHints: QueueingHintFunctions;
   readonly #context: PluginContext;
-  readonly #ledger: ClaimLedger;
+  readonly #assumed: AssumedClaims;
   readonly #binder: ClaimBinder;
   readonly #selectors = new DeviceSelectors();
   readonly #pools = new LatestPools();
-  readonly #cycles = new WeakMap<Cycle, CycleClaims | Rejection>();
+  readonly #cycles = new WeakMap<SchedulingCycle, CycleClaims | Rejection>();
 
   constructor(context: PluginContext) {
     this.#context = context;
-    this.#ledger = new ClaimLedger(context.cache);
-    this.#binder = new ClaimBinder(context, this.#ledger);
-    this.reactivations = {
+    this.#assumed = new AssumedClaims(context.cache);
+    this.#binder = new ClaimBinder(context, this.#assumed);
+    this.queueingHints = {
       nodeAdded: ALWAYS,
       nodeLabels: ALWAYS,
       resourceSlice: ALWAYS,
@@ -85,7 +85,7 @@ class DynamicResources implements SchedulerPlugin {
     return hasResourceClaims(pod) && this.#read(pod).type === "waiting";
   }
 
-  filter(cycle: Cycle): FilterAnswer {
+  filter(cycle: SchedulingCycle): FilterAnswer {
     if (!hasResourceClaims(cycle.pod) && cycle.pod.shape.requests.others.size === 0) return undefined;
     const known = this.#cycles.get(cycle) ?? this.#begin(cycle.pod);
     if (known === undefined) return undefined;
@@ -94,14 +94,14 @@ class DynamicResources implements SchedulerPlugin {
     return { type: "check", check: (node) => this.#check(known, node) };
   }
 
-  score(cycle: Cycle): ReturnType<NonNullable<SchedulerPlugin["score"]>> {
+  score(cycle: SchedulingCycle): ReturnType<NonNullable<SchedulerPlugin["score"]>> {
     const variants = this.#of(cycle)?.variants;
     if (variants === undefined) return undefined;
     if (![...variants.all()].some(({ allocator }) => allocator?.hasAlternatives === true)) return undefined;
     return { score: (node) => variants.on(node).allocator?.score(node.name) ?? 0, normal: "proportional" };
   }
 
-  postFilter(cycle: Cycle): PostFilterResult {
+  postFilter(cycle: SchedulingCycle): PostFilterResult {
     const known = this.#of(cycle);
     if (known === undefined) return { message: "no new claims to deallocate" };
     if (known.staleClaim !== undefined) {
@@ -113,7 +113,7 @@ class DynamicResources implements SchedulerPlugin {
     return { message: "deallocation of ResourceClaim completed", done: this.#binder.deallocate(claim) };
   }
 
-  reserve(cycle: Cycle, node: NodeInfo): void {
+  reserve(cycle: SchedulingCycle, node: NodeInfo): void {
     const known = this.#of(cycle);
     if (known === undefined) return;
     const { allocator, special } = known.variants.on(node);
@@ -121,7 +121,7 @@ class DynamicResources implements SchedulerPlugin {
     const results = allocator?.resultsOn(node.name, () => shares.uuid()) ?? [];
     const allocationOf = (claim: ResourceClaim): ClaimTask["allocation"] => {
       const allocation = results[allocator?.claims.indexOf(claim) ?? -1];
-      if (allocation !== undefined) this.#ledger.promise(claim, allocation);
+      if (allocation !== undefined) this.#assumed.promise(claim, allocation);
       return allocation;
     };
     const tasks: ClaimTask[] = known.claims.map((claim) => ({ claim, allocation: allocationOf(claim) }));
@@ -131,29 +131,29 @@ class DynamicResources implements SchedulerPlugin {
     known.tasks = tasks;
   }
 
-  unreserve(cycle: Cycle): void | Promise<void> {
+  unreserve(cycle: SchedulingCycle): void | Promise<void> {
     const tasks = this.#of(cycle)?.tasks ?? [];
     if (tasks.length > 0) return this.#binder.release(cycle.pod, tasks);
   }
 
-  hasPreBind(cycle: Cycle): boolean {
+  hasPreBind(cycle: SchedulingCycle): boolean {
     return (this.#of(cycle)?.tasks.length ?? 0) > 0;
   }
 
-  async preBind(cycle: Cycle, node: NodeInfo, signal: AbortSignal): Promise<void> {
+  async preBind(cycle: SchedulingCycle, node: NodeInfo, signal: AbortSignal): Promise<void> {
     const tasks = this.#of(cycle)?.tasks ?? [];
     await this.#binder.bind(cycle.pod, tasks, signal);
     await this.#binder.untilReady(cycle.pod, { node, tasks, signal });
   }
 
   /** Undefined for a pod without devices, or one that waits for its claims. */
-  #of(cycle: Cycle): CycleClaims | undefined {
+  #of(cycle: SchedulingCycle): CycleClaims | undefined {
     const known = this.#cycles.get(cycle);
     return known === undefined || "plugin" in known ? undefined : known;
   }
 
   #read(pod: PodInfo): ReturnType<typeof readResourceClaims> {
-    return readResourceClaims(pod, (key) => this.#ledger.find(key));
+    return readResourceClaims(pod, (key) => this.#assumed.find(key));
   }
 
   /** Node-independent state; undefined for a pod without devices. */
@@ -165,7 +165,7 @@ class DynamicResources implements SchedulerPlugin {
     const classes = classesProviding(pod.shape, cache);
     if (claims.length + classes.size === 0) return undefined;
     const open = claims.filter(({ status }) => status.allocation === undefined);
-    const promised = open.find((claim) => this.#ledger.isPromised(claim));
+    const promised = open.find((claim) => this.#assumed.isPromised(claim));
     if (promised !== undefined) {
       const reason = `resource claim ${claimKey(promised)} is in the process of being allocated`;
       return reject(NAME, reason, false);
@@ -191,7 +191,7 @@ class DynamicResources implements SchedulerPlugin {
       const claims = special === undefined ? open : [...open, special];
       const requests = this.#readRequests(claims);
       if (claims.length === 0 || requests.type === "missing") return undefined;
-      inUse ??= this.#ledger.devicesInUse();
+      inUse ??= this.#assumed.devicesInUse();
       const pools = this.#pools.of(this.#context.cache(ResourceSlice).list());
       return new ClaimAllocator({
         claims,

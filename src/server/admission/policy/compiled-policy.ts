@@ -3,8 +3,8 @@ import type { MatchCondition, Variable } from "../../../api/generated/types/admi
 import {
   PolicyEnvironment,
   type PolicyProgram,
-  type Wanted,
-  WANTED,
+  type ExpressionResult,
+  EXPRESSION_RESULTS,
 } from "../../../resources/admission/policy-environment.ts";
 import type { PolicyObject } from "./policy-index.ts";
 
@@ -23,7 +23,7 @@ export interface CompiledCommons {
 export function compileCommons(
   { spec }: PolicyObject,
   makesPatches: boolean,
-): CompiledCommons & { readonly compile: (source: string, wanted: Wanted) => PolicyExpression } {
+): CompiledCommons & { readonly compile: (source: string, wanted: ExpressionResult) => PolicyExpression } {
   const hasParams = spec.paramKind !== undefined;
   const environment = new PolicyEnvironment({ hasParams, hasVariables: true, makesPatches });
   return {
@@ -41,7 +41,7 @@ function compileConditions(
   const environment = new PolicyEnvironment({ hasParams, hasVariables: false });
   return conditions.map(({ expression }) => ({
     source: expression,
-    compiled: environment.compile(expression, WANTED.condition),
+    compiled: environment.compile(expression, EXPRESSION_RESULTS.condition),
   }));
 }
 

@@ -5,7 +5,7 @@ import type {
   ValidatingAdmissionPolicy,
   Validation,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
-import { WANTED } from "../../../resources/admission/policy-environment.ts";
+import { EXPRESSION_RESULTS } from "../../../resources/admission/policy-environment.ts";
 import {
   compileCommons,
   type CompiledCommons,
@@ -44,13 +44,14 @@ export const compiledValidation = compiledOnce((policy: ValidatingAdmissionPolic
       const { expression, messageExpression = "" } = validation;
       return {
         validation,
-        expression: compile(expression, WANTED.condition),
-        message: messageExpression === "" ? undefined : compile(messageExpression, WANTED.message),
+        expression: compile(expression, EXPRESSION_RESULTS.condition),
+        message:
+          messageExpression === "" ? undefined : compile(messageExpression, EXPRESSION_RESULTS.message),
       };
     }),
     annotations: auditAnnotations.map(({ key, valueExpression }) => ({
       key,
-      expression: compile(valueExpression, WANTED.annotation),
+      expression: compile(valueExpression, EXPRESSION_RESULTS.annotation),
     })),
   };
 });

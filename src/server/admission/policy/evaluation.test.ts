@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Effort } from "../../../api/cel/allowance.ts";
 import { jsonToValue } from "../../../api/cel/json-value.ts";
 import { DYN } from "../../../api/cel/type.ts";
-import { WANTED } from "../../../resources/admission/policy-environment.ts";
+import { EXPRESSION_RESULTS } from "../../../resources/admission/policy-environment.ts";
 import { compileCommons, type PolicyExpression } from "./compiled-policy.ts";
 import { Evaluation, ExpressionError, SpentError } from "./evaluation.ts";
 import type { PolicyObject } from "./policy-index.ts";
@@ -23,7 +23,7 @@ function trial(spec: PolicyObject["spec"], object: unknown = {}): Trial {
     effort: new Effort(),
     kind: "Pod",
   });
-  return { evaluation, compile: (source) => compile(source, WANTED.condition) };
+  return { evaluation, compile: (source) => compile(source, EXPRESSION_RESULTS.condition) };
 }
 
 const LONG = { list: Array.from({ length: 500 }, (_, at) => at) };

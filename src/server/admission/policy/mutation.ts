@@ -10,7 +10,7 @@ import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { DecodeError } from "../../../api/schema/decode-error.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../../api/schema/schema.ts";
-import { WANTED } from "../../../resources/admission/policy-environment.ts";
+import { EXPRESSION_RESULTS } from "../../../resources/admission/policy-environment.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import type { AdmittedResource } from "../../objects/registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
@@ -54,7 +54,10 @@ const compiledMutations = compiledOnce((policy: MutatingAdmissionPolicy): Compil
       ({ patchType: type, applyConfiguration: config, jsonPatch }) => {
         const isPatch = type === "JSONPatch";
         const { expression: source = "" } = (isPatch ? jsonPatch : config) ?? {};
-        return { type, expression: compile(source, isPatch ? WANTED.patch : WANTED.configuration) };
+        return {
+          type,
+          expression: compile(source, isPatch ? EXPRESSION_RESULTS.patch : EXPRESSION_RESULTS.configuration),
+        };
       },
     ),
   };

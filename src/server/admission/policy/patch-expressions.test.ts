@@ -6,7 +6,11 @@ import type { CelValue } from "../../../api/cel/value.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
-import { PolicyEnvironment, type Wanted, WANTED } from "../../../resources/admission/policy-environment.ts";
+import {
+  PolicyEnvironment,
+  type ExpressionResult,
+  EXPRESSION_RESULTS,
+} from "../../../resources/admission/policy-environment.ts";
 import { applyConfiguration } from "./apply-configuration.ts";
 import { applyPatchExpression } from "./json-patch-expression.ts";
 
@@ -27,18 +31,18 @@ function deployment(metadata: object, containers: readonly object[]): JsonObject
 
 const OBJECT = deployment({ labels: { x: "1", y: "2" } }, [{ name: "a" }, { name: "b" }]);
 
-function evaluate(source: string, wanted: Wanted): CelValue {
+function evaluate(source: string, wanted: ExpressionResult): CelValue {
   const compiled = environment.compile(source, wanted);
   if ("mistake" in compiled) throw new Error(compiled.mistake);
   return compiled.program.evaluate({ object: jsonToValue(DYN, OBJECT) }, { budget: BUDGET });
 }
 
 function patched(source: string): JsonObject {
-  return applyPatchExpression(evaluate(source, WANTED.patch), OBJECT, new Run(BUDGET));
+  return applyPatchExpression(evaluate(source, EXPRESSION_RESULTS.patch), OBJECT, new Run(BUDGET));
 }
 
 function applied(source: string): JsonObject {
-  const value = evaluate(source, WANTED.configuration);
+  const value = evaluate(source, EXPRESSION_RESULTS.configuration);
   const to = { object: OBJECT, schema: schema as NonNullable<typeof schema> };
   return applyConfiguration(value, to, new Run(BUDGET));
 }

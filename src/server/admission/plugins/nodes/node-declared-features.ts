@@ -1,6 +1,6 @@
 /** NodeDeclaredFeatureValidator: refuses changes of a running pod that need features its node does not declare. */
 import type { Node, Pod } from "../../../../api/generated/types/core-v1.ts";
-import { featuresToChange } from "../../../../resources/pod/declared-features.ts";
+import { featuresRequiredToUpdate } from "../../../../resources/pod/declared-features.ts";
 import { shelf } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
@@ -17,7 +17,7 @@ export const nodeDeclaredFeatureValidator = definePlugin<Pod>({
     const previous = request.previous as Pod | undefined;
     if (nodeName === "" || previous === undefined) return;
     if (previous.metadata.generation === pod.metadata.generation) return;
-    const needed = featuresToChange(previous.spec, pod.spec);
+    const needed = featuresRequiredToUpdate(previous.spec, pod.spec);
     if (needed.length === 0) return;
     const node = request.memory.find(NODES, nodeName);
     if (node === undefined) throw refusal(request, `node "${nodeName}" not found`);

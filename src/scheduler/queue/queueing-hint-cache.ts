@@ -1,26 +1,26 @@
 /** Asks the plugins of all profiles which events can help which pods. */
 
-import { type ClusterEvent, type ClusterEventType, helps } from "../framework/cluster-event.ts";
+import { type ClusterEvent, type ClusterEventType, mayMakeSchedulable } from "../framework/cluster-event.ts";
 import type { PluginName, SchedulerPlugin } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";
 import type { QueuedPod } from "./queued-pod.ts";
-import type { QueueHints } from "./scheduling-queue.ts";
+import type { QueueingHints } from "./scheduling-queue.ts";
 
 const NO_PLUGINS: ReadonlySet<PluginName> = new Set();
 
-export class Hints implements QueueHints {
+export class QueueingHintCache implements QueueingHints {
   readonly #profiles: ReadonlyMap<string, Profile>;
   readonly #pluginsByEvent = new Map<ClusterEventType, Set<PluginName>>();
-  /** Answers about the current event by plugins that depend on the pod's shape only; the event is checked for all parked pods in turn. */
+  /** Answers about the current event by plugins that depend on the pod's shape only; the event is checked for all unschedulable pods in turn. */
   readonly #answers = new Map<SchedulerPlugin, Map<PodShape, boolean>>();
   #event: ClusterEvent | undefined;
 
   constructor(profiles: readonly Profile[]) {
     this.#profiles = new Map(profiles.map((profile) => [profile.schedulerName, profile]));
-    for (const { name, reactivations } of profiles.flatMap(({ plugins }) => plugins)) {
-      for (const type of Object.keys(reactivations) as ClusterEventType[]) {
+    for (const { name, queueingHints } of profiles.flatMap(({ plugins }) => plugins)) {
+      for (const type of Object.keys(queueingHints) as ClusterEventType[]) {
         const plugins = this.#pluginsByEvent.get(type) ?? new Set<PluginName>();
         plugins.add(name);
         this.#pluginsByEvent.set(type, plugins);
@@ -46,12 +46,12 @@ export class Hints implements QueueHints {
   }
 
   #ask(plugin: SchedulerPlugin, pod: PodInfo, event: ClusterEvent): boolean {
-    if (plugin.scope === "cluster") return helps(plugin.reactivations, pod, event);
+    if (plugin.scope === "cluster") return mayMakeSchedulable(plugin.queueingHints, pod, event);
     const answers = this.#answers.get(plugin) ?? new Map<PodShape, boolean>();
     this.#answers.set(plugin, answers);
     const known = answers.get(pod.shape);
     if (known !== undefined) return known;
-    const answer = helps(plugin.reactivations, pod, event);
+    const answer = mayMakeSchedulable(plugin.queueingHints, pod, event);
     answers.set(pod.shape, answer);
     return answer;
   }

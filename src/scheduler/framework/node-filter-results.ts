@@ -6,7 +6,7 @@
  */
 
 import type { NodeInfo } from "../snapshot/node-info.ts";
-import type { Cycle, Rejection, SchedulerPlugin, Scorer } from "./plugin.ts";
+import type { SchedulingCycle, Rejection, SchedulerPlugin, Scorer } from "./plugin.ts";
 
 export interface NodeScorer {
   readonly plugin: SchedulerPlugin;
@@ -15,7 +15,7 @@ export interface NodeScorer {
 
 type Check = (node: NodeInfo) => Rejection | undefined;
 
-export class NodeVerdicts {
+export class NodeFilterResults {
   /** If defined, only these nodes can pass. */
   readonly only: ReadonlySet<string> | undefined;
   /** Plugins that defined `only`. */
@@ -31,7 +31,7 @@ export class NodeVerdicts {
   #scored: Float64Array = new Float64Array(0);
   #scores: readonly Float64Array[];
 
-  constructor(plugins: readonly SchedulerPlugin[], cycle: Cycle) {
+  constructor(plugins: readonly SchedulerPlugin[], cycle: SchedulingCycle) {
     const checks: Check[] = [];
     const narrowedBy: SchedulerPlugin[] = [];
     const scorers: NodeScorer[] = [];

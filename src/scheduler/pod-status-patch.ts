@@ -59,13 +59,13 @@ export function disruptionPatch(pod: Pod, preemptorScheduler: string, nowMs: num
 }
 
 /** Records the chosen node while PreBind work runs. Undefined if the status is up to date. */
-export function expectationPatch(pod: Pod, nodeName: string): Patch | undefined {
+export function nominationPatch(pod: Pod, nodeName: string): Patch | undefined {
   if (pod.status.nominatedNodeName === nodeName) return undefined;
   return statusPatch(pod, { nominatedNodeName: nodeName });
 }
 
 /** Clears the nominated node, whose room goes to a more important pod. */
-export function withdrawPatch(pod: Pod): Patch {
+export function clearNominationPatch(pod: Pod): Patch {
   return statusPatch(pod, { nominatedNodeName: null });
 }
 

@@ -6,7 +6,7 @@ import type { CacheReader } from "../../../runtime/controller/controller.ts";
 import { orderOfVersions } from "../../../runtime/refs/resource-version.ts";
 import { DevicesInUse } from "./devices-in-use.ts";
 
-export class ClaimLedger {
+export class AssumedClaims {
   readonly #cache: CacheReader;
   /** Promised but unwritten allocations by claim uid. */
   readonly #promised = new Map<string, AllocationResult>();

@@ -8,17 +8,17 @@ import { claimsOf, type ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
 import { type PodInfo, sameLabels } from "./snapshot/pod-info.ts";
 import type { PodShape } from "./snapshot/pod-shape.ts";
 
-export interface Unfit {
+export interface UnschedulableResult {
   readonly message: string;
   readonly plugins: ReadonlySet<PluginName>;
 }
 
 interface Remembered {
   readonly pod: PodInfo;
-  readonly unfit: Unfit;
+  readonly result: UnschedulableResult;
 }
 
-export class UnfitMemory {
+export class UnschedulableCache {
   readonly #snapshot: ClusterSnapshot;
   readonly #remembered = new Map<PodShape, Remembered>();
   #version = -1;
@@ -27,19 +27,19 @@ export class UnfitMemory {
     this.#snapshot = snapshot;
   }
 
-  recall(pod: PodInfo): Unfit | undefined {
+  recall(pod: PodInfo): UnschedulableResult | undefined {
     if (this.#version !== this.#snapshot.version) return undefined;
     const found = this.#remembered.get(pod.shape);
-    return found !== undefined && isAlike(found.pod, pod) ? found.unfit : undefined;
+    return found !== undefined && isAlike(found.pod, pod) ? found.result : undefined;
   }
 
   /** Remembers a result. Call it only without nominations: the result must hold for every equal pod. */
-  note(pod: PodInfo, unfit: Unfit): void {
+  note(pod: PodInfo, result: UnschedulableResult): void {
     // Volumes and devices depend on more than the snapshot.
-    if (hasClaims(pod) || unfit.plugins.has("DynamicResources")) return;
+    if (hasClaims(pod) || result.plugins.has("DynamicResources")) return;
     if (this.#version !== this.#snapshot.version) this.#remembered.clear();
     this.#version = this.#snapshot.version;
-    this.#remembered.set(pod.shape, { pod, unfit });
+    this.#remembered.set(pod.shape, { pod, result });
   }
 
   /** Forgets all results after a change that is not part of the snapshot. */

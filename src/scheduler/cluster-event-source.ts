@@ -1,4 +1,4 @@
-/** Turns cache changes into changes of the snapshot and the queue, and into events that may help parked pods. */
+/** Turns cache changes into changes of the snapshot and the queue, and into events that may help unschedulable pods. */
 
 import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import {
@@ -16,12 +16,12 @@ import { isSame } from "../resources/rules/value-rules.ts";
 import type { ObjectChange } from "../runtime/cache/object-change.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
-import type { ClusterSnapshot, Place } from "./snapshot/cluster-snapshot.ts";
+import type { ClusterSnapshot, PodPlacement } from "./snapshot/cluster-snapshot.ts";
 import { isSameToScheduler, podInfo, podKey, sameLabels } from "./snapshot/pod-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 import type { PodShapes } from "./snapshot/pod-shape.ts";
 
-export interface FeedTarget {
+export interface ClusterEventTarget {
   readonly snapshot: ClusterSnapshot;
   readonly shapes: PodShapes;
   notice(event: ClusterEvent): void;
@@ -36,12 +36,12 @@ export interface FeedTarget {
 
 type Parts = Pick<RoutineParts, "cache" | "subscribe">;
 
-export class ClusterFeed {
-  readonly #target: FeedTarget;
+export class ClusterEventSource {
+  readonly #target: ClusterEventTarget;
   readonly #parts: Parts;
   readonly #unsubscribe: (() => void)[] = [];
 
-  constructor(target: FeedTarget, parts: Parts) {
+  constructor(target: ClusterEventTarget, parts: Parts) {
     this.#target = target;
     this.#parts = parts;
   }
@@ -147,7 +147,7 @@ export class ClusterFeed {
   }
 
   /** Handles a pod that counts as before. For an assumed pod, the cache shows its node for the first time. */
-  #podShown({ pod: { pod: before } }: Place, pod: PodInfo): void {
+  #podShown({ pod: { pod: before } }: PodPlacement, pod: PodInfo): void {
     this.#target.snapshot.replacePod(pod);
     if (before.spec.nodeName === pod.pod.spec.nodeName) return;
     if (this.#target.placed(pod)) this.#target.notice({ type: "podPlaced", pod });
@@ -173,7 +173,7 @@ function hasSameClaims({ status: before }: Pod, { status: after }: Pod): boolean
 }
 
 /** Both versions add the same to every sum and count. */
-function isCountedAlike(before: Place | undefined, after: PodInfo, difference: string): boolean {
+function isCountedAlike(before: PodPlacement | undefined, after: PodInfo, difference: string): boolean {
   return (
     difference === "none" &&
     before?.pod.uid === after.uid &&
@@ -183,7 +183,7 @@ function isCountedAlike(before: Place | undefined, after: PodInfo, difference: s
 }
 
 /** `leaving`: the pod started to terminate. It frees room for constraints that ignore terminating pods. */
-function placeDifference(before: Place, after: Place): "none" | "leaving" | "other" {
+function placeDifference(before: PodPlacement, after: PodPlacement): "none" | "leaving" | "other" {
   const isSamePlace =
     before.nodeName === after.nodeName &&
     before.pod.shape === after.pod.shape &&

@@ -6,7 +6,7 @@ import type { QueuedPod } from "./queued-pod.ts";
 /** Key of pods for which there was no node at all. */
 const NO_NODES = "";
 
-export class ParkedPods {
+export class UnschedulablePods {
   readonly #byRejector = new Map<PluginName | typeof NO_NODES, Set<QueuedPod>>();
 
   /** The entry's rejectors must not change until it is deleted. */

@@ -3,11 +3,11 @@ import type { AllocationResult, ResourceClaim } from "../../../api/generated/typ
 import { incomplete } from "../../../api/object-fixture.ts";
 import type { CacheView } from "../../../runtime/cache/cache-view.ts";
 import type { CacheReader } from "../../../runtime/controller/controller.ts";
-import { ClaimLedger } from "./claim-ledger.ts";
+import { AssumedClaims } from "./assumed-claims.ts";
 
 /** Claims in the cache. */
 let claims: readonly ResourceClaim[];
-let ledger: ClaimLedger;
+let assumed: AssumedClaims;
 
 beforeEach(() => {
   claims = [];
@@ -15,7 +15,7 @@ beforeEach(() => {
     list: () => claims,
     find: ({ name }: { readonly name: string }) => claims.find(({ metadata }) => metadata.name === name),
   });
-  ledger = new ClaimLedger((() => reader) as CacheReader);
+  assumed = new AssumedClaims((() => reader) as CacheReader);
 });
 
 function claim(name: string, resourceVersion: string, allocation?: AllocationResult): ResourceClaim {
@@ -34,25 +34,25 @@ function share(device: string, memory: string): AllocationResult {
 }
 
 const taken = (...devices: readonly string[]): readonly string[] => {
-  const inUse = ledger.devicesInUse();
+  const inUse = assumed.devicesInUse();
   return devices.filter((device) => inUse.isTaken(`d/p/${device}`));
 };
 
 describe("devices in use", () => {
   test("are cached, promised, or written but not cached yet", () => {
     claims = [claim("a", "1", whole("one")), claim("b", "1"), claim("c", "1")];
-    ledger.promise(claim("b", "1"), whole("two"));
-    ledger.settle(claim("c", "1"), claim("c", "2", whole("three")));
+    assumed.promise(claim("b", "1"), whole("two"));
+    assumed.settle(claim("c", "1"), claim("c", "2", whole("three")));
 
     expect(taken("one", "two", "three", "four")).toEqual(["one", "two", "three"]);
   });
 
   test("exclude cancelled promises and devices freed in the cache", () => {
     claims = [claim("a", "1", whole("one")), claim("b", "1")];
-    ledger.promise(claim("b", "1"), whole("two"));
+    assumed.promise(claim("b", "1"), whole("two"));
     expect(taken("one", "two")).toEqual(["one", "two"]);
 
-    ledger.settle(claim("b", "1"));
+    assumed.settle(claim("b", "1"));
     claims = [claim("a", "2"), claim("b", "1")];
 
     expect(taken("one", "two")).toEqual([]);
@@ -60,8 +60,8 @@ describe("devices in use", () => {
 
   test("include a claim's new devices while the cache shows its old ones", () => {
     claims = [claim("a", "1", whole("one"))];
-    ledger.settle(claim("a", "1"), claim("a", "2"));
-    ledger.settle(claim("a", "2"), claim("a", "3", whole("two")));
+    assumed.settle(claim("a", "1"), claim("a", "2"));
+    assumed.settle(claim("a", "2"), claim("a", "3", whole("two")));
 
     expect(taken("one", "two")).toEqual(["one", "two"]);
   });
@@ -69,12 +69,12 @@ describe("devices in use", () => {
   test("count a share once, from whichever source", () => {
     claims = [claim("a", "1", share("nic", "2")), claim("b", "1")];
     // Another user was written into the claim.
-    ledger.settle(claim("a", "1"), claim("a", "2", share("nic", "2")));
-    ledger.promise(claim("b", "1"), share("nic", "3"));
-    const memory = (): bigint | undefined => ledger.devicesInUse().capacityOf("d/p/nic")?.get("memory");
+    assumed.settle(claim("a", "1"), claim("a", "2", share("nic", "2")));
+    assumed.promise(claim("b", "1"), share("nic", "3"));
+    const memory = (): bigint | undefined => assumed.devicesInUse().capacityOf("d/p/nic")?.get("memory");
     expect(memory()).toBe(5_000_000_000n);
 
-    ledger.settle(claim("b", "1"), claim("b", "2", share("nic", "3")));
+    assumed.settle(claim("b", "1"), claim("b", "2", share("nic", "3")));
     expect(memory()).toBe(5_000_000_000n);
     claims = [claim("a", "2", share("nic", "2")), claim("b", "2", share("nic", "3"))];
 
