@@ -8,14 +8,6 @@ import { badRequest } from "../errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { zeroStruct } from "../schema/go-zero.ts";
-import {
-  type Changes,
-  changesOf,
-  type Conflicts,
-  conflictsOf,
-  effectiveChanges,
-  remainingOwners,
-} from "./change.ts";
 import { conflictError } from "./conflict.ts";
 import { findConfigMistakes } from "./fields/check-config.ts";
 import { matching } from "./fields/field-pattern.ts";
@@ -34,6 +26,14 @@ import {
   withEntry,
 } from "./managed-entry.ts";
 import { liveEntries, managedAfterUpdate, managedFieldsOf, withManagedFields } from "./managed-fields.ts";
+import {
+  type Changes,
+  changesOf,
+  type Conflicts,
+  conflictsOf,
+  effectiveChanges,
+  remainingOwners,
+} from "./object-update.ts";
 import { prune } from "./prune.ts";
 import { NEVER_OWNED, schemaOf, type Writer } from "./writer.ts";
 

@@ -2,9 +2,9 @@
 import { type ApiError, applyConflict } from "../errors/api-error.ts";
 import { compareNames } from "../schema/schema.ts";
 import { quoted } from "../values/message-text.ts";
-import type { Conflicts } from "./change.ts";
 import { pathText, paths } from "./fields/field-set.ts";
 import { entryId, type ManagedEntry } from "./managed-entry.ts";
+import type { Conflicts } from "./object-update.ts";
 
 /**
  * Message: `Apply failed with 1 conflict: conflict with "kubectl" using apps/v1: .spec.replicas`. Several conflicts are

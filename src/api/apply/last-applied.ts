@@ -9,7 +9,7 @@ import { parseJson } from "../json/json-scan.ts";
 import { stringifyJson } from "../json/json-text.ts";
 import { ANNOTATIONS_MAX_BYTES } from "../metadata.ts";
 import { findConfigMistakes } from "./fields/check-config.ts";
-import { compare, touched } from "./fields/compare.ts";
+import { compare, allFields } from "./fields/compare.ts";
 import { difference, EMPTY, type FieldSet } from "./fields/field-set.ts";
 import { fieldsOf } from "./fields/present-fields.ts";
 import { schemaOf, type Writer } from "./writer.ts";
@@ -24,7 +24,7 @@ export function fieldsLastApplied(live: JsonObject, writer: Writer): FieldSet {
   const schema = schemaOf(writer);
   if (applied?.apiVersion !== writer.apiVersion || findConfigMistakes(applied, schema) !== undefined)
     return EMPTY;
-  return difference(fieldsOf(applied, schema), touched(compare(applied, live, schema)));
+  return difference(fieldsOf(applied, schema), allFields(compare(applied, live, schema)));
 }
 
 /** The object with a current annotation; the object itself when it has none or it is current. */

@@ -6,8 +6,7 @@ import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { zeroStruct } from "../schema/go-zero.ts";
 import type { StructSchema } from "../schema/schema.ts";
-import { changesOf, type ObjectChange, remainingOwners } from "./change.ts";
-import { isSame, written } from "./fields/compare.ts";
+import { isSame, addedOrModified } from "./fields/compare.ts";
 import { difference, type FieldSet, isEmpty, union } from "./fields/field-set.ts";
 import { newFieldsOf } from "./fields/new-fields.ts";
 import { alignedWith } from "./fields/set-schema.ts";
@@ -26,6 +25,7 @@ import {
   withEntry,
   withFields,
 } from "./managed-entry.ts";
+import { changesOf, type ObjectUpdate, remainingOwners } from "./object-update.ts";
 import { NEVER_OWNED, schemaOf, type Writer, type Versions } from "./writer.ts";
 
 export interface TrackInput {
@@ -56,14 +56,14 @@ export function trackUpdate({ live, next, asked, writer, sentManagedFields }: Tr
 }
 
 /** The entries after the write. An object that is created counts as empty before. */
-export function managedAfterUpdate(change: ObjectChange, managed: Managed): Managed {
+export function managedAfterUpdate(change: ObjectUpdate, managed: Managed): Managed {
   const { after, writer } = change;
   if (change.before === undefined && managed.length === 0) return creatorsEntry(after, writer);
   const before = change.before ?? zeroStruct(schemaOf(writer));
   const changes = changesOf({ before, after, writer });
   const own = changes.at(writer.apiVersion);
   if (own === undefined || isSame(own)) return managed;
-  const taken = difference(written(own), NEVER_OWNED);
+  const taken = difference(addedOrModified(own), NEVER_OWNED);
   if (isEmpty(taken)) return remainingOwners(managed, changes);
   const identity = identityOf(writer);
   const previous = managed.find((entry) => isSameOwner(entry, identity));

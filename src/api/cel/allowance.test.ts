@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Allowance, COST_MAX, Effort } from "./allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "./cel-error.ts";
-import { jsonToValue } from "./json-value.ts";
+import { jsonToValue } from "./cel-json-value.ts";
 import { LazyRecord } from "./lazy-record.ts";
-import { AUTHORIZER_TYPE, authorizerValue } from "./library/authorizer.ts";
+import { AUTHORIZER_TYPE, authorizerValue } from "./library/authorizer-library.ts";
 import { compileCel } from "./program.ts";
 import { Run } from "./run.ts";
 import { DYN, INT, listOf, namedType, objectType } from "./type.ts";
@@ -32,8 +32,8 @@ describe("an allowance", () => {
   test("counts authorization checks as Kubernetes does, but not as effort", () => {
     const variables = new Map([["authorizer", namedType(AUTHORIZER_TYPE)]]);
     const check = "authorizer.path('/healthz').check('get').allowed()";
-    const oracle = { decide: () => ({ isAllowed: true, reason: "" }) };
-    const bindings = { authorizer: authorizerValue(oracle) };
+    const decider = { decide: () => ({ isAllowed: true, reason: "" }) };
+    const bindings = { authorizer: authorizerValue(decider) };
     const run = (source: string, allowance: Allowance): unknown =>
       allowance.evaluate(compileCel(source, { variables }), bindings);
     const allowance = new Allowance(COST_MAX, new Effort());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CelBudgetError } from "./cel-error.ts";
-import { jsonToValue } from "./json-value.ts";
+import { jsonToValue } from "./cel-json-value.ts";
 import { compileCel } from "./program.ts";
 import { Run } from "./run.ts";
 import { INT, listOf, STRING } from "./type.ts";

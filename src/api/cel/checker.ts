@@ -15,7 +15,7 @@ import { functionTable, PATCH_FUNCTIONS } from "./function-table.ts";
 import { Inference } from "./inference.ts";
 import { findFormatMistake } from "./library/text-format.ts";
 import { findLiteralMistake } from "./literal-check.ts";
-import type { Bindings } from "./macro.ts";
+import type { BindSupport } from "./macro.ts";
 import type { Overload } from "./overload.ts";
 import { qualifiedName } from "./parser.ts";
 import {
@@ -47,7 +47,7 @@ export interface Declarations {
   /** Types of objects that expressions may construct, by name. */
   readonly structs?: { get(name: string): CelType | undefined };
   /** Whether `cel.bind` is available: device selectors have it, validation rules and policies do not. */
-  readonly bindings?: Bindings;
+  readonly bindings?: BindSupport;
 }
 
 /** Resolved call: the candidate functions, and the arguments, including the value before the dot. */
@@ -56,7 +56,7 @@ export interface Resolution {
   readonly args: readonly Expr[];
 }
 
-export interface Checked {
+export interface CheckedExpression {
   readonly type: CelType;
   readonly calls: ReadonlyMap<Expr, Resolution>;
   /** Names that resolve to variables of the caller. */
@@ -90,7 +90,7 @@ const LITERALS: ReadonlyMap<string, CelType> = new Map(
 /** Upper bound of reported issues; more would not help the author. */
 const ISSUES_MAX = 100;
 
-export function checkCel(expr: Expr, declarations: Declarations): Checked {
+export function checkCel(expr: Expr, declarations: Declarations): CheckedExpression {
   const checker = new Checker(declarations);
   const type = checker.settled(checker.check(expr));
   return { type, ...checker.found };
@@ -113,7 +113,7 @@ class Checker {
     this.#declarations = declarations;
   }
 
-  get found(): Omit<Checked, "type"> {
+  get found(): Omit<CheckedExpression, "type"> {
     return {
       calls: this.#calls,
       variables: this.#variables,

@@ -4,8 +4,8 @@ import { tests } from "@bufbuild/cel-spec/testdata/conformance.js";
 import { describe, expect, test } from "vitest";
 import { parseDuration } from "../values/time.ts";
 import { CelCompileError, CelEvaluationError } from "./cel-error.ts";
+import { itemsOf } from "./cel-json-value.ts";
 import { instantOf } from "./instant.ts";
-import { itemsOf } from "./json-value.ts";
 import { compileCel } from "./program.ts";
 import { type CelType, DYN, listOf, mapOf, namedType, optionalOf, typeOf, typeText } from "./type.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import type { BindExpr, CallExpr, Expr, FoldExpr, ListExpr, MapExpr, SelectExpr, StructExpr } from "./ast.ts";
 import { type CallEstimate, type EstimatedValue, estimateCall, estimateSort } from "./call-estimate.ts";
-import type { Checked, Resolution } from "./checker.ts";
+import type { CheckedExpression, Resolution } from "./checker.ts";
 import * as unit from "./cost-unit.ts";
 import type { Overload } from "./overload.ts";
 import { fixedSize, NO_SIZE, type SizeRange, unionOfSizes, UNKNOWN_SIZE } from "./size-range.ts";
@@ -14,7 +14,7 @@ import { pathWithin, type SizeHints, ValuePath } from "./value-path.ts";
 import { type LocalVariable, typeSize, unionOfEntries, ValueSizes } from "./value-sizes.ts";
 
 /** Estimated cost from 0 to 2^64-1, where the maximum stands for every larger cost. */
-export function estimateCost(expr: Expr, checked: Checked, hints: SizeHints): bigint {
+export function estimateCost(expr: Expr, checked: CheckedExpression, hints: SizeHints): bigint {
   return new Estimate(checked, hints).cost(expr);
 }
 
@@ -26,10 +26,10 @@ const STRUCT_COST = BigInt(unit.STRUCT_COST);
 const SORTED = "@__sortBy_input__";
 
 class Estimate {
-  readonly #checked: Checked;
+  readonly #checked: CheckedExpression;
   readonly #sizes: ValueSizes;
 
-  constructor(checked: Checked, hints: SizeHints) {
+  constructor(checked: CheckedExpression, hints: SizeHints) {
     this.#checked = checked;
     this.#sizes = new ValueSizes(checked, hints);
   }

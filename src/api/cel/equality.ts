@@ -1,5 +1,5 @@
 /** Equality and order of values. Numbers compare by value across types. */
-import { JsonRecord, listItemKey, listKeysOf } from "./json-value.ts";
+import { JsonRecord, listItemKey, listKeysOf } from "./cel-json-value.ts";
 import type { Run } from "./run.ts";
 import {
   CelList,

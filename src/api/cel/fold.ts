@@ -3,9 +3,9 @@ import type { FoldExpr, FoldName } from "./ast.ts";
 import { sortCost } from "./call-cost.ts";
 import { CelEvaluationError } from "./cel-error.ts";
 import { LIST_COST } from "./cost-unit.ts";
+import { addEntry, type MapEntries, settle, type Evaluator, type EvaluatorPlanner } from "./evaluator.ts";
 import { sortedBy } from "./library/collection.ts";
 import type { Run } from "./run.ts";
-import { addEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
 import { CelList, CelMap, type CelValue, PlainList, PlainMap } from "./value.ts";
 
 /** Cost of a macro besides its range, filter and body, by its expansion in cel-go. */
@@ -35,14 +35,14 @@ const COSTS: Readonly<Record<FoldName, FoldCost>> = {
 };
 
 interface Fold {
-  readonly range: Step;
+  readonly range: Evaluator;
   readonly slots: readonly number[];
-  readonly filter: Step | undefined;
-  readonly body: Step;
+  readonly filter: Evaluator | undefined;
+  readonly body: Evaluator;
   readonly cost: FoldCost;
 }
 
-export function planFold(expr: FoldExpr, planner: StepMaker): Step {
+export function planFold(expr: FoldExpr, planner: EvaluatorPlanner): Evaluator {
   const range = planner.plan(expr.range);
   const fold = planner.within(expr.variables, (slots): Fold => ({
     range,

@@ -1,15 +1,15 @@
 /** All functions of Kubernetes' CEL environment, by name. It has no extensions for mathematics and base64. */
 import { ADDRESSES } from "./library/address.ts";
 import { ARITHMETIC } from "./library/arithmetic.ts";
-import { AUTHORIZER } from "./library/authorizer.ts";
+import { AUTHORIZER } from "./library/authorizer-library.ts";
 import { CLOCK } from "./library/clock.ts";
 import { COLLECTIONS } from "./library/collection.ts";
 import { CONVERSIONS } from "./library/conversion.ts";
-import { JSON_PATCHES } from "./library/json-patch.ts";
+import { JSON_PATCHES } from "./library/json-patch-library.ts";
 import { NAMED_FORMATS } from "./library/named-format.ts";
 import { OPERATORS } from "./library/operator.ts";
 import { OPTIONALS } from "./library/optional.ts";
-import { QUANTITIES } from "./library/quantity.ts";
+import { QUANTITIES } from "./library/quantity-library.ts";
 import { REGEX } from "./library/regex.ts";
 import { VERSIONS } from "./library/semver.ts";
 import { TEXT } from "./library/text.ts";

@@ -40,10 +40,10 @@ const MACROS: ReadonlyMap<string, Expansion> = new Map<string, Expansion>([
 ]);
 
 /** Whether `cel.bind` is a macro. */
-export type Bindings = "allowed" | "unknown";
+export type BindSupport = "allowed" | "unknown";
 
 /** Expands a macro. Throws a MacroError when the macro is misused. */
-export function expandMacro(call: CallExpr, bindings: Bindings): Expr {
+export function expandMacro(call: CallExpr, bindings: BindSupport): Expr {
   const { target, name, args } = call;
   const isBind = target?.kind === "ident" && target.name === "cel" && name === "bind" && args.length === 3;
   if (isBind && bindings === "allowed") return bindValue(call);

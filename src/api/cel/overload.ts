@@ -15,7 +15,7 @@ import type { CelValue } from "./value.ts";
 
 /** Arguments with the types of the signature. Positions beyond the signature are undefined. */
 export type Args = readonly [CelValue, CelValue, CelValue, CelValue];
-export type Apply = (args: Args, run: Run) => CelValue;
+export type Implementation = (args: Args, run: Run) => CelValue;
 
 export interface Overload {
   readonly name: string;
@@ -31,7 +31,7 @@ export interface Overload {
   readonly effort: number;
   /** Cost of a call that was made. */
   readonly cost: CallCost;
-  readonly apply: Apply;
+  readonly apply: Implementation;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface Overload {
  * stand for any type. A type after a tilde is checked at compile time only, not at run time.
  */
 type Signature = string;
-export type Library = readonly (readonly [Signature, Apply])[];
+export type Library = readonly (readonly [Signature, Implementation])[];
 
 const SHAPE = /^(?:(.+?) -> )?([^\s()]+)\((.*)\): (.+)$/;
 
@@ -51,7 +51,7 @@ export function overloadsOf(library: Library, effort: number): readonly Overload
   });
 }
 
-function overloadOf(signature: Signature, apply: Apply): Omit<Overload, "effort" | "cost"> {
+function overloadOf(signature: Signature, apply: Implementation): Omit<Overload, "effort" | "cost"> {
   const [, target, name = "", list = "", result = ""] = SHAPE.exec(signature) ?? [];
   const texts = [...(target === undefined ? [] : [target]), ...splitTypes(list)];
   const parameters = texts.map((text) => readType(text.replace(/^~/, "")));

@@ -10,9 +10,9 @@ import {
   type StructItem,
 } from "./ast.ts";
 import { CelCompileError } from "./cel-error.ts";
+import { type Token, tokenize } from "./cel-token.ts";
 import { bytesOf, doubleOf, intOf, stringOf, uintOf } from "./literal.ts";
-import { type Bindings, expandMacro, MacroError } from "./macro.ts";
-import { type Token, tokenize } from "./token.ts";
+import { type BindSupport, expandMacro, MacroError } from "./macro.ts";
 import type { CelValue } from "./value.ts";
 
 /** Bound of nested brackets, as in cel-go. */
@@ -59,7 +59,7 @@ const BINARY: readonly (readonly string[])[] = [
 ];
 
 /** Parses an expression. Throws a CelCompileError. */
-export function parseCel(source: string, bindings: Bindings = "unknown"): Expr {
+export function parseCel(source: string, bindings: BindSupport = "unknown"): Expr {
   if (source.length > SOURCE_MAX)
     throw new CelCompileError(source.slice(0, 100), [
       {
@@ -85,11 +85,11 @@ function mistake(at: number, message: string): MacroError {
 
 class Parser {
   readonly #tokens: readonly Token[];
-  readonly #bindings: Bindings;
+  readonly #bindings: BindSupport;
   #at = 0;
   #nesting = 0;
 
-  constructor(tokens: readonly Token[], bindings: Bindings) {
+  constructor(tokens: readonly Token[], bindings: BindSupport) {
     this.#tokens = tokens;
     this.#bindings = bindings;
   }

@@ -10,12 +10,12 @@ import type {
   StructExpr,
 } from "./ast.ts";
 import { CelEvaluationError } from "./cel-error.ts";
-import type { Checked, Resolution } from "./checker.ts";
+import type { CheckedExpression, Resolution } from "./checker.ts";
 import { LIST_COST, MAP_COST, STRUCT_COST } from "./cost-unit.ts";
+import { putEntry, type MapEntries, settle, type Evaluator, type EvaluatorPlanner } from "./evaluator.ts";
 import { planFold } from "./fold.ts";
 import type { Args, Overload } from "./overload.ts";
 import type { Run } from "./run.ts";
-import { putEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
 import {
   CelList,
   CelMap,
@@ -31,33 +31,33 @@ import {
 } from "./value.ts";
 
 /** Plans an expression. Slots hold the caller's variables first, in order, then those of macros by depth. */
-export function planCel(expr: Expr, checked: Checked, variables: readonly string[]): Step {
+export function planCel(expr: Expr, checked: CheckedExpression, variables: readonly string[]): Evaluator {
   return new Planner(checked, variables).plan(expr);
 }
 
-class Planner implements StepMaker {
-  readonly #checked: Checked;
+class Planner implements EvaluatorPlanner {
+  readonly #checked: CheckedExpression;
   readonly #globals: ReadonlyMap<string, number>;
   readonly #scope: (readonly [name: string, slot: number])[] = [];
 
-  constructor(checked: Checked, variables: readonly string[]) {
+  constructor(checked: CheckedExpression, variables: readonly string[]) {
     this.#checked = checked;
     this.#globals = new Map(variables.map((name, at) => [name, at]));
   }
 
-  plan(expr: Expr): Step {
+  plan(expr: Expr): Evaluator {
     return this.#declared(expr) ?? this.#planned(expr);
   }
 
   /** The step of a name that the caller or the language declares. */
-  #declared(expr: Expr): Step | undefined {
+  #declared(expr: Expr): Evaluator | undefined {
     const variable = this.#checked.variables.get(expr);
     if (variable !== undefined) return readSlot(this.#globals.get(variable) ?? -1, variable);
     const typeName = this.#checked.typeNames.get(expr);
     return typeName === undefined ? undefined : constant(new TypeValue(typeName));
   }
 
-  #planned(expr: Expr): Step {
+  #planned(expr: Expr): Evaluator {
     switch (expr.kind) {
       case "literal":
         return constant(expr.value);
@@ -82,7 +82,7 @@ class Planner implements StepMaker {
     }
   }
 
-  #local(name: string): Step {
+  #local(name: string): Evaluator {
     return readSlot(this.#scope.findLast(([known]) => known === name)?.[1] ?? -1, name);
   }
 
@@ -95,7 +95,7 @@ class Planner implements StepMaker {
     return result;
   }
 
-  #select({ operand, field, mode }: SelectExpr): Step {
+  #select({ operand, field, mode }: SelectExpr): Evaluator {
     const container = this.plan(operand);
     if (mode === "test") return (run) => hasField(container(run), field);
     const select = mode === "optional" ? selectOptional : selectField;
@@ -105,7 +105,7 @@ class Planner implements StepMaker {
     };
   }
 
-  #call(expr: CallExpr): Step {
+  #call(expr: CallExpr): Evaluator {
     const resolution = this.#checked.calls.get(expr);
     if (resolution === undefined) throw new Error(`the call of ${expr.name} was not checked`);
     const args = resolution.args.map((arg) => this.plan(arg));
@@ -120,14 +120,14 @@ class Planner implements StepMaker {
     return callStep(isConstantSet(expr) ? withoutCost(resolution) : resolution, args);
   }
 
-  #logic({ name, terms }: LogicExpr): Step {
+  #logic({ name, terms }: LogicExpr): Evaluator {
     const steps = terms.map((term) => this.plan(term));
     // The value that decides the result alone: false for `&&`, true for `||`.
     const decisive = name === "_||_";
     return (run) => decide(steps, decisive, run);
   }
 
-  #list(expr: ListExpr): Step {
+  #list(expr: ListExpr): Evaluator {
     const { items } = expr;
     const cost = isConstant(expr) ? 0 : LIST_COST;
     const steps = items.map(({ value, isOptional }) => ({ step: this.plan(value), isOptional }));
@@ -142,7 +142,7 @@ class Planner implements StepMaker {
     };
   }
 
-  #map(expr: MapExpr): Step {
+  #map(expr: MapExpr): Evaluator {
     const { entries } = expr;
     const cost = isConstant(expr) ? 0 : MAP_COST;
     const steps = entries.map(({ key, value, isOptional }) => ({
@@ -162,7 +162,7 @@ class Planner implements StepMaker {
     };
   }
 
-  #struct({ name, fields }: StructExpr): Step {
+  #struct({ name, fields }: StructExpr): Evaluator {
     const steps = fields.map((field) => ({ ...field, step: this.plan(field.value) }));
     return (run) => {
       run.step(STRUCT_COST, STRUCT_COST + steps.length);
@@ -175,7 +175,7 @@ class Planner implements StepMaker {
     };
   }
 
-  #bind({ mode, variable, value, body }: BindExpr): Step {
+  #bind({ mode, variable, value, body }: BindExpr): Evaluator {
     const bound = this.plan(value);
     const { step, slot = 0 } = this.within([variable], ([at]) => ({ step: this.plan(body), slot: at }));
     if (mode === "value")
@@ -208,11 +208,11 @@ function withoutCost({ overloads, args }: Resolution): Resolution {
   return { overloads: overloads.map((overload) => ({ ...overload, cost: () => 0 })), args };
 }
 
-function constant(value: CelValue): Step {
+function constant(value: CelValue): Evaluator {
   return () => value;
 }
 
-function readSlot(slot: number, name: string): Step {
+function readSlot(slot: number, name: string): Evaluator {
   return (run) => {
     run.step(1);
     const value = run.slots[slot];
@@ -255,7 +255,7 @@ function hasField(container: CelValue, field: string): boolean {
   return inner !== undefined && hasFields(inner) && inner.find(field) !== undefined;
 }
 
-function conditional(condition: Step, yes: Step, no: Step): Step {
+function conditional(condition: Evaluator, yes: Evaluator, no: Evaluator): Evaluator {
   return (run) => {
     const value = condition(run);
     if (typeof value !== "boolean") throw new CelEvaluationError("no such overload");
@@ -263,7 +263,7 @@ function conditional(condition: Step, yes: Step, no: Step): Step {
   };
 }
 
-function fallback(value: Step, other: Step, kind: "or" | "orValue"): Step {
+function fallback(value: Evaluator, other: Evaluator, kind: "or" | "orValue"): Evaluator {
   return (run) => {
     run.step(1);
     const found = value(run);
@@ -274,7 +274,7 @@ function fallback(value: Step, other: Step, kind: "or" | "orValue"): Step {
 }
 
 /** Evaluates `&&` or `||`. A deciding term hides the errors of other terms, on either side. */
-function decide(steps: readonly Step[], decisive: boolean, run: Run): boolean {
+function decide(steps: readonly Evaluator[], decisive: boolean, run: Run): boolean {
   let failure: CelEvaluationError | undefined;
   for (const step of steps) {
     const found = settle(step, run);
@@ -289,7 +289,7 @@ function decide(steps: readonly Step[], decisive: boolean, run: Run): boolean {
  * The step of a call. Types at run time may differ from those the checker knew, so it calls the first candidate that accepts
  * the arguments.
  */
-function callStep({ overloads }: Resolution, steps: readonly Step[]): Step {
+function callStep({ overloads }: Resolution, steps: readonly Evaluator[]): Evaluator {
   const [only] = overloads;
   const [first, second] = steps;
   if (overloads.length === 1 && only !== undefined && first !== undefined) {

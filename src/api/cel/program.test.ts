@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { CelBudgetError, CelCompileError, CelEvaluationError } from "./cel-error.ts";
-import { jsonToValue } from "./json-value.ts";
+import { jsonToValue } from "./cel-json-value.ts";
 import {
   AUTHORIZER_TYPE,
   authorizerValue,
   RESOURCE_CHECK_TYPE,
   resourceCheckValue,
-} from "./library/authorizer.ts";
+} from "./library/authorizer-library.ts";
 import { CALL_BUDGET, compileCel } from "./program.ts";
 import { DYN, INT, listOf, namedType, objectType, STRING } from "./type.ts";
 import type { CelValue } from "./value.ts";
@@ -268,9 +268,9 @@ test.each([
   );
 });
 
-test("the authorizer passes the expression's check to its oracle", () => {
+test("the authorizer passes the expression's check to its decider", () => {
   const asked: unknown[] = [];
-  const oracle = {
+  const decider = {
     decide: (question: unknown) => {
       asked.push(question);
       return { isAllowed: true, reason: "because" };
@@ -281,8 +281,8 @@ test("the authorizer passes the expression's check to its oracle", () => {
     ["authorizer.requestResource", namedType(RESOURCE_CHECK_TYPE)],
   ]);
   const bindings = {
-    authorizer: authorizerValue(oracle),
-    "authorizer.requestResource": resourceCheckValue(oracle, { resource: "pods", namespace: "a" }),
+    authorizer: authorizerValue(decider),
+    "authorizer.requestResource": resourceCheckValue(decider, { resource: "pods", namespace: "a" }),
   };
   const program = compileCel(
     "authorizer.group('apps').resource('deployments').namespace('b').check('get').allowed() && authorizer.requestResource.check('delete').reason() == 'because'",

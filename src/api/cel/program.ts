@@ -6,12 +6,12 @@
  */
 import { childrenOf, type Expr } from "./ast.ts";
 import { CelCompileError, CelConstantError, CelEvaluationError } from "./cel-error.ts";
-import { checkCel, type Checked, type Declarations } from "./checker.ts";
+import { checkCel, type CheckedExpression, type Declarations } from "./checker.ts";
 import { estimateCost } from "./cost-estimate.ts";
+import type { Evaluator } from "./evaluator.ts";
 import { parseCel } from "./parser.ts";
 import { planCel } from "./plan.ts";
 import { Run } from "./run.ts";
-import type { Step } from "./step.ts";
 import type { CelType } from "./type.ts";
 import type { SizeHints } from "./value-path.ts";
 import type { CelValue } from "./value.ts";
@@ -28,10 +28,10 @@ export class Program {
   readonly type: CelType;
   readonly #expr: Expr;
   readonly #variables: readonly string[];
-  readonly #step: Step;
+  readonly #step: Evaluator;
   readonly #declarations: Declarations;
   /** Result of the check, kept until the first estimate or evaluation: a definition is estimated right after its check. */
-  #checked: Checked | undefined;
+  #checked: CheckedExpression | undefined;
 
   constructor(expr: Expr, declarations: Declarations, source: string) {
     const checked = checkCel(expr, declarations);
@@ -93,7 +93,7 @@ const CONVERSIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Throws for a constant conversion that always fails, such as `int("x")`. */
-function tryConversions(whole: Expr, checked: Checked): void {
+function tryConversions(whole: Expr, checked: CheckedExpression): void {
   const open: Expr[] = [whole];
   for (let expr = open.pop(); expr !== undefined; expr = open.pop()) {
     if (expr.kind === "call" && isConstant(expr)) tryConversion(planCel(expr, checked, []));
@@ -108,7 +108,7 @@ function isConstant(expr: Expr): boolean {
   return argument !== undefined && others.length === 0 && isConstant(argument);
 }
 
-function tryConversion(step: Step): void {
+function tryConversion(step: Evaluator): void {
   try {
     step(new Run(CALL_BUDGET));
   } catch (error) {

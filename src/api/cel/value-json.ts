@@ -1,4 +1,4 @@
-/** Converts results of expressions to JSON. json-value.ts converts the other way. */
+/** Converts results of expressions to JSON. cel-json-value.ts converts the other way. */
 import { setOwn } from "../json/json-object.ts";
 import { formatDuration } from "../values/time.ts";
 import { CelEvaluationError } from "./cel-error.ts";

@@ -1,7 +1,7 @@
 /** Sizes of the values of an expression, from literals, from declared types along a value's path, and from functions. */
 import type { Expr } from "./ast.ts";
 import type { EstimatedValue } from "./call-estimate.ts";
-import type { Checked } from "./checker.ts";
+import type { CheckedExpression } from "./checker.ts";
 import { codePoints } from "./library/conversion.ts";
 import { fixedSize, type SizeRange, unionOfSizes, UNKNOWN_SIZE } from "./size-range.ts";
 import { type CelType, DYN } from "./type.ts";
@@ -24,14 +24,14 @@ export interface LocalVariable {
 }
 
 export class ValueSizes {
-  readonly #checked: Checked;
+  readonly #checked: CheckedExpression;
   readonly #hints: SizeHints;
   readonly #paths = new Map<Expr, ValuePath>();
   readonly #sizes = new Map<Expr, SizeRange>();
   readonly #entries = new Map<Expr, EntrySize>();
   readonly #locals: LocalVariable[] = [];
 
-  constructor(checked: Checked, hints: SizeHints) {
+  constructor(checked: CheckedExpression, hints: SizeHints) {
     this.#checked = checked;
     this.#hints = hints;
   }

@@ -309,7 +309,7 @@ export function serviceUnavailable(message: string, options: ErrorOptions = {}):
 }
 
 /** A temporary failure of the server. The Status and the header `Retry-After` tell clients when to retry. */
-export function unavailableForNow(message: string, options: ErrorOptions = {}): ApiError {
+export function temporarilyUnavailable(message: string, options: ErrorOptions = {}): ApiError {
   return new ApiError("ServiceUnavailable", message, { ...options, details: { retryAfterSeconds: 1 } });
 }
 

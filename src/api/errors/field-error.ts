@@ -263,10 +263,10 @@ function plural(unit: string, count: number): string {
 }
 
 /** Replaces the value of an error whose message omits the value. */
-export const UNTOLD = Symbol("untold");
+export const OMIT_VALUE = Symbol("omitted");
 
 function withValue(value: unknown, detail: string): string {
-  if (value === UNTOLD) return detail;
+  if (value === OMIT_VALUE) return detail;
   return detail === "" ? valueText(value) : `${valueText(value)}: ${detail}`;
 }
 

@@ -8,7 +8,7 @@ import { type ApiError, badRequest, requestEntityTooLarge } from "../errors/api-
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { goJsonWord } from "./go-text.ts";
 import { PatchDocument } from "./patch-document.ts";
-import { PatchFailure, UnmetTest, unprocessablePatch } from "./patch-error.ts";
+import { PatchFailure, FailedTest, unprocessablePatch } from "./patch-error.ts";
 
 /** Upstream's limit. */
 const OPERATIONS_MAX = 10_000;
@@ -50,7 +50,7 @@ export function attemptJsonPatch(document: unknown, patch: unknown): PatchAttemp
     return { outcome: "patched", value: target.finish() };
   } catch (error) {
     if (!(error instanceof PatchFailure)) throw error;
-    return { outcome: error instanceof UnmetTest ? "unmet" : "failed", why: error.message };
+    return { outcome: error instanceof FailedTest ? "unmet" : "failed", why: error.message };
   }
 }
 

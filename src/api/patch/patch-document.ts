@@ -6,7 +6,7 @@ import { isJsonObject, setOwn } from "../json/json-object.ts";
 import { JSON_DEPTH_MAX } from "../json/json-scan.ts";
 import { stringifyJson } from "../json/json-text.ts";
 import { jsonEqual } from "./json-equal.ts";
-import { PatchFailure, UnmetTest } from "./patch-error.ts";
+import { PatchFailure, FailedTest } from "./patch-error.ts";
 
 type Container = Record<string, unknown> | unknown[];
 
@@ -111,7 +111,7 @@ export class PatchDocument {
   test(path: string, expected: unknown): void {
     const actual = path === "" ? this.#root : this.#tested(path);
     if (this.#isEqual(actual ?? null, expected)) return;
-    throw new UnmetTest(`testing value ${path} failed: test failed`);
+    throw new FailedTest(`testing value ${path} failed: test failed`);
   }
 
   /** Counts the document's members as work; the patch's side is at most as large as the patch. */

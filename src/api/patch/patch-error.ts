@@ -16,6 +16,6 @@ export class PatchFailure extends Error {
 }
 
 /** A `test` operation fails. */
-export class UnmetTest extends PatchFailure {
-  override readonly name = "UnmetTest";
+export class FailedTest extends PatchFailure {
+  override readonly name = "FailedTest";
 }

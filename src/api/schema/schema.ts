@@ -101,11 +101,11 @@ export interface StructOptions {
   /** Called at most once, on first use. The order of fields does not matter. */
   readonly fields: () => readonly FieldOptions[];
   /** Replaces Go's normal form, for custom resources: they have no Go types. */
-  readonly normalForm?: OwnNormalForm;
+  readonly normalForm?: NormalFormFunction;
 }
 
 /** Removes unknown fields and reports their paths. Returns the same object if it is already in normal form. */
-export type OwnNormalForm = (
+export type NormalFormFunction = (
   value: Readonly<Record<string, unknown>>,
   budget?: { charge(units: number): void },
 ) => {
@@ -130,7 +130,7 @@ export class StructSchema {
   readonly definition: string;
   readonly atomic: boolean;
   readonly keepsUnknown: boolean;
-  readonly normalForm: OwnNormalForm | undefined;
+  readonly normalForm: NormalFormFunction | undefined;
   /**
    * Cached work units of the empty struct (work-budget.ts); 0 until computed. The decoder needs them for every struct.
    */

@@ -5,7 +5,7 @@ import type { LabelSelector as LabelSelectorObject } from "../generated/types/me
 import { parseLabelSelector } from "./label-query.ts";
 import {
   compileLabelSelector,
-  keptSelector,
+  cachedLabelSelector,
   labelSelectorText,
   labelsMatch,
   requiredLabelValue,
@@ -182,15 +182,15 @@ describe("label selector objects", () => {
   });
 });
 
-describe("keptSelector", () => {
+describe("cachedLabelSelector", () => {
   test("compiles a selector once, also if callers wrap the same labels for each call", () => {
     const selector = { matchLabels: { a: "b" }, matchExpressions: [{ key: "c", operator: "Exists" }] };
     const matchLabels = { a: "b" };
 
-    expect(keptSelector(selector)).toBe(keptSelector(selector));
-    expect(keptSelector({ matchLabels })).toBe(keptSelector({ matchLabels }));
-    expect(keptSelector(selector)).toEqual(compileLabelSelector(selector));
-    expect(keptSelector({ ...selector, matchLabels })).toEqual(compileLabelSelector(selector));
+    expect(cachedLabelSelector(selector)).toBe(cachedLabelSelector(selector));
+    expect(cachedLabelSelector({ matchLabels })).toBe(cachedLabelSelector({ matchLabels }));
+    expect(cachedLabelSelector(selector)).toEqual(compileLabelSelector(selector));
+    expect(cachedLabelSelector({ ...selector, matchLabels })).toEqual(compileLabelSelector(selector));
   });
 });
 

@@ -67,7 +67,7 @@ const kept = new WeakMap<object, LabelSelector>();
  * `compileLabelSelector` with a cache, for immutable selectors such as those in caches and the store. A selector is
  * compiled once, because it may be as long as a body and is matched against many objects.
  */
-export function keptSelector(selector: LabelSelectorObject): LabelSelector {
+export function cachedLabelSelector(selector: LabelSelectorObject): LabelSelector {
   const { matchLabels, matchExpressions } = selector;
   // Some callers build a new selector around the same immutable labels for each call.
   const key = matchExpressions === undefined && matchLabels !== undefined ? matchLabels : selector;

@@ -1,9 +1,9 @@
 /** Checks that the defaults of a schema are valid values of it. */
 import { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
+import { normalizeValue } from "./custom-normal-form.ts";
 import { checkEmbedded } from "./embedded-check.ts";
 import { checkExpressions } from "./expression-check.ts";
-import { shapeValue } from "./shape.ts";
 import type { Structural } from "./structural.ts";
 import { checkValue } from "./value-check.ts";
 
@@ -19,7 +19,7 @@ export function checkDefaults(schema: Structural, path: FieldPath, errors: Field
 
 function checkDefault(schema: Structural, path: FieldPath, errors: FieldErrors): void {
   const { fallback } = schema;
-  if (!jsonEqual(shapeValue(schema, fallback), fallback))
+  if (!jsonEqual(normalizeValue(schema, fallback), fallback))
     errors.invalid(path, fallback, "must not have unknown fields");
   const embedded = new FieldErrors();
   checkEmbedded({ schema, value: fallback }, path, embedded);

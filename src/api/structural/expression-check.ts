@@ -4,9 +4,9 @@
  */
 import { Allowance, COST_MAX, Effort } from "../cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../cel/cel-error.ts";
-import { jsonToValue } from "../cel/json-value.ts";
+import { jsonToValue } from "../cel/cel-json-value.ts";
 import { type CelValue, NONE, Optional } from "../cel/value.ts";
-import { type FieldErrors, type FieldPath, UNTOLD } from "../errors/field-error.ts";
+import { type FieldErrors, type FieldPath, OMIT_VALUE } from "../errors/field-error.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { type Expression, type Expressions, expressionsOf } from "./expression-rules.ts";
@@ -14,7 +14,7 @@ import { itemKey } from "./list-key.ts";
 import { findRulePath } from "./rule-path.ts";
 import type { Structural } from "./structural.ts";
 import { isUnchanged } from "./unchanged.ts";
-import type { Checked } from "./value-check.ts";
+import type { CheckedValue } from "./value-check.ts";
 
 const BUDGET_SPENT =
   "validation failed due to running out of cost budget, no further validation rules will be run";
@@ -30,7 +30,7 @@ const BLOCKING: ReadonlySet<string> = new Set([
 ]);
 
 /** Evaluates the rules. Call it after all other checks of the object, because it reads their errors. */
-export function checkExpressions(checked: Checked, path: FieldPath, errors: FieldErrors): void {
+export function checkExpressions(checked: CheckedValue, path: FieldPath, errors: FieldErrors): void {
   const { schema, value, previous } = checked;
   if (!schema.hasExpressions) return;
   if (errors.found.some(({ type }) => BLOCKING.has(type))) {
@@ -52,7 +52,7 @@ interface Place {
    * Value to compare when the previous value is unknown: this value, or the nearest one around it with a known previous
    * value.
    */
-  readonly nearest: Checked | undefined;
+  readonly nearest: CheckedValue | undefined;
   readonly path: FieldPath;
   readonly level: "root" | "part";
 }
@@ -135,7 +135,7 @@ class ExpressionCheck {
     const { path: field = "" } = findRulePath(rule.fieldPath ?? "", place.schema) ?? {};
     const path = fieldOf(field === "" ? place.path : place.path.child(field));
     const isLarge = place.type === "object" || place.type === "array";
-    const shown = isLarge ? UNTOLD : place.value;
+    const shown = isLarge ? OMIT_VALUE : place.value;
     if (rule.reason === "FieldValueForbidden") this.#errors.forbidden(path, detail);
     else if (rule.reason === "FieldValueRequired") this.#errors.required(path, detail);
     else if (rule.reason === "FieldValueDuplicate") this.#errors.duplicate(path, shown);
@@ -198,13 +198,13 @@ function isTypeName({ level }: Place, key: string): boolean {
   return level === "root" && (key === "apiVersion" || key === "kind");
 }
 
-function placeWithin({ nearest }: Place, checked: Checked, path: FieldPath): Place {
+function placeWithin({ nearest }: Place, checked: CheckedValue, path: FieldPath): Place {
   const { value, previous } = checked;
   const isKnown = previous !== undefined && nearest?.previous !== undefined;
   return { value, previous, nearest: isKnown ? checked : nearest, path, level: "part" };
 }
 
-function isSame(checked: Checked | undefined): boolean {
+function isSame(checked: CheckedValue | undefined): boolean {
   return checked?.previous !== undefined && isUnchanged(checked.schema, checked.value, checked.previous);
 }
 

@@ -4,10 +4,14 @@ import { isJsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { itemKey, keyOf } from "./list-key.ts";
 import type { Structural } from "./structural.ts";
-import type { Checked } from "./value-check.ts";
+import type { CheckedValue } from "./value-check.ts";
 
 /** Checks all lists in a value, except those unchanged from before. */
-export function checkLists({ schema, value, previous }: Checked, path: FieldPath, errors: FieldErrors): void {
+export function checkLists(
+  { schema, value, previous }: CheckedValue,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
   if (previous !== undefined && jsonEqual(value, previous)) return;
   if (Array.isArray(value)) return checkList({ schema, value, previous }, path, errors);
   if (!isJsonObject(value)) return;
@@ -22,7 +26,7 @@ export function checkLists({ schema, value, previous }: Checked, path: FieldPath
   }
 }
 
-interface CheckedList extends Checked {
+interface CheckedList extends CheckedValue {
   readonly value: readonly unknown[];
 }
 

@@ -8,7 +8,7 @@ import {
   type ScalarType,
   StructSchema,
 } from "../schema/schema.ts";
-import { shapeObject } from "./shape.ts";
+import { toCustomNormalForm } from "./custom-normal-form.ts";
 import type { Structural } from "./structural.ts";
 
 export interface KindName {
@@ -24,7 +24,7 @@ export function kindStruct({ group, version, kind }: KindName, schema: Structura
     definition: `${group}.${version}.${kind}`,
     keepsUnknown: schema.keepsUnknown,
     fields: () => objectFields({ ...schema, isEmbedded: true }, `${group}.${version}.${kind}`),
-    normalForm: (value, budget) => shapeObject(schema, withMetadata(value), budget),
+    normalForm: (value, budget) => toCustomNormalForm(schema, withMetadata(value), budget),
   });
 }
 

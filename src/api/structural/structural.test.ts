@@ -3,11 +3,11 @@ import { FieldErrors, FieldPath, fieldErrorText, fieldPath } from "../errors/fie
 import { hasFormat } from "../formats/formats.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
 import type { JsonObject } from "../json/json-object.ts";
+import { toCustomNormalForm } from "./custom-normal-form.ts";
 import { withDefaults } from "./default-values.ts";
 import { checkEmbedded } from "./embedded-check.ts";
 import { checkSchema } from "./schema-check.ts";
 import { kindStruct } from "./schema-nodes.ts";
-import { shapeObject } from "./shape.ts";
 import { checkStructural } from "./structural-check.ts";
 import { compileStructural } from "./structural.ts";
 import { checkValue } from "./value-check.ts";
@@ -18,7 +18,7 @@ function kind(properties: Readonly<Record<string, JSONSchemaProps>>): JSONSchema
 }
 
 function shaped(schema: JSONSchemaProps, value: JsonObject): { value: unknown; unknownFields: unknown } {
-  return shapeObject(compileStructural(schema), value);
+  return toCustomNormalForm(compileStructural(schema), value);
 }
 
 function problems(schema: JSONSchemaProps, value: unknown, previous?: unknown): readonly string[] {

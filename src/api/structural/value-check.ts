@@ -18,7 +18,7 @@ import { isUnchanged } from "./unchanged.ts";
 /** Path of a value, such as `spec.ports[0].name`; empty for the object itself. */
 type Path = string;
 
-export interface Checked {
+export interface CheckedValue {
   readonly schema: Structural;
   readonly value: unknown;
   /** Previous value in the same place; `undefined` when there was none or it is unknown. */
@@ -36,7 +36,7 @@ interface Attempts {
 }
 
 /** Reports the errors of a value. Throws a TooLargeError when there are too many alternatives to compare. */
-export function checkValue({ schema, value, previous }: Checked, path: Path, errors: FieldErrors): void {
+export function checkValue({ schema, value, previous }: CheckedValue, path: Path, errors: FieldErrors): void {
   new ValueCheck(errors, { left: ATTEMPTS_MAX }).check(schema, { value, previous, path });
 }
 

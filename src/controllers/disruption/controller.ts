@@ -6,7 +6,7 @@
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { Pod, ReplicationController } from "../../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import { keptSelector, labelSelectorText, labelsMatch } from "../../api/selectors/label-selector.ts";
+import { cachedLabelSelector, labelSelectorText, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { perRunState } from "../per-run-state.ts";
@@ -58,7 +58,7 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
 /** A budget without a selector covers no pods. */
 function covers({ spec, metadata }: PodDisruptionBudget, pod: Pod): boolean {
   if (spec.selector === undefined || pod.metadata.namespace !== metadata.namespace) return false;
-  return labelsMatch(keptSelector(spec.selector), pod.metadata.labels);
+  return labelsMatch(cachedLabelSelector(spec.selector), pod.metadata.labels);
 }
 
 /** Versions of pods already checked: one budget per pod suffices for the check. */
@@ -86,7 +86,7 @@ function warnShared(
 }
 
 function warnUnmanaged(budget: PodDisruptionBudget, { event }: ReconcileContext): void {
-  const selector = labelSelectorText(keptSelector(budget.spec.selector ?? {}));
+  const selector = labelSelectorText(cachedLabelSelector(budget.spec.selector ?? {}));
   const message =
     `Pods selected by this PodDisruptionBudget (selector: ${selector}) were found to be unmanaged. ` +
     "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +

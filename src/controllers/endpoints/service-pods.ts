@@ -1,6 +1,6 @@
 /** Finds the pods of a Service, with their addresses and ports. Pure. */
 import type { Node, Pod, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
-import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
+import { cachedLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { findIpAddress } from "../../api/values/ip-address.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 
@@ -26,7 +26,7 @@ const NO_LABELS = {};
 
 /** An empty selector matches all pods. */
 export function isChosen({ spec }: Service, pod: Pod): boolean {
-  return labelsMatch(keptSelector({ matchLabels: spec.selector ?? NO_LABELS }), pod.metadata.labels);
+  return labelsMatch(cachedLabelSelector({ matchLabels: spec.selector ?? NO_LABELS }), pod.metadata.labels);
 }
 
 /** False for a pod that has ended or has no address yet. */

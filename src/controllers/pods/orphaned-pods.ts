@@ -2,7 +2,7 @@
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
+import { cachedLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { watching } from "../../runtime/controller/controller.ts";
 import type { WatchMapping } from "../../runtime/controller/controller.ts";
 import { controllerOf } from "../../runtime/refs/owner-reference.ts";
@@ -16,7 +16,7 @@ export function orphanedPods<T extends ApiObject>(
     const { namespace = "", labels } = after.metadata;
     return cache(type)
       .list({ namespace })
-      .filter((owner) => labelsMatch(keptSelector(selectorOf(owner)), labels))
+      .filter((owner) => labelsMatch(cachedLabelSelector(selectorOf(owner)), labels))
       .map(({ metadata: { name = "" } }) => ({ namespace, name }));
   });
 }

@@ -1,6 +1,6 @@
 /** Finds the volume for a claim. Pure. */
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
-import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
+import { cachedLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { compareQuantities, parseQuantity } from "../../api/values/quantity.ts";
 import type { Quantity } from "../../api/values/quantity.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
@@ -97,7 +97,7 @@ function findFault(
 function isWanted(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const { selector } = claim.spec;
   if (CLASS_FAULT.isThere(volume, claim)) return false;
-  return selector === undefined || labelsMatch(keptSelector(selector), volume.metadata.labels);
+  return selector === undefined || labelsMatch(cachedLabelSelector(selector), volume.metadata.labels);
 }
 
 function modesOf({ spec }: PersistentVolume): ReadonlySet<string> {

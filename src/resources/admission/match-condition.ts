@@ -1,6 +1,6 @@
 /** Compiles the match conditions of webhooks: the variables they may use, and upstream's error texts. */
 import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
-import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer.ts";
+import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer-library.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
 import {
   BOOL,

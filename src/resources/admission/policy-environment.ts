@@ -3,7 +3,7 @@
  * texts.
  */
 import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
-import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer.ts";
+import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer-library.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
 import {
   type CelType,

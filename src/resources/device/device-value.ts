@@ -1,6 +1,6 @@
 /** The CEL value of a device in selector expressions. */
 
-import { quantity } from "../../api/cel/library/quantity.ts";
+import { quantity } from "../../api/cel/library/quantity-library.ts";
 import { semver } from "../../api/cel/library/semver.ts";
 import { CelMap, type CelValue, keyText, PlainMap, PlainRecord } from "../../api/cel/value.ts";
 import type { Device, DeviceAttribute } from "../../api/generated/types/resource-v1.ts";

@@ -4,7 +4,7 @@ import { ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { ReplicationController, Service } from "../../api/generated/types/core-v1.ts";
 import type { LabelRequirement } from "../../api/selectors/label-requirement.ts";
 import {
-  keptSelector,
+  cachedLabelSelector,
   labelSelector,
   type LabelSelector,
   labelsMatch,
@@ -22,7 +22,8 @@ function ofServices({ namespace, labels }: PodInfo, cache: CacheReader): readonl
   return cache(Service)
     .indexed(SERVICES_BY_NAMESPACE, namespace)
     .flatMap(({ spec }) => {
-      const wanted = spec.selector === undefined ? undefined : keptSelector({ matchLabels: spec.selector });
+      const wanted =
+        spec.selector === undefined ? undefined : cachedLabelSelector({ matchLabels: spec.selector });
       return wanted !== undefined && labelsMatch(wanted, labels) ? wanted.requirements : [];
     });
 }
@@ -46,9 +47,9 @@ function ofController({ pod, namespace }: PodInfo, cache: CacheReader): readonly
 }
 
 function requirementsOf(
-  selector: Parameters<typeof keptSelector>[0] | undefined,
+  selector: Parameters<typeof cachedLabelSelector>[0] | undefined,
 ): readonly LabelRequirement[] {
-  return selector === undefined ? [] : keptSelector(selector).requirements;
+  return selector === undefined ? [] : cachedLabelSelector(selector).requirements;
 }
 
 function equality([key, value]: readonly [string, string]): LabelRequirement {

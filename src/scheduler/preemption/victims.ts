@@ -1,7 +1,7 @@
 /** Chooses the node on which preemption does the least harm. */
 
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
+import { cachedLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
@@ -110,6 +110,6 @@ function isProtecting({ metadata, spec, status }: PodDisruptionBudget, pod: PodI
   if (Object.keys(pod.labels ?? {}).length === 0) return false;
   if (metadata.namespace !== pod.namespace || spec.selector === undefined) return false;
   if (status.disruptedPods !== undefined && Object.hasOwn(status.disruptedPods, pod.name)) return false;
-  const selector = keptSelector(spec.selector);
+  const selector = cachedLabelSelector(spec.selector);
   return selector.requirements.length > 0 && labelsMatch(selector, pod.labels);
 }

@@ -9,9 +9,9 @@ import type {
 import { apiVersionOf } from "../../api/schema/resource-facts.ts";
 import type { ResourceFacts } from "../../api/schema/resource-facts.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
+import { toCustomNormalForm } from "../../api/structural/custom-normal-form.ts";
 import { withDefaults } from "../../api/structural/default-values.ts";
 import { kindStruct } from "../../api/structural/schema-nodes.ts";
-import { shapeObject } from "../../api/structural/shape.ts";
 import { compileStructural, type Structural } from "../../api/structural/structural.ts";
 import { errorText } from "../../base/error-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
@@ -239,7 +239,7 @@ function readyIn(
 function moved(object: ApiObject, { apiVersion, compiled, converted }: ConvertedTarget): ApiObject {
   const isSame = object.apiVersion === apiVersion;
   const renamed = isSame ? object : (converted?.find(object) ?? { ...object, apiVersion });
-  return shapeObject(compiled.structural, renamed).value as ApiObject;
+  return toCustomNormalForm(compiled.structural, renamed).value as ApiObject;
 }
 
 /** The resource with its objects as stored, without conversion. */

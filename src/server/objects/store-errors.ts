@@ -7,7 +7,7 @@ import {
   requestEntityTooLarge,
   timeout,
   tooManyRequests,
-  unavailableForNow,
+  temporarilyUnavailable,
 } from "../../api/errors/api-error.ts";
 import type { ApiError, GroupResource } from "../../api/errors/api-error.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
@@ -19,7 +19,7 @@ type Translation = (
   about: { readonly resource: GroupResource; readonly name: string },
 ) => ApiError;
 
-const unavailable: Translation = (error) => unavailableForNow(error.message, { cause: error });
+const unavailable: Translation = (error) => temporarilyUnavailable(error.message, { cause: error });
 
 /** etcd's text for an exceeded quota, which clients and runbooks know; the health checks name the bound. */
 const NO_SPACE = "etcdserver: mvcc: database space exceeded";

@@ -14,8 +14,6 @@ import {
   sortedSet,
   union,
 } from "./field-set.ts";
-import { fieldElement, SELF } from "./path-element.ts";
-import { allFieldsOf } from "./present-fields.ts";
 import {
   granularList,
   granularMap,
@@ -23,8 +21,10 @@ import {
   isFilledList,
   isFilledMap,
   memberSchema,
-  Repeated,
-} from "./shape.ts";
+  DuplicateItems,
+} from "./granularity.ts";
+import { fieldElement, SELF } from "./path-element.ts";
+import { allFieldsOf } from "./present-fields.ts";
 
 /** Changed fields. A field is in at most one of the sets. */
 export interface Comparison {
@@ -48,17 +48,17 @@ export function isSame(comparison: Comparison): boolean {
 }
 
 /** The comparison without the given fields and all fields below them. */
-export function without(comparison: Comparison, fields: FieldSet): Comparison {
+export function exceptFields(comparison: Comparison, fields: FieldSet): Comparison {
   return filtered(comparison, (changed) => recursiveDifference(changed, fields));
 }
 
 /** The comparison with only the given fields. */
-export function within(comparison: Comparison, fields: FieldSet): Comparison {
+export function onlyFields(comparison: Comparison, fields: FieldSet): Comparison {
   return filtered(comparison, (changed) => intersection(changed, fields));
 }
 
 /** The comparison with only the fields that match the pattern. */
-export function meant(comparison: Comparison, pattern: FieldPattern): Comparison {
+export function matchingFields(comparison: Comparison, pattern: FieldPattern): Comparison {
   return filtered(comparison, (changed) => matching(changed, pattern));
 }
 
@@ -71,13 +71,13 @@ function filtered(comparison: Comparison, filter: (changed: FieldSet) => FieldSe
 }
 
 /** Fields that got a new value: their previous owners lose them. */
-export function written(comparison: Comparison): FieldSet {
+export function addedOrModified(comparison: Comparison): FieldSet {
   return union(comparison.modified, comparison.added);
 }
 
 /** All fields in the comparison. */
-export function touched(comparison: Comparison): FieldSet {
-  return union(written(comparison), comparison.removed);
+export function allFields(comparison: Comparison): FieldSet {
+  return union(addedOrModified(comparison), comparison.removed);
 }
 
 type Changes = { -readonly [Kind in keyof Comparison]?: FieldSet };
@@ -180,12 +180,13 @@ function compareLists(
  * fields.
  */
 function compareItems(before: unknown, after: unknown, schema: ListSchema): Changes | undefined {
-  if (before instanceof Repeated) {
-    if (!(after instanceof Repeated))
+  if (before instanceof DuplicateItems) {
+    if (!(after instanceof DuplicateItems))
       return { ...compareNodes(undefined, after, schema.items), removed: MEMBER };
     return jsonEqual(before.items, after.items) ? undefined : { modified: MEMBER };
   }
-  if (after instanceof Repeated) return { ...compareNodes(before, undefined, schema.items), added: MEMBER };
+  if (after instanceof DuplicateItems)
+    return { ...compareNodes(before, undefined, schema.items), added: MEMBER };
   return compareNodes(before, after, schema.items);
 }
 

@@ -5,8 +5,15 @@
 import { type JsonObject, setOwn } from "../../json/json-object.ts";
 import { jsonEqual } from "../../patch/json-equal.ts";
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
+import {
+  granularList,
+  granularMap,
+  isFilledList,
+  isFilledMap,
+  isEmptyValue,
+  memberSchema,
+} from "./granularity.ts";
 import { itemElement } from "./path-element.ts";
-import { granularList, granularMap, isFilledList, isFilledMap, isVoid, memberSchema } from "./shape.ts";
 
 export function merge(live: unknown, config: unknown, schema: Schema): unknown {
   if (config === undefined || config === live) return live;
@@ -24,7 +31,7 @@ export function merge(live: unknown, config: unknown, schema: Schema): unknown {
 
 /** A null or empty configuration states nothing and keeps the live value. A value of another type replaces it. */
 function instead(live: unknown, config: unknown): unknown {
-  return isVoid(config) ? live : config;
+  return isEmptyValue(config) ? live : config;
 }
 
 function mergeMaps(live: JsonObject, config: JsonObject, schema: StructSchema | MapSchema): JsonObject {

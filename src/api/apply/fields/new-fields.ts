@@ -13,8 +13,8 @@ import {
   type StructSchema,
 } from "../../schema/schema.ts";
 import { EMPTY, type FieldSet, isEmpty } from "./field-set.ts";
+import { granularList, granularMap, memberSchema } from "./granularity.ts";
 import { fieldElement, fieldKey, itemElement, sortElements } from "./path-element.ts";
-import { granularList, granularMap, memberSchema } from "./shape.ts";
 import { setOf } from "./shared-set.ts";
 
 /**

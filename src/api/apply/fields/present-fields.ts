@@ -2,7 +2,6 @@
 import type { JsonObject } from "../../json/json-object.ts";
 import type { ListSchema, MapSchema, Schema, StructField, StructSchema } from "../../schema/schema.ts";
 import { asMember, EMPTY, type FieldSet, type FieldSetDraft, MEMBER, sortedSet } from "./field-set.ts";
-import { fieldElement, SELF } from "./path-element.ts";
 import {
   granularList,
   granularMap,
@@ -10,8 +9,9 @@ import {
   isFilledList,
   isFilledMap,
   memberSchema,
-  Repeated,
-} from "./shape.ts";
+  DuplicateItems,
+} from "./granularity.ts";
+import { fieldElement, SELF } from "./path-element.ts";
 
 /**
  * Fields that an applied configuration claims: leaves, keys of maps and items of lists. Their containers (structs, maps and
@@ -85,7 +85,7 @@ function eachMember(value: JsonObject, schema: StructSchema | MapSchema, walk: W
 function eachItem(list: readonly unknown[], schema: ListSchema, walk: Walk): FieldSet {
   const set = walk.start();
   for (const [element, item] of indexedItems(schema, list)) {
-    set[element] = item instanceof Repeated ? MEMBER : walk.item(item, schema.items);
+    set[element] = item instanceof DuplicateItems ? MEMBER : walk.item(item, schema.items);
   }
   return list.length === 1 ? set : sortedSet(set);
 }

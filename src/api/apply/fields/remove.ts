@@ -2,8 +2,8 @@
 import { type JsonObject, setOwn } from "../../json/json-object.ts";
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { type FieldSet, isEmpty, isMember } from "./field-set.ts";
+import { granularList, granularMap, isFilledList, isFilledMap, memberSchema } from "./granularity.ts";
 import { fieldElement, itemElement } from "./path-element.ts";
-import { granularList, granularMap, isFilledList, isFilledMap, memberSchema } from "./shape.ts";
 
 /**
  * The value without the fields of the set. A map or list that loses all members becomes null, which the normal form drops.

@@ -1,8 +1,8 @@
 /** Adapts field sets to a schema. */
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { asMember, EMPTY, type FieldSet, isEmpty, MEMBER, rewrite } from "./field-set.ts";
+import { granularList, granularMap, isNamed, memberSchema } from "./granularity.ts";
 import { SELF } from "./path-element.ts";
-import { granularList, granularMap, isNamed, memberSchema } from "./shape.ts";
 
 /** The set where every struct field with members below it is a member too; keys of maps and list items are not. */
 export function withNamedFields(set: FieldSet, schema: Schema): FieldSet {

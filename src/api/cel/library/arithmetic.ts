@@ -1,7 +1,7 @@
 /** CEL operators `+ - * / %` and the sign, with errors on 64-bit overflow. */
 import { CelEvaluationError } from "../cel-error.ts";
+import { concatLists } from "../cel-json-value.ts";
 import { isInstant } from "../instant.ts";
-import { concatLists } from "../json-value.ts";
 import type { Library } from "../overload.ts";
 import type { Run } from "../run.ts";
 import { Bytes, type CelList, type CelValue, Duration, Timestamp, Uint } from "../value.ts";

@@ -1,8 +1,8 @@
 /** CEL functions of lists and sets. */
 import { CelEvaluationError } from "../cel-error.ts";
+import { itemsOf } from "../cel-json-value.ts";
 import { areEqual, compareValues } from "../equality.ts";
-import { itemsOf } from "../json-value.ts";
-import type { Apply, Library } from "../overload.ts";
+import type { Implementation, Library } from "../overload.ts";
 import type { Run } from "../run.ts";
 import { CelList, type CelValue, Duration, PlainList, tagOf, Uint } from "../value.ts";
 import { checkedDuration, checkedInt, checkedUint } from "./arithmetic.ts";
@@ -32,7 +32,7 @@ function isSorted(list: CelValue, run: Run): boolean {
 }
 
 /** The least item when `sign` is -1, the greatest when it is 1. */
-function extreme(name: string, sign: 1 | -1): Apply {
+function extreme(name: string, sign: 1 | -1): Implementation {
   return ([list], run) => {
     const [first, ...others] = itemsAt(list, run);
     if (first === undefined) throw new CelEvaluationError(`${name} called on empty list`);
@@ -50,7 +50,7 @@ function added(left: CelValue, right: CelValue): CelValue {
   throw new CelEvaluationError("no such overload");
 }
 
-function sum(zero: CelValue): Apply {
+function sum(zero: CelValue): Implementation {
   return ([list], run) => {
     let total = zero;
     for (const item of itemsAt(list, run)) total = added(total, item);

@@ -2,7 +2,7 @@
 import { parseDuration } from "../../values/time.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import { instantOf, instantText, offsetMinutesOf } from "../instant.ts";
-import type { Apply, Library } from "../overload.ts";
+import type { Implementation, Library } from "../overload.ts";
 import {
   Bytes,
   type CelList,
@@ -162,14 +162,14 @@ export function findText(value: CelValue): string | undefined {
 /** Parsing a text takes as long as about 25 simple steps. */
 const PARSE_EFFORT = 25;
 
-function parsed(parse: (text: string) => CelValue): Apply {
+function parsed(parse: (text: string) => CelValue): Implementation {
   return ([text], run) => {
     run.charge(PARSE_EFFORT);
     return parse(text as string);
   };
 }
 
-const same: Apply = ([value]) => value;
+const same: Implementation = ([value]) => value;
 
 function floorSeconds(ns: bigint): bigint {
   const part = ((ns % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND;
@@ -231,7 +231,7 @@ export const CONVERSIONS: Library = [
 ];
 
 function SIZES(): Library {
-  const sizes: readonly (readonly [string, Apply])[] = [
+  const sizes: readonly (readonly [string, Implementation])[] = [
     [
       "string",
       ([text], run) => {

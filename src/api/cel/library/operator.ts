@@ -1,7 +1,7 @@
 /** CEL operators on values of any type: comparison, membership, indexing, conditions. */
 import { CelEvaluationError } from "../cel-error.ts";
 import { areEqual, compareValues } from "../equality.ts";
-import type { Apply, Library } from "../overload.ts";
+import type { Implementation, Library } from "../overload.ts";
 import type { Run } from "../run.ts";
 import { CelList, CelMap, type CelValue, keyText, NONE, Optional, Uint } from "../value.ts";
 import { holds } from "./collection.ts";
@@ -15,7 +15,7 @@ const ORDERS: Readonly<Record<string, (order: number) => boolean>> = {
   "_>=_": (order) => order >= 0,
 };
 
-function ordering(holdsFor: (order: number) => boolean): Apply {
+function ordering(holdsFor: (order: number) => boolean): Implementation {
   return ([left, right], run) => {
     if (typeof left === "string" && typeof right === "string")
       run.chargeText(Math.min(left.length, right.length));
@@ -74,7 +74,7 @@ function isIn(wanted: CelValue, container: CelValue, run: Run): boolean {
   return container instanceof CelMap ? container.has(wanted) : holds(container as CelList, wanted, run);
 }
 
-const choose: Apply = ([condition, yes, no]) => (condition === true ? yes : no);
+const choose: Implementation = ([condition, yes, no]) => (condition === true ? yes : no);
 
 export const OPERATORS: Library = [
   ["_==_(A, A): bool", ([left, right], run) => areEqual(left, right, run)],

@@ -1,7 +1,7 @@
 /** CEL library of optional values. The planner evaluates the arguments of `or` and `orValue` only when needed. */
 import { CelEvaluationError } from "../cel-error.ts";
+import { itemsOf } from "../cel-json-value.ts";
 import { INSTANT_MIN } from "../instant.ts";
-import { itemsOf } from "../json-value.ts";
 import type { Library } from "../overload.ts";
 import {
   Bytes,

@@ -5,7 +5,7 @@
 import { quoted } from "../../values/message-text.ts";
 import type { CallExpr, Expr } from "../ast.ts";
 import { CelEvaluationError, type CelIssue } from "../cel-error.ts";
-import { itemsOf } from "../json-value.ts";
+import { itemsOf } from "../cel-json-value.ts";
 import type { Run } from "../run.ts";
 import type { CelType } from "../type.ts";
 import {

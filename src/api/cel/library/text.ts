@@ -1,6 +1,6 @@
 /** CEL functions of strings: the language's own and the strings extension. Positions count characters, not UTF-16 units. */
 import { CelEvaluationError } from "../cel-error.ts";
-import { itemsOf } from "../json-value.ts";
+import { itemsOf } from "../cel-json-value.ts";
 import type { Library } from "../overload.ts";
 import type { Run } from "../run.ts";
 import { type CelList, type CelValue, PlainList } from "../value.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { accessOracle } from "./access-oracle.ts";
+import { accessDecider } from "./access-decider.ts";
 import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
 import { authorizerChain } from "./authorizer-chain.ts";
 import type { AccessDecision, Authorizer } from "./authorizer.ts";
@@ -73,9 +73,9 @@ describe("a permission check of an expression", () => {
   test("gets synchronous decisions, and an error for others", () => {
     const bob = user("bob");
 
-    expect(accessOracle(alwaysAllow, bob).decide(blank)).toEqual({ isAllowed: true, reason: "" });
-    expect(accessOracle(says(DENIED), bob).decide(blank)).toEqual({ isAllowed: false, reason: "no" });
-    expect(accessOracle(saysLater(ALLOWED), bob).decide(blank)).toMatchObject({
+    expect(accessDecider(alwaysAllow, bob).decide(blank)).toEqual({ isAllowed: true, reason: "" });
+    expect(accessDecider(says(DENIED), bob).decide(blank)).toEqual({ isAllowed: false, reason: "no" });
+    expect(accessDecider(saysLater(ALLOWED), bob).decide(blank)).toMatchObject({
       isAllowed: false,
       error: "the answer of an authorization webhook is not known yet",
     });
@@ -83,7 +83,7 @@ describe("a permission check of an expression", () => {
 
   test("may name a service account, which has its groups", () => {
     const groups: (readonly string[])[] = [];
-    const oracle = accessOracle(
+    const decider = accessDecider(
       {
         decide: ({ user: who }) => {
           groups.push([who.name, ...who.groups]);
@@ -93,7 +93,7 @@ describe("a permission check of an expression", () => {
       user("bob"),
     );
 
-    oracle.decide({ ...blank, serviceAccount: { namespace: "n", name: "robot" } });
+    decider.decide({ ...blank, serviceAccount: { namespace: "n", name: "robot" } });
 
     expect(groups).toEqual([
       [

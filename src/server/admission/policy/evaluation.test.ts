@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Effort } from "../../../api/cel/allowance.ts";
-import { jsonToValue } from "../../../api/cel/json-value.ts";
+import { jsonToValue } from "../../../api/cel/cel-json-value.ts";
 import { DYN } from "../../../api/cel/type.ts";
 import { EXPRESSION_RESULTS } from "../../../resources/admission/policy-environment.ts";
 import { compileCommons, type PolicyExpression } from "./compiled-policy.ts";

@@ -1,7 +1,7 @@
 /** Evaluates one policy for one request with one parameter object. */
 import { Allowance, COST_MAX, type Effort } from "../../../api/cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../../../api/cel/cel-error.ts";
-import { jsonToValue } from "../../../api/cel/json-value.ts";
+import { jsonToValue } from "../../../api/cel/cel-json-value.ts";
 import { LazyRecord } from "../../../api/cel/lazy-record.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import type { Run } from "../../../api/cel/run.ts";

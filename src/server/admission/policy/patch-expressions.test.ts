@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsonToValue } from "../../../api/cel/json-value.ts";
+import { jsonToValue } from "../../../api/cel/cel-json-value.ts";
 import { Run } from "../../../api/cel/run.ts";
 import { DYN } from "../../../api/cel/type.ts";
 import type { CelValue } from "../../../api/cel/value.ts";

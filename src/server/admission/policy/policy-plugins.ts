@@ -1,6 +1,6 @@
 /** Creates the plugins for admission policies. They read only server memory. */
 import type { Store } from "../../../store/store.ts";
-import { accessOracle } from "../../access/authz/access-oracle.ts";
+import { accessDecider } from "../../access/authz/access-decider.ts";
 import type { Authorizer } from "../../access/authz/authorizer.ts";
 import type { Registry } from "../../objects/registry.ts";
 import type { Versions } from "../../objects/versions.ts";
@@ -23,7 +23,7 @@ export function policyPlugins(all: PolicyPluginParts): readonly AdmissionPlugin[
     store,
     registry,
     versions,
-    oracleFor: (user: Parameters<typeof accessOracle>[1]) => accessOracle(authorizer(), user),
+    deciderFor: (user: Parameters<typeof accessDecider>[1]) => accessDecider(authorizer(), user),
   };
   return [...paramAccess(all), mutatingPolicies(parts), validatingPolicies(parts)];
 }

@@ -1,5 +1,5 @@
 /** Variables of expressions about a request, in the version that a policy matched. */
-import { jsonToValue } from "../../../api/cel/json-value.ts";
+import { jsonToValue } from "../../../api/cel/cel-json-value.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -7,23 +7,23 @@ import { NAMESPACE_TYPE } from "../../../resources/admission/policy-environment.
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmittedResource } from "../../objects/registry.ts";
 import type { Versions } from "../../objects/versions.ts";
-import { type OracleFor, requestBindings } from "../webhook/hook-match.ts";
+import { type DeciderFor, requestBindings } from "../webhook/hook-match.ts";
 import { namespaceOf, type Subject } from "./match.ts";
 import { ConfigurationError } from "./params.ts";
 
 export interface ValueParts {
   readonly versions: Versions;
-  readonly oracleFor: OracleFor;
+  readonly deciderFor: DeciderFor;
 }
 
 /** Requires `subject` in the version of `resource`. */
 export function policyBindings(
   subject: Subject,
   resource: AdmittedResource,
-  { oracleFor }: ValueParts,
+  { deciderFor }: ValueParts,
 ): Bindings {
   return {
-    ...requestBindings({ ...subject, resource }, oracleFor),
+    ...requestBindings({ ...subject, resource }, deciderFor),
     namespaceObject: jsonToValue(NAMESPACE_TYPE, namespaceFacts(namespaceOf(subject.request))),
   };
 }

@@ -11,7 +11,7 @@ import type { AdmissionRequest } from "../plugin.ts";
 import { askHook, HookFailure } from "./hook-call.ts";
 import type { Invocation } from "./hook-index.ts";
 import { conditionsOutcome, isSelected, undecided } from "./hook-match.ts";
-import type { OracleFor } from "./hook-match.ts";
+import type { DeciderFor } from "./hook-match.ts";
 import type { Hook } from "./hook.ts";
 import type { ReviewSubject } from "./review.ts";
 import type { Verdict } from "./verdict.ts";
@@ -27,7 +27,7 @@ export interface ChainParts {
   readonly egress: Egress;
   readonly versions: Versions;
   readonly metrics: WebhookMetrics;
-  readonly oracleFor: OracleFor;
+  readonly deciderFor: DeciderFor;
 }
 
 /** A webhook to call, and the request it is called with. */
@@ -117,9 +117,9 @@ export class HookChain {
   }
 
   #isExcluded(hook: Hook, subject: ReviewSubject): boolean {
-    const { metrics, oracleFor } = this.#parts;
+    const { metrics, deciderFor } = this.#parts;
     const { request } = subject;
-    const found = conditionsOutcome(hook, subject, oracleFor);
+    const found = conditionsOutcome(hook, subject, deciderFor);
     if (found.outcome === "failed") {
       metrics.conditionFailed({ hook, request });
       throw undecided(request, found.why);

@@ -1,9 +1,9 @@
 /**
  * Decides whether a webhook with matching rules is called: by namespace and object labels, then by match conditions.
  */
-import { jsonToValue } from "../../../api/cel/json-value.ts";
-import { authorizerValue, resourceCheckValue } from "../../../api/cel/library/authorizer.ts";
-import type { AccessOracle } from "../../../api/cel/library/authorizer.ts";
+import { jsonToValue } from "../../../api/cel/cel-json-value.ts";
+import { authorizerValue, resourceCheckValue } from "../../../api/cel/library/authorizer-library.ts";
+import type { AccessDecider } from "../../../api/cel/library/authorizer-library.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import { DYN } from "../../../api/cel/type.ts";
 import { notFound } from "../../../api/errors/api-error.ts";
@@ -24,7 +24,7 @@ import type { ReviewSubject } from "./review.ts";
 const NAMESPACES = shelf<Namespace>("namespaces");
 
 /** Creates the authorizer that CEL expressions of a request see. */
-export type OracleFor = (user: Requester) => AccessOracle;
+export type DeciderFor = (user: Requester) => AccessDecider;
 
 /** `object` may be in any version, because labels are the same in all. Throws if the namespace does not exist. */
 export function isSelected(
@@ -73,10 +73,10 @@ const MET: ConditionsOutcome = { outcome: "met" };
 export function conditionsOutcome(
   { conditions }: Hook,
   subject: ReviewSubject,
-  oracleFor: OracleFor,
+  deciderFor: DeciderFor,
 ): ConditionsOutcome {
   if (conditions === undefined) return MET;
-  return conditions.evaluate(requestBindings(subject, oracleFor), subject.request.resource.facts.kind);
+  return conditions.evaluate(requestBindings(subject, deciderFor), subject.request.resource.facts.kind);
 }
 
 /** If conditions cannot be evaluated, the request is refused. */
@@ -84,10 +84,10 @@ export function undecided(request: AdmissionRequest, why: string): Error {
   return refusal(request, why);
 }
 
-export function requestBindings(subject: ReviewSubject, oracleFor: OracleFor): Bindings {
+export function requestBindings(subject: ReviewSubject, deciderFor: DeciderFor): Bindings {
   const { request, object, oldObject } = subject;
   const { resource, subresource, name } = request;
-  const oracle = oracleFor(request.user);
+  const decider = deciderFor(request.user);
   const place = {
     group: resource.facts.group,
     resource: resource.facts.name,
@@ -99,7 +99,7 @@ export function requestBindings(subject: ReviewSubject, oracleFor: OracleFor): B
     object: jsonToValue(DYN, object),
     oldObject: jsonToValue(DYN, oldObject),
     request: jsonToValue(REQUEST_TYPE, requestFacts(subject)),
-    authorizer: authorizerValue(oracle),
-    "authorizer.requestResource": resourceCheckValue(oracle, place),
+    authorizer: authorizerValue(decider),
+    "authorizer.requestResource": resourceCheckValue(decider, place),
   };
 }

@@ -4,7 +4,7 @@
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Metrics } from "../../../base/metrics/metrics.ts";
 import type { Store } from "../../../store/store.ts";
-import { accessOracle } from "../../access/authz/access-oracle.ts";
+import { accessDecider } from "../../access/authz/access-decider.ts";
 import type { Authorizer } from "../../access/authz/authorizer.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { Registry } from "../../objects/registry.ts";
@@ -12,7 +12,7 @@ import type { Versions } from "../../objects/versions.ts";
 import type { AdmissionPlugin } from "../plugin.ts";
 import { HookChain } from "./hook-chain.ts";
 import { HookIndex } from "./hook-index.ts";
-import type { OracleFor } from "./hook-match.ts";
+import type { DeciderFor } from "./hook-match.ts";
 import { mutatingWebhooks } from "./mutating-webhooks.ts";
 import { validatingWebhooks } from "./validating-webhooks.ts";
 import { WebhookMetrics } from "./webhook-metrics.ts";
@@ -30,9 +30,9 @@ export interface WebhookParts {
 
 export function webhookPlugins(parts: WebhookParts): readonly AdmissionPlugin[] {
   const { loop, egress, versions, authorizer } = parts;
-  const oracleFor: OracleFor = (user) => accessOracle(authorizer(), user);
+  const deciderFor: DeciderFor = (user) => accessDecider(authorizer(), user);
   const metrics = new WebhookMetrics(parts.metrics);
-  const chain = new HookChain({ loop, egress, versions, oracleFor, metrics });
+  const chain = new HookChain({ loop, egress, versions, deciderFor, metrics });
   const index = new HookIndex("mutating", parts);
   return [
     mutatingWebhooks({ index, chain, versions, metrics }),

@@ -3,7 +3,7 @@ import { ApiError, forbidden } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../../api/generated/types/policy-v1.ts";
 import { cloneJson } from "../../../api/json/json-clone.ts";
-import { keptSelector, labelsMatch } from "../../../api/selectors/label-selector.ts";
+import { cachedLabelSelector, labelsMatch } from "../../../api/selectors/label-selector.ts";
 import { isReady } from "../../../resources/pod/pod-state.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
@@ -46,7 +46,7 @@ export function budgetOf(
 function covers({ spec }: PodDisruptionBudget, { metadata }: Pod): boolean {
   if (spec.selector === undefined) return false;
   try {
-    return labelsMatch(keptSelector(spec.selector), metadata.labels);
+    return labelsMatch(cachedLabelSelector(spec.selector), metadata.labels);
   } catch {
     return false;
   }

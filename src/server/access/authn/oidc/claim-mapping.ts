@@ -3,7 +3,7 @@
  * evaluation has no side effects.
  */
 import { CelBudgetError, CelEvaluationError } from "../../../../api/cel/cel-error.ts";
-import { itemsOf, jsonToValue } from "../../../../api/cel/json-value.ts";
+import { itemsOf, jsonToValue } from "../../../../api/cel/cel-json-value.ts";
 import { CALL_BUDGET, compileCel } from "../../../../api/cel/program.ts";
 import type { Program } from "../../../../api/cel/program.ts";
 import { DYN, STRING, listOf, mapOf, objectType } from "../../../../api/cel/type.ts";

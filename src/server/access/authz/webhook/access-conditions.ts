@@ -1,6 +1,6 @@
 /** Evaluates the match conditions, which select the questions for a webhook. */
 import { CelBudgetError, CelCompileError, CelEvaluationError } from "../../../../api/cel/cel-error.ts";
-import { jsonToValue } from "../../../../api/cel/json-value.ts";
+import { jsonToValue } from "../../../../api/cel/cel-json-value.ts";
 import { CALL_BUDGET, compileCel, type Program } from "../../../../api/cel/program.ts";
 import { BOOL, declaredTypeText } from "../../../../api/cel/type.ts";
 import type { SubjectAccessReviewSpec } from "../../../../api/generated/types/authorization-v1.ts";

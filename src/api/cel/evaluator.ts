@@ -5,11 +5,11 @@ import type { Run } from "./run.ts";
 import { type CelValue, keyText, tagOf } from "./value.ts";
 
 /** A compiled part of an expression. */
-export type Step = (run: Run) => CelValue;
+export type Evaluator = (run: Run) => CelValue;
 
 /** The planner, as seen by macros. */
-export interface StepMaker {
-  plan(expr: Expr): Step;
+export interface EvaluatorPlanner {
+  plan(expr: Expr): Evaluator;
   /** Runs `step` while the names are bound to new slots, which `step` receives. */
   within<T>(names: readonly string[], step: (slots: readonly number[]) => T): T;
 }
@@ -18,7 +18,7 @@ export interface StepMaker {
 const ABSORBED_ERROR_EFFORT = 50;
 
 /** Boolean result of a step, or its error. */
-export function settle(step: Step, run: Run): boolean | CelEvaluationError {
+export function settle(step: Evaluator, run: Run): boolean | CelEvaluationError {
   try {
     const value = step(run);
     return typeof value === "boolean" ? value : new CelEvaluationError("no such overload");

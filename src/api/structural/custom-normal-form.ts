@@ -17,25 +17,29 @@ const ENTRY_UNITS = 4;
 const UNKNOWN_UNITS = 2;
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
-export interface ShapedObject {
+export interface CustomNormalForm {
   readonly value: JsonObject;
   /** Paths of the dropped fields. */
   readonly unknownFields: readonly string[];
 }
 
 /** The normal form of an object. The input is not modified, and is itself the result when nothing changes. */
-export function shapeObject(schema: Structural, value: JsonObject, budget?: WorkBudget): ShapedObject {
-  const shaping = new Shaping(budget);
+export function toCustomNormalForm(
+  schema: Structural,
+  value: JsonObject,
+  budget?: WorkBudget,
+): CustomNormalForm {
+  const normalizer = new Normalizer(budget);
   const root = schema.isEmbedded ? schema : { ...schema, isEmbedded: true };
-  const shaped = shaping.object(root, value, 0);
-  const { object, unknown } = withMetadata(shaped, budget);
-  const unknownFields = [...unknown, ...shaping.unknown.toSorted(), ...shaping.unknownMetadata];
+  const normal = normalizer.object(root, value, 0);
+  const { object, unknown } = withMetadata(normal, budget);
+  const unknownFields = [...unknown, ...normalizer.unknown.toSorted(), ...normalizer.unknownMetadata];
   return { value: object, unknownFields: unknownFields.slice(0, UNKNOWN_MAX) };
 }
 
 /** The normal form of a part of an object, such as a default. */
-export function shapeValue(schema: Structural, value: unknown): unknown {
-  return new Shaping().value(schema, value, 0);
+export function normalizeValue(schema: Structural, value: unknown): unknown {
+  return new Normalizer().value(schema, value, 0);
 }
 
 /** Throws a DecodeError when metadata has a wrong type. */
@@ -52,7 +56,7 @@ function withMetadata(
   };
 }
 
-class Shaping {
+class Normalizer {
   readonly unknown: string[] = [];
   /** Unknown metadata fields of embedded objects. */
   readonly unknownMetadata: string[] = [];

@@ -1,12 +1,12 @@
 /**
  * Answers permission checks of CEL expressions, which are synchronous. A decision that needs a webhook is an error.
  */
-import type { AccessOracle, AccessQuestion } from "../../../api/cel/library/authorizer.ts";
+import type { AccessDecider, AccessCheck } from "../../../api/cel/library/authorizer-library.ts";
 import type { User } from "../../request/user.ts";
 import type { AccessAttributes, Authorizer } from "./authorizer.ts";
 
 /** `user` is the user of the request. */
-export function accessOracle(authorizer: Authorizer, user: User): AccessOracle {
+export function accessDecider(authorizer: Authorizer, user: User): AccessDecider {
   return {
     decide: (question) => {
       const made = authorizer.decide(attributesOf(question, user));
@@ -23,7 +23,7 @@ export function accessOracle(authorizer: Authorizer, user: User): AccessOracle {
   };
 }
 
-function attributesOf({ serviceAccount, ...question }: AccessQuestion, user: User): AccessAttributes {
+function attributesOf({ serviceAccount, ...question }: AccessCheck, user: User): AccessAttributes {
   return {
     ...question,
     version: "*",

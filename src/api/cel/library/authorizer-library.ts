@@ -1,11 +1,11 @@
 /** CEL library of authorization checks. The caller provides the decisions. */
 import { dns1123Label, dns1123Subdomain } from "../../values/names.ts";
 import { CelEvaluationError } from "../cel-error.ts";
-import type { Apply, Library } from "../overload.ts";
+import type { Implementation, Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";
 
 /** An authorization check of a path or a resource. Empty texts are not specified. */
-export interface AccessQuestion {
+export interface AccessCheck {
   readonly verb: string;
   readonly path: string;
   readonly group: string;
@@ -27,16 +27,16 @@ export interface AccessDecision {
 }
 
 /** Source of decisions. It is synchronous, because evaluations cannot wait. */
-export interface AccessOracle {
-  decide(question: AccessQuestion): AccessDecision;
+export interface AccessDecider {
+  decide(question: AccessCheck): AccessDecision;
 }
 
 interface Check {
-  readonly oracle: AccessOracle;
-  readonly question: AccessQuestion;
+  readonly decider: AccessDecider;
+  readonly question: AccessCheck;
 }
 
-const ANYTHING: AccessQuestion = {
+const ANYTHING: AccessCheck = {
   verb: "",
   path: "",
   group: "",
@@ -56,13 +56,13 @@ const GROUP_CHECK = "kubernetes.authorization.GroupCheck";
 const DECISION = "kubernetes.authorization.Decision";
 
 /** Value of the variable `authorizer`. */
-export function authorizerValue(oracle: AccessOracle): CelValue {
-  return checkValue(AUTHORIZER_TYPE, { oracle, question: ANYTHING });
+export function authorizerValue(decider: AccessDecider): CelValue {
+  return checkValue(AUTHORIZER_TYPE, { decider, question: ANYTHING });
 }
 
 /** Value of the variable `authorizer.requestResource`. */
-export function resourceCheckValue(oracle: AccessOracle, question: Partial<AccessQuestion>): CelValue {
-  return checkValue(RESOURCE_CHECK_TYPE, { oracle, question: { ...ANYTHING, ...question } });
+export function resourceCheckValue(decider: AccessDecider, question: Partial<AccessCheck>): CelValue {
+  return checkValue(RESOURCE_CHECK_TYPE, { decider, question: { ...ANYTHING, ...question } });
 }
 
 function checkValue(type: string, check: Check): CelValue {
@@ -70,21 +70,21 @@ function checkValue(type: string, check: Check): CelValue {
 }
 
 /** Fields that must not be empty in a check. */
-const NEEDED: ReadonlySet<keyof AccessQuestion> = new Set(["path", "resource"] as const);
+const NEEDED: ReadonlySet<keyof AccessCheck> = new Set(["path", "resource"] as const);
 
 /** The check with one more field set. */
-function narrow(type: string, field: keyof AccessQuestion): Apply {
+function narrow(type: string, field: keyof AccessCheck): Implementation {
   return ([value, text]) => {
     if (NEEDED.has(field) && (text as string).trim() === "")
       throw new CelEvaluationError(`${field} must not be empty`);
-    const { oracle, question } = (value as Opaque<Check>).content;
-    return checkValue(type, { oracle, question: { ...question, [field]: text } });
+    const { decider, question } = (value as Opaque<Check>).content;
+    return checkValue(type, { decider, question: { ...question, [field]: text } });
   };
 }
 
-const decide: Apply = ([value, verb]) => {
-  const { oracle, question } = (value as Opaque<Check>).content;
-  const decision = oracle.decide({ ...question, verb: verb as string });
+const decide: Implementation = ([value, verb]) => {
+  const { decider, question } = (value as Opaque<Check>).content;
+  const decision = decider.decide({ ...question, verb: verb as string });
   return new Opaque(DECISION, decision, JSON.stringify(decision));
 };
 
@@ -102,9 +102,9 @@ export const AUTHORIZER: Library = [
         throw new CelEvaluationError("Invalid service account name");
       if (dns1123Label(namespace as string).length > 0)
         throw new CelEvaluationError("Invalid service account namespace");
-      const { oracle, question } = (value as Opaque<Check>).content;
+      const { decider, question } = (value as Opaque<Check>).content;
       const serviceAccount = { namespace: namespace as string, name: name as string };
-      return checkValue(AUTHORIZER_TYPE, { oracle, question: { ...question, serviceAccount } });
+      return checkValue(AUTHORIZER_TYPE, { decider, question: { ...question, serviceAccount } });
     },
   ],
   [`${GROUP_CHECK} -> resource(string): ${RESOURCE_CHECK_TYPE}`, narrow(RESOURCE_CHECK_TYPE, "resource")],

@@ -4,17 +4,17 @@ import {
   type Comparison,
   compare,
   isSame,
-  meant,
-  touched,
-  within,
-  without,
-  written,
+  matchingFields,
+  allFields,
+  onlyFields,
+  exceptFields,
+  addedOrModified,
 } from "./fields/compare.ts";
 import { difference, type FieldSet, intersection, isEmpty } from "./fields/field-set.ts";
 import { type Managed, type ManagedEntry, ownedBy, withFields } from "./managed-entry.ts";
 import type { Writer } from "./writer.ts";
 
-export interface ObjectChange {
+export interface ObjectUpdate {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject;
   readonly writer: Writer;
@@ -29,7 +29,7 @@ export interface Changes {
  * Compares two objects, without managed fields and fields that the endpoint resets or does not write. Compares each version
  * at most once.
  */
-export function changesOf({ before = {}, after, writer }: ObjectChange): Changes {
+export function changesOf({ before = {}, after, writer }: ObjectUpdate): Changes {
   const isBare = entriesOf(before) === entriesOf(after);
   const left = isBare ? before : withoutEntries(before);
   const right = isBare ? after : withoutEntries(after);
@@ -38,8 +38,8 @@ export function changesOf({ before = {}, after, writer }: ObjectChange): Changes
     if (schema === undefined) return undefined;
     const from = inVersion(left, writer, apiVersion);
     const comparison = compare(from, inVersion(right, writer, apiVersion), schema);
-    if (writer.writes !== undefined) return meant(comparison, writer.writes);
-    return writer.resetFields === undefined ? comparison : without(comparison, writer.resetFields);
+    if (writer.writes !== undefined) return matchingFields(comparison, writer.writes);
+    return writer.resetFields === undefined ? comparison : exceptFields(comparison, writer.resetFields);
   });
 }
 
@@ -50,7 +50,7 @@ export function changesOf({ before = {}, after, writer }: ObjectChange): Changes
 export function effectiveChanges(stated: Changes, outcome: Changes): Changes {
   return new CachedChanges((apiVersion) => {
     const [wish, fact] = [stated.at(apiVersion), outcome.at(apiVersion)];
-    return wish === undefined || fact === undefined ? undefined : within(wish, touched(fact));
+    return wish === undefined || fact === undefined ? undefined : onlyFields(wish, allFields(fact));
   });
 }
 
@@ -96,7 +96,7 @@ function withoutEntries(object: JsonObject): JsonObject {
  * itself when no owner loses a field.
  */
 export function remainingOwners(managed: Managed, changes: Changes, except?: ManagedEntry): Managed {
-  const losses = perComparison(touched);
+  const losses = perComparison(allFields);
   let remaining: ManagedEntry[] | undefined;
   for (let at = 0; at < managed.length; at++) {
     const entry = managed[at];
@@ -125,7 +125,7 @@ export type Conflicts = ReadonlyMap<ManagedEntry, FieldSet>;
 
 /** The conflicts with all owners but `except`. */
 export function conflictsOf(managed: Managed, changes: Changes, except?: ManagedEntry): Conflicts {
-  const gains = perComparison(written);
+  const gains = perComparison(addedOrModified);
   const conflicts = new Map<ManagedEntry, FieldSet>();
   for (const entry of managed) {
     const comparison = entry === except ? undefined : changes.at(entry.apiVersion);

@@ -47,14 +47,14 @@ export function isFilledList(value: unknown): value is readonly unknown[] {
 }
 
 /** True for a value that states nothing: absent, null, or an empty container of any kind. */
-export function isVoid(value: unknown): boolean {
+export function isEmptyValue(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isJsonObject(value) && !isFilledMap(value);
 }
 
 /** Items with the same element. Schemas forbid them, but some kinds have them (`ports` of two protocols). */
-export class Repeated {
+export class DuplicateItems {
   readonly items: unknown[];
 
   constructor(...items: unknown[]) {
@@ -69,8 +69,8 @@ export function indexedItems(schema: ListSchema, list: readonly unknown[]): Map<
     const element = itemElement(schema, item);
     const known = index.get(element);
     if (known === undefined) index.set(element, item);
-    else if (known instanceof Repeated) known.items.push(item);
-    else index.set(element, new Repeated(known, item));
+    else if (known instanceof DuplicateItems) known.items.push(item);
+    else index.set(element, new DuplicateItems(known, item));
   }
   return index;
 }
