@@ -4,7 +4,7 @@ import { silentLog } from "../src/base/log/log.ts";
 import type { Loop } from "../src/base/loop/loop.ts";
 import { createRealLoop } from "../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../src/base/metrics/prom-metrics.ts";
-import { admissionBeside } from "../src/cluster/loops/needed-loops.ts";
+import { admissionForLoops } from "../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../src/resources/index.ts";
 import type { ServedVersions } from "../src/server/objects/registry.ts";
 import { makeTokenKeys } from "../src/server/pki/token-keys.ts";
@@ -94,7 +94,7 @@ export class TestApi implements AsyncDisposable {
       store,
       kinds,
       conversions,
-      admission: disabled === undefined ? admissionBeside("none") : { disabled },
+      admission: disabled === undefined ? admissionForLoops("none") : { disabled },
       ...(isServed !== undefined && { isServed }),
     });
     const api = new TestApi(store, server, options);

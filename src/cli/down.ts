@@ -1,5 +1,5 @@
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
-import { endCluster } from "../cluster/data-dir/cluster-status.ts";
+import { stopCluster } from "../cluster/data-dir/cluster-status.ts";
 import { jsonOption, type Command } from "./command.ts";
 import { dataDirOption, parseDataDir } from "./store-options.ts";
 
@@ -12,7 +12,7 @@ export const downCommand: Command = {
   async run(io, args) {
     const dataDir = parseDataDir(io, args);
     const isJson = args.options["json"] === true;
-    const pid = await endCluster(dataDir, {
+    const pid = await stopCluster(dataDir, {
       loop: createRealLoop({ name: "down" }),
       onWait: (process, waitedMs) => {
         if (!isJson) io.stdout(waitText(process, waitedMs));

@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import process from "node:process";
 import { createTextLog } from "../base/log/log-text.ts";
 import { runCli } from "./cli.ts";
-import { endingOf } from "./ending.ts";
 import { printTo, wantsColours } from "./print.ts";
+import { shutdownSignal } from "./shutdown-signal.ts";
 
 const stderr = printTo(() => process.stderr);
 
@@ -25,5 +25,5 @@ export const ended = runCli(process.argv.slice(2), {
   homeDir: homedir(),
   workingDir: process.cwd(),
   programFile: process.argv[1] ?? "",
-  signal: endingOf(process),
+  signal: shutdownSignal(process),
 });

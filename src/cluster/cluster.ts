@@ -29,7 +29,7 @@ import { simulatedUsageSource } from "./control-plane/simulated-usage.ts";
 import { openDataDir } from "./data-dir/data-dir.ts";
 import { serverUrl, writeKubeconfig } from "./data-dir/kubeconfig.ts";
 import { openStore } from "./data-dir/open-store.ts";
-import { claimDataDir, refuseSecond, removeRunFile, writeRunFile } from "./data-dir/run-file.ts";
+import { claimDataDir, refuseSecondProcess, removeRunFile, writeRunFile } from "./data-dir/run-file.ts";
 import type { RunRecord } from "./data-dir/run-file.ts";
 import { readAdmission } from "./files/admission-files.ts";
 import { readAudit } from "./files/audit-files.ts";
@@ -44,7 +44,7 @@ import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
 import type { LoopGroup } from "./loops/loops.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
 import { watchHeapGrowth } from "./process/heap-growth.ts";
-import { showProcess } from "./process/process-metrics.ts";
+import { exportProcessMetrics } from "./process/process-metrics.ts";
 
 /** Lifecycle event of a cluster; `setpoint up --json` prints exactly these. */
 export type ClusterEvent =
@@ -98,7 +98,7 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
   signal.throwIfAborted();
   await loop.outside("file", openDataDir(options));
   // The store would also refuse a second process, but without the advice to run `setpoint down`.
-  await refuseSecond(options.dataDir, loop);
+  await refuseSecondProcess(options.dataDir, loop);
   const encryption = await openEncryption(options.encryption, loop.child("encryption"));
   const audit = await openAudit(await readAudit(options.audit, loop), {
     loop: loop.child("audit"),
@@ -107,7 +107,7 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
   });
   try {
     const { store, pki } = await openStoreAndKeys(options, { loop, log, metrics, signal });
-    const hideProcess = showProcess(metrics, loop);
+    const hideProcess = exportProcessMetrics(metrics, loop);
     try {
       await serveClaimed({ options, surroundings, store, pki, encryption, audit, metrics });
     } finally {

@@ -4,7 +4,7 @@ import { silentLog } from "../../src/base/log/log.ts";
 import type { Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
-import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
+import { admissionForLoops } from "../../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import { createApiServer } from "../../src/server/server.ts";
@@ -69,7 +69,7 @@ class Servers implements AsyncDisposable {
     this.#stores = stores;
     const make = (store: Store): ApiServer =>
       createApiServer({
-        admission: admissionBeside("none"),
+        admission: admissionForLoops("none"),
         loop: loop.child("server"),
         log: silentLog,
         metrics: createMetrics(),

@@ -3,7 +3,7 @@ import { silentLog } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import { ControlPlane } from "../../src/cluster/control-plane/control-plane.ts";
-import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
+import { admissionForLoops } from "../../src/cluster/loops/needed-loops.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import type { HttpResponse } from "../../src/server/request/http.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -35,7 +35,7 @@ export class ValueWorld implements AsyncDisposable {
       runtimeConfig: { "api/all": true },
       serviceCidrs: ["10.96.0.0/16"],
       nodePorts: { first: 30_000, last: 32_767 },
-      admission: admissionBeside("none"),
+      admission: admissionForLoops("none"),
       hostname: "this-machine",
       freezes: false,
     });

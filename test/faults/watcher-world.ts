@@ -5,7 +5,7 @@ import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import type { Transport, TransportResponse } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
-import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
+import { admissionForLoops } from "../../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import type { HttpHandler } from "../../src/server/request/http.ts";
@@ -27,7 +27,7 @@ export class WatcherWorld {
     this.loop = new VirtualLoop({ seed });
     this.store = openMemoryStore({ loop: this.loop.child("store") });
     const { handler, verbParts } = createApiServer({
-      admission: admissionBeside("none"),
+      admission: admissionForLoops("none"),
       loop: this.loop.child("server"),
       log: silentLog,
       metrics: createMetrics(),

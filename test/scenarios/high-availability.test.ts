@@ -6,7 +6,7 @@ import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster, RunningLoops } from "../../src/cluster/in-program/start-cluster.ts";
 import { builtInGroups } from "../../src/cluster/loops/loops.ts";
-import type { BuiltInPart } from "../../src/cluster/loops/loops.ts";
+import type { BuiltInComponent } from "../../src/cluster/loops/loops.ts";
 
 const SEEDS = [1, 2, 3, 4, 5];
 const LABELS = { app: "demo" };
@@ -69,7 +69,10 @@ describe.each(SEEDS)("two instances, seed %s", (seed) => {
 });
 
 /** The first instance leads. */
-async function runTwo(cluster: Cluster, part: BuiltInPart): Promise<readonly [RunningLoops, RunningLoops]> {
+async function runTwo(
+  cluster: Cluster,
+  part: BuiltInComponent,
+): Promise<readonly [RunningLoops, RunningLoops]> {
   const group = builtInGroups("all")[part];
   const leader = cluster.run(group, "a");
   await cluster.until(() => leaseOf(cluster, group.lease.name)?.spec.holderIdentity !== undefined);

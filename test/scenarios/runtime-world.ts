@@ -13,7 +13,7 @@ import { createClient } from "../../src/client/api-client.ts";
 import type { Client } from "../../src/client/client.ts";
 import type { Transport, TransportRequest } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
-import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
+import { admissionForLoops } from "../../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
 import type { PassRecord } from "../../src/runtime/controller/pass-result.ts";
 import { createManager } from "../../src/runtime/manager/manager.ts";
@@ -79,7 +79,7 @@ export async function startWorld(seed = 1): Promise<World> {
   const ending = new AbortController();
   const managers: Promise<void>[] = [];
   const { handler, verbParts } = createApiServer({
-    admission: admissionBeside("none"),
+    admission: admissionForLoops("none"),
     loop: loop.child("server"),
     log: silentLog,
     metrics: createMetrics(),

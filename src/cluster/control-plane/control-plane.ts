@@ -33,7 +33,7 @@ import { actorIdentity, groupIdentity } from "../loops/loop-identities.ts";
 import { isEmptyGroup, manage } from "../loops/loops.ts";
 import type { LoopGroup } from "../loops/loops.ts";
 import type { PortRange } from "../options.ts";
-import { cutTransport } from "./cut-transport.ts";
+import { abortableTransport } from "./abortable-transport.ts";
 import { inProcessTransport } from "./in-process-transport.ts";
 import type { InProcessTransport } from "./in-process-transport.ts";
 
@@ -136,7 +136,7 @@ export class ControlPlane {
   async runLoops(name: string, group: LoopGroup, { signal, cut }: LoopEnds): Promise<void> {
     const { log, metrics } = this.#options;
     const loop = this.#options.loop.child(name);
-    const transport = cutTransport(this.transport(PROGRAM, loop), cut);
+    const transport = abortableTransport(this.transport(PROGRAM, loop), cut);
     try {
       await manage(group, { transport, loop, log, metrics }).run(signal);
     } finally {

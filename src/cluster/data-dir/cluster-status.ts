@@ -61,14 +61,17 @@ async function readRevision(kubeconfig: string, loop: Loop): Promise<number> {
   }
 }
 
-export interface Ending {
+export interface StopOptions {
   readonly loop: Loop;
   /** Called when the signal is sent, and once a second until the process has ended. */
   readonly onWait: (pid: number, waitedMs: number) => void;
 }
 
 /** Stops the cluster as Ctrl-C would. Returns the process that ended, or undefined when none ran. Rejects on timeout. */
-export async function endCluster(dataDir: string, { loop, onWait }: Ending): Promise<number | undefined> {
+export async function stopCluster(
+  dataDir: string,
+  { loop, onWait }: StopOptions,
+): Promise<number | undefined> {
   const record = await findRunning(dataDir, loop);
   if (record === undefined) return undefined;
   const { pid } = record;

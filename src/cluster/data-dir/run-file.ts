@@ -27,14 +27,14 @@ export async function claimDataDir(
   store: StoreOptions["type"],
   loop: Loop,
 ): Promise<RunRecord> {
-  await refuseSecond(dataDir, loop);
+  await refuseSecondProcess(dataDir, loop);
   const record: RunRecord = { pid: process.pid, begun: await beginningOf(process.pid, loop), store };
   await writeRunFile(dataDir, record, loop);
   return record;
 }
 
 /** Rejects when another process runs a cluster in the data dir. */
-export async function refuseSecond(dataDir: string, loop: Loop): Promise<void> {
+export async function refuseSecondProcess(dataDir: string, loop: Loop): Promise<void> {
   const other = await findRunning(dataDir, loop);
   if (other === undefined || other.pid === process.pid) return;
   throw new Error(

@@ -24,7 +24,7 @@ import { ControlPlane } from "../control-plane/control-plane.ts";
 import { simulatedUsageSource } from "../control-plane/simulated-usage.ts";
 import { NODES, builtInGroups, nodeLoops, unleased } from "../loops/loops.ts";
 import type { LoopChoice, LoopGroup } from "../loops/loops.ts";
-import { admissionBeside } from "../loops/needed-loops.ts";
+import { admissionForLoops } from "../loops/needed-loops.ts";
 import { Complaints } from "./complaints.ts";
 import { openEndpoint } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -131,7 +131,7 @@ export class Cluster implements AsyncDisposable {
       serviceCidrs: [SERVICE_CIDR],
       nodePorts: { first: 30_000, last: 32_767 },
       usage: countNodes(options) > 0 ? simulatedUsageSource : undefined,
-      admission: admissionBeside(options.loops ?? "all", options.admission),
+      admission: admissionForLoops(options.loops ?? "all", options.admission),
       freezes: world.isVirtual,
     });
     const loop = world.loop.child("client");

@@ -55,10 +55,10 @@ export interface LoopSettings {
 export const POD_CIDR = "10.128.0.0/9";
 
 /** Groups of loops that are separate programs in other clusters. */
-export type BuiltInPart = "controllers" | "scheduler";
+export type BuiltInComponent = "controllers" | "scheduler";
 
 /** Leases that let one instance work at a time; upstream's components use the same ones. */
-const LEASES: Readonly<Record<BuiltInPart, Lease>> = {
+const LEASES: Readonly<Record<BuiltInComponent, Lease>> = {
   controllers: { namespace: "kube-system", name: "kube-controller-manager" },
   scheduler: { namespace: "kube-system", name: "kube-scheduler" },
 };
@@ -70,11 +70,11 @@ export function builtInLoops(choice: LoopChoice, settings: LoopSettings = {}): L
   return { controllers: workers.controllers ?? [], routines };
 }
 
-/** The chosen loops by part, each with the lease for leader election among several instances. */
+/** The chosen loops by component, each with the lease for leader election among several instances. */
 export function builtInGroups(
   choice: LoopChoice,
   settings: LoopSettings = {},
-): Readonly<Record<BuiltInPart, LeasedGroup>> {
+): Readonly<Record<BuiltInComponent, LeasedGroup>> {
   const controllers = settledControllers(settings);
   const routines = [...plainRoutines, ...nodeIpam(settings)];
   const schedulers = [schedulerRoutine()];

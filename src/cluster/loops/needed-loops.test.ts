@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { builtInLoops } from "./loops.ts";
-import { admissionBeside } from "./needed-loops.ts";
+import { admissionForLoops } from "./needed-loops.ts";
 
 const NEEDED = [
   "serviceaccount-controller",
@@ -12,25 +12,25 @@ const NEEDED = [
 
 test("plugins are on when the built-in loops that they need run", () => {
   expect(() => builtInLoops(NEEDED)).not.toThrow();
-  expect(admissionBeside(NEEDED)).toEqual({ disabled: [] });
-  expect(admissionBeside("all")).toEqual({ disabled: [] });
+  expect(admissionForLoops(NEEDED)).toEqual({ disabled: [] });
+  expect(admissionForLoops("all")).toEqual({ disabled: [] });
 });
 
 test("plugins are off when a loop that they need does not run", () => {
-  expect(admissionBeside("none").disabled).toEqual([
+  expect(admissionForLoops("none").disabled).toEqual([
     "ServiceAccount",
     "TaintNodesByCondition",
     "StorageObjectInUseProtection",
   ]);
-  expect(admissionBeside(["serviceaccount-controller", "pvc-protection-controller"]).disabled).toEqual([
+  expect(admissionForLoops(["serviceaccount-controller", "pvc-protection-controller"]).disabled).toEqual([
     "TaintNodesByCondition",
     "StorageObjectInUseProtection",
   ]);
-  expect(admissionBeside("all", { disabled: ["Priority"] })).toEqual({ disabled: ["Priority"] });
+  expect(admissionForLoops("all", { disabled: ["Priority"] })).toEqual({ disabled: ["Priority"] });
 });
 
 test("an unknown plugin is refused", () => {
-  expect(() => admissionBeside("all", { enabled: ["Nothing"] })).toThrow(
+  expect(() => admissionForLoops("all", { enabled: ["Nothing"] })).toThrow(
     'unknown admission plugin "Nothing"',
   );
 });

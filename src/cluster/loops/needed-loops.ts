@@ -18,7 +18,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Adds the plugins to disable beside these loops to the user's choice. Throws for unknown plugin names. */
-export function admissionBeside(
+export function admissionForLoops(
   loops: LoopChoice,
   { disabled = [], ...others }: AdmissionOptions = {},
 ): AdmissionOptions {

@@ -4,7 +4,7 @@ import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 
 /** Reads the values only at a scrape. The returned function removes the metrics. */
-export function showProcess(metrics: Metrics, loop: Loop): () => void {
+export function exportProcessMetrics(metrics: Metrics, loop: Loop): () => void {
   const startedAt = loop.now() / 1000 - process.uptime();
   const leave = [
     metrics

@@ -14,7 +14,7 @@ import type {
 import { ControlPlane } from "../../../src/cluster/control-plane/control-plane.ts";
 import { simulatedUsageSource } from "../../../src/cluster/control-plane/simulated-usage.ts";
 import type { VirtualWorld } from "../../../src/cluster/in-program/world.ts";
-import { admissionBeside } from "../../../src/cluster/loops/needed-loops.ts";
+import { admissionForLoops } from "../../../src/cluster/loops/needed-loops.ts";
 import type { TokenKeys } from "../../../src/server/pki/pki-folder.ts";
 import { makeTokenKeys } from "../../../src/server/pki/token-keys.ts";
 import type { MemoryStore } from "../../../src/store/memory-store.ts";
@@ -83,7 +83,7 @@ export class Servers {
       serviceCidrs: ["10.96.0.0/24"],
       nodePorts: { first: 30_000, last: 30_040 },
       usage: simulatedUsageSource,
-      admission: admissionBeside("all"),
+      admission: admissionForLoops("all"),
       freezes: true,
     });
     const address = { host: `10.0.0.${String(at + 1)}`, port: 6443, machineAddresses: [] };

@@ -1,4 +1,4 @@
-/** Runs one part of a control plane as its own process, over HTTP against any Kubernetes. */
+/** Runs one component of a control plane as its own process, over HTTP against any Kubernetes. */
 import { hostname } from "node:os";
 import { isApiError } from "../api/errors/api-error.ts";
 import type { Log } from "../base/log/log.ts";
@@ -20,9 +20,9 @@ import { openSigner } from "./files/signing-files.ts";
 import type { SigningFiles } from "./files/signing-files.ts";
 import { AccountClients } from "./loops/account-clients.ts";
 import { builtInGroups, manage, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
-import type { BuiltInPart, LeasedGroup, LoopGroup } from "./loops/loops.ts";
+import type { BuiltInComponent, LeasedGroup, LoopGroup } from "./loops/loops.ts";
 
-export type PartOptions = Common &
+export type ComponentOptions = Common &
   (
     | { readonly part: "scheduler" }
     | {
@@ -49,22 +49,27 @@ export type ElectionTimes = Required<
   Pick<LeaderElectionOptions, "leaseDurationMs" | "renewDeadlineMs" | "retryPeriodMs">
 >;
 
-type PartName = BuiltInPart | "agent";
+type ComponentName = BuiltInComponent | "agent";
 
-/** Lifecycle event of a part; `--json` prints exactly these. */
-export type PartEvent =
-  | { readonly event: "started"; readonly part: PartName; readonly server: string; readonly identity: string }
+/** Lifecycle event of a component; `--json` prints exactly these. */
+export type ComponentEvent =
+  | {
+      readonly event: "started";
+      readonly part: ComponentName;
+      readonly server: string;
+      readonly identity: string;
+    }
   /** This instance has become the leader; the others wait. */
-  | { readonly event: "leading"; readonly part: PartName }
-  | { readonly event: "waiting"; readonly part: PartName }
-  | { readonly event: "stopped"; readonly part: PartName };
+  | { readonly event: "leading"; readonly part: ComponentName }
+  | { readonly event: "waiting"; readonly part: ComponentName }
+  | { readonly event: "stopped"; readonly part: ComponentName };
 
-export interface PartSurroundings {
+export interface ComponentSurroundings {
   readonly loop: Loop;
   readonly log: Log;
-  /** Aborts to stop the part. */
+  /** Aborts to stop the component. */
   readonly signal: AbortSignal;
-  readonly report: (event: PartEvent) => void;
+  readonly report: (event: ComponentEvent) => void;
 }
 
 /** Upper bound of the wait for a server that starts at the same time; equals upstream's. */
@@ -73,8 +78,11 @@ const SERVER_RETRY_MS = 250;
 /** Time before the first warning about a server that does not answer. */
 const SERVER_SILENCE_MS = 900;
 
-/** Runs the part until the signal aborts. Resolves when everything it started has stopped; rejects when a part fails. */
-export async function runPart(options: PartOptions, surroundings: PartSurroundings): Promise<void> {
+/** Runs the component until the signal aborts. Resolves when everything it started has stopped; rejects when it fails. */
+export async function runComponent(
+  options: ComponentOptions,
+  surroundings: ComponentSurroundings,
+): Promise<void> {
   const { loop, log, signal, report } = surroundings;
   const { part, kubeconfigFile, env } = options;
   await warnOfExposure(kubeconfigFile === undefined ? [] : [kubeconfigFile], { loop, log });
@@ -111,7 +119,7 @@ export async function runPart(options: PartOptions, surroundings: PartSurroundin
   report({ event: "stopped", part });
 }
 
-async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Promise<LeasedGroup> {
+async function groupOf(options: ComponentOptions, endpoint: Endpoint, loop: Loop): Promise<LeasedGroup> {
   switch (options.part) {
     case "scheduler":
       return builtInGroups("all").scheduler;
@@ -137,7 +145,7 @@ async function readAuthority({ ca }: Endpoint, loop: Loop): Promise<string> {
 }
 
 /** Reports when this instance becomes the leader and when it stops leading. */
-function leadRoutine(part: PartName, { signal, report }: PartSurroundings): Routine {
+function leadRoutine(part: ComponentName, { signal, report }: ComponentSurroundings): Routine {
   return {
     name: "lead-report",
     reads: [],
@@ -167,7 +175,7 @@ function findMistrust(error: unknown): string | undefined {
 async function isServed(
   { transport }: Connection,
   { server }: Endpoint,
-  { loop, log, signal }: PartSurroundings,
+  { loop, log, signal }: ComponentSurroundings,
 ): Promise<boolean> {
   const late = new AbortController();
   // No retries in the client, so that permanent errors show at once.

@@ -2,7 +2,7 @@
 import { serviceUnavailable } from "../../api/errors/api-error.ts";
 import type { Transport } from "../../client/transport.ts";
 
-export function cutTransport(inner: Transport, cut: AbortSignal): Transport {
+export function abortableTransport(inner: Transport, cut: AbortSignal): Transport {
   const unlessCut = <T>(ask: () => Promise<T>): Promise<T> =>
     cut.aborted ? Promise.reject(serviceUnavailable("the connection was cut")) : ask();
   return {

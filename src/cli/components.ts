@@ -1,10 +1,15 @@
-/** Commands that run one part of a control plane as its own process. Each part is a client of an API server. */
+/** Commands that run one component of a control plane as its own process. Each component is a client of an API server. */
 import { resolve } from "node:path";
 import { parseDuration } from "../api/values/time.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
+import {
+  runComponent,
+  type ElectionTimes,
+  type ComponentEvent,
+  type ComponentOptions,
+} from "../cluster/component.ts";
 import type { SigningFiles } from "../cluster/files/signing-files.ts";
 import { NODES } from "../cluster/loops/loops.ts";
-import { runPart, type ElectionTimes, type PartEvent, type PartOptions } from "../cluster/part.ts";
 import { eventsOption } from "./cluster-options.ts";
 import { findText, UsageError, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
 import { parseNodes } from "./server-options.ts";
@@ -108,7 +113,7 @@ export const agentCommand: Command = {
     }),
 };
 
-function parseCommon(io: Io, args: Arguments): Pick<PartOptions, "kubeconfigFile" | "env" | "election"> {
+function parseCommon(io: Io, args: Arguments): Pick<ComponentOptions, "kubeconfigFile" | "env" | "election"> {
   const given = findText(args, "kubeconfig");
   return {
     kubeconfigFile: given === undefined ? undefined : resolve(io.workingDir, given),
@@ -149,10 +154,10 @@ function parsePrefix(text: string): string {
   );
 }
 
-async function run(io: Io, args: Arguments, options: PartOptions): Promise<void> {
+async function run(io: Io, args: Arguments, options: ComponentOptions): Promise<void> {
   const print = args.options["json"] ? JSON.stringify : textOf;
   const { log, signal } = io;
-  await runPart(options, {
+  await runComponent(options, {
     loop: createRealLoop({ name: options.part, log }),
     log,
     signal,
@@ -160,7 +165,7 @@ async function run(io: Io, args: Arguments, options: PartOptions): Promise<void>
   });
 }
 
-function textOf(event: PartEvent): string {
+function textOf(event: ComponentEvent): string {
   switch (event.event) {
     case "started":
       return `setpoint ${event.part} is up for ${event.server} as ${event.identity}. Ctrl-C ends it.`;

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { endingOf } from "./ending.ts";
+import { shutdownSignal } from "./shutdown-signal.ts";
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s ends the program", (name) => {
   const source = new EventEmitter();
-  const signal = endingOf(source);
+  const signal = shutdownSignal(source);
   expect(signal.aborted).toBe(false);
 
   source.emit(name);
@@ -14,7 +14,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s ends the program", (name) => {
 
 test("a second Ctrl-C gets the default; SIGTERM and SIGHUP may arrive twice", () => {
   const source = new EventEmitter();
-  endingOf(source);
+  shutdownSignal(source);
 
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) source.emit(name);
 

@@ -9,8 +9,8 @@ import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { connect } from "../../src/client/connection.ts";
 import type { Connection } from "../../src/client/connection.ts";
 import { runCluster } from "../../src/cluster/cluster.ts";
-import { runPart } from "../../src/cluster/part.ts";
-import type { PartOptions, PartSurroundings } from "../../src/cluster/part.ts";
+import { runComponent } from "../../src/cluster/component.ts";
+import type { ComponentOptions, ComponentSurroundings } from "../../src/cluster/component.ts";
 
 const ELECTION = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 const POLL = { timeout: 20_000, interval: 100 };
@@ -47,14 +47,16 @@ class World implements AsyncDisposable {
 
   run(file: string, part: PartChoice): void {
     const options = { ...part, kubeconfigFile: join(this.#folder, file), env: {}, election: ELECTION };
-    this.#running.push(runPart(options as PartOptions, { ...this.#surroundings(), report: () => undefined }));
+    this.#running.push(
+      runComponent(options as ComponentOptions, { ...this.#surroundings(), report: () => undefined }),
+    );
   }
 
   connect(): Promise<Connection> {
     return connect({ file: join(this.#folder, "kubeconfig"), loop: this.#loop });
   }
 
-  #surroundings(): Omit<PartSurroundings, "report"> {
+  #surroundings(): Omit<ComponentSurroundings, "report"> {
     return { loop: this.#loop, log: silentLog, signal: this.#ending.signal };
   }
 

@@ -13,7 +13,7 @@ interface SignalSource {
  * may arrive twice: a closed terminal or a stopped service signals the whole process group, and the parent process may
  * do so as well.
  */
-export function endingOf(source: SignalSource): AbortSignal {
+export function shutdownSignal(source: SignalSource): AbortSignal {
   const ending = new AbortController();
   const end = (): void => ending.abort();
   source.once("SIGINT", end);
