@@ -12,7 +12,7 @@ import {
   mutate,
   put,
   validate,
-} from "./admission-policy-world.ts";
+} from "./admission-policy-fixture.ts";
 
 async function writeX(api: TestApi, how: "merge-patch" | "json-patch" | "update"): Promise<Reply> {
   const target = `${MAPS}/a?fieldManager=me`;

@@ -11,7 +11,7 @@ import {
   ON_MAPS,
   put,
   validate,
-} from "./admission-policy-world.ts";
+} from "./admission-policy-fixture.ts";
 
 describe("a validating policy", () => {
   test("refuses what does not hold, in upstream's words, from the next request on", async () => {

@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listOf } from "../api-harness.ts";
 import { describePeer } from "../peers.ts";
-import { AggregationWorld, GROUP, VERSION } from "./aggregation-world.ts";
+import { AggregationFixture, GROUP, VERSION } from "./aggregation-fixture.ts";
 
 const NAME = `${VERSION}.${GROUP}`;
 const API = `/apis/${GROUP}/${VERSION}`;
@@ -26,9 +26,9 @@ function flunder(name: string): object {
 }
 
 describePeer("kubectl", "an API of another server", (path) => {
-  let world: AggregationWorld;
+  let world: AggregationFixture;
   beforeAll(async () => {
-    world = await AggregationWorld.start(path, {
+    world = await AggregationFixture.start(path, {
       loops: ["namespace-controller", "serviceaccount-controller"],
       nodes: 0,
     });

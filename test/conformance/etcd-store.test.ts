@@ -2,10 +2,10 @@ import { afterAll, beforeAll } from "vitest";
 import { openEtcdStore } from "../../src/store/etcd/etcd-store.ts";
 import { EtcdServer } from "../etcd-server.ts";
 import { describePeer } from "../peers.ts";
+import { openStoreFixture, realTime } from "./open-store-fixture.ts";
+import type { StoreEngine, StoreFixture } from "./store-fixture.ts";
 import { storeModelRun } from "./store-model-run.ts";
 import { storeSuite } from "./store-suite.ts";
-import type { StoreEngine, StoreWorld } from "./store-world.ts";
-import { openWorld, realTime } from "./worlds.ts";
 
 describePeer("etcd", "with a real etcd server", () => {
   let server: EtcdServer | undefined;
@@ -32,11 +32,11 @@ describePeer("etcd", "with a real etcd server", () => {
     openWithin: (quotaBytes) => openEtcdWorld(quotaBytes),
   };
 
-  function openEtcdWorld(quotaBytes?: number): Promise<StoreWorld> {
+  function openEtcdWorld(quotaBytes?: number): Promise<StoreFixture> {
     stores += 1;
     const root = `/registry-${stores}/`;
     const endpoints = [server?.endpoint ?? ""];
-    return openWorld({
+    return openStoreFixture({
       time: realTime(),
       waitMs: 20_000,
       root,

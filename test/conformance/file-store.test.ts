@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openFileStore, type FileStoreOptions } from "../../src/store/file-store.ts";
+import { openStoreFixture, realTime, virtualTime, type FixtureTime } from "./open-store-fixture.ts";
+import type { StoreEngine, StoreFixture } from "./store-fixture.ts";
 import { storeModelRun } from "./store-model-run.ts";
 import { storeSuite } from "./store-suite.ts";
-import type { StoreEngine, StoreWorld } from "./store-world.ts";
-import { openWorld, realTime, virtualTime, type WorldTime } from "./worlds.ts";
 
 const WAIT_MS = 20_000;
 
@@ -43,9 +43,12 @@ storeSuite(file);
 storeModelRun(inVirtualTime, { runs: 150, limitMs: 6_000, time: "passes" });
 storeModelRun(fromDisk, { runs: 150, limitMs: 6_000, time: "passes" });
 
-async function openFileWorld(time: WorldTime, options: Partial<FileStoreOptions> = {}): Promise<StoreWorld> {
+async function openFileWorld(
+  time: FixtureTime,
+  options: Partial<FileStoreOptions> = {},
+): Promise<StoreFixture> {
   const dir = await mkdtemp(join(tmpdir(), "setpoint-file-store-"));
-  return openWorld({
+  return openStoreFixture({
     time,
     waitMs: WAIT_MS,
     open: (loop) => openFileStore({ ...options, dir, loop }),

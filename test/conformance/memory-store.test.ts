@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
+import { openStoreFixture, virtualTime } from "./open-store-fixture.ts";
+import { until, type StoreEngine } from "./store-fixture.ts";
 import { storeModelRun } from "./store-model-run.ts";
 import { storeSuite } from "./store-suite.ts";
-import { until, type StoreEngine } from "./store-world.ts";
 import { contents, line, nextBatch, put, text, write } from "./store/arrange.ts";
-import { openWorld, virtualTime } from "./worlds.ts";
 
 const memory: StoreEngine = {
   name: "memory",
@@ -16,13 +16,13 @@ const memory: StoreEngine = {
   window: "whole",
   sharing: "alone",
   open: (seed = 1) =>
-    openWorld({
+    openStoreFixture({
       time: virtualTime({ seed }),
       waitMs: 30_000,
       open: async (loop) => openMemoryStore({ loop }),
     }),
   openWithin: (quotaBytes) =>
-    openWorld({
+    openStoreFixture({
       time: virtualTime({ seed: 1 }),
       waitMs: 30_000,
       open: async (loop) => openMemoryStore({ loop, quotaBytes }),
@@ -35,7 +35,7 @@ const forgetful: StoreEngine = {
   name: "forgetful memory",
   window: "short",
   open: (seed = 1) =>
-    openWorld({
+    openStoreFixture({
       time: virtualTime({ seed }),
       waitMs: 30_000,
       open: async (loop) =>

@@ -1,9 +1,9 @@
 /** Claims that whole operators brought to light, one test each. */
 import { expect, test } from "vitest";
 import { until } from "../api-harness.ts";
+import { CONFIG_MAPS, refusal, withWebhooks } from "./webhook-fixture.ts";
+import type { WebhookFixture } from "./webhook-fixture.ts";
 import type { Answer, Behaviour, ReviewRequest } from "./webhook-server.ts";
-import { CONFIG_MAPS, refusal, withWebhooks } from "./webhook-world.ts";
-import type { WebhookWorld } from "./webhook-world.ts";
 
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
 const OLD_WIDGETS = "/apis/example.com/v1alpha1/namespaces/default/widgets";
@@ -48,7 +48,7 @@ function scaledVersion(name: string, counter: string): object {
   };
 }
 
-async function defineScaled(world: WebhookWorld): Promise<void> {
+async function defineScaled(world: WebhookFixture): Promise<void> {
   world.hooks.on("/convert", convert);
   const webhook = { conversionReviewVersions: ["v1"], clientConfig: world.clientConfig("/convert") };
   const versions = [scaledVersion("v1", "replicas"), scaledVersion("v1alpha1", "workers")];

@@ -7,15 +7,15 @@ import { backupClaims, beginBackups } from "./operators/backup-claims.ts";
 import type { BackupScene } from "./operators/backup-claims.ts";
 import { beginCertificates, certificateClaims } from "./operators/certificate-claims.ts";
 import type { CertificateScene } from "./operators/certificate-claims.ts";
+import { OperatorFixture } from "./operators/fixture.ts";
 import { beginQueues, queueClaims } from "./operators/queue-claims.ts";
 import type { QueueScene } from "./operators/queue-claims.ts";
-import { World } from "./operators/world.ts";
 
 describePeer("kubectl", "an operator", (path) => {
-  let world: World;
+  let world: OperatorFixture;
   let scenes: readonly [CertificateScene, QueueScene, BackupScene];
   beforeAll(async () => {
-    world = await World.start(path);
+    world = await OperatorFixture.start(path);
     // In parallel, because most of the time is waiting.
     scenes = await Promise.all([beginCertificates(world), beginQueues(world), beginBackups(world)]);
   });

@@ -2,8 +2,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 import { actions } from "./store-actions.ts";
+import type { StoreEngine } from "./store-fixture.ts";
 import { ModelSession, type SessionCounts } from "./store-model-session.ts";
-import type { StoreEngine } from "./store-world.ts";
 
 export interface ModelRunOptions {
   readonly runs: number;

@@ -15,8 +15,8 @@ import {
 } from "../../src/store/store.ts";
 import { inWatchRange, type PlannedEntry, type RecordedTransaction } from "../../src/testing/watch-replay.ts";
 import { KEYS, PREFIXES, type Claim, type ModelAction, type ModelChange } from "./store-actions.ts";
+import { until, type StoreEngine, type StoreFixture } from "./store-fixture.ts";
 import { StoreModel } from "./store-model.ts";
-import { until, type StoreEngine, type StoreWorld } from "./store-world.ts";
 import { codeOf, put, reached, record, remove, type Recording } from "./store/arrange.ts";
 
 /** Totals over all runs; they show that the runs were not idle. */
@@ -42,7 +42,7 @@ interface Answer extends Attempt {
 }
 
 export class ModelSession {
-  readonly #world: StoreWorld;
+  readonly #world: StoreFixture;
   readonly #engine: StoreEngine;
   readonly #counts: SessionCounts;
   readonly #model: StoreModel;
@@ -51,7 +51,7 @@ export class ModelSession {
   #known = 0;
   #written = 0;
 
-  constructor(world: StoreWorld, engine: StoreEngine, counts: SessionCounts) {
+  constructor(world: StoreFixture, engine: StoreEngine, counts: SessionCounts) {
     this.#world = world;
     this.#engine = engine;
     this.#counts = counts;

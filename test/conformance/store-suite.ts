@@ -1,6 +1,6 @@
 /** The suite that every store engine passes: each sentence of src/store/store.ts has a test here. */
 import { describe } from "vitest";
-import type { StoreEngine } from "./store-world.ts";
+import type { StoreEngine } from "./store-fixture.ts";
 import { describeExpiry } from "./store/expiry.ts";
 import { describeLifecycle } from "./store/lifecycle.ts";
 import { describeReads } from "./store/reads.ts";

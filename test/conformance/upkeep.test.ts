@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ServerFixture } from "../../src/server/upkeep/fixture.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
-import { virtualTime } from "./worlds.ts";
+import { virtualTime } from "./open-store-fixture.ts";
 
 const ENDPOINTS = "/api/v1/namespaces/default/endpoints/kubernetes";
 

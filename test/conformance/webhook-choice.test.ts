@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { text, listOf } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
+import { CONFIG_MAPS, CONFIGURATIONS, refusal, withWebhooks } from "./webhook-fixture.ts";
 import { ANYTHING, configuration, ruleFor } from "./webhook-server.ts";
 import type { Behaviour } from "./webhook-server.ts";
-import { CONFIG_MAPS, CONFIGURATIONS, refusal, withWebhooks } from "./webhook-world.ts";
 
 const CREATED = ruleFor("configmaps", "CREATE");
 const MERGE = { type: "application/merge-patch+json" };

@@ -3,10 +3,10 @@ import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { listening, makeAuthority } from "../../src/server/egress/fixture.ts";
 import { text } from "../api-harness.ts";
+import { CONFIG_MAPS, refusal, withWebhooks } from "./webhook-fixture.ts";
+import type { WebhookFixture } from "./webhook-fixture.ts";
 import { configuration, ruleFor } from "./webhook-server.ts";
 import type { Answer, Behaviour } from "./webhook-server.ts";
-import { CONFIG_MAPS, refusal, withWebhooks } from "./webhook-world.ts";
-import type { WebhookWorld } from "./webhook-world.ts";
 
 const CREATED = ruleFor("configmaps", "CREATE");
 const MERGE = { type: "application/merge-patch+json" };
@@ -15,7 +15,7 @@ const FAILED = 'Internal error occurred: failed calling webhook "hook0.v.example
 /** Never answers; the server's timeout ends the call. */
 const hang: Behaviour = () => new Promise<Answer>(() => undefined);
 
-async function refusedWith(world: WebhookWorld): Promise<string> {
+async function refusedWith(world: WebhookFixture): Promise<string> {
   const [code, message] = refusal(await world.configMap("a"));
   expect(code).toBe(500);
   expect(message).toContain(FAILED);
@@ -245,7 +245,7 @@ describe("while a webhook is asked", () => {
       expression: `has(request.options.fieldManager) && request.options.fieldManager == '${name}'`,
     },
   ];
-  const patch = (world: WebhookWorld, who: string, data: object): ReturnType<WebhookWorld["configMap"]> =>
+  const patch = (world: WebhookFixture, who: string, data: object): ReturnType<WebhookFixture["configMap"]> =>
     world.api.send("PATCH", `${CONFIG_MAPS}/a?fieldManager=${who}`, { data }, MERGE);
 
   test("no other request waits", () =>

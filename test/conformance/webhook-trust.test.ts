@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { serve } from "../../src/server/egress/fixture.ts";
 import { hasCondition, TestApi, until } from "../api-harness.ts";
+import { definition, version } from "./webhook-fixture.ts";
 import { configuration, ruleFor, WebhookServer } from "./webhook-server.ts";
-import { definition, version } from "./webhook-world.ts";
 
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

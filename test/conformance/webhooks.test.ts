@@ -1,9 +1,9 @@
 /** Admission webhooks as operators register them: the claims of upstream's conformance tests, and more. */
 import { describe, expect, test } from "vitest";
 import { listOf, text } from "../api-harness.ts";
+import { CONFIG_MAPS, definition, PODS, refusal, version, withWebhooks } from "./webhook-fixture.ts";
 import { ruleFor } from "./webhook-server.ts";
 import type { Behaviour, Found, ReviewRequest } from "./webhook-server.ts";
-import { CONFIG_MAPS, definition, PODS, refusal, version, withWebhooks } from "./webhook-world.ts";
 
 const CREATED = ruleFor("configmaps", "CREATE");
 const WRITTEN = ruleFor("configmaps", "CREATE", "UPDATE");

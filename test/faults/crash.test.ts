@@ -10,8 +10,8 @@ import type { Loop, Random } from "../../src/base/loop/loop.ts";
 import { seededRandom } from "../../src/base/loop/random.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openFileStore } from "../../src/store/file-store.ts";
+import { AcknowledgedWrites } from "./acknowledged-writes.ts";
 import { bundleCrashWriter, CrashChild } from "./crash-child.ts";
-import { CrashLedger } from "./crash-ledger.ts";
 
 const CYCLES = Number(process.env["SETPOINT_CRASH_CYCLES"] ?? 50);
 const SEED = Number(process.env["SETPOINT_SEED"] ?? 7);
@@ -42,7 +42,7 @@ describe.concurrent("a file store whose process is killed", () => {
       async () => {
         const dir = join(folder, `store-${chain}`);
         const seed = SEED * CHAINS + chain;
-        const ledger = new CrashLedger(seed);
+        const ledger = new AcknowledgedWrites(seed);
         const random = seededRandom("crash moments", seed);
         const loop = createRealLoop({ name: `crash-${chain}` });
 
@@ -63,7 +63,7 @@ describe.concurrent("a file store whose process is killed", () => {
 test("a store whose process was killed before it made one is checked, and is empty", async () => {
   const loop = createRealLoop({ name: "crash-before" });
   const store = await openFileStore({ dir: join(folder, "never"), loop });
-  const ledger = new CrashLedger(1);
+  const ledger = new AcknowledgedWrites(1);
 
   await inTime(loop, "an empty store", () => ledger.check(store));
 
@@ -85,7 +85,7 @@ async function inTime(loop: Loop, name: string, work: () => Promise<void>): Prom
 
 interface Chain {
   readonly dir: string;
-  readonly ledger: CrashLedger;
+  readonly ledger: AcknowledgedWrites;
   readonly loop: Loop;
 }
 

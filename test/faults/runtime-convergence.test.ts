@@ -5,8 +5,8 @@ import type { Random } from "../../src/base/loop/loop.ts";
 import { seededRandom } from "../../src/base/loop/random.ts";
 import { childName } from "../../src/runtime/controller/child-names.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
-import { startWorld } from "../scenarios/runtime-world.ts";
-import type { World } from "../scenarios/runtime-world.ts";
+import { startRuntimeFixture } from "../scenarios/runtime-fixture.ts";
+import type { RuntimeFixture } from "../scenarios/runtime-fixture.ts";
 
 const ROUNDS = 25;
 const PARENTS = ["a", "b", "c"];
@@ -60,7 +60,7 @@ function pick<T>(random: Random, choices: readonly [T, ...T[]]): T {
   return choices[random.below(choices.length)] ?? choices[0];
 }
 
-async function disturb(world: World, random: Random): Promise<void> {
+async function disturb(world: RuntimeFixture, random: Random): Promise<void> {
   const maps = world.client(ConfigMap);
   const place = { namespace: "default", name: pick(random, ["a", "b", "c"]) };
   const count = String(random.below(5));
@@ -73,7 +73,7 @@ async function disturb(world: World, random: Random): Promise<void> {
 test.each(SEEDS)(
   "a controller converges after failures of its requests and watches (seed %i)",
   async (seed) => {
-    const world = await startWorld(seed);
+    const world = await startRuntimeFixture(seed);
     const random = seededRandom(seed, "faults");
     const { link, lines } = world.start("m", { controllers: [controller] });
 

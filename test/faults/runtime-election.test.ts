@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
 import { seededRandom } from "../../src/base/loop/random.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
-import { startWorld } from "../scenarios/runtime-world.ts";
-import type { StartedManager } from "../scenarios/runtime-world.ts";
+import { startRuntimeFixture } from "../scenarios/runtime-fixture.ts";
+import type { StartedManager } from "../scenarios/runtime-fixture.ts";
 
 const SEEDS = Array.from({ length: 12 }, (_, n) => n + 1);
 const ROUNDS = 15;
@@ -22,7 +22,7 @@ function leaders(managers: readonly StartedManager[]): number {
 }
 
 test.each(SEEDS)("never two leaders at once, and one in the end (seed %i)", async (seed) => {
-  const world = await startWorld(seed);
+  const world = await startRuntimeFixture(seed);
   const random = seededRandom(seed, "faults");
   await world.run(world.client(ConfigMap).create({ metadata: { name: "x", namespace: "default" } }));
   const leaderElection = { name: "lease", namespace: "default" };

@@ -9,8 +9,15 @@ import { text, type Reply, type ReplyBody } from "../api-harness.ts";
 import { EtcdServer } from "../etcd-server.ts";
 import { describePeer } from "../peers.ts";
 import { openStore } from "./etcd/open-store.ts";
-import { ValueWorld } from "./stored-values-world.ts";
-import { DAMAGES, hollow, senseless, SENSELESS, storedPlaces, type StoredPlace } from "./stored-values.ts";
+import { StoredValuesFixture } from "./stored-values-fixture.ts";
+import {
+  DAMAGES,
+  emptyValue,
+  invalidValue,
+  INVALID_VALUES,
+  storedPlaces,
+  type StoredPlace,
+} from "./stored-values.ts";
 
 /** Without these no object can be created in a namespace, or no Service gets an address. */
 const FOUNDATIONS = ["/registry/namespaces/default", "/registry/servicecidrs/kubernetes"];
@@ -79,7 +86,7 @@ function namesIn({ body }: Reply): readonly string[] {
 }
 
 /** An everyday operation of a user still works. */
-async function expectService(world: ValueWorld, suffix: string): Promise<void> {
+async function expectService(world: StoredValuesFixture, suffix: string): Promise<void> {
   const created = await world.send("POST", MAPS, { metadata: { name: `map-${suffix}` }, data: { a: "1" } });
   const patched = await world.send("PATCH", `${MAPS}/map-${suffix}`, { data: { b: "2" } });
   const pod = { metadata: { name: `pod-${suffix}` }, spec: { containers: [{ name: "c", image: "i" }] } };
@@ -100,7 +107,7 @@ function describeEngine(open: () => Promise<Opened>): void {
     const places = storedPlaces();
     const paths = await damageAll(opened.store, places);
 
-    await using world = await ValueWorld.start(opened.store);
+    await using world = await StoredValuesFixture.start(opened.store);
 
     const wrong: string[] = [];
     for (const [key, path] of paths) {
@@ -124,7 +131,7 @@ function describeEngine(open: () => Promise<Opened>): void {
 
   test("a value of any damage that comes while the server runs harms nothing else, and goes when it is told to", async () => {
     await using opened = await open();
-    await using world = await ValueWorld.start(opened.store);
+    await using world = await StoredValuesFixture.start(opened.store);
     const places = storedPlaces();
 
     const paths = [...(await damageAll(opened.store, places)).values()];
@@ -144,7 +151,7 @@ function describeEngine(open: () => Promise<Opened>): void {
 
   test("the server starts again when its own objects are damaged, each in another way", async () => {
     await using opened = await open();
-    await (await ValueWorld.start(opened.store))[Symbol.asyncDispose]();
+    await (await StoredValuesFixture.start(opened.store))[Symbol.asyncDispose]();
     const places = storedPlaces();
     const damages = Object.values(DAMAGES);
     const own = [...opened.store.view.range("/registry/", prefixEnd("/registry/"))].map(({ key }) => key);
@@ -157,7 +164,7 @@ function describeEngine(open: () => Promise<Opened>): void {
         await opened.store.write({ changes: [{ type: "put", key, value }] });
       }
 
-      await using world = await ValueWorld.start(opened.store);
+      await using world = await StoredValuesFixture.start(opened.store);
 
       await expectService(world, `round-${String(round)}`);
     }
@@ -168,10 +175,10 @@ function describeEngine(open: () => Promise<Opened>): void {
     const places = storedPlaces();
     for (const place of places)
       await opened.store.write({
-        changes: [{ type: "put", key: `${place.prefix}hollow`, value: hollow(place, "hollow") }],
+        changes: [{ type: "put", key: `${place.prefix}hollow`, value: emptyValue(place, "hollow") }],
       });
 
-    await using world = await ValueWorld.start(opened.store);
+    await using world = await StoredValuesFixture.start(opened.store);
 
     for (const { path } of places) {
       const list = await world.send("GET", path);
@@ -182,7 +189,7 @@ function describeEngine(open: () => Promise<Opened>): void {
 
   test("what a kube-apiserver stored is served, and is written as JSON from the next write on", async () => {
     await using opened = await open();
-    await using world = await ValueWorld.start(opened.store);
+    await using world = await StoredValuesFixture.start(opened.store);
     const schema = findKindSchema("v1", "ConfigMap");
     if (schema === undefined) throw new Error("expected a schema");
     const map = {
@@ -218,12 +225,12 @@ function describeEngine(open: () => Promise<Opened>): void {
 
   test("a kind whose definition cannot be served is refused by the key of its definition", async () => {
     await using opened = await open();
-    await using world = await ValueWorld.start(opened.store);
-    const [, members] = SENSELESS[0];
+    await using world = await StoredValuesFixture.start(opened.store);
+    const [, members] = INVALID_VALUES[0];
     const place = storedPlaces().find(({ kind }) => kind === "CustomResourceDefinition");
     if (place === undefined) throw new Error("expected definitions");
     const key = `${place.prefix}widgets.example.com`;
-    await world.put(key, senseless(place, "widgets.example.com", members));
+    await world.put(key, invalidValue(place, "widgets.example.com", members));
     await opened.store.fresh();
 
     const { code, body } = await world.send("GET", "/apis/example.com/v1/widgets");
@@ -234,24 +241,24 @@ function describeEngine(open: () => Promise<Opened>): void {
   test("the server starts over objects of the right form that make no sense", async () => {
     await using opened = await open();
     const places = storedPlaces();
-    await using running = await ValueWorld.start(opened.store);
-    for (const [kind, spec] of SENSELESS) {
+    await using running = await StoredValuesFixture.start(opened.store);
+    for (const [kind, spec] of INVALID_VALUES) {
       const place = places.find((each) => each.kind === kind);
       if (place === undefined) throw new Error(`there is no ${kind}`);
       const name = kind === "CustomResourceDefinition" ? "widgets.example.com" : "senseless";
       await opened.store.write({
-        changes: [{ type: "put", key: place.prefix + name, value: senseless(place, name, spec) }],
+        changes: [{ type: "put", key: place.prefix + name, value: invalidValue(place, name, spec) }],
       });
       await opened.store.fresh();
       expect([kind, (await running.send("GET", `${place.path}/${name}`)).code]).toEqual([kind, 200]);
       await running.send("GET", "/apis/example.com/v1/widgets");
-      await expectService(running, `running-${String(SENSELESS.findIndex((one) => one[1] === spec))}`);
+      await expectService(running, `running-${String(INVALID_VALUES.findIndex((one) => one[1] === spec))}`);
 
-      await using started = await ValueWorld.start(opened.store);
+      await using started = await StoredValuesFixture.start(opened.store);
 
       await started.send("GET", "/apis/example.com/v1/widgets");
       await started.send("GET", "/openapi/v2");
-      await expectService(started, `started-${String(SENSELESS.findIndex((one) => one[1] === spec))}`);
+      await expectService(started, `started-${String(INVALID_VALUES.findIndex((one) => one[1] === spec))}`);
       await opened.store.write({ changes: [{ type: "delete", key: place.prefix + name }] });
     }
   });

@@ -93,12 +93,12 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
 };
 
 /** Has the right kind and name, but no other required member. */
-export function hollow(place: StoredPlace, name: string): Uint8Array {
+export function emptyValue(place: StoredPlace, name: string): Uint8Array {
   return json(named(place, name));
 }
 
 /** Members of an object beside its metadata. */
-export function senseless(place: StoredPlace, name: string, members: JsonObject): Uint8Array {
+export function invalidValue(place: StoredPlace, name: string, members: JsonObject): Uint8Array {
   return json({ ...named(place, name), ...members });
 }
 
@@ -114,10 +114,10 @@ function definition(version: JsonObject, more: JsonObject = {}): JsonObject {
 
 const ANY = { openAPIV3Schema: { type: "object" } };
 
-type Senseless = readonly [kind: string, members: JsonObject];
+type InvalidValue = readonly [kind: string, members: JsonObject];
 
 /** Members of the right type that validation would refuse. */
-export const SENSELESS: readonly [Senseless, ...Senseless[]] = [
+export const INVALID_VALUES: readonly [InvalidValue, ...InvalidValue[]] = [
   ["CustomResourceDefinition", definition({})],
   ["CustomResourceDefinition", definition({ schema: { openAPIV3Schema: { type: "nothing" } } })],
   [

@@ -9,9 +9,9 @@ import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import { Cache } from "../../src/runtime/cache/cache.ts";
 import type { WatcherEvent } from "../../src/runtime/watch/watcher-event.ts";
 import { Watcher } from "../../src/runtime/watch/watcher.ts";
+import { WatcherFixture } from "./watcher-fixture.ts";
 import { recordWatch, RecordingPlayer } from "./watcher-recording.ts";
 import type { PlayerOptions, Recording } from "./watcher-recording.ts";
-import { WatcherWorld } from "./watcher-world.ts";
 
 let recording: Recording;
 let expected: Told;
@@ -19,7 +19,7 @@ let expected: Told;
 let lengthOfHistory: number;
 
 beforeAll(async () => {
-  const world = await WatcherWorld.begin(1);
+  const world = await WatcherFixture.begin(1);
   recording = await recordWatch(world);
   await world.store.close();
   lengthOfHistory = 1 + recording.later.filter(({ type }) => type !== "BOOKMARK").length;

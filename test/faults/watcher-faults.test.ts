@@ -8,8 +8,8 @@ import { Cache } from "../../src/runtime/cache/cache.ts";
 import type { WatcherEvent } from "../../src/runtime/watch/watcher-event.ts";
 import { Watcher } from "../../src/runtime/watch/watcher.ts";
 import { FaultTransport } from "./watcher-fault-transport.ts";
+import { MAPS, WatcherFixture } from "./watcher-fixture.ts";
 import { stateText, watcherViolations, type Happened } from "./watcher-history.ts";
-import { MAPS, WatcherWorld } from "./watcher-world.ts";
 
 const SEEDS = Array.from({ length: 60 }, (_, index) => index + 1);
 const WRITES = 150;
@@ -27,7 +27,7 @@ interface Outcome {
 }
 
 async function play(seed: number): Promise<Outcome> {
-  const world = await WatcherWorld.begin(seed);
+  const world = await WatcherFixture.begin(seed);
   const { loop, store } = world;
   const ending = new AbortController();
   const happened: Happened[] = [];
@@ -73,7 +73,7 @@ async function play(seed: number): Promise<Outcome> {
 }
 
 /** A client whose connection never fails. */
-async function witness(world: WatcherWorld, happened: Happened[], signal: AbortSignal): Promise<void> {
+async function witness(world: WatcherFixture, happened: Happened[], signal: AbortSignal): Promise<void> {
   const query = { watch: "true", resourceVersion: "1", timeoutSeconds: "100000" };
   const { items } = await world.transport.watch({ method: "GET", path: "/api/v1/configmaps", query, signal });
   for await (const batch of items) happened.push(...batch.map(happenedOf));
@@ -85,7 +85,7 @@ function happenedOf({ type, object }: TransportEvent): Happened {
 }
 
 /** Creations, changes and deletions of a few objects, with pauses and compactions. */
-async function writeAtRandom(world: WatcherWorld): Promise<void> {
+async function writeAtRandom(world: WatcherFixture): Promise<void> {
   const random = world.loop.child("writer").random("writes");
   for (let at = 0; at < WRITES; at++) {
     const name = `map-${random.below(NAMES)}`;

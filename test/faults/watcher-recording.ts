@@ -13,7 +13,7 @@ import type {
   TransportStream,
 } from "../../src/client/transport.ts";
 import { fedPieces } from "../../src/server/representation/fixture.ts";
-import { MAPS, type WatcherWorld } from "./watcher-world.ts";
+import { MAPS, type WatcherFixture } from "./watcher-fixture.ts";
 
 interface RecordedLine {
   readonly type: string;
@@ -30,7 +30,7 @@ export interface Recording {
 const TARGET = `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
 
 /** Objects with characters of all lengths, deletions and re-creations, several objects at one revision, and bookmarks. */
-export async function recordWatch(world: WatcherWorld): Promise<Recording> {
+export async function recordWatch(world: WatcherFixture): Promise<Recording> {
   await world.makeMap("a", { text: "ü€😀\n" });
   await world.makeMap("b");
   const ending = new AbortController();
@@ -60,11 +60,11 @@ export async function recordWatch(world: WatcherWorld): Promise<Recording> {
   return { initial: lines.slice(0, end + 1), later: lines.slice(end + 1) };
 }
 
-async function change(world: WatcherWorld, name: string, text: string): Promise<void> {
+async function change(world: WatcherFixture, name: string, text: string): Promise<void> {
   await world.send("PUT", `${MAPS}/${name}`, { metadata: { name }, data: { text } });
 }
 
-async function read(world: WatcherWorld, bytes: Uint8Array[], signal: AbortSignal): Promise<void> {
+async function read(world: WatcherFixture, bytes: Uint8Array[], signal: AbortSignal): Promise<void> {
   const { feed } = await world.handler({
     method: "GET",
     target: TARGET,

@@ -18,7 +18,7 @@ import type {
   TransportStream,
 } from "../../src/client/transport.ts";
 import { CacheSet } from "../../src/runtime/cache/cache-set.ts";
-import { MAPS, WatcherWorld } from "./watcher-world.ts";
+import { MAPS, WatcherFixture } from "./watcher-fixture.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -72,7 +72,7 @@ class NotedTransport implements Transport {
 async function* nothing(): AsyncGenerator<never> {}
 
 async function start() {
-  const world = await WatcherWorld.start();
+  const world = await WatcherFixture.start();
   const { loop } = world;
   const transport = new NotedTransport(world.transport);
   const metrics = createMetrics();
@@ -93,7 +93,7 @@ function names(objects: readonly ApiObject[]): readonly (string | undefined)[] {
   return objects.map(({ metadata }) => metadata.name);
 }
 
-async function update(world: WatcherWorld, name: string, app: string): Promise<ConfigMap> {
+async function update(world: WatcherFixture, name: string, app: string): Promise<ConfigMap> {
   const { value } = await world.send("PUT", `${MAPS}/${name}`, {
     metadata: { name, labels: { app } },
     data: {},

@@ -6,7 +6,7 @@ import { RuntimeClass } from "../../src/api/generated/types/node-v1.ts";
 import type { Client } from "../../src/client/client.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { nodeLoops } from "../../src/cluster/loops/loops.ts";
-import { container, find, openCluster } from "./agent-world.ts";
+import { container, find, openCluster } from "./agent-fixture.ts";
 
 const SETUP = { clock: "virtual", loops: [], nodes: 1 } as const;
 const FROM_CONFIG = { name: "MODE", valueFrom: { configMapKeyRef: { name: "settings", key: "mode" } } };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Node, Pod, type PodSpec } from "../../src/api/generated/types/core-v1.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { nodeLoops } from "../../src/cluster/loops/loops.ts";
-import { find, openCluster } from "./agent-world.ts";
+import { find, openCluster } from "./agent-fixture.ts";
 
 const BLOCKS = ["10.128.7.0/24", "fd00:10:128:7::/64"];
 

@@ -5,7 +5,7 @@ import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../src/api/generated/types/node-v1.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { nodeLoops } from "../../src/cluster/loops/loops.ts";
-import { container, find, openCluster } from "./agent-world.ts";
+import { container, find, openCluster } from "./agent-fixture.ts";
 
 const SETUP = { clock: "virtual", loops: [], nodes: 1 } as const;
 const TOLD = "simulated.setpoint.dev";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
-import { container, find, openCluster } from "./agent-world.ts";
+import { container, find, openCluster } from "./agent-fixture.ts";
 
 const ONE_NODE = { clock: "virtual", loops: [], nodes: 1, seed: 1 } as const;
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
-import { openCluster } from "./agent-world.ts";
+import { openCluster } from "./agent-fixture.ts";
 
 const ONE_NODE = { clock: "virtual", loops: [], nodes: 1, seed: 1 } as const;
 

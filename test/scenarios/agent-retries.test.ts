@@ -8,7 +8,7 @@ import {
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import { silentLog, type Log } from "../../src/base/log/log.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
-import { openCluster } from "./agent-world.ts";
+import { openCluster } from "./agent-fixture.ts";
 
 test("a status that is refused is tried again as often, however much happened to its pod", async () => {
   const warnings: string[] = [];

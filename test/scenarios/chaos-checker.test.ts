@@ -1,9 +1,9 @@
 /** Faults that the checker of chaos runs reports, and upstream behaviour that it accepts. */
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../src/api/api-object.ts";
-import { brokenAccounts } from "./chaos/chaos-accounts.ts";
+import { brokenCounts } from "./chaos/chaos-counts.ts";
 import type { Change } from "./chaos/chaos-history.ts";
-import { wrongAtRest } from "./chaos/chaos-rest.ts";
+import { wrongWhenSettled } from "./chaos/chaos-settled.ts";
 
 function object(kind: string, name: string, more: object = {}): ApiObject {
   const { metadata = {}, ...rest } = more as { metadata?: object };
@@ -39,13 +39,13 @@ describe("a quota", () => {
   const counted = quota({ hard: { pods: "1" }, used: { pods: "0" } });
 
   test("is exceeded by a pod that it has no room for", () => {
-    const found = brokenAccounts(history(quota({}), counted, pod("a"), pod("b")));
+    const found = brokenCounts(history(quota({}), counted, pod("a"), pod("b")));
 
     expect(found).toEqual(["Pod/b exceeds pods of q: 2000 (revision 4)"]);
   });
 
   test("is not exceeded by what came before it was first counted", () => {
-    const found = brokenAccounts(history(quota({}), pod("a"), counted, pod("b")));
+    const found = brokenCounts(history(quota({}), pod("a"), counted, pod("b")));
 
     expect(found).toEqual([]);
   });
@@ -68,11 +68,11 @@ describe("the failed pod of an index that is being deleted", () => {
     });
 
   test("is held while its Job is suspended", () => {
-    expect(wrongAtRest([job(true), failed])).toEqual([]);
+    expect(wrongWhenSettled([job(true), failed])).toEqual([]);
   });
 
   test("lingers when its Job goes on", () => {
-    expect(wrongAtRest([job(false), failed])).toEqual([
+    expect(wrongWhenSettled([job(false), failed])).toEqual([
       "Pod n/p: is still there, held by batch.kubernetes.io/job-tracking",
     ]);
   });

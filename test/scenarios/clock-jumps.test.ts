@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
-import { ChaosWorld } from "./chaos/chaos-world.ts";
+import { ChaosCluster } from "./chaos/chaos-cluster.ts";
 
 describe("when the clock of the controllers is set", () => {
   test.each([60_000, -60_000])("by %i ms, no node is given up that lives", async (offsetMs) => {
-    await using world = await ChaosWorld.open(1, 1);
+    await using world = await ChaosCluster.open(1, 1);
     await world.advance(60_000);
 
     for (const part of ["controllers-a", "controllers-b"] as const) world.clocks[part].offsetMs = offsetMs;
@@ -19,7 +19,7 @@ describe("when the clock of the controllers is set", () => {
   });
 
   test.each([60_000, -60_000])("by %i ms, a node that dies is given up in time", async (offsetMs) => {
-    await using world = await ChaosWorld.open(1, 1);
+    await using world = await ChaosCluster.open(1, 1);
     await world.advance(60_000);
 
     world.kill("nodes");
@@ -35,7 +35,7 @@ describe("when the clock of the controllers is set", () => {
 
 describe("when a clock is set back", () => {
   test("a pod that was refused is tried again as soon as there is room for it", async () => {
-    await using world = await ChaosWorld.open(1, 1);
+    await using world = await ChaosCluster.open(1, 1);
     await world.advance(60_000);
     for (const node of world.objects(Node)) await cordon(world, node, true);
     await world.client(Pod).create(pod("late"));
@@ -49,7 +49,7 @@ describe("when a clock is set back", () => {
   });
 });
 
-async function cordon(world: ChaosWorld, node: Node, unschedulable: true | null): Promise<void> {
+async function cordon(world: ChaosCluster, node: Node, unschedulable: true | null): Promise<void> {
   await world.client(Node).patch(node, { type: "merge", changes: { spec: { unschedulable } } });
 }
 

@@ -7,14 +7,14 @@ import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import type { Transport, TransportEvent } from "../../src/client/transport.ts";
 import { garbageCollectorRoutine } from "../../src/controllers/garbage-collector/routine.ts";
 import { createManager } from "../../src/runtime/manager/manager.ts";
-import { startWorld } from "./runtime-world.ts";
-import type { World } from "./runtime-world.ts";
+import { startRuntimeFixture } from "./runtime-fixture.ts";
+import type { RuntimeFixture } from "./runtime-fixture.ts";
 
 const COLLECTOR = { routines: [garbageCollectorRoutine] };
 
 describe.each([1, 2, 3])("a collector, seed %s", (seed) => {
   test("works over a network as it does within the process", async () => {
-    const world = await startWorld(seed);
+    const world = await startRuntimeFixture(seed);
     world.start("collector", { ...COLLECTOR, isNetwork: true });
     const owner = await create(world, "owner");
     await create(world, "dependent", [refTo(owner)]);
@@ -28,7 +28,7 @@ describe.each([1, 2, 3])("a collector, seed %s", (seed) => {
   });
 
   test("deletes nothing for an owner about which the server does not answer", async () => {
-    const world = await startWorld(seed);
+    const world = await startRuntimeFixture(seed);
     const { link } = world.start("collector", COLLECTOR);
     const owner = await create(world, "owner");
     await create(world, "dependent", [refTo(owner)]);
@@ -45,7 +45,7 @@ describe.each([1, 2, 3])("a collector, seed %s", (seed) => {
   });
 
   test("is not fooled by caches that are behind when owners are replaced", async () => {
-    const world = await startWorld(seed);
+    const world = await startRuntimeFixture(seed);
     const { link } = world.start("collector", COLLECTOR);
     const [old, second] = [await create(world, "owner"), await create(world, "second")];
     await create(world, "dependent", [refTo(old)]);
@@ -63,7 +63,7 @@ describe.each([1, 2, 3])("a collector, seed %s", (seed) => {
   });
 
   test("leaves behind also those orphans that no cache has told of yet", async () => {
-    const world = await startWorld(seed);
+    const world = await startRuntimeFixture(seed);
     const slow = new SlowWatch(world.connect("collector").transport, "/configmaps");
     start(world, slow);
     const owner = await world.run(world.client(Secret).create({ metadata: { name: "owner" } }));
@@ -127,7 +127,7 @@ class SlowWatch implements Transport {
   }
 }
 
-function start({ loop, client, run }: World, transport: Transport): void {
+function start({ loop, client, run }: RuntimeFixture, transport: Transport): void {
   const ending = new AbortController();
   const own = loop.child("collector-manager");
   const options = { ...COLLECTOR, loop: own, log: silentLog, metrics: createMetrics(), client, transport };
@@ -139,14 +139,18 @@ function start({ loop, client, run }: World, transport: Transport): void {
 }
 
 function create(
-  { client, run }: World,
+  { client, run }: RuntimeFixture,
   name: string,
   ownerReferences: readonly OwnerReference[] = [],
 ): Promise<ConfigMap> {
   return run(client(ConfigMap).create({ metadata: { name, ownerReferences } }));
 }
 
-async function own(world: World, name: string, ownerReferences: readonly OwnerReference[]): Promise<void> {
+async function own(
+  world: RuntimeFixture,
+  name: string,
+  ownerReferences: readonly OwnerReference[],
+): Promise<void> {
   const changes = { metadata: { ownerReferences } };
   await world.run(world.client(ConfigMap).patch({ name }, { type: "merge", changes }));
 }
@@ -155,7 +159,7 @@ function refTo({ apiVersion, kind, metadata: { name = "", uid = "" } }: ApiObjec
   return { apiVersion, kind, name, uid };
 }
 
-async function names({ client, run }: World): Promise<readonly string[]> {
+async function names({ client, run }: RuntimeFixture): Promise<readonly string[]> {
   const { items } = await run(client(ConfigMap).list());
   return items.map(({ metadata }) => metadata.name);
 }

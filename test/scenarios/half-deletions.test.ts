@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
-import { ChaosWorld } from "./chaos/chaos-world.ts";
+import { ChaosCluster } from "./chaos/chaos-cluster.ts";
 
 const KEY = "/registry/pods/default/done";
 const POD = {
@@ -17,7 +17,7 @@ const POD = {
 test.each(["runs", "was stopped"])(
   "a pod that a server left half deleted goes when its node %s",
   async (how) => {
-    await using world = await ChaosWorld.open(1, 1);
+    await using world = await ChaosCluster.open(1, 1);
     await world.advance(30_000);
     await world.client(Pod).create(POD);
     await world.advance(30_000);
@@ -34,7 +34,7 @@ test.each(["runs", "was stopped"])(
 );
 
 test("a pod that never ran goes although its agent was stopped right before it had let it go", async () => {
-  await using world = await ChaosWorld.open(1, 1);
+  await using world = await ChaosCluster.open(1, 1);
   await world.advance(30_000);
   const annotations = { "simulated.setpoint.dev/start-delay": "1h" };
   await world.client(Pod).create({ ...POD, metadata: { ...POD.metadata, annotations } });
@@ -56,7 +56,7 @@ test("a pod that never ran goes although its agent was stopped right before it h
 });
 
 test("the address of a pod that was left half deleted stays with the pod that has it by then", async () => {
-  await using world = await ChaosWorld.open(1, 1);
+  await using world = await ChaosCluster.open(1, 1);
   await world.advance(30_000);
   const nodeName = world.objects(Node)[0]?.metadata.name ?? "";
   await edit<Node>(world, `/registry/minions/${nodeName}`, (node) => ({
@@ -86,7 +86,7 @@ test("the address of a pod that was left half deleted stays with the pod that ha
 });
 
 test("a pod that has ended and is still there takes no room of the next when its agent starts anew", async () => {
-  await using world = await ChaosWorld.open(1, 1);
+  await using world = await ChaosCluster.open(1, 1);
   await world.advance(30_000);
   const nodeName = world.objects(Node)[0]?.metadata.name ?? "";
   const resources = { requests: { cpu: "3" } };
@@ -113,11 +113,11 @@ test("a pod that has ended and is still there takes no room of the next when its
 
 const FIVE_ADDRESSES = "10.99.0.0/29";
 
-function addressOf(world: ChaosWorld, name: string): string | undefined {
+function addressOf(world: ChaosCluster, name: string): string | undefined {
   return world.objects(Pod, "default").find(({ metadata }) => metadata.name === name)?.status.podIP;
 }
 
-async function edit<T>(world: ChaosWorld, key: string, change: (object: T) => object): Promise<void> {
+async function edit<T>(world: ChaosCluster, key: string, change: (object: T) => object): Promise<void> {
   const { value = new Uint8Array() } = world.store.view.get(key) ?? {};
   const changed = Buffer.from(JSON.stringify(change(JSON.parse(Buffer.from(value).toString()) as T)));
   const written = world.store.write({ changes: [{ type: "put", key, value: changed }] });
@@ -125,7 +125,7 @@ async function edit<T>(world: ChaosWorld, key: string, change: (object: T) => ob
   await written;
 }
 
-async function deleteHalf(world: ChaosWorld): Promise<void> {
+async function deleteHalf(world: ChaosCluster): Promise<void> {
   const deletionTimestamp = new Date(world.now()).toISOString().replace(/\.\d+/, "");
   await edit<Pod>(world, KEY, (pod) => {
     expect(pod.status.phase).toBe("Succeeded");

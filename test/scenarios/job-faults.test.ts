@@ -19,7 +19,7 @@ import {
   succeed,
   fail,
   reasons,
-} from "./job-world.ts";
+} from "./job-fixture.ts";
 
 const TRACKING = "batch.kubernetes.io/job-tracking";
 

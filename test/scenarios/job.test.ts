@@ -16,7 +16,7 @@ import {
   fail,
   place,
   endAll,
-} from "./job-world.ts";
+} from "./job-fixture.ts";
 
 const TRACKING = "batch.kubernetes.io/job-tracking";
 const INDEX = "batch.kubernetes.io/job-completion-index";

@@ -6,12 +6,12 @@ import { nodeLifecycleRoutine } from "../../src/controllers/node-lifecycle/contr
 import { nodeIpamRoutine } from "../../src/controllers/node-lifecycle/node-ipam.ts";
 import { taintEvictionRoutine } from "../../src/controllers/node-lifecycle/taint-eviction.ts";
 import type { Routine, RoutineParts } from "../../src/runtime/manager/routine.ts";
-import { startWorld, type World } from "./runtime-world.ts";
+import { startRuntimeFixture, type RuntimeFixture } from "./runtime-fixture.ts";
 
 const READY = { type: "Ready", status: "True", reason: "KubeletReady" };
 
 test("what was written of a silent node is not written again and again while nothing is heard of it", async () => {
-  const world = await startWorld();
+  const world = await startRuntimeFixture();
   const { link } = world.start("m", { routines: [nodeLifecycleRoutine] });
   await addNode(world, "a");
   await world.loop.advance(1000);
@@ -29,7 +29,7 @@ test("what was written of a silent node is not written again and again while not
 });
 
 test("a node is not given up for what it said while its loop's own watches were broken", async () => {
-  const world = await startWorld();
+  const world = await startRuntimeFixture();
   const { link } = world.start("m", { routines: [nodeLifecycleRoutine] });
   await world.run(world.client(Namespace).create({ metadata: { name: "kube-node-lease" } }));
   await addNode(world, "a");
@@ -54,7 +54,7 @@ test("a node is not given up for what it said while its loop's own watches were 
 test.each([0, 1, 2, 3])(
   "addresses that a node may have got are given to no other, %i retries",
   async (retries) => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const { link } = world.start("m", { routines: [nodeIpamRoutine({ podCidrs: ["10.0.0.0/22"] })] });
     await world.loop.advance(1000);
 
@@ -82,7 +82,7 @@ test.each([0, 1, 2, 3])(
 );
 
 test("a node for which there are no addresses is looked at again as often, however much happened to it", async () => {
-  const world = await startWorld();
+  const world = await startRuntimeFixture();
   const told: string[] = [];
   world.start("m", { routines: [telling(nodeIpamRoutine({ podCidrs: ["10.0.0.0/24"] }), told)] });
   await addNode(world, "a");
@@ -101,7 +101,7 @@ test("a node for which there are no addresses is looked at again as often, howev
 });
 
 test("a node gets addresses although those of an earlier one of its name are still being written", async () => {
-  const world = await startWorld();
+  const world = await startRuntimeFixture();
   const { link } = world.start("m", { routines: [nodeIpamRoutine({ podCidrs: ["10.0.0.0/22"] })] });
   await world.loop.advance(1000);
 
@@ -119,7 +119,7 @@ test("a node gets addresses although those of an earlier one of its name are sti
 });
 
 test("a pod that may stay is not driven away by a deletion that failed before", async () => {
-  const world = await startWorld();
+  const world = await startRuntimeFixture();
   const { link } = world.start("m", { routines: [taintEvictionRoutine] });
   const containers = [{ name: "main", image: "app" }];
   const place = { name: "p", namespace: "default" };
@@ -152,16 +152,16 @@ function telling(routine: Routine, told: string[]): Routine {
   return { ...routine, run };
 }
 
-async function taint(world: World, taints: readonly object[]): Promise<void> {
+async function taint(world: RuntimeFixture, taints: readonly object[]): Promise<void> {
   await world.run(world.client(Node).patch({ name: "a" }, { type: "merge", changes: { spec: { taints } } }));
 }
 
-async function renew(world: World, name: string): Promise<void> {
+async function renew(world: RuntimeFixture, name: string): Promise<void> {
   const metadata = { name, namespace: "kube-node-lease" };
   const renewTime = new Date(world.loop.now()).toISOString().replace("Z", "000Z");
   await world.run(world.client(Lease).apply({ metadata, spec: { renewTime } }));
 }
 
-async function addNode(world: World, name: string): Promise<void> {
+async function addNode(world: RuntimeFixture, name: string): Promise<void> {
   await world.run(world.client(Node).create({ metadata: { name }, status: { conditions: [READY] } }));
 }

@@ -7,13 +7,13 @@ import type { Client, ResourceClient } from "../../src/client/client.ts";
 import { resourceQuotaController } from "../../src/controllers/resource-quota/controller.ts";
 import type { Controller, ReconcileContext } from "../../src/runtime/controller/controller.ts";
 import type { Routine } from "../../src/runtime/manager/routine.ts";
-import { startWorld } from "./runtime-world.ts";
+import { startRuntimeFixture } from "./runtime-fixture.ts";
 
 const NAMESPACE = "default";
 const SPEC = { containers: [{ name: "app", image: "app" }] };
 
 test("who was let in after a quota was counted is not forgotten, though another has gone before", async () => {
-  const world = await startWorld();
+  const world = await startRuntimeFixture();
   const shown: (string | undefined)[] = [];
   const create = (client: Client, name: string): Promise<unknown> =>
     client(Pod).create({ metadata: { name, namespace: NAMESPACE }, spec: SPEC });

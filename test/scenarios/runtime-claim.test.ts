@@ -4,8 +4,8 @@ import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { ObjectMeta } from "../../src/api/generated/types/meta-v1.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import type { Controller } from "../../src/runtime/controller/controller.ts";
-import { startWorld } from "./runtime-world.ts";
-import type { World } from "./runtime-world.ts";
+import { startRuntimeFixture } from "./runtime-fixture.ts";
+import type { RuntimeFixture } from "./runtime-fixture.ts";
 
 const LABELS = { app: "web" };
 const SPEC = { containers: [{ name: "c", image: "i" }] };
@@ -23,7 +23,7 @@ function claiming(claims: string[][], before?: () => Promise<void>): Controller 
   });
 }
 
-async function makeReplicaSet(world: World, name = "web"): Promise<ReplicaSet> {
+async function makeReplicaSet(world: RuntimeFixture, name = "web"): Promise<ReplicaSet> {
   const spec = {
     replicas: 1,
     selector: { matchLabels: LABELS },
@@ -32,12 +32,12 @@ async function makeReplicaSet(world: World, name = "web"): Promise<ReplicaSet> {
   return await world.run(world.client(ReplicaSet).create({ metadata: { name, namespace: "default" }, spec }));
 }
 
-async function makePod(world: World, name: string, metadata: ObjectMeta = {}): Promise<Pod> {
+async function makePod(world: RuntimeFixture, name: string, metadata: ObjectMeta = {}): Promise<Pod> {
   const whole = { name, namespace: "default", labels: LABELS, ...metadata };
   return await world.run(world.client(Pod).create({ metadata: whole, spec: SPEC }));
 }
 
-async function ownersOf(world: World, name: string): Promise<readonly string[]> {
+async function ownersOf(world: RuntimeFixture, name: string): Promise<readonly string[]> {
   const pod = await world.run(world.client(Pod).get({ namespace: "default", name }));
   const { ownerReferences = [] } = pod.metadata;
   return ownerReferences.map((owner) => `${owner.name}${owner.controller === true ? "*" : ""}`).toSorted();
@@ -47,7 +47,7 @@ const KEEPER = { apiVersion: "v1", kind: "Node", name: "keeper", uid: "keeper" }
 
 describe("claim", () => {
   test("adopts orphans that match, beside owners they have already, and leaves others alone", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await makeReplicaSet(world);
     await makePod(world, "orphan", { ownerReferences: [KEEPER] });
     await makePod(world, "stranger", { labels: { app: "other" } });
@@ -66,7 +66,7 @@ describe("claim", () => {
   });
 
   test("finds the one orphan that matches among very many that do not", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await makeReplicaSet(world);
     for (let at = 0; at < 100; at++) await makePod(world, `stranger-${at}`, { labels: { app: "other" } });
     await makePod(world, "orphan");
@@ -80,7 +80,7 @@ describe("claim", () => {
   });
 
   test("releases what no longer matches, and only its own reference", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await makeReplicaSet(world);
     await makePod(world, "pod", { ownerReferences: [KEEPER] });
     const claims: string[][] = [];
@@ -99,7 +99,7 @@ describe("claim", () => {
   });
 
   test("does not adopt what is being deleted", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await makeReplicaSet(world);
     const pod = await makePod(world, "going", { finalizers: ["example.com/wait"] });
     await world.run(world.client(Pod).delete(pod));
@@ -113,7 +113,7 @@ describe("claim", () => {
   });
 
   test("adopts nothing for an owner that the server no longer knows as it was", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const rs = await makeReplicaSet(world);
     await makePod(world, "orphan");
     const claims: string[][] = [];

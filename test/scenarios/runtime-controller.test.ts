@@ -3,8 +3,8 @@ import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Secret, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { defineController, TerminalError, watching } from "../../src/runtime/controller/controller.ts";
 import { addFinalizer, removeFinalizer } from "../../src/runtime/controller/finalizer.ts";
-import { startWorld } from "./runtime-world.ts";
-import type { Link, World } from "./runtime-world.ts";
+import { startRuntimeFixture } from "./runtime-fixture.ts";
+import type { Link, RuntimeFixture } from "./runtime-fixture.ts";
 
 const PLACE = { namespace: "default", name: "a" };
 
@@ -20,7 +20,7 @@ function configMap(
 
 describe("a controller", () => {
   test("sees what is there at the start, what changes, and what its mappings name", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create(configMap("a")));
     const seen: string[] = [];
     const controller = defineController({
@@ -43,7 +43,7 @@ describe("a controller", () => {
   });
 
   test("never has two passes of one key at once, and several keys at once up to its concurrency", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     for (const name of ["a", "b", "c", "d", "e"])
       await world.run(world.client(ConfigMap).create(configMap(name)));
     const running = new Set<string>();
@@ -75,7 +75,7 @@ describe("a controller", () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     "never acts twice on a cache older than its own write (seed %i)",
     async (seed) => {
-      const world = await startWorld(seed);
+      const world = await startRuntimeFixture(seed);
       await world.run(world.client(ConfigMap).create(configMap("a")));
       const controller = defineController({
         name: "maker",
@@ -102,7 +102,7 @@ describe("a controller", () => {
   );
 
   test("tries again what failed, with growing waits and one line in the log each, and counts it", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create(configMap("a")));
     const times: number[] = [];
     const controller = defineController({
@@ -135,7 +135,7 @@ describe("a controller", () => {
   });
 
   test("does not try again what failed for good, until something changes", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create(configMap("a")));
     let passes = 0;
     const controller = defineController({
@@ -158,7 +158,7 @@ describe("a controller", () => {
   });
 
   test("looks again when it asked to, on its resync period, and when an object has vanished", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create(configMap("a")));
     const log: string[] = [];
     const note = (what: string): void => void log.push(`${what} ${world.loop.elapsed()}`);
@@ -183,7 +183,7 @@ describe("a controller", () => {
   });
 
   test("puts its finalizer on before the first pass and takes it off when all is cleaned up", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const made = await world.run(
       world.client(ConfigMap).create({ metadata: { ...PLACE, finalizers: ["other.example/keep"] } }),
     );
@@ -211,7 +211,7 @@ describe("a controller", () => {
   });
 
   test("writes a status once, with the generation it is about, and in its own name", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const labels = { app: "x" };
     const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } };
     const spec = { replicas: 0, selector: { matchLabels: labels }, template };
@@ -239,7 +239,7 @@ describe("a controller", () => {
 
 describe("a controller whose watches lag behind", () => {
   test("waits for what it wrote, but not for ever", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create(configMap("a")));
     const times: number[] = [];
     const controller = defineController({
@@ -265,7 +265,7 @@ describe("a controller whose watches lag behind", () => {
   });
 
   test("waits for what it read past its caches: a finalizer that is found to be off is off for it too", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const metadata = { ...configMap("a").metadata, finalizers: ["example.com/ours"] };
     await world.run(world.client(ConfigMap).create({ ...configMap("a"), metadata }));
     const seen: (readonly string[] | undefined)[] = [];
@@ -292,7 +292,7 @@ describe("a controller whose watches lag behind", () => {
   });
 
   test("waits until what it let go of is gone", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const { times, link } = await runLettingGo(world, "open");
 
     await world.loop.advance(20_000);
@@ -303,7 +303,7 @@ describe("a controller whose watches lag behind", () => {
   });
 
   test("waits until what it finds gone is gone for it too", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const { times, link } = await runLettingGo(world, "unheard");
 
     await world.loop.advance(20_000);
@@ -314,7 +314,7 @@ describe("a controller whose watches lag behind", () => {
   });
 
   test("loses no finalizer of others when it adds or takes off its own on old facts", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const client = world.client(ConfigMap);
     const old = await world.run(client.create(configMap("a")));
     const changes = { metadata: { finalizers: ["example.com/theirs"] } };
@@ -331,7 +331,7 @@ describe("a controller whose watches lag behind", () => {
   });
 
   test("does not put its finalizer on another object of the same name", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const client = world.client(ConfigMap);
     const old = await world.run(client.create(configMap("a")));
     await world.run(client.delete(old));
@@ -342,7 +342,7 @@ describe("a controller whose watches lag behind", () => {
   });
 
   test("writes its status over a changed spec, but not over another writer's status", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const labels = { app: "x" };
     const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } };
     const spec = { replicas: 0, selector: { matchLabels: labels }, template };
@@ -378,7 +378,7 @@ describe("children", () => {
   ])(
     "are made as declared, mended, and deleted when no longer declared; nothing is written when all is well (%s)",
     async (_where, isNetwork) => {
-      const world = await startWorld();
+      const world = await startRuntimeFixture();
       await world.run(world.client(ConfigMap).create(configMap("a", { children: "x,y" })));
       const controller = defineController({
         name: "parent",
@@ -429,7 +429,7 @@ describe("children", () => {
   );
 
   test("of another owner are not taken over", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create(configMap("a")));
     const other = { apiVersion: "v1", kind: "ConfigMap", name: "b", uid: "other", controller: true };
     await world.run(
@@ -464,7 +464,7 @@ describe("children", () => {
 
 /** A controller that removes its finalizer from deleted objects; its first such request gets this fault, and its watch does not show the result. */
 async function runLettingGo(
-  world: World,
+  world: RuntimeFixture,
   mode: Link["mode"],
 ): Promise<{ readonly times: readonly number[]; readonly link: Link }> {
   const finalizers = ["example.com/ours"];
@@ -487,7 +487,7 @@ async function runLettingGo(
 }
 
 async function freshened(
-  world: Awaited<ReturnType<typeof startWorld>>,
+  world: Awaited<ReturnType<typeof startRuntimeFixture>>,
   name: string,
   value: string,
 ): Promise<ConfigMap> {

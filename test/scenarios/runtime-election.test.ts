@@ -4,14 +4,14 @@ import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import type { Controller } from "../../src/runtime/controller/controller.ts";
 import { LeadershipLostError } from "../../src/runtime/manager/leader-election.ts";
-import { startWorld } from "./runtime-world.ts";
-import type { World } from "./runtime-world.ts";
+import { startRuntimeFixture } from "./runtime-fixture.ts";
+import type { RuntimeFixture } from "./runtime-fixture.ts";
 
 const LEASE = { namespace: "default", name: "the-lease" };
 const ELECTION = { leaderElection: LEASE };
 
 /** Records which instance reconciled when. */
-function noting(world: World, who: string, log: string[]): Controller {
+function noting(world: RuntimeFixture, who: string, log: string[]): Controller {
   return defineController({
     name: "noting",
     for: ConfigMap,
@@ -21,8 +21,12 @@ function noting(world: World, who: string, log: string[]): Controller {
 }
 
 async function twoManagers(
-  world: World,
-): Promise<{ log: string[]; a: ReturnType<World["start"]>; b: ReturnType<World["start"]> }> {
+  world: RuntimeFixture,
+): Promise<{
+  log: string[];
+  a: ReturnType<RuntimeFixture["start"]>;
+  b: ReturnType<RuntimeFixture["start"]>;
+}> {
   await world.run(world.client(ConfigMap).create({ metadata: { name: "x", namespace: "default" } }));
   const log: string[] = [];
   const a = world.start("a", { ...ELECTION, controllers: [noting(world, "a", log)] });
@@ -34,7 +38,7 @@ async function twoManagers(
 
 describe("leader election", () => {
   test("one of two managers works, and its lease says so", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const { log, a, b } = await twoManagers(world);
 
     const lease = await world.run(world.client(Lease).get(LEASE));
@@ -53,7 +57,7 @@ describe("leader election", () => {
   test.each(["refused", "silent"] as const)(
     "a leader whose requests are %s stops before its lease ends, and the other takes over within the lease and a retry",
     async (mode) => {
-      const world = await startWorld();
+      const world = await startRuntimeFixture();
       const { log, a, b } = await twoManagers(world);
 
       const cutAt = world.loop.elapsed();
@@ -81,7 +85,7 @@ describe("leader election", () => {
   );
 
   test("a leader that ends gives its lease back: the other need not wait for it to run out", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const { a, b } = await twoManagers(world);
     const endedAt = world.loop.elapsed();
 
@@ -93,7 +97,7 @@ describe("leader election", () => {
   });
 
   test("what a deposed leader has under way is aborted, and it leads again once it can", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: { name: "x", namespace: "default" } }));
     const outcomes: unknown[] = [];
     const controller = defineController({
@@ -125,7 +129,7 @@ describe("leader election", () => {
   });
 
   test("wrong clocks do not matter: a lease with times of the past is respected while it is renewed", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: { name: "x", namespace: "default" } }));
     const spec = {
       holderIdentity: "stranger",

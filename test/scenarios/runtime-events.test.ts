@@ -5,7 +5,7 @@ import { defineController } from "../../src/runtime/controller/controller.ts";
 import type { Controller } from "../../src/runtime/controller/controller.ts";
 import type { RecordedEvent } from "../../src/runtime/events/recorded-event.ts";
 import type { Routine } from "../../src/runtime/manager/routine.ts";
-import { startWorld } from "./runtime-world.ts";
+import { startRuntimeFixture } from "./runtime-fixture.ts";
 
 const PLACE = { namespace: "default", name: "a" };
 
@@ -27,7 +27,7 @@ const SEEN: RecordedEvent = { type: "Normal", reason: "Seen", message: "it is th
 
 describe("events", () => {
   test("look as kubectl describe expects them", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
 
     const { link } = world.start("m", { controllers: [recording(SEEN)] });
@@ -59,7 +59,7 @@ describe("events", () => {
   });
 
   test("the same one again is one create with a count, or a patch when it was written already", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const controller = defineController({
       name: "again",
@@ -85,7 +85,7 @@ describe("events", () => {
   });
 
   test("many similar ones become one", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const events = Array.from({ length: 20 }, (_, n) => ({ ...SEEN, message: `number ${n}` }));
 
@@ -101,7 +101,7 @@ describe("events", () => {
   });
 
   test("of a series, the first repetition is written at once, and how many there were when it has ended", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const routine: Routine = {
       name: "series",
@@ -146,7 +146,7 @@ describe("events", () => {
   });
 
   test("of a series that has ended, or about another version of the object, are another series", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const other = { ...object, metadata: { ...object.metadata, resourceVersion: "77" } };
     const routine: Routine = {
@@ -180,7 +180,7 @@ describe("events", () => {
   });
 
   test("about something without a namespace lie in default", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const controller = defineController({
       name: "namespaces",
       for: Namespace,
@@ -197,7 +197,7 @@ describe("events", () => {
   });
 
   test("are written with their repetition when the first write is refused", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const { metadata, ...rest } = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const object = { ...rest, metadata: { ...metadata, namespace: "later" } };
     const routine: Routine = {
@@ -221,7 +221,7 @@ describe("events", () => {
   });
 
   test("that wait when the manager stops are still written", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const events = Array.from({ length: 20 }, (_, n) => ({ ...SEEN, reason: `Seen${n}` }));
     const controller = defineController({
@@ -240,7 +240,7 @@ describe("events", () => {
   });
 
   test("hold the end of the manager up for one second at most", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const stopped = { at: 0 };
     const controller = defineController({
@@ -262,7 +262,7 @@ describe("events", () => {
   });
 
   test("are retried when the server cannot take them, dropped after a while, and delay no reconcile", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const controller = defineController({
       name: "cut",

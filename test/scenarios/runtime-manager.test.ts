@@ -5,7 +5,7 @@ import { untilAborted } from "../../src/base/loop/until-aborted.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import { createManager } from "../../src/runtime/manager/manager.ts";
 import type { Routine } from "../../src/runtime/manager/routine.ts";
-import { startWorld } from "./runtime-world.ts";
+import { startRuntimeFixture } from "./runtime-fixture.ts";
 
 const PLACE = { namespace: "default", name: "a" };
 const UNSERVED: ResourceType = {
@@ -17,7 +17,7 @@ const UNSERVED: ResourceType = {
 
 describe("a manager", () => {
   test("starts each loop when its own kinds are there, and does not wait for those of others", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const log: string[] = [];
     const controller = defineController({
@@ -38,7 +38,7 @@ describe("a manager", () => {
   });
 
   test("gives a routine its caches, tells it of changes, and lets it write in its own name", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: PLACE, data: { k: "-" } }));
     const log: string[] = [];
     const routine: Routine = {
@@ -71,7 +71,7 @@ describe("a manager", () => {
   });
 
   test("ends with the error of a routine that broke, after everything else has ended", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const log: string[] = [];
     const broken: Routine = { name: "broken", reads: [], run: () => Promise.reject(new Error("it broke")) };
     const other: Routine = {
@@ -90,7 +90,7 @@ describe("a manager", () => {
   });
 
   test("leaves nothing behind: no timer and no watch", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const controller = defineController({
       name: "busy",
@@ -118,7 +118,7 @@ describe("a manager", () => {
   });
 
   test("looks at one namespace only when told to, and does not wait for what it wrote elsewhere", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const body = { metadata: { name: "other" } };
     await world.run(world.client.request({ method: "POST", path: "/api/v1/namespaces", body }));
     await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
@@ -146,7 +146,7 @@ describe("a manager", () => {
   });
 
   test("makes its own client, caches and metrics when it is given a way to the server only", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const ending = new AbortController();
     const seen: string[] = [];
@@ -170,7 +170,7 @@ describe("a manager", () => {
   });
 
   test("refuses two loops of one name", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const controller = defineController({ name: "same", for: ConfigMap, reconcile: async () => undefined });
 
     expect(() => world.start("m", { controllers: [controller, controller] })).toThrow(
@@ -179,7 +179,7 @@ describe("a manager", () => {
   });
 
   test("refuses to read a kind that the definition does not name", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
     const controller = defineController({
       name: "reader",
@@ -197,7 +197,7 @@ describe("a manager", () => {
   test("several in one process know nothing of each other, and the same seed gives the same trace", async () => {
     const digests: string[] = [];
     for (let round = 0; round < 2; round++) {
-      const world = await startWorld(42);
+      const world = await startRuntimeFixture(42);
       for (const name of ["a", "b", "c"])
         await world.run(world.client(ConfigMap).create({ metadata: { namespace: "default", name } }));
       const seen: Record<string, string[]> = {};
@@ -222,7 +222,7 @@ describe("a manager", () => {
 
 describe("a hot loop", () => {
   test("between two controllers that want different things is reported with both and the field, and slowed down", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE, data: { k: "-" } }));
     const wanting = (name: string, k: string) =>
       defineController({
@@ -249,7 +249,7 @@ describe("a hot loop", () => {
   });
 
   test("of a controller with itself is reported and slowed down", async () => {
-    const world = await startWorld();
+    const world = await startRuntimeFixture();
     const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE, data: { n: "0" } }));
     const controller = defineController({
       name: "counting",

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
-import { startSchedulerWorld } from "./scheduler-world.ts";
+import { startSchedulerFixture } from "./scheduler-fixture.ts";
 
 describe("the scheduler", () => {
   test("gives a pod a node, and says so", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     const pod = await world.addPod("web");
 
@@ -33,7 +33,7 @@ describe("the scheduler", () => {
   });
 
   test("holds an impossible pod with its reason until a node is added that has room", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("small", { allocatable: { cpu: "1", memory: "1Gi", pods: "10" } });
     const pod = await world.addPod("big", { requests: { cpu: "3" } });
     await world.settle();
@@ -59,7 +59,7 @@ describe("the scheduler", () => {
   });
 
   test("says that there are no nodes", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addPod("web");
     await world.settle();
 
@@ -67,7 +67,7 @@ describe("the scheduler", () => {
   });
 
   test("counts reasons as upstream does, sorted as texts", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     const small = { allocatable: { cpu: "1", memory: "8Gi", pods: "10" } };
     await world.addNode("a", small);
     await world.addNode("b", small);
@@ -86,7 +86,7 @@ describe("the scheduler", () => {
   });
 
   test("leaves pods of other schedulers alone", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await world.addPod("theirs", { spec: { schedulerName: "somebody-else" } });
     await world.settle();
@@ -97,7 +97,7 @@ describe("the scheduler", () => {
   });
 
   test("serves several profiles by name", async () => {
-    const world = await startSchedulerWorld({
+    const world = await startSchedulerFixture({
       profiles: [
         { schedulerName: "default-scheduler" },
         { schedulerName: "careless", plugins: ["NodeName", "NodeResourcesFit"] },
@@ -112,7 +112,7 @@ describe("the scheduler", () => {
   });
 
   test("waits for gates to be taken away", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await world.addPod("gated", { spec: { schedulingGates: [{ name: "example.com/quota" }] } });
     await world.settle();
@@ -128,7 +128,7 @@ describe("the scheduler", () => {
   });
 
   test("writes the status of a pod that fits nowhere once, however often it looks", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a", { allocatable: { cpu: "1", memory: "1Gi", pods: "10" } });
     await world.addPod("big", { requests: { cpu: "3" } });
     await world.settle();
@@ -142,7 +142,7 @@ describe("the scheduler", () => {
   });
 
   test("retries a binding that failed", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await world.settle();
     world.scheduler.link.mode = "refused";
@@ -155,7 +155,7 @@ describe("the scheduler", () => {
   });
 
   test("goes on from what it finds after a restart", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a", { allocatable: { cpu: "2", memory: "8Gi", pods: "10" } });
     await world.addPod("one", { requests: { cpu: "1" } });
     await world.settle();
@@ -172,7 +172,7 @@ describe("the scheduler", () => {
   });
 
   test("keeps pods off a node that is cordoned, until it is not", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a", { spec: { unschedulable: true } });
     await world.addPod("web");
     await world.settle();
@@ -186,7 +186,7 @@ describe("the scheduler", () => {
   });
 
   test("puts a pod that restarts all of its containers where the node says that it can do that", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     const rule = { action: "RestartAllContainers", exitCodes: { operator: "In", values: [42] } } as const;
     const container = {

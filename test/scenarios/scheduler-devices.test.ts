@@ -10,7 +10,7 @@ import {
   ResourceSlice,
 } from "../../src/api/generated/types/resource-v1.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
-import { startSchedulerWorld, type PodChange, type SchedulerWorld } from "./scheduler-world.ts";
+import { startSchedulerFixture, type PodChange, type SchedulerFixture } from "./scheduler-fixture.ts";
 
 const DRIVER = "gpu.example.com";
 const PROTECTION = "resource.kubernetes.io/delete-protection";
@@ -23,7 +23,7 @@ const TEMPLATED: PodChange = {
   spec: { resourceClaims: [{ name: "gpu", resourceClaimTemplateName: "gpus" }] },
 };
 
-async function addClass(world: SchedulerWorld, name = "gpu"): Promise<void> {
+async function addClass(world: SchedulerFixture, name = "gpu"): Promise<void> {
   const expression = `device.driver == "${DRIVER}"`;
   await world.run(
     world.client(DeviceClass).create({ metadata: { name }, spec: { selectors: [{ cel: { expression } }] } }),
@@ -31,7 +31,7 @@ async function addClass(world: SchedulerWorld, name = "gpu"): Promise<void> {
 }
 
 async function addClaim(
-  world: SchedulerWorld,
+  world: SchedulerFixture,
   name: string,
   exactly: object = { deviceClassName: "gpu" },
   metadata: object = {},
@@ -47,7 +47,7 @@ async function addClaim(
 
 /** Acts as the driver on a node. */
 async function addDevices(
-  world: SchedulerWorld,
+  world: SchedulerFixture,
   nodeName: string,
   devices: readonly Device[] = [{ name: "gpu-0" }],
 ): Promise<void> {
@@ -64,21 +64,21 @@ async function addDevices(
   );
 }
 
-async function claim(world: SchedulerWorld, name: string): Promise<ResourceClaim> {
+async function claim(world: SchedulerFixture, name: string): Promise<ResourceClaim> {
   return await world.run(world.client(ResourceClaim).get({ namespace: "default", name }));
 }
 
-async function remove(world: SchedulerWorld, name: string): Promise<void> {
+async function remove(world: SchedulerFixture, name: string): Promise<void> {
   await world.run(world.client(Pod).delete({ namespace: "default", name }, { gracePeriodSeconds: 0 }));
 }
 
 /** Acts as the controller that releases claims without users. */
-async function giveBack(world: SchedulerWorld, name: string): Promise<void> {
+async function giveBack(world: SchedulerFixture, name: string): Promise<void> {
   await world.run(world.client(ResourceClaim).updateStatus(await claim(world, name), {}));
 }
 
-async function setUp(nodes: readonly string[] = ["a", "b"], seed = 1): Promise<SchedulerWorld> {
-  const world = await startSchedulerWorld({}, seed);
+async function setUp(nodes: readonly string[] = ["a", "b"], seed = 1): Promise<SchedulerFixture> {
+  const world = await startSchedulerFixture({}, seed);
   for (const name of nodes) await world.addNode(name);
   await addClass(world);
   return world;
@@ -124,7 +124,7 @@ describe("a pod with a device claim", () => {
   });
 
   test("waits for its class", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await addDevices(world, "a");
     await addClaim(world, "gpu");
@@ -294,7 +294,7 @@ describe("devices", () => {
 
 describe("a scheduler that takes over", () => {
   test("goes on where the last one stopped: the claim is written, the pod not bound", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     for (const name of ["a", "b"]) await addDevices(world, name);
     await addClass(world);
     const made = await addClaim(world, "gpu");
@@ -337,7 +337,7 @@ describe("a scheduler that takes over", () => {
 describe("devices that have to be made ready", () => {
   const conditions = { bindingConditions: ["Ready"], bindingFailureConditions: ["Broken"] };
 
-  async function say(world: SchedulerWorld, type: string): Promise<void> {
+  async function say(world: SchedulerFixture, type: string): Promise<void> {
     const now = await claim(world, "gpu");
     const condition = {
       type,
@@ -396,7 +396,7 @@ describe("devices that have to be made ready", () => {
   });
 });
 
-async function showClaim(world: SchedulerWorld, name: string, resourceClaimName: string): Promise<void> {
+async function showClaim(world: SchedulerFixture, name: string, resourceClaimName: string): Promise<void> {
   const changes = { status: { resourceClaimStatuses: [{ name: "gpu", resourceClaimName }] } };
   await world.run(
     world

@@ -4,7 +4,12 @@ import type { Manifest } from "../../src/api/api-object.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import { DeviceClass, ResourceClaim, ResourceSlice } from "../../src/api/generated/types/resource-v1.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
-import { type PodChange, podManifest, type SchedulerWorld, startSchedulerWorld } from "./scheduler-world.ts";
+import {
+  type PodChange,
+  podManifest,
+  type SchedulerFixture,
+  startSchedulerFixture,
+} from "./scheduler-fixture.ts";
 
 const DRIVER = "gpu.example.com";
 const GPU = "example.com/gpu";
@@ -15,13 +20,13 @@ function asking(count: string, resource = GPU): PodChange {
   return { spec: { containers: [{ name: "main", image: "app", resources }] } };
 }
 
-async function addClass(world: SchedulerWorld, name: string, extendedResourceName?: string): Promise<void> {
+async function addClass(world: SchedulerFixture, name: string, extendedResourceName?: string): Promise<void> {
   const selectors = [{ cel: { expression: `device.driver == "${DRIVER}"` } }];
   const spec = { selectors, ...(extendedResourceName !== undefined && { extendedResourceName }) };
   await world.run(world.client(DeviceClass).create({ metadata: { name }, spec }));
 }
 
-async function addDevices(world: SchedulerWorld, nodeName: string, count: number): Promise<void> {
+async function addDevices(world: SchedulerFixture, nodeName: string, count: number): Promise<void> {
   await world.run(
     world.client(ResourceSlice).create({
       metadata: { name: `${nodeName}-gpus` },
@@ -35,12 +40,12 @@ async function addDevices(world: SchedulerWorld, nodeName: string, count: number
   );
 }
 
-async function claims(world: SchedulerWorld): Promise<readonly ResourceClaim[]> {
+async function claims(world: SchedulerFixture): Promise<readonly ResourceClaim[]> {
   return (await world.run(world.client(ResourceClaim).list())).items;
 }
 
-async function setUp(nodes: readonly string[] = ["a", "b"], seed = 1): Promise<SchedulerWorld> {
-  const world = await startSchedulerWorld({}, seed);
+async function setUp(nodes: readonly string[] = ["a", "b"], seed = 1): Promise<SchedulerFixture> {
+  const world = await startSchedulerFixture({}, seed);
   for (const name of nodes) await world.addNode(name);
   return world;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
-import { startSchedulerWorld, type SchedulerWorld } from "./scheduler-world.ts";
+import { startSchedulerFixture, type SchedulerFixture } from "./scheduler-fixture.ts";
 
 const CORES = 4;
 const SMALL = { allocatable: { cpu: String(CORES), memory: "8Gi", pods: "10" } };
@@ -12,7 +12,7 @@ interface Usage {
   readonly waiting: readonly number[];
 }
 
-async function usage(world: SchedulerWorld): Promise<Usage> {
+async function usage(world: SchedulerFixture): Promise<Usage> {
   const { items } = await world.run(world.client(Pod).list());
   const nodes = await world.run(world.client(Node).list());
   const used = new Map(nodes.items.map(({ metadata }) => [metadata.name, 0]));
@@ -27,7 +27,7 @@ async function usage(world: SchedulerWorld): Promise<Usage> {
 
 describe.each([1, 2, 3, 4])("with seed %d", (seed) => {
   test("restarts, cuts and changes lose no pod and overfill no node", async () => {
-    const world = await startSchedulerWorld({}, seed);
+    const world = await startSchedulerFixture({}, seed);
     const random = world.loop.random("test");
     let { scheduler } = world;
     let pods = 0;
@@ -57,7 +57,7 @@ describe.each([1, 2, 3, 4])("with seed %d", (seed) => {
   });
 });
 
-async function deleteOne(world: SchedulerWorld, n: number): Promise<void> {
+async function deleteOne(world: SchedulerFixture, n: number): Promise<void> {
   const { items } = await world.run(world.client(Pod).list());
   const pod = items[n % Math.max(1, items.length)];
   if (pod !== undefined) await world.run(world.client(Pod).delete(pod, { gracePeriodSeconds: 0 }));
@@ -65,7 +65,7 @@ async function deleteOne(world: SchedulerWorld, n: number): Promise<void> {
 
 test("the same seed gives the same placement", async () => {
   const run = async (): Promise<unknown> => {
-    const world = await startSchedulerWorld({}, 42);
+    const world = await startSchedulerFixture({}, 42);
     for (const name of ["a", "b", "c", "d"]) await world.addNode(name);
     for (let n = 0; n < 12; n++) await world.addPod(`pod-${String(n)}`);
     await world.settle();
@@ -76,7 +76,7 @@ test("the same seed gives the same placement", async () => {
 });
 
 test("a pod with absurd numbers waits, and no other pod does", async () => {
-  const world = await startSchedulerWorld();
+  const world = await startSchedulerFixture();
   await world.addNode("a");
   const requests = { cpu: "9e15", memory: "1Ei", "example.com/unicorns": "1000000000" };
   const containers = [{ name: "main", image: "app", resources: { requests, limits: requests } }];
@@ -91,7 +91,7 @@ test("a pod with absurd numbers waits, and no other pod does", async () => {
 });
 
 test("a pod whose binding was not heard of keeps its place", async () => {
-  const world = await startSchedulerWorld();
+  const world = await startSchedulerFixture();
   const { link } = world.scheduler;
   await world.addNode("a");
   await world.settle();

@@ -1,21 +1,21 @@
 /** Placement of pods by labels, taints and ports of nodes, and by other pods. */
 import { describe, expect, test } from "vitest";
 import { Namespace, Node, Pod, Service } from "../../src/api/generated/types/core-v1.ts";
-import { podManifest, startSchedulerWorld, type SchedulerWorld } from "./scheduler-world.ts";
+import { podManifest, startSchedulerFixture, type SchedulerFixture } from "./scheduler-fixture.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const HOST = "kubernetes.io/hostname";
 
 async function withNodes(
   nodes: Readonly<Record<string, Readonly<Record<string, string>>>>,
-): Promise<SchedulerWorld> {
-  const world = await startSchedulerWorld();
+): Promise<SchedulerFixture> {
+  const world = await startSchedulerFixture();
   for (const [name, labels] of Object.entries(nodes)) await world.addNode(name, { labels });
   await world.settle();
   return world;
 }
 
-async function countByNode(world: SchedulerWorld): Promise<Readonly<Record<string, number>>> {
+async function countByNode(world: SchedulerFixture): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   for (const place of Object.values(await world.places())) {
     if (place !== undefined) counts[place] = (counts[place] ?? 0) + 1;
@@ -91,7 +91,7 @@ describe("nodes are chosen by their labels", () => {
 
 describe("taints", () => {
   test("keep pods away that do not tolerate them", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     const taints = [{ key: "dedicated", value: "db", effect: "NoSchedule" }] as const;
     await world.addNode("a", { spec: { taints } });
     await world.addPod("web");
@@ -104,7 +104,7 @@ describe("taints", () => {
   });
 
   test("that only make a node less welcome leave it as the last resort", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a", { spec: { taints: [{ key: "slow", effect: "PreferNoSchedule" }] } });
     await world.addNode("b");
     for (const name of ["one", "two", "three"]) await world.addPod(name);

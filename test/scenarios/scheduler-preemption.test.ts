@@ -2,14 +2,19 @@
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../src/api/generated/types/policy-v1.ts";
-import { addPriority, type PodChange, startSchedulerWorld, type SchedulerWorld } from "./scheduler-world.ts";
+import {
+  addPriority,
+  type PodChange,
+  startSchedulerFixture,
+  type SchedulerFixture,
+} from "./scheduler-fixture.ts";
 
 const CLASSES = { low: 10, middle: 50, high: 100 } as const;
 
 const ROOM_FOR_TWO = { allocatable: { cpu: "2", memory: "8Gi", pods: "10" } };
 
-async function start(): Promise<SchedulerWorld> {
-  const world = await startSchedulerWorld();
+async function start(): Promise<SchedulerFixture> {
+  const world = await startSchedulerFixture();
   for (const [name, value] of Object.entries(CLASSES)) await addPriority(world, name, value);
   return world;
 }
@@ -28,7 +33,7 @@ function important(priority: keyof typeof CLASSES, change: PodChange = {}): PodC
   };
 }
 
-async function names(world: SchedulerWorld): Promise<readonly string[]> {
+async function names(world: SchedulerFixture): Promise<readonly string[]> {
   return Object.keys(await world.places()).toSorted();
 }
 
@@ -100,11 +105,11 @@ describe("preemption", () => {
   test.each([
     [
       "is deleted",
-      (world: SchedulerWorld) => world.client(Pod).delete({ namespace: "default", name: "high" }),
+      (world: SchedulerFixture) => world.client(Pod).delete({ namespace: "default", name: "high" }),
     ],
     [
       "is told to wait no longer",
-      async (world: SchedulerWorld) => {
+      async (world: SchedulerFixture) => {
         const patch = { type: "merge", changes: { status: { nominatedNodeName: null } } } as const;
         await world
           .client(Pod)

@@ -1,11 +1,11 @@
 /** Unschedulable pods are not retried until a change can help them. */
 import { expect, test } from "vitest";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
-import { startSchedulerWorld, type SchedulerWorld } from "./scheduler-world.ts";
+import { startSchedulerFixture, type SchedulerFixture } from "./scheduler-fixture.ts";
 
 const SMALL = { allocatable: { cpu: "1", memory: "1Gi", pods: "10" } };
 
-async function attempts({ scheduler }: SchedulerWorld): Promise<number> {
+async function attempts({ scheduler }: SchedulerFixture): Promise<number> {
   const text = await scheduler.metrics.expose();
   const found =
     /scheduler_schedule_attempts_total\{profile="default-scheduler",result="unschedulable"\} (\d+)/.exec(
@@ -14,14 +14,14 @@ async function attempts({ scheduler }: SchedulerWorld): Promise<number> {
   return Number(found?.[1] ?? 0);
 }
 
-async function relabel(world: SchedulerWorld, labels: Readonly<Record<string, string>>): Promise<void> {
+async function relabel(world: SchedulerFixture, labels: Readonly<Record<string, string>>): Promise<void> {
   const changes = { metadata: { labels } };
   await world.run(world.client(Node).patch({ name: "a" }, { type: "merge", changes }));
   await world.loop.advance(15_000);
 }
 
 test("a pod that lacks cpu is not tried again for a label, but for cpu", async () => {
-  const world = await startSchedulerWorld();
+  const world = await startSchedulerFixture();
   await world.addNode("a", SMALL);
   await world.addPod("big", { requests: { cpu: "3" } });
   await world.settle();
@@ -38,7 +38,7 @@ test("a pod that lacks cpu is not tried again for a label, but for cpu", async (
 });
 
 test("metrics tell how long attempts take, and how long and often a pod had to be tried", async () => {
-  const world = await startSchedulerWorld();
+  const world = await startSchedulerFixture();
   await world.addPod("early");
   await world.loop.advance(5000);
   await world.addNode("a", SMALL);
@@ -60,7 +60,7 @@ test("metrics tell how long attempts take, and how long and often a pod had to b
 });
 
 test("a pod that lacks a label is not tried again when others leave", async () => {
-  const world = await startSchedulerWorld();
+  const world = await startSchedulerFixture();
   await world.addNode("a", SMALL);
   await world.addPod("other");
   await world.addPod("picky", { spec: { nodeSelector: { colour: "green" } } });
@@ -78,7 +78,7 @@ test("a pod that lacks a label is not tried again when others leave", async () =
 });
 
 test("a heartbeat of a node is no reason to try anything", async () => {
-  const world = await startSchedulerWorld();
+  const world = await startSchedulerFixture();
   await world.addNode("a", SMALL);
   await world.addPod("big", { requests: { cpu: "3" } });
   await world.settle();
@@ -91,7 +91,7 @@ test("a heartbeat of a node is no reason to try anything", async () => {
 });
 
 test("a change of the pod itself is worth a try", async () => {
-  const world = await startSchedulerWorld();
+  const world = await startSchedulerFixture();
   await world.addNode("a", { spec: { taints: [{ key: "k", effect: "NoSchedule" }] } });
   const { spec } = await world.addPod("web");
   await world.settle();
@@ -105,7 +105,7 @@ test("a change of the pod itself is worth a try", async () => {
 });
 
 test("many pods that are alike get the same reason, and places as soon as there are some", async () => {
-  const world = await startSchedulerWorld();
+  const world = await startSchedulerFixture();
   await world.addNode("a", SMALL);
   for (let n = 0; n < 20; n++) await world.addPod(`pod-${String(n)}`, { requests: { cpu: "600m" } });
   await world.settle();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { CSINode, StorageClass } from "../../src/api/generated/types/storage-v1.ts";
-import { startSchedulerWorld, type PodChange, type SchedulerWorld } from "./scheduler-world.ts";
+import { startSchedulerFixture, type PodChange, type SchedulerFixture } from "./scheduler-fixture.ts";
 
 const SELECTED = "volume.kubernetes.io/selected-node";
 
@@ -11,7 +11,7 @@ function using(claimName: string): PodChange {
   return { spec: { volumes: [{ name: "data", persistentVolumeClaim: { claimName } }] } };
 }
 
-async function addClass(world: SchedulerWorld, name: string, provisioner: string): Promise<void> {
+async function addClass(world: SchedulerFixture, name: string, provisioner: string): Promise<void> {
   await world.run(
     world.client(StorageClass).create({
       metadata: { name },
@@ -22,7 +22,7 @@ async function addClass(world: SchedulerWorld, name: string, provisioner: string
 }
 
 async function addClaim(
-  world: SchedulerWorld,
+  world: SchedulerFixture,
   name: string,
   spec: Manifest<PersistentVolumeClaim>["spec"] = {},
 ): Promise<PersistentVolumeClaim> {
@@ -35,7 +35,7 @@ async function addClaim(
 }
 
 async function addVolume(
-  world: SchedulerWorld,
+  world: SchedulerFixture,
   name: string,
   {
     node,
@@ -62,8 +62,8 @@ async function addVolume(
 }
 
 /** A pod waits for a claim without a provisioner. */
-async function startUnserved(): Promise<SchedulerWorld> {
-  const world = await startSchedulerWorld();
+async function startUnserved(): Promise<SchedulerFixture> {
+  const world = await startSchedulerFixture();
   await world.addNode("a");
   await addClass(world, "fast", "example.com/disks");
   await addClaim(world, "data", { storageClassName: "fast" });
@@ -72,7 +72,7 @@ async function startUnserved(): Promise<SchedulerWorld> {
   return world;
 }
 
-async function bind(world: SchedulerWorld, claimName: string, volumeName: string): Promise<void> {
+async function bind(world: SchedulerFixture, claimName: string, volumeName: string): Promise<void> {
   const claims = world.client(PersistentVolumeClaim);
   const key = { namespace: "default", name: claimName };
   const annotations = { "pv.kubernetes.io/bind-completed": "yes" };
@@ -83,7 +83,7 @@ async function bind(world: SchedulerWorld, claimName: string, volumeName: string
 
 describe("claims", () => {
   test("that are not there are waited for", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await world.addPod("web", using("data"));
     await world.settle();
@@ -95,7 +95,7 @@ describe("claims", () => {
   });
 
   test("that are bound at once must be bound first", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await addClaim(world, "data");
     await world.addPod("web", using("data"));
@@ -107,7 +107,7 @@ describe("claims", () => {
   });
 
   test("that are bound hold the pod to where their volume is", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     for (const name of ["a", "b", "c"]) await world.addNode(name);
     await addVolume(world, "disk", { node: "b" });
     await addClaim(world, "data", { storageClassName: "local" });
@@ -119,7 +119,7 @@ describe("claims", () => {
   });
 
   test("whose volume cannot be reached say so", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await addVolume(world, "disk", { node: "gone" });
     await addClaim(world, "data", { storageClassName: "local" });
@@ -131,7 +131,7 @@ describe("claims", () => {
   });
 
   test("that wait for their pod get the smallest volume there that is large enough", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     for (const name of ["a", "b"]) await world.addNode(name);
     await addClass(world, "local", "kubernetes.io/no-provisioner");
     await addVolume(world, "small", { node: "b", storage: "512Mi" });
@@ -153,7 +153,7 @@ describe("claims", () => {
   });
 
   test("for which a volume was set aside get no other, and that one whatever it offers", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await addClass(world, "local", "kubernetes.io/no-provisioner");
     const claimRef = { namespace: "default", name: "data" };
     const spec = { claimRef, accessModes: ["ReadOnlyMany"] };
@@ -213,7 +213,7 @@ describe("claims", () => {
   });
 
   test("of a pod that is deleted meanwhile leave the volume to others", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await addClass(world, "local", "kubernetes.io/no-provisioner");
     await addVolume(world, "disk", { node: "a" });
@@ -234,7 +234,7 @@ describe("claims", () => {
   });
 
   test("of one pod only are used by one pod only", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     await addVolume(world, "disk", { node: "a", spec: { accessModes: ["ReadWriteOncePod"] } });
     await addClaim(world, "data", { storageClassName: "local", accessModes: ["ReadWriteOncePod"] });
@@ -251,7 +251,7 @@ describe("claims", () => {
   });
 
   test("in another zone keep the pod from the node", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     const zone = "topology.kubernetes.io/zone";
     await world.addNode("a", { labels: { [zone]: "1" } });
     await world.addNode("b", { labels: { [zone]: "2" } });
@@ -271,7 +271,7 @@ describe("claims", () => {
   });
 
   test("beyond what a node can attach keep the pod away", async () => {
-    const world = await startSchedulerWorld();
+    const world = await startSchedulerFixture();
     await world.addNode("a");
     const drivers = [{ name: "example.com", nodeID: "a", topologyKeys: [], allocatable: { count: 1 } }];
     await world.run(world.client(CSINode).create({ metadata: { name: "a" }, spec: { drivers } }));

@@ -5,16 +5,16 @@ import { ClusterRole } from "../../../src/api/generated/types/rbac-v1.ts";
 import { table } from "../kubectl/kubectl.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
 import { backupPlans } from "./backup-operator.ts";
+import { documents } from "./fixture.ts";
+import type { OperatorFixture } from "./fixture.ts";
 import { holds, install, reasons, SOON } from "./installation.ts";
 import type { Installation } from "./installation.ts";
 import { OperatorRun } from "./operator-run.ts";
-import { documents } from "./world.ts";
-import type { World } from "./world.ts";
 
 const LEASE = { namespace: "backup", name: "nightly-backup" };
 
 export interface BackupScene {
-  readonly world: World;
+  readonly world: OperatorFixture;
   readonly installation: Installation;
   readonly operator: OperatorRun;
   /** Namespace whose plans count against no quota. */
@@ -32,7 +32,7 @@ export function backupClaims(scene: () => BackupScene): void {
 }
 
 /** Installs and starts the operator. */
-export async function beginBackups(world: World): Promise<BackupScene> {
+export async function beginBackups(world: OperatorFixture): Promise<BackupScene> {
   const team = await world.team("data");
   const installation = await install(world, {
     files: ["backup-crds", "backup"],

@@ -11,18 +11,18 @@ import { makeAuthority } from "../../../src/server/egress/fixture.ts";
 import { table } from "../kubectl/kubectl.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
 import { certificateControllers, certificateHooks } from "./certificate-operator.ts";
+import { documents } from "./fixture.ts";
+import type { OperatorFixture } from "./fixture.ts";
 import { holds, install, reasons, SOON } from "./installation.ts";
 import type { Installation } from "./installation.ts";
 import { OperatorRun, OperatorWebhooks } from "./operator-run.ts";
-import { documents } from "./world.ts";
-import type { World } from "./world.ts";
 
 const FILE = "certificates";
 const HOOKS = { mutating: "pki-webhook", validating: "pki-webhook" };
 const LEASE = { namespace: "kube-system", name: "pki-controller" };
 
 export interface CertificateScene {
-  readonly world: World;
+  readonly world: OperatorFixture;
   readonly installation: Installation;
   readonly webhooks: OperatorWebhooks;
   /** Connection as the service account of its webhook server. */
@@ -45,7 +45,7 @@ export function certificateClaims(scene: () => CertificateScene): void {
 }
 
 /** Installs and starts the operator. */
-export async function beginCertificates(world: World): Promise<CertificateScene> {
+export async function beginCertificates(world: OperatorFixture): Promise<CertificateScene> {
   const team = await world.team("web");
   const webhooks = await OperatorWebhooks.listen(certificateHooks);
   const installation = await install(world, {

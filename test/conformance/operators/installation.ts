@@ -2,9 +2,9 @@
 import { expect } from "vitest";
 import { isApiError } from "../../../src/api/errors/api-error.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
+import { apply, manifest, versions } from "./fixture.ts";
+import type { OperatorFixture } from "./fixture.ts";
 import type { OperatorRun } from "./operator-run.ts";
-import { apply, manifest, versions } from "./world.ts";
-import type { World } from "./world.ts";
 
 export interface InstallPlan {
   /** Files in the order in which they are applied. */
@@ -37,7 +37,7 @@ export interface Installation {
   readonly remove: () => Promise<void>;
 }
 
-export async function install(world: World, plan: InstallPlan): Promise<Installation> {
+export async function install(world: OperatorFixture, plan: InstallPlan): Promise<Installation> {
   const { kubectl } = world;
   const files = plan.files.map(manifest);
   const first: Outcomes[] = [];

@@ -7,12 +7,12 @@ import type { Client } from "../../../src/client/client.ts";
 import type { Connection } from "../../../src/client/connection.ts";
 import { table } from "../kubectl/kubectl.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
+import { documents } from "./fixture.ts";
+import type { OperatorFixture } from "./fixture.ts";
 import { holds, install, reasons, SOON } from "./installation.ts";
 import type { Installation } from "./installation.ts";
 import { OperatorRun, OperatorWebhooks } from "./operator-run.ts";
 import { injectConversion, queueHooks, queues } from "./queue-operator.ts";
-import { documents } from "./world.ts";
-import type { World } from "./world.ts";
 
 const HOOKS = {
   mutating: "queue-mutating-webhook-configuration",
@@ -22,7 +22,7 @@ const LEASE = { namespace: "queue-system", name: "7e3c1a90.example.org" };
 const OLD = "workqueues.v1alpha1.queue.example.org";
 
 export interface QueueScene {
-  readonly world: World;
+  readonly world: OperatorFixture;
   readonly installation: Installation;
   readonly webhooks: OperatorWebhooks;
   readonly operator: OperatorRun;
@@ -43,7 +43,7 @@ export function queueClaims(scene: () => QueueScene): void {
 }
 
 /** Installs and starts the operator. */
-export async function beginQueues(world: World): Promise<QueueScene> {
+export async function beginQueues(world: OperatorFixture): Promise<QueueScene> {
   const team = await world.team("mail");
   const webhooks = await OperatorWebhooks.listen(queueHooks);
   const connect = (): Promise<Connection> => world.connectAs("queue-system", "queue-controller-manager");

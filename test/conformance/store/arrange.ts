@@ -10,7 +10,7 @@ import {
   type WatchBatch,
   type WatchEvent,
 } from "../../../src/store/store.ts";
-import { until, type StoreWorld } from "../store-world.ts";
+import { until, type StoreFixture } from "../store-fixture.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -129,7 +129,7 @@ function recorded(
 
 /** Waits until the watch has delivered everything up to `revision`; returns the lines of its events. */
 export async function linesThrough(
-  world: StoreWorld,
+  world: StoreFixture,
   recording: Recording,
   revision: number,
 ): Promise<string[]> {
@@ -137,7 +137,7 @@ export async function linesThrough(
   return recording.events.map(line);
 }
 
-export async function reached(world: StoreWorld, recording: Recording, revision: number): Promise<void> {
+export async function reached(world: StoreFixture, recording: Recording, revision: number): Promise<void> {
   await until(world, `the watch reaches revision ${revision}`, () => {
     if (recording.end !== undefined) throw new Error(`the watch ended early: ${recording.end}`);
     return recording.watch.revision >= revision;
@@ -146,7 +146,7 @@ export async function reached(world: StoreWorld, recording: Recording, revision:
 
 /** Opens a watch, reads it up to `revision`, and leaves it. */
 export async function watchBetween(
-  world: StoreWorld,
+  world: StoreFixture,
   range: { prefix: string; after: number },
   revision: number,
 ): Promise<string[]> {

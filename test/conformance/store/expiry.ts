@@ -1,6 +1,6 @@
 /** Keys with a time to live. An absent expiry is shown by a second key that expires later: once it is gone, the first had its chance. */
 import { describe, expect, test } from "vitest";
-import { until, type StoreEngine, type StoreWorld } from "../store-world.ts";
+import { until, type StoreEngine, type StoreFixture } from "../store-fixture.ts";
 import { contents, linesThrough, put, reached, record, remove, text, write } from "./arrange.ts";
 
 export function describeExpiry(engine: StoreEngine): void {
@@ -166,6 +166,6 @@ export function describeExpiry(engine: StoreEngine): void {
   });
 }
 
-async function gone(world: StoreWorld, key: string): Promise<void> {
+async function gone(world: StoreFixture, key: string): Promise<void> {
   await until(world, `${key} ends`, () => world.store.view.get(key) === undefined);
 }

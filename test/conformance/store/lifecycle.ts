@@ -1,7 +1,7 @@
 /** Closing, opening again, and several stores on the same data. */
 import { describe, expect, test } from "vitest";
 import { isStoreError } from "../../../src/store/store-error.ts";
-import type { StoreEngine } from "../store-world.ts";
+import type { StoreEngine } from "../store-fixture.ts";
 import {
   codeOf,
   contents,

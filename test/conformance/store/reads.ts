@@ -1,7 +1,7 @@
 /** Views: snapshots, ranges, the past, compaction, freshness. */
 import { describe, expect, test } from "vitest";
 import { prefixEnd } from "../../../src/store/store.ts";
-import type { StoreEngine } from "../store-world.ts";
+import type { StoreEngine } from "../store-fixture.ts";
 import { codeOf, contents, keys, put, remove, text, watchBetween, write } from "./arrange.ts";
 
 export function describeReads(engine: StoreEngine): void {

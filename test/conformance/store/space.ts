@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Change, Store, Transaction } from "../../../src/store/store.ts";
 import { prefixEnd } from "../../../src/store/store.ts";
-import type { StoreEngine, StoreWorld } from "../store-world.ts";
+import type { StoreEngine, StoreFixture } from "../store-fixture.ts";
 import { codeOf, keys, put, remove, text } from "./arrange.ts";
 
 const QUOTA = 200_000;
@@ -18,7 +18,7 @@ function add(store: Store, change: Change, purpose?: Transaction["purpose"]): Pr
 }
 
 /** Writes a user's keys until the store refuses one; returns the number of accepted keys. */
-async function fill({ store, root }: StoreWorld, value = VALUE): Promise<number> {
+async function fill({ store, root }: StoreFixture, value = VALUE): Promise<number> {
   for (let n = 0; n < 1000; n++) {
     const code = await add(store, put(`${root}maps/a/${String(n)}`, value));
     if (code === "NoSpace") return n;
@@ -27,7 +27,7 @@ async function fill({ store, root }: StoreWorld, value = VALUE): Promise<number>
   throw new Error("the store is never full");
 }
 
-async function empty(world: StoreWorld, share = 1): Promise<void> {
+async function empty(world: StoreFixture, share = 1): Promise<void> {
   const { store, root } = world;
   const all = keys(store.view.range(root, prefixEnd(root)));
   for (const key of all.slice(0, all.length * share)) await store.write({ changes: [remove(key)] });

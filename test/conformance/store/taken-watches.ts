@@ -1,6 +1,6 @@
 /** Watches whose reader takes the available events at a notification, instead of waiting for each batch. */
 import { describe, expect, test } from "vitest";
-import type { StoreEngine } from "../store-world.ts";
+import type { StoreEngine } from "../store-fixture.ts";
 import { codeOf, line, linesThrough, put, reached, record, recordTaken, write } from "./arrange.ts";
 
 export function describeTakenWatches(engine: StoreEngine): void {

@@ -15,7 +15,7 @@ import {
   type WatchHistory,
 } from "../../../src/testing/watch-history.ts";
 import type { RecordedTransaction } from "../../../src/testing/watch-replay.ts";
-import { until, type StoreEngine, type StoreWorld } from "../store-world.ts";
+import { until, type StoreEngine, type StoreFixture } from "../store-fixture.ts";
 import { put, remove } from "./arrange.ts";
 
 const WRITERS = 6;
@@ -42,7 +42,7 @@ export function describeWatchLoad(engine: StoreEngine): void {
 }
 
 class Load {
-  readonly #world: StoreWorld;
+  readonly #world: StoreFixture;
   readonly #target: number;
   readonly #random: Random;
   readonly #start: number;
@@ -53,7 +53,7 @@ class Load {
   wentBack = 0;
   #phase: "writing" | { readonly end: number } = "writing";
 
-  constructor(world: StoreWorld, target: number, seed: number) {
+  constructor(world: StoreFixture, target: number, seed: number) {
     this.#world = world;
     this.#target = target;
     this.#random = seededRandom("watch load", seed);

@@ -1,7 +1,7 @@
 /** Watches: their starts, events and ends. watch-load.ts has the guarantees under load. */
 import { describe, expect, test } from "vitest";
 import type { Change, Store } from "../../../src/store/store.ts";
-import { until, type StoreEngine, type StoreWorld } from "../store-world.ts";
+import { until, type StoreEngine, type StoreFixture } from "../store-fixture.ts";
 import {
   bytes,
   codeOf,
@@ -430,7 +430,7 @@ interface WrittenHistory {
 }
 
 /** Creations, changes, deletions and re-creations of three keys, one event per transaction; `c` stays alive. */
-async function writeHistory(world: StoreWorld): Promise<WrittenHistory> {
+async function writeHistory(world: StoreFixture): Promise<WrittenHistory> {
   const [a, b, c] = [`${world.root}a`, `${world.root}b/x`, `${world.root}c`];
   const start = world.store.view.revision;
   const revisions = [start];
@@ -449,7 +449,7 @@ async function writeHistory(world: StoreWorld): Promise<WrittenHistory> {
 }
 
 /** Many keys created and then deleted, one event per transaction. */
-async function writeDeletions(world: StoreWorld): Promise<WrittenHistory> {
+async function writeDeletions(world: StoreFixture): Promise<WrittenHistory> {
   const start = world.store.view.revision;
   const keys = Array.from({ length: 6 }, (_, index) => `${world.root}d/${index}`);
   const revisions = await writeEach(world.store, [...keys.map((key) => put(key, "1")), ...keys.map(remove)]);
@@ -467,7 +467,7 @@ async function writeEach(store: Store, changes: readonly Change[]): Promise<numb
 }
 
 /** Writes this many events of 8 KiB. */
-async function flood(world: StoreWorld, events: number): Promise<number> {
+async function flood(world: StoreFixture, events: number): Promise<number> {
   const value = bytes("x".repeat(8192));
   let revision = 0;
   for (let written = 0; written < events; written += 100) {
@@ -482,7 +482,7 @@ async function flood(world: StoreWorld, events: number): Promise<number> {
 }
 
 /** Number of events that a new watch delivers between two revisions, read batch by batch so that it is never slow. */
-async function resumeCount(world: StoreWorld, after: number, through: number): Promise<number> {
+async function resumeCount(world: StoreFixture, after: number, through: number): Promise<number> {
   const recording = record(world.store.watch({ prefix: world.root, after }));
   await reached(world, recording, through);
   recording.watch.close();
@@ -490,7 +490,7 @@ async function resumeCount(world: StoreWorld, after: number, through: number): P
 }
 
 async function toldOrRefused(
-  world: StoreWorld,
+  world: StoreFixture,
   after: number,
   through: number,
 ): Promise<string[] | "refused"> {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { isStoreError } from "../../../src/store/store-error.ts";
 import { MAX_CHANGES, type Committed, type Store } from "../../../src/store/store.ts";
-import type { StoreEngine, StoreWorld } from "../store-world.ts";
+import type { StoreEngine, StoreFixture } from "../store-fixture.ts";
 import { bytes, codeOf, contents, put, remove, text, watchBetween, write } from "./arrange.ts";
 
 export function describeWrites(engine: StoreEngine): void {
@@ -469,7 +469,7 @@ async function retry(
 type Changes = Parameters<Store["write"]>[0]["changes"];
 
 async function writeInTurn(
-  world: StoreWorld,
+  world: StoreFixture,
   count: number,
   changes: (step: number) => Changes,
 ): Promise<void> {
@@ -477,7 +477,7 @@ async function writeInTurn(
 }
 
 /** Calls `look` between steps of the loop until the work is done. */
-async function whileRunning(world: StoreWorld, work: Promise<void>, look: () => void): Promise<void> {
+async function whileRunning(world: StoreFixture, work: Promise<void>, look: () => void): Promise<void> {
   let state: "running" | "over" = "running";
   const over = work.finally(() => {
     state = "over";

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { TestApi } from "../../api-harness.ts";
 import type { Reply, RequestOptions } from "../../api-harness.ts";
-import { bind } from "../../conformance/admission-policy-world.ts";
+import { bind } from "../../conformance/admission-policy-fixture.ts";
 import { made } from "./custom-kind.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { TestApi } from "../../api-harness.ts";
-import { bind } from "../../conformance/admission-policy-world.ts";
+import { bind } from "../../conformance/admission-policy-fixture.ts";
 import { sourceFiles, withoutComments } from "../../source-files.ts";
 import { costOf, custom, defineKind, definitionOf, DEFINITIONS, made } from "./custom-kind.ts";
 

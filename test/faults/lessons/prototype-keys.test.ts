@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { TestApi, text, listOf } from "../../api-harness.ts";
 import type { Reply } from "../../api-harness.ts";
-import { bind } from "../../conformance/admission-policy-world.ts";
+import { bind } from "../../conformance/admission-policy-fixture.ts";
 import { custom, defineKind, made } from "./custom-kind.ts";
 
 const NAMES = ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"];

@@ -1,12 +1,12 @@
+import { PARTS } from "./chaos-cluster.ts";
+import type { ChaosCluster, Part } from "./chaos-cluster.ts";
 /** Faults of a chaos run: programs, servers, connections, clocks. */
 import { isLucky, pick } from "./chaos-manifests.ts";
-import { PARTS } from "./chaos-world.ts";
-import type { ChaosWorld, Part } from "./chaos-world.ts";
 
 const JUMPS_MS = [0, 0, -60_000, -2000, 2000, 60_000];
 
 /** Breaks or heals something; only these programs are affected. */
-export async function disturb(world: ChaosWorld, parts: readonly Part[]): Promise<string> {
+export async function disturb(world: ChaosCluster, parts: readonly Part[]): Promise<string> {
   const { random, weather } = world;
   const what = random.below(10);
   if (what < 4) return await turn(world, parts);
@@ -27,14 +27,14 @@ export async function disturb(world: ChaosWorld, parts: readonly Part[]): Promis
 }
 
 /** Sets a clock wrong, or right again. */
-function jump({ random, clocks }: ChaosWorld, parts: readonly Part[]): string {
+function jump({ random, clocks }: ChaosCluster, parts: readonly Part[]): string {
   const part = pick(random, parts);
   const offsetMs = pick(random, JUMPS_MS);
   clocks[part].offsetMs = offsetMs;
   return `the clock of ${part} is ${String(offsetMs)} ms ahead`;
 }
 
-async function turnServer({ random, servers }: ChaosWorld): Promise<string> {
+async function turnServer({ random, servers }: ChaosCluster): Promise<string> {
   const [missing] = servers.missing;
   if (missing !== undefined) {
     await servers.start(missing);
@@ -47,7 +47,7 @@ async function turnServer({ random, servers }: ChaosWorld): Promise<string> {
 }
 
 /** Stops, kills or restarts a part; stopped parts restart first. */
-async function turn(world: ChaosWorld, parts: readonly Part[]): Promise<string> {
+async function turn(world: ChaosCluster, parts: readonly Part[]): Promise<string> {
   const { random } = world;
   const away = parts.filter((each) => !world.isRunning(each));
   const part = isLucky(random, 3) || away.length === 0 ? pick(random, parts) : pick(random, away);
@@ -64,7 +64,7 @@ async function turn(world: ChaosWorld, parts: readonly Part[]): Promise<string> 
 }
 
 /** Heals everything; nodes whose objects were deleted come back too. */
-export async function heal(world: ChaosWorld): Promise<void> {
+export async function heal(world: ChaosCluster): Promise<void> {
   world.weather.requestOdds = 0;
   world.weather.watchOdds = 0;
   world.weather.storeOdds = 0;

@@ -4,7 +4,7 @@ import type { Job } from "../../../src/api/generated/types/batch-v1.ts";
 import type { Pod } from "../../../src/api/generated/types/core-v1.ts";
 import { isTerminal } from "../../../src/resources/pod/pod-state.ts";
 import type { Change } from "./chaos-history.ts";
-import { controllerOf } from "./chaos-promises.ts";
+import { controllerOf } from "./chaos-invariants.ts";
 
 const TRACKING = "batch.kubernetes.io/job-tracking";
 /** Longer than a watch is delayed. */

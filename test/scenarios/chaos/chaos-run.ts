@@ -1,13 +1,13 @@
+import { ChaosCluster, PARTS } from "./chaos-cluster.ts";
 /** One run: users and faults by seed, then rest, then the verdict. */
-import { brokenAccounts } from "./chaos-accounts.ts";
+import { brokenCounts } from "./chaos-counts.ts";
 import { disturb, heal } from "./chaos-faults.ts";
 import type { Change } from "./chaos-history.ts";
+import { brokenInvariants } from "./chaos-invariants.ts";
 import { isLucky, pick } from "./chaos-manifests.ts";
 import { brokenDeletions } from "./chaos-owners.ts";
-import { People } from "./chaos-people.ts";
-import { brokenPromises } from "./chaos-promises.ts";
-import { wrongAtRest } from "./chaos-rest.ts";
-import { ChaosWorld, PARTS } from "./chaos-world.ts";
+import { wrongWhenSettled } from "./chaos-settled.ts";
+import { ChaosUsers } from "./chaos-users.ts";
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -17,7 +17,7 @@ export interface ChaosOptions {
   readonly restMs: number;
 }
 
-export interface Verdict {
+export interface ChaosResult {
   /** Empty if all claims hold. */
   readonly broken: readonly string[];
   /** Log for the reader of a failed run: revision, time, action. */
@@ -34,11 +34,11 @@ const HEARTBEATS = ["Lease", "Node", "Event"];
 const SERVER_LEASES = "/registry/masterleases/";
 const PAUSES_MS = [0, 50, 500, 5000, 30_000];
 
-export async function runChaos({ seed, deeds, restMs }: ChaosOptions): Promise<Verdict> {
+export async function runChaos({ seed, deeds, restMs }: ChaosOptions): Promise<ChaosResult> {
   // Every second world has two servers.
-  await using world = await ChaosWorld.open(seed, 1 + (seed % 2));
+  await using world = await ChaosCluster.open(seed, 1 + (seed % 2));
   const { history, random, complaints } = world;
-  const people = new People(world);
+  const people = new ChaosUsers(world);
   await people.settleIn();
   await world.advance(SETTLING_IN_MS);
   const started = world.now();
@@ -58,10 +58,10 @@ export async function runChaos({ seed, deeds, restMs }: ChaosOptions): Promise<V
     .slice(rested)
     .filter(({ kind, key }) => !HEARTBEATS.includes(kind) && !key.startsWith(SERVER_LEASES));
   const broken = [
-    ...brokenPromises(history.changes),
-    ...brokenAccounts(history.changes),
+    ...brokenInvariants(history.changes),
+    ...brokenCounts(history.changes),
     ...brokenDeletions(history.changes),
-    ...wrongAtRest(history.left()),
+    ...wrongWhenSettled(history.left()),
     ...new Set(late.map(({ key }) => `${key} is still written`)),
     ...complaints.filter((line) => line.includes(" ended: ") || /^\w.* does not settle/.test(line)),
   ];

@@ -21,7 +21,7 @@ import type { MemoryStore } from "../../../src/store/memory-store.ts";
 import { isStoreError } from "../../../src/store/store-error.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { FollowerStore } from "./chaos-store.ts";
-import type { Weather } from "./chaos-transport.ts";
+import type { LinkFaults } from "./chaos-transport.ts";
 
 const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 
@@ -38,7 +38,7 @@ export interface ServersOptions {
   readonly world: VirtualWorld;
   readonly shared: MemoryStore;
   readonly count: number;
-  readonly weather: Weather;
+  readonly weather: LinkFaults;
   readonly log: (part: string) => Log;
 }
 

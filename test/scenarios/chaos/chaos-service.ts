@@ -9,14 +9,14 @@ import { Job } from "../../../src/api/generated/types/batch-v1.ts";
 import { Pod } from "../../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
 import { incomplete } from "../../../src/api/object-fixture.ts";
-import { brokenAccounts } from "./chaos-accounts.ts";
+import { ChaosCluster, PARTS } from "./chaos-cluster.ts";
+import { brokenCounts } from "./chaos-counts.ts";
 import { disturb, heal } from "./chaos-faults.ts";
 import { interruptions } from "./chaos-interruptions.ts";
+import { brokenInvariants } from "./chaos-invariants.ts";
 import { isLucky, pick, SIMULATED } from "./chaos-manifests.ts";
-import { brokenPromises } from "./chaos-promises.ts";
-import { wrongAtRest } from "./chaos-rest.ts";
-import type { ChaosOptions, Verdict } from "./chaos-run.ts";
-import { ChaosWorld, PARTS } from "./chaos-world.ts";
+import type { ChaosOptions, ChaosResult } from "./chaos-run.ts";
+import { wrongWhenSettled } from "./chaos-settled.ts";
 
 const namespace = "default";
 const PAUSES_MS = [0, 50, 500, 2000, 5000, 20_000];
@@ -34,8 +34,8 @@ const BUDGETS = [{ minAvailable: 2 }, { maxUnavailable: 1 }, { minAvailable: "50
 const FRAGILE = PARTS.filter((part) => part !== "nodes");
 
 /** No action of users may interrupt a service here. */
-export async function runService({ seed, deeds, restMs }: ChaosOptions): Promise<Verdict> {
-  await using world = await ChaosWorld.open(seed, 1 + (seed % 2));
+export async function runService({ seed, deeds, restMs }: ChaosOptions): Promise<ChaosResult> {
+  await using world = await ChaosCluster.open(seed, 1 + (seed % 2));
   const { history, random, complaints } = world;
   const staff = new Staff(world);
   await staff.install();
@@ -52,19 +52,19 @@ export async function runService({ seed, deeds, restMs }: ChaosOptions): Promise
   await world.advance(restMs);
   const broken = [
     ...interruptions(history.changes, first),
-    ...brokenPromises(history.changes),
-    ...brokenAccounts(history.changes),
-    ...wrongAtRest(history.left()),
+    ...brokenInvariants(history.changes),
+    ...brokenCounts(history.changes),
+    ...wrongWhenSettled(history.left()),
     ...complaints.filter((line) => line.includes(" ended: ")),
   ];
   return { broken, log, complaints, changes: history.changes, started };
 }
 
 class Staff {
-  readonly #world: ChaosWorld;
+  readonly #world: ChaosCluster;
   #versions = 0;
 
-  constructor(world: ChaosWorld) {
+  constructor(world: ChaosCluster) {
     this.#world = world;
   }
 
@@ -197,7 +197,7 @@ class Staff {
     return `create ${name}`;
   }
 
-  #bound(): Pick<ChaosWorld, "random" | "client" | "objects"> {
+  #bound(): Pick<ChaosCluster, "random" | "client" | "objects"> {
     const { random, client } = this.#world;
     return { random, client, objects: (type, from) => this.#world.objects(type, from) };
   }

@@ -24,7 +24,7 @@ import type {
   WatchOptions,
 } from "../../../src/store/store.ts";
 import { prefixEnd } from "../../../src/store/store.ts";
-import type { Weather } from "./chaos-transport.ts";
+import type { LinkFaults } from "./chaos-transport.ts";
 
 /** Timeout of a request in the etcd engine. */
 const REQUEST_MS = 5000;
@@ -37,7 +37,7 @@ export class FollowerStore implements Store {
   readonly #shared: MemoryStore;
   readonly #loop: Loop;
   readonly #random: Random;
-  readonly #weather: Weather;
+  readonly #weather: LinkFaults;
   readonly #mirror: Mirror;
   readonly #condition: ConditionVariable;
   readonly #writes = new OwnWrites();
@@ -45,7 +45,7 @@ export class FollowerStore implements Store {
   readonly #followed: Promise<void>;
   #isClosed = false;
 
-  constructor(shared: MemoryStore, loop: Loop, weather: Weather) {
+  constructor(shared: MemoryStore, loop: Loop, weather: LinkFaults) {
     this.ended = this.#end.promise;
     this.#shared = shared;
     this.#loop = loop;

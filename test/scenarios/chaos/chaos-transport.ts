@@ -17,7 +17,7 @@ import type {
 } from "../../../src/client/transport.ts";
 
 /** Fault settings that all programs of a world share. */
-export interface Weather {
+export interface LinkFaults {
   /** One request in this many fails; 0 for none. */
   requestOdds: number;
   /** One batch of a watch in this many breaks or delays it; 0 for none. */
@@ -43,9 +43,9 @@ export class ChaosTransport implements Transport {
   readonly #inner: Transport;
   readonly #loop: Loop;
   readonly #random: Random;
-  readonly #weather: Weather;
+  readonly #weather: LinkFaults;
 
-  constructor(inner: Transport, loop: Loop, weather: Weather) {
+  constructor(inner: Transport, loop: Loop, weather: LinkFaults) {
     this.#inner = inner;
     this.#loop = loop;
     this.#random = loop.random("faults");

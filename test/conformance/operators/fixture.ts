@@ -9,7 +9,7 @@ import type { Connection } from "../../../src/client/connection.ts";
 import { Kubectl } from "../kubectl/kubectl.ts";
 import { LastingProgram } from "../kubectl/program.ts";
 
-export class World implements AsyncDisposable {
+export class OperatorFixture implements AsyncDisposable {
   /** kubectl as the administrator. */
   readonly kubectl: Kubectl;
   readonly #home: string;
@@ -25,12 +25,12 @@ export class World implements AsyncDisposable {
     this.#server = new URL(server);
   }
 
-  static async start(path: string): Promise<World> {
+  static async start(path: string): Promise<OperatorFixture> {
     const home = mkdtempSync(join(tmpdir(), "setpoint-operators-"));
     const place = ["--data-dir", join(home, "data"), "--listen", "127.0.0.1:0", "--store", "memory"];
     const program = new LastingProgram("up", ...place);
     const { kubeconfig = "", server = "" } = await program.event("ready");
-    return new World(new Kubectl({ path, kubeconfig, home }), home, program, server);
+    return new OperatorFixture(new Kubectl({ path, kubeconfig, home }), home, program, server);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

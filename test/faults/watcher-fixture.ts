@@ -15,7 +15,7 @@ import type { Store } from "../../src/store/store.ts";
 
 export const MAPS = "/api/v1/namespaces/default/configmaps";
 
-export class WatcherWorld {
+export class WatcherFixture {
   readonly loop: VirtualLoop;
   readonly store: Store;
   readonly handler: HttpHandler;
@@ -45,15 +45,15 @@ export class WatcherWorld {
   }
 
   /** Starts with the namespace `default`. Closes with the test. */
-  static async start(seed = 1): Promise<WatcherWorld> {
-    const world = await WatcherWorld.begin(seed);
+  static async start(seed = 1): Promise<WatcherFixture> {
+    const world = await WatcherFixture.begin(seed);
     onTestFinished(() => world.store.close());
     return world;
   }
 
   /** Like `start`, but the caller closes it. */
-  static async begin(seed: number): Promise<WatcherWorld> {
-    const world = new WatcherWorld(seed);
+  static async begin(seed: number): Promise<WatcherFixture> {
+    const world = new WatcherFixture(seed);
     await world.send("POST", "/api/v1/namespaces", { metadata: { name: "default" } });
     return world;
   }

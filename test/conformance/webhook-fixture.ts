@@ -15,7 +15,7 @@ interface HookPlan extends HookChange {
   readonly behaviour?: Behaviour;
 }
 
-export class WebhookWorld {
+export class WebhookFixture {
   readonly api: TestApi;
   readonly hooks: WebhookServer;
   readonly #port: number;
@@ -97,12 +97,12 @@ export function version(name: string, properties: object, storage: boolean): obj
   };
 }
 
-export async function withWebhooks(run: (world: WebhookWorld) => Promise<void>): Promise<void> {
+export async function withWebhooks(run: (world: WebhookFixture) => Promise<void>): Promise<void> {
   await using api = await TestApi.start(["default", "other"]);
   const hooks = await WebhookServer.make();
   const pair = await hooks.authority.leaf(["127.0.0.1", "hook.default.svc"]);
   const { port } = await serve(pair, hooks.listener);
-  await run(new WebhookWorld(api, hooks, port));
+  await run(new WebhookFixture(api, hooks, port));
 }
 
 /** Status code and message of a refusal. */

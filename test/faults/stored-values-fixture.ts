@@ -11,7 +11,7 @@ import { wholeBody, type Reply, type ReplyBody } from "../api-harness.ts";
 
 const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 
-export class ValueWorld implements AsyncDisposable {
+export class StoredValuesFixture implements AsyncDisposable {
   readonly store: Store;
   readonly #plane: ControlPlane;
   readonly #ending = new AbortController();
@@ -24,7 +24,10 @@ export class ValueWorld implements AsyncDisposable {
   }
 
   /** Rejects if the server does not start. */
-  static async start(store: Store, options: { readonly isStoreShared?: boolean } = {}): Promise<ValueWorld> {
+  static async start(
+    store: Store,
+    options: { readonly isStoreShared?: boolean } = {},
+  ): Promise<StoredValuesFixture> {
     const plane = new ControlPlane({
       loop: createRealLoop({ name: "server" }),
       log: silentLog,
@@ -40,7 +43,7 @@ export class ValueWorld implements AsyncDisposable {
       freezes: false,
     });
     await plane.settle({ host: "10.0.0.1", port: 6443, machineAddresses: [] });
-    return new ValueWorld(store, plane);
+    return new StoredValuesFixture(store, plane);
   }
 
   /** Writes a raw value, past the API. */

@@ -16,7 +16,7 @@ import { clockedLoop } from "./chaos-clock.ts";
 import type { Clock } from "./chaos-clock.ts";
 import { ChaosHistory } from "./chaos-history.ts";
 import { Servers } from "./chaos-servers.ts";
-import { ChaosTransport, type Weather } from "./chaos-transport.ts";
+import { ChaosTransport, type LinkFaults } from "./chaos-transport.ts";
 
 const NODES = 4;
 const NODE_CAPACITY = { cpu: "4", memory: "8Gi", pods: "14" };
@@ -34,11 +34,11 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-export class ChaosWorld implements AsyncDisposable {
+export class ChaosCluster implements AsyncDisposable {
   readonly client: Client;
   readonly random: Random;
   readonly history: ChaosHistory;
-  readonly weather: Weather = { requestOdds: 0, watchOdds: 0, storeOdds: 0, cuts: 0, heldUp: 0 };
+  readonly weather: LinkFaults = { requestOdds: 0, watchOdds: 0, storeOdds: 0, cuts: 0, heldUp: 0 };
   /** Errors that parts have reported. */
   readonly complaints: string[] = [];
   /** Store of all servers. */
@@ -67,8 +67,8 @@ export class ChaosWorld implements AsyncDisposable {
     this.clocks = Object.fromEntries(clocks) as Record<Part, Clock>;
   }
 
-  static async open(seed: number, serverCount: number): Promise<ChaosWorld> {
-    const world = new ChaosWorld(seed, serverCount);
+  static async open(seed: number, serverCount: number): Promise<ChaosCluster> {
+    const world = new ChaosCluster(seed, serverCount);
     await world.servers.startAll();
     for (const part of PARTS) world.start(part);
     return world;

@@ -3,10 +3,10 @@ import type { Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { VirtualLoop, type VirtualLoopOptions } from "../../src/base/loop/virtual/virtual-loop.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { StoreWorld } from "./store-world.ts";
+import type { StoreFixture } from "./store-fixture.ts";
 
 /** Control of time in a world. */
-export interface WorldTime {
+export interface FixtureTime {
   readonly loop: Loop;
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;
@@ -15,7 +15,7 @@ export interface WorldTime {
 /**
  * Runs a virtual loop for a test that awaits as if time passed by itself: ready steps run at once, timers run when the test lets time pass.
  */
-export function virtualTime(options: VirtualLoopOptions): WorldTime {
+export function virtualTime(options: VirtualLoopOptions): FixtureTime {
   const loop = new VirtualLoop(options);
   const passing: { readonly ms: number; readonly done: () => void }[] = [];
   const state: { now: "running" | "stopped" } = { now: "running" };
@@ -41,7 +41,7 @@ export function virtualTime(options: VirtualLoopOptions): WorldTime {
   };
 }
 
-export function realTime(): WorldTime {
+export function realTime(): FixtureTime {
   const loop = createRealLoop({ name: "test" });
   return {
     loop,
@@ -55,8 +55,8 @@ export function realTime(): WorldTime {
   };
 }
 
-export interface WorldOptions {
-  readonly time: WorldTime;
+export interface StoreFixtureOptions {
+  readonly time: FixtureTime;
   readonly waitMs: number;
   readonly root?: string;
   /** Opens a store on the data of this world. */
@@ -65,13 +65,13 @@ export interface WorldOptions {
   readonly clean?: () => Promise<void>;
 }
 
-export async function openWorld({
+export async function openStoreFixture({
   time,
   waitMs,
   root = "/registry/",
   open,
   clean,
-}: WorldOptions): Promise<StoreWorld> {
+}: StoreFixtureOptions): Promise<StoreFixture> {
   let store = await open(time.loop.child("store"));
   const opened = [store];
   const openAnother = async (): Promise<Store> => {

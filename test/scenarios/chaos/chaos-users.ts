@@ -24,6 +24,7 @@ import {
 import { PriorityClass } from "../../../src/api/generated/types/scheduling-v1.ts";
 import type { Random } from "../../../src/base/loop/loop.ts";
 import type { ResourceClient } from "../../../src/client/client.ts";
+import type { ChaosCluster } from "./chaos-cluster.ts";
 import {
   CLAIM_TEMPLATE_SPEC,
   DRIVER,
@@ -34,7 +35,6 @@ import {
   slice,
 } from "./chaos-manifests.ts";
 import type { Place } from "./chaos-manifests.ts";
-import type { ChaosWorld } from "./chaos-world.ts";
 
 const NAMESPACES = ["default", "team", "temporary"];
 const POLICIES = ["Background", "Foreground", "Orphan"] as const;
@@ -57,13 +57,13 @@ const DELETABLE: readonly ResourceType[] = [
 
 type Deed = () => Promise<string>;
 
-export class People {
-  readonly #world: ChaosWorld;
+export class ChaosUsers {
+  readonly #world: ChaosCluster;
   readonly #random: Random;
   readonly #manifests: Manifests;
   readonly #deeds: readonly Deed[];
 
-  constructor(world: ChaosWorld) {
+  constructor(world: ChaosCluster) {
     this.#world = world;
     this.#random = world.random;
     this.#manifests = new Manifests(world.random);
@@ -387,7 +387,7 @@ export class People {
     }
   }
 
-  #bound(): Pick<ChaosWorld, "client" | "objects"> {
+  #bound(): Pick<ChaosCluster, "client" | "objects"> {
     return { client: this.#world.client, objects: (type, namespace) => this.#world.objects(type, namespace) };
   }
 

@@ -195,7 +195,7 @@ interface Started {
   readonly extensionCa: string;
 }
 
-export class AggregationWorld implements AsyncDisposable {
+export class AggregationFixture implements AsyncDisposable {
   readonly kubectl: Kubectl;
   readonly extension: ExtensionServer;
   readonly #started: Started;
@@ -208,7 +208,7 @@ export class AggregationWorld implements AsyncDisposable {
     this.#end = end;
   }
 
-  static async start(path: string, parts: Parts): Promise<AggregationWorld> {
+  static async start(path: string, parts: Parts): Promise<AggregationFixture> {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-aggregation-"));
     const pkiDir = join(folder, "data", "pki");
     const { kubeconfig, server, ending, running } = await serveCluster(join(folder, "data"), parts);
@@ -218,7 +218,7 @@ export class AggregationWorld implements AsyncDisposable {
     const extensionPort = await extension.listen();
     const kubectl = new Kubectl({ path, kubeconfig, home: folder });
     const started = { kubectl, server, pkiDir, extension, extensionPort, extensionCa: pair.authority };
-    return new AggregationWorld(started, async () => {
+    return new AggregationFixture(started, async () => {
       await extension.close().catch(() => undefined);
       ending.abort();
       await running;

@@ -4,9 +4,9 @@ import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { PriorityClass } from "../../src/api/generated/types/scheduling-v1.ts";
 import type { SchedulerOptions } from "../../src/scheduler/scheduler.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
-import { startWorld, type StartedManager, type World } from "./runtime-world.ts";
+import { startRuntimeFixture, type StartedManager, type RuntimeFixture } from "./runtime-fixture.ts";
 
-export interface SchedulerWorld extends World {
+export interface SchedulerFixture extends RuntimeFixture {
   readonly scheduler: StartedManager;
   /** Runs until no work is left. */
   settle(): Promise<void>;
@@ -33,8 +33,11 @@ export interface PodChange {
 
 const ALLOCATABLE = { cpu: "4", memory: "8Gi", pods: "110" };
 
-export async function startSchedulerWorld(options: SchedulerOptions = {}, seed = 1): Promise<SchedulerWorld> {
-  const world = await startWorld(seed);
+export async function startSchedulerFixture(
+  options: SchedulerOptions = {},
+  seed = 1,
+): Promise<SchedulerFixture> {
+  const world = await startRuntimeFixture(seed);
   const { client, loop } = world;
   const run = <T>(promise: Promise<T>): Promise<T> => world.run(promise);
   const scheduler = world.start("scheduler", { routines: [schedulerRoutine(options)] });
@@ -77,7 +80,7 @@ export function podManifest(name: string, change: PodChange = {}): Manifest<Pod>
 }
 
 export async function addPriority(
-  world: World,
+  world: RuntimeFixture,
   name: string,
   value: number,
   preemptionPolicy?: "Never",

@@ -23,7 +23,7 @@ interface WriterState {
   readonly revisions: Map<number, number>;
 }
 
-export class CrashLedger {
+export class AcknowledgedWrites {
   readonly #seed: number;
   readonly #writers: readonly WriterState[];
   /** Effective changes of acknowledged revisions that no watch has delivered yet. */

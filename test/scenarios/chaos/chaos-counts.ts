@@ -11,11 +11,11 @@ import type {
 import type { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
 import { isTerminal } from "../../../src/resources/pod/pod-state.ts";
 import type { Change } from "./chaos-history.ts";
+import { controllerOf, requestsOf } from "./chaos-invariants.ts";
 import { hasEnded, JobTally } from "./chaos-job-tally.ts";
-import { controllerOf, requestsOf } from "./chaos-promises.ts";
 import { milli } from "./chaos-quantities.ts";
 
-export function brokenAccounts(changes: readonly Change[]): readonly string[] {
+export function brokenCounts(changes: readonly Change[]): readonly string[] {
   const live = new Live();
   const tally = new JobTally();
   const found: string[] = [];

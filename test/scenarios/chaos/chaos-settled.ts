@@ -20,13 +20,13 @@ import type { EndpointSlice } from "../../../src/api/generated/types/discovery-v
 import type { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
 import type { ResourceClaim } from "../../../src/api/generated/types/resource-v1.ts";
 import { isActive, isReady, isTerminal } from "../../../src/resources/pod/pod-state.ts";
-import { controllerOf, hasRoom, requestsOf } from "./chaos-promises.ts";
+import { controllerOf, hasRoom, requestsOf } from "./chaos-invariants.ts";
 import { milli } from "./chaos-quantities.ts";
 
 const TRACKING = "batch.kubernetes.io/job-tracking";
 const REVISION = "controller-revision-hash";
 
-export function wrongAtRest(objects: readonly ApiObject[]): readonly string[] {
+export function wrongWhenSettled(objects: readonly ApiObject[]): readonly string[] {
   const rest = new Rest(objects);
   return [
     ...rest.of<ApiObject>(...rest.kinds).flatMap((object) => told(object, lingering(object, rest))),

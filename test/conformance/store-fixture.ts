@@ -22,12 +22,12 @@ export interface StoreEngine {
   /** Whether several stores can use the same data at once (`join`). */
   readonly sharing: "alone" | "shared";
   /** Opens a new, empty store. The seed decides the order of steps on a virtual loop. */
-  open(seed?: number): Promise<StoreWorld>;
+  open(seed?: number): Promise<StoreFixture>;
   /** The same with a quota. */
-  openWithin(quotaBytes: number): Promise<StoreWorld>;
+  openWithin(quotaBytes: number): Promise<StoreFixture>;
 }
 
-export interface StoreWorld extends AsyncDisposable {
+export interface StoreFixture extends AsyncDisposable {
   /** The current store; replaced by `reopen`. */
   readonly store: Store;
   readonly loop: Loop;
@@ -44,7 +44,7 @@ export interface StoreWorld extends AsyncDisposable {
 }
 
 /** Waits for a condition; fails with `what` when the bound is reached. */
-export async function until(world: StoreWorld, what: string, condition: () => boolean): Promise<void> {
+export async function until(world: StoreFixture, what: string, condition: () => boolean): Promise<void> {
   const start = world.loop.elapsed();
   while (!condition()) {
     if (world.loop.elapsed() - start > world.waitMs)

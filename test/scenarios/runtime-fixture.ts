@@ -22,7 +22,7 @@ import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import { createApiServer } from "../../src/server/server.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 
-export interface World {
+export interface RuntimeFixture {
   readonly loop: VirtualLoop;
   readonly client: Client;
   /** A connection to the server under this name, which a test can cut. */
@@ -73,7 +73,7 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-export async function startWorld(seed = 1): Promise<World> {
+export async function startRuntimeFixture(seed = 1): Promise<RuntimeFixture> {
   const loop = new VirtualLoop({ seed, record: 20 });
   const store = openMemoryStore({ loop: loop.child("store") });
   const ending = new AbortController();

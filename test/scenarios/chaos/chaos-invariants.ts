@@ -15,7 +15,7 @@ import { mebi, milli } from "./chaos-quantities.ts";
 const MAX_WRITES_A_MINUTE = 60;
 const MINUTE_MS = 60_000;
 
-export function brokenPromises(changes: readonly Change[]): readonly string[] {
+export function brokenInvariants(changes: readonly Change[]): readonly string[] {
   return [
     ...changes.flatMap(brokenByItself),
     ...overfullNodes(changes),
