@@ -1,6 +1,6 @@
+/** Faults of a chaos run: programs, servers, connections, clocks. */
 import { PARTS } from "./chaos-cluster.ts";
 import type { ChaosCluster, Part } from "./chaos-cluster.ts";
-/** Faults of a chaos run: programs, servers, connections, clocks. */
 import { isLucky, pick } from "./chaos-manifests.ts";
 
 const JUMPS_MS = [0, 0, -60_000, -2000, 2000, 60_000];

@@ -1,5 +1,5 @@
-import { ChaosCluster, PARTS } from "./chaos-cluster.ts";
 /** One run: users and faults by seed, then rest, then the verdict. */
+import { ChaosCluster, PARTS } from "./chaos-cluster.ts";
 import { brokenCounts } from "./chaos-counts.ts";
 import { disturb, heal } from "./chaos-faults.ts";
 import type { Change } from "./chaos-history.ts";
