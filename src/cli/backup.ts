@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
-import { backUp } from "../cluster/data-dir/backup.ts";
+import { backUp } from "../cluster/data-dir/cluster-backup.ts";
 import type { BackupOptions } from "../cluster/options.ts";
 import { jsonOption, type Arguments, type Command, type Io } from "./command.ts";
 import { dataDirOption, etcdOptions, parseDataDir, parseStore } from "./store-options.ts";

@@ -19,7 +19,7 @@ import { createMetrics } from "../base/metrics/prom-metrics.ts";
 import { openFileStore } from "../store/file-store.ts";
 import type { Store } from "../store/store.ts";
 import { runCluster, type ClusterEvent } from "./cluster.ts";
-import { backUp } from "./data-dir/backup.ts";
+import { backUp } from "./data-dir/cluster-backup.ts";
 import { openStore, storeFolder } from "./data-dir/open-store.ts";
 import { claimDataDir } from "./data-dir/run-file.ts";
 import type { ClusterOptions } from "./options.ts";

@@ -6,7 +6,7 @@ import {
   type PluginFactory,
   type PluginName,
   type SchedulerPlugin,
-} from "./framework/plugin.ts";
+} from "./framework/scheduler-plugin.ts";
 import { balancedAllocation } from "./plugins/balanced-allocation.ts";
 import { dynamicResources } from "./plugins/dynamic-resources/dynamic-resources.ts";
 import { imageLocality } from "./plugins/image-locality.ts";

@@ -11,7 +11,7 @@ import { errorText } from "../base/error-text.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { AssumedPods } from "./assumed-pods.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
-import type { SchedulingCycle, SchedulerPlugin } from "./framework/plugin.ts";
+import type { SchedulingCycle, SchedulerPlugin } from "./framework/scheduler-plugin.ts";
 import { InFlightWrites } from "./in-flight-writes.ts";
 import { nominationPatch } from "./pod-status-patch.ts";
 import type { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";

@@ -14,8 +14,8 @@ import { ClusterEventSource, type ClusterEventTarget } from "./cluster-event-sou
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import { diagnosisText, type Diagnosis, NO_NODES_MESSAGE, rejectors } from "./framework/diagnosis.ts";
 import { Nominations } from "./framework/nominations.ts";
-import type { SchedulingCycle, PluginContext } from "./framework/plugin.ts";
 import type { Profile } from "./framework/profile.ts";
+import type { SchedulingCycle, PluginContext } from "./framework/scheduler-plugin.ts";
 import { InFlightWrites } from "./in-flight-writes.ts";
 import { PodBinder } from "./pod-binder.ts";
 import { PodReporter } from "./pod-reporter.ts";

@@ -16,8 +16,8 @@ import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/gen
 import { indexing } from "../runtime/controller/controller.ts";
 import type { Routine } from "../runtime/manager/routine.ts";
 import { DEFAULT_WEIGHTS, makePlugins } from "./default-plugins.ts";
-import { PLUGIN_NAMES, type PluginName } from "./framework/plugin.ts";
 import { Profile } from "./framework/profile.ts";
+import { PLUGIN_NAMES, type PluginName } from "./framework/scheduler-plugin.ts";
 import { SERVICES_BY_NAMESPACE } from "./plugins/default-selector.ts";
 import { type ProfileMaker, SchedulerRun } from "./scheduler-run.ts";
 

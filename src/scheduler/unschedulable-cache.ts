@@ -3,7 +3,7 @@
  * suffices for all.
  */
 
-import type { PluginName } from "./framework/plugin.ts";
+import type { PluginName } from "./framework/scheduler-plugin.ts";
 import { claimsOf, type ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
 import { type PodInfo, sameLabels } from "./snapshot/pod-info.ts";
 import type { PodShape } from "./snapshot/pod-shape.ts";

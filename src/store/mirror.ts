@@ -9,11 +9,11 @@ import type { HistoryOptions } from "./history.ts";
 import { rewind, State } from "./state.ts";
 import type { Advance } from "./state.ts";
 import { StoreError } from "./store-error.ts";
+import { eventsUnder, StoreWatch } from "./store-watch.ts";
+import type { EventSlice, WatchSource } from "./store-watch.ts";
 import type { View, Watch, WatchEvent, WatchOptions } from "./store.ts";
 import { WatchHub } from "./watch-hub.ts";
 import type { Receiver } from "./watch-hub.ts";
-import { eventsUnder, Watcher } from "./watcher.ts";
-import type { EventSlice, WatchSource } from "./watcher.ts";
 
 export interface MirrorOptions {
   readonly loop: Loop;
@@ -28,7 +28,7 @@ export class Mirror implements WatchSource {
   readonly loop: Loop;
   readonly #archive: Archive | undefined;
   readonly #hub = new WatchHub();
-  readonly #watchers = new Set<Watcher>();
+  readonly #watchers = new Set<StoreWatch>();
   #state: State;
   #history: History;
   readonly #historyOptions: HistoryOptions;
@@ -118,7 +118,7 @@ export class Mirror implements WatchSource {
     const floor = this.#history.floor(options.prefix);
     if (options.after < floor && options.after < (this.#archive?.floor ?? Infinity))
       throw compacted(options.after, floor);
-    const watcher = new Watcher(this, options);
+    const watcher = new StoreWatch(this, options);
     this.#watchers.add(watcher);
     return watcher;
   }
@@ -160,7 +160,7 @@ export class Mirror implements WatchSource {
 
   leave(prefix: string, receiver: Receiver): void {
     this.#hub.remove(prefix, receiver);
-    if (receiver instanceof Watcher) this.#watchers.delete(receiver);
+    if (receiver instanceof StoreWatch) this.#watchers.delete(receiver);
   }
 
   async #pullArchived(after: number, prefix: string): Promise<EventSlice> {

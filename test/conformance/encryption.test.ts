@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
-import { backUp } from "../../src/cluster/data-dir/backup.ts";
+import { backUp } from "../../src/cluster/data-dir/cluster-backup.ts";
 import { storeFolder } from "../../src/cluster/data-dir/open-store.ts";
 import type { ClusterOptions } from "../../src/cluster/options.ts";
 import { openFileStore } from "../../src/store/file-store.ts";

@@ -5,7 +5,7 @@ import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { ContainerReport } from "../container-runtime.ts";
 import { startDelayMs, type ContainerRecord } from "./container-record.ts";
 import { CONFIG_ERROR, type PodAction } from "./plan-pod.ts";
-import type { RoleContainer } from "./restart-rules.ts";
+import type { RoleContainer } from "./restart-policy.ts";
 
 type EventText = Pick<RecordedEvent, "type" | "reason" | "message">;
 

@@ -10,7 +10,7 @@ import { timeText } from "../../api/values/time.ts";
 import { startDelayMs, type ContainerRecord, type Exit } from "./container-record.ts";
 import { CONFIG_ERROR, PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
 import { hasEndedForGood, isContainerReady, isStarted, recordOf, type PodFacts } from "./pod-facts.ts";
-import type { RoleContainer } from "./restart-rules.ts";
+import type { RoleContainer } from "./restart-policy.ts";
 
 export interface StatusMoment {
   readonly now: number;

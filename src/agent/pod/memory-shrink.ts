@@ -7,7 +7,7 @@ import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import type { Limits } from "./container-record.ts";
 import { compareSize } from "./container-size.ts";
 import { recordOf, type PodFacts } from "./pod-facts.ts";
-import { containersOf, type RoleContainer } from "./restart-rules.ts";
+import { containersOf, type RoleContainer } from "./restart-policy.ts";
 
 interface Shrinking {
   /** Bytes; undefined without a limit. */

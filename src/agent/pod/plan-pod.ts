@@ -29,7 +29,7 @@ import {
   type PodTermination,
   type PodFacts,
 } from "./pod-facts.ts";
-import { containersOf, type RoleContainer } from "./restart-rules.ts";
+import { containersOf, type RoleContainer } from "./restart-policy.ts";
 
 export type PodAction =
   | { readonly type: "pull"; readonly container: Container }

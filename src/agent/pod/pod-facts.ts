@@ -6,7 +6,7 @@ import type { ConfigFinding } from "./config-needs.ts";
 import { NEW_CONTAINER, type ContainerRecord, type Exit, type ProbeStatus } from "./container-record.ts";
 import type { SizeProblem } from "./granted-size.ts";
 import { assessProbe, type ProbeAssessment } from "./probe-status.ts";
-import { containersOf, restarts, restartsAll, type RoleContainer } from "./restart-rules.ts";
+import { containersOf, restarts, restartsAll, type RoleContainer } from "./restart-policy.ts";
 
 export interface PodFacts {
   /** Has the granted resources. */

@@ -11,7 +11,7 @@ import { containerStatus, type StatusMoment } from "./container-status.ts";
 import { findShrinkProblem, wholeLimits } from "./memory-shrink.ts";
 import type { PodPlan } from "./plan-pod.ts";
 import { findRestartOfAll, hasSandbox, recordOf, type PodFacts } from "./pod-facts.ts";
-import { containersOf, type ContainerRole } from "./restart-rules.ts";
+import { containersOf, type ContainerRole } from "./restart-policy.ts";
 
 type Phase = NonNullable<PodStatus["phase"]>;
 

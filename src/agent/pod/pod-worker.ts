@@ -39,7 +39,7 @@ import {
 import { DEADLINE_EXCEEDED, podStatus } from "./pod-status.ts";
 import { recordAfter } from "./record-after.ts";
 import { resizeCompleted, resizeFailed } from "./resize-events.ts";
-import { containersOf, type RoleContainer } from "./restart-rules.ts";
+import { containersOf, type RoleContainer } from "./restart-policy.ts";
 import { restoredRecord } from "./restored-record.ts";
 import { findStatusPatch } from "./status-patch.ts";
 

@@ -3,7 +3,7 @@
 import type { MutatingAdmissionPolicyBinding } from "../../api/generated/types/admissionregistration-v1.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
-import { bindingDefaults, checkBindingSpec, paramRefText } from "./policy-rules.ts";
+import { bindingDefaults, checkBindingSpec, paramRefText } from "./admission-policy-rules.ts";
 
 export const mutatingAdmissionPolicyBinding = defineKind<MutatingAdmissionPolicyBinding>(
   "admissionregistration.k8s.io/v1",

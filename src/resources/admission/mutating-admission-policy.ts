@@ -8,14 +8,14 @@ import type {
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { checkRequiredChoice } from "../rules/value-rules.ts";
-import { EXPRESSION_RESULTS } from "./policy-environment.ts";
 import {
   checkPolicySpec,
   type ExpressionCheck,
   paramKindText,
   policyDefaults,
   SPEC,
-} from "./policy-rules.ts";
+} from "./admission-policy-rules.ts";
+import { EXPRESSION_RESULTS } from "./policy-environment.ts";
 
 export const mutatingAdmissionPolicy = defineKind<MutatingAdmissionPolicy>(
   "admissionregistration.k8s.io/v1",

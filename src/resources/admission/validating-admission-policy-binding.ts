@@ -4,7 +4,7 @@ import type { ValidatingAdmissionPolicyBinding } from "../../api/generated/types
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { addNew } from "../rules/value-rules.ts";
-import { bindingDefaults, checkBindingSpec, paramRefText, SPEC } from "./policy-rules.ts";
+import { bindingDefaults, checkBindingSpec, paramRefText, SPEC } from "./admission-policy-rules.ts";
 
 const ACTIONS = ["Audit", "Deny", "Warn"];
 

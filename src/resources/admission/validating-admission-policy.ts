@@ -11,14 +11,14 @@ import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
-import { EXPRESSION_RESULTS } from "./policy-environment.ts";
 import {
   checkPolicySpec,
   type ExpressionCheck,
   paramKindText,
   policyDefaults,
   SPEC,
-} from "./policy-rules.ts";
+} from "./admission-policy-rules.ts";
+import { EXPRESSION_RESULTS } from "./policy-environment.ts";
 
 /** Limits equal upstream's. */
 const ANNOTATIONS_MAX = 20;

@@ -4,7 +4,7 @@ import type { Random } from "../../base/loop/loop.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { NodeFilterResults } from "./node-filter-results.ts";
 import { normalizeScores } from "./normal-score.ts";
-import type { SchedulingCycle, PluginName, SchedulerPlugin, Scorer } from "./plugin.ts";
+import type { SchedulingCycle, PluginName, SchedulerPlugin, Scorer } from "./scheduler-plugin.ts";
 
 type Weights = Readonly<Partial<Record<PluginName, number>>>;
 

@@ -1,6 +1,6 @@
 /** Waits, within a bound, for changes of claims or volumes by other components. */
 
-import type { PluginContext } from "./plugin.ts";
+import type { PluginContext } from "./scheduler-plugin.ts";
 
 export interface ChangeWait {
   /** Called at once and after each change. Throws if the wait is pointless. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import { diagnosisText } from "./diagnosis.ts";
 import { nodesToFind } from "./nodes-to-find.ts";
-import { reject, type Rejection } from "./plugin.ts";
+import { reject, type Rejection } from "./scheduler-plugin.ts";
 
 function byNode(rejections: readonly Rejection[]): ReadonlyMap<NodeInfo, Rejection> {
   return new Map(rejections.map((rejection, n) => [{ name: String(n) } as NodeInfo, rejection]));

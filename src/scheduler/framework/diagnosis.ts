@@ -1,7 +1,7 @@
 /** Explains why a pod fits on no node, in the words that `kubectl describe pod` shows. */
 
 import type { NodeInfo } from "../snapshot/node-info.ts";
-import type { PluginName, Rejection } from "./plugin.ts";
+import type { PluginName, Rejection } from "./scheduler-plugin.ts";
 
 export interface Diagnosis {
   readonly nodeCount: number;

@@ -7,8 +7,8 @@ import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { DEFAULT_WEIGHTS, makePlugins } from "../default-plugins.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import { Nominations } from "./nominations.ts";
-import { PLUGIN_NAMES } from "./plugin.ts";
 import { Profile } from "./profile.ts";
+import { PLUGIN_NAMES } from "./scheduler-plugin.ts";
 
 const NOTHING = incomplete<CacheView<never>>({ find: () => undefined, list: () => [], indexed: () => [] });
 

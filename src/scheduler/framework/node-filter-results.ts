@@ -6,7 +6,7 @@
  */
 
 import type { NodeInfo } from "../snapshot/node-info.ts";
-import type { SchedulingCycle, Rejection, SchedulerPlugin, Scorer } from "./plugin.ts";
+import type { SchedulingCycle, Rejection, SchedulerPlugin, Scorer } from "./scheduler-plugin.ts";
 
 export interface NodeScorer {
   readonly plugin: SchedulerPlugin;

@@ -1,6 +1,6 @@
 /** Normalizes the scores of all plugins to whole numbers from 0 to 100, before weighting. */
 
-import type { Scorer } from "./plugin.ts";
+import type { Scorer } from "./scheduler-plugin.ts";
 
 export const SCORE_MAX = 100;
 

@@ -10,7 +10,13 @@ import type { Diagnosis } from "./diagnosis.ts";
 import { intersect, NodeFilterResults } from "./node-filter-results.ts";
 import { nodesToFind } from "./nodes-to-find.ts";
 import type { Nominations } from "./nominations.ts";
-import type { SchedulingCycle, PluginName, Rejection, PostFilterResult, SchedulerPlugin } from "./plugin.ts";
+import type {
+  SchedulingCycle,
+  PluginName,
+  Rejection,
+  PostFilterResult,
+  SchedulerPlugin,
+} from "./scheduler-plugin.ts";
 
 export interface ProfileOptions {
   readonly schedulerName: string;

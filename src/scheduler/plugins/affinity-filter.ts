@@ -1,6 +1,11 @@
 /** Filters nodes by required inter-pod affinities and anti-affinities. */
 
-import { type FilterAnswer, type PluginContext, reject, type Rejection } from "../framework/plugin.ts";
+import {
+  type FilterAnswer,
+  type PluginContext,
+  reject,
+  type Rejection,
+} from "../framework/scheduler-plugin.ts";
 import { type AffinityTerm, termSelects } from "../snapshot/affinity-term.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";

@@ -1,7 +1,7 @@
 /** Scores nodes by preferred affinities, both the pod's own and those of existing pods. */
 
 import { SCORE_MAX } from "../framework/normal-score.ts";
-import type { PluginContext, Scorer } from "../framework/plugin.ts";
+import type { PluginContext, Scorer } from "../framework/scheduler-plugin.ts";
 import { termSelects } from "../snapshot/affinity-term.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { SlotNumbers } from "../snapshot/slot-numbers.ts";

@@ -1,7 +1,7 @@
 /** Prefers nodes whose cpu and memory utilization the pod brings closer together. Otherwise one would run out while the other is idle. */
 
 import { SCORE_MAX } from "../framework/normal-score.ts";
-import type { PluginFactory } from "../framework/plugin.ts";
+import type { PluginFactory } from "../framework/scheduler-plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";
 

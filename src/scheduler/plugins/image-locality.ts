@@ -1,7 +1,7 @@
 /** Prefers nodes that have the pod's images. An image on few nodes counts less, as it would attract all pods to them. */
 
 import { SCORE_MAX } from "../framework/normal-score.ts";
-import type { PluginFactory } from "../framework/plugin.ts";
+import type { PluginFactory } from "../framework/scheduler-plugin.ts";
 
 const MEGABYTE = 1024 * 1024;
 /** Sizes up to this score 0. */

@@ -1,7 +1,7 @@
 /** Keeps pods together or apart, by the affinities of the pod and of existing pods. */
 
 import type { ClusterEvent } from "../framework/cluster-event.ts";
-import type { PluginContext, PluginFactory } from "../framework/plugin.ts";
+import type { PluginContext, PluginFactory } from "../framework/scheduler-plugin.ts";
 import { termSelects } from "../snapshot/affinity-term.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import { affinityFilter } from "./affinity-filter.ts";

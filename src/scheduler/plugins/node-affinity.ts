@@ -3,7 +3,7 @@
 import type { NodeSelectorTerm } from "../../api/generated/types/core-v1.ts";
 import { matchesNodeTerm, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
 import { intersect } from "../framework/node-filter-results.ts";
-import { type PluginFactory, reject, rejectAll } from "../framework/plugin.ts";
+import { type PluginFactory, reject, rejectAll } from "../framework/scheduler-plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 

@@ -1,6 +1,6 @@
 /** Keeps pods off nodes that lack a required feature, such as restarting all containers. */
 
-import { type PluginFactory, reject } from "../framework/plugin.ts";
+import { type PluginFactory, reject } from "../framework/scheduler-plugin.ts";
 
 const REJECTION = reject("NodeDeclaredFeatures", "node(s) didn't match Pod's required features", false);
 

@@ -1,6 +1,6 @@
 /** Restricts a pod to the node in its spec. The queue never holds a pod with a node; the plugin serves dry runs. */
 
-import { type PluginFactory, reject } from "../framework/plugin.ts";
+import { type PluginFactory, reject } from "../framework/scheduler-plugin.ts";
 
 const REJECTION = reject("NodeName", "node(s) didn't match the requested node name", false);
 

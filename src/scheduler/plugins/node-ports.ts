@@ -1,6 +1,6 @@
 /** Keeps pods with the same host port on different nodes. */
 
-import { type PluginFactory, reject } from "../framework/plugin.ts";
+import { type PluginFactory, reject } from "../framework/scheduler-plugin.ts";
 
 const REJECTION = reject("NodePorts", "node(s) didn't have free ports for the requested pod ports", true);
 

@@ -4,7 +4,7 @@ import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
 import { EVERY_CLASS } from "../../resources/device/extended-resource.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { SCORE_MAX } from "../framework/normal-score.ts";
-import type { PluginFactory, Rejection } from "../framework/plugin.ts";
+import type { PluginFactory, Rejection } from "../framework/scheduler-plugin.ts";
 import { isNothing } from "../snapshot/amounts.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

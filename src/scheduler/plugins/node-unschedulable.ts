@@ -2,7 +2,7 @@
 
 import type { Taint } from "../../api/generated/types/core-v1.ts";
 import { findUntolerated } from "../../resources/pod/node-selection.ts";
-import { type PluginFactory, reject } from "../framework/plugin.ts";
+import { type PluginFactory, reject } from "../framework/scheduler-plugin.ts";
 
 const REJECTION = reject("NodeUnschedulable", "node(s) were unschedulable", false);
 const TAINTS: readonly Taint[] = [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }];

@@ -5,7 +5,7 @@ import { CSINode, StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { ALWAYS } from "../framework/cluster-event.ts";
-import { type PluginFactory, reject, type Rejection } from "../framework/plugin.ts";
+import { type PluginFactory, reject, type Rejection } from "../framework/scheduler-plugin.ts";
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

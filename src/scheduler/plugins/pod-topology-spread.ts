@@ -7,7 +7,7 @@ import {
   type PluginFactory,
   reject,
   type Scorer,
-} from "../framework/plugin.ts";
+} from "../framework/scheduler-plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";

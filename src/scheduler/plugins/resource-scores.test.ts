@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { incomplete } from "../../api/object-fixture.ts";
-import type { PluginContext, PluginFactory } from "../framework/plugin.ts";
+import type { PluginContext, PluginFactory } from "../framework/scheduler-plugin.ts";
 import { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
 import { PodShapes } from "../snapshot/pod-shape.ts";

@@ -1,7 +1,7 @@
 /** Scores nodes by soft constraints: fewer matching pods in the node's domains are better. */
 
 import { SCORE_MAX } from "../framework/normal-score.ts";
-import type { Scorer } from "../framework/plugin.ts";
+import type { Scorer } from "../framework/scheduler-plugin.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { SlotNumbers } from "../snapshot/slot-numbers.ts";

@@ -2,7 +2,7 @@
 
 import type { Taint } from "../../api/generated/types/core-v1.ts";
 import { findUntolerated, tolerates } from "../../resources/pod/node-selection.ts";
-import { type PluginFactory, reject } from "../framework/plugin.ts";
+import { type PluginFactory, reject } from "../framework/scheduler-plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 

@@ -4,7 +4,7 @@ import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/typ
 import { quoted } from "../../api/values/message-text.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import { untilDone } from "../framework/change-wait.ts";
-import type { PluginContext } from "../framework/plugin.ts";
+import type { PluginContext } from "../framework/scheduler-plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import { claimKey, isBound, isClaimedBy, SELECTED_NODE } from "./pod-volume-claims.ts";

@@ -17,7 +17,7 @@ import {
   reject,
   rejectAll,
   type Rejection,
-} from "../framework/plugin.ts";
+} from "../framework/scheduler-plugin.ts";
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

@@ -1,7 +1,7 @@
 /** Separates pods that cannot share a volume: exclusive disks, and ReadWriteOncePod claims. */
 
 import type { Volume } from "../../api/generated/types/core-v1.ts";
-import { type PluginContext, type PluginFactory, reject } from "../framework/plugin.ts";
+import { type PluginContext, type PluginFactory, reject } from "../framework/scheduler-plugin.ts";
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

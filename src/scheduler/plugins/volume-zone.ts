@@ -3,7 +3,7 @@
 import { PersistentVolume } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import { ALWAYS } from "../framework/cluster-event.ts";
-import { type PluginFactory, reject } from "../framework/plugin.ts";
+import { type PluginFactory, reject } from "../framework/scheduler-plugin.ts";
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import { hasClaims, knownClaims } from "./pod-volume-claims.ts";

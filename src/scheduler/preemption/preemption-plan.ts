@@ -4,8 +4,8 @@ import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts
 import type { Random } from "../../base/loop/loop.ts";
 import { type Diagnosis, diagnosisText, isResolvable } from "../framework/diagnosis.ts";
 import type { Nominations } from "../framework/nominations.ts";
-import { type SchedulingCycle, reject, type Rejection } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
+import { type SchedulingCycle, reject, type Rejection } from "../framework/scheduler-plugin.ts";
 import { DISRUPTED, PREEMPTED } from "../pod-status-patch.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";

@@ -1,6 +1,6 @@
 /** A pod in the scheduling queue. */
 
-import type { PluginName } from "../framework/plugin.ts";
+import type { PluginName } from "../framework/scheduler-plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
 /**

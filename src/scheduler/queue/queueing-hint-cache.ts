@@ -1,8 +1,8 @@
 /** Asks the plugins of all profiles which events can help which pods. */
 
 import { type ClusterEvent, type ClusterEventType, mayMakeSchedulable } from "../framework/cluster-event.ts";
-import type { PluginName, SchedulerPlugin } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
+import type { PluginName, SchedulerPlugin } from "../framework/scheduler-plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";
 import type { QueuedPod } from "./queued-pod.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { settableLoop } from "../../base/fixture.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
-import type { PluginName } from "../framework/plugin.ts";
+import type { PluginName } from "../framework/scheduler-plugin.ts";
 import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
 import { PodShapes } from "../snapshot/pod-shape.ts";
 import { SchedulingQueue } from "./scheduling-queue.ts";

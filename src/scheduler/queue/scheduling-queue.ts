@@ -6,7 +6,7 @@
 
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { ClusterEvent } from "../framework/cluster-event.ts";
-import type { PluginName } from "../framework/plugin.ts";
+import type { PluginName } from "../framework/scheduler-plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import { Heap } from "./heap.ts";
 import { backoffEnd, type QueuedPod, type QueuePlace } from "./queued-pod.ts";

@@ -1,6 +1,6 @@
 /** Unschedulable pods, indexed by the plugins that rejected them. */
 
-import type { PluginName } from "../framework/plugin.ts";
+import type { PluginName } from "../framework/scheduler-plugin.ts";
 import type { QueuedPod } from "./queued-pod.ts";
 
 /** Key of pods for which there was no node at all. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../src/base/log/log.ts";
 import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
-import { backUp } from "../../../src/cluster/data-dir/backup.ts";
+import { backUp } from "../../../src/cluster/data-dir/cluster-backup.ts";
 import { openEtcd, openStore } from "../../../src/cluster/data-dir/open-store.ts";
 import type { EtcdOptions } from "../../../src/cluster/options.ts";
 import { writeBackup } from "../../../src/store/file/backup.ts";

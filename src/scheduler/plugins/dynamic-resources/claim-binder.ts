@@ -13,11 +13,11 @@ import { errorText } from "../../../base/error-text.ts";
 import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { untilDone } from "../../framework/change-wait.ts";
-import type { PluginContext } from "../../framework/plugin.ts";
+import type { PluginContext } from "../../framework/scheduler-plugin.ts";
 import type { NodeInfo } from "../../snapshot/node-info.ts";
 import type { PodInfo } from "../../snapshot/pod-info.ts";
 import type { AssumedClaims } from "./assumed-claims.ts";
-import { hasBindingConditions, isOverdue, READY_TIMEOUT_MS, readinessOf } from "./binding-conditions.ts";
+import { hasBindingConditions, isOverdue, READY_TIMEOUT_MS, readinessOf } from "./binding-readiness.ts";
 import { claimKey } from "./claim-requests.ts";
 import type { SpecialClaim } from "./claim-variants.ts";
 

@@ -22,11 +22,11 @@ import {
   type PostFilterResult,
   type Rejection,
   type SchedulerPlugin,
-} from "../../framework/plugin.ts";
+} from "../../framework/scheduler-plugin.ts";
 import type { NodeInfo } from "../../snapshot/node-info.ts";
 import type { PodInfo } from "../../snapshot/pod-info.ts";
 import { AssumedClaims } from "./assumed-claims.ts";
-import { isOverdue, readinessOf } from "./binding-conditions.ts";
+import { isOverdue, readinessOf } from "./binding-readiness.ts";
 import { ClaimAllocator } from "./claim-allocator.ts";
 import { ClaimBinder, type ClaimTask } from "./claim-binder.ts";
 import { claimKey, readClaimRequests, type ClaimRequests } from "./claim-requests.ts";

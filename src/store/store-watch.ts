@@ -44,7 +44,7 @@ interface Reader {
   readonly reject: (error: unknown) => void;
 }
 
-export class Watcher implements Watch, Receiver {
+export class StoreWatch implements Watch, Receiver {
   readonly #source: WatchSource;
   readonly #prefix: string;
   readonly #lane: Lane;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
-import { restarts, type ContainerRole } from "./restart-rules.ts";
+import { restarts, type ContainerRole } from "./restart-policy.ts";
 
 describe("a container that ended", () => {
   test.each([
