@@ -20,9 +20,7 @@ function noting(world: RuntimeFixture, who: string, log: string[]): Controller {
   });
 }
 
-async function twoManagers(
-  world: RuntimeFixture,
-): Promise<{
+async function twoManagers(world: RuntimeFixture): Promise<{
   log: string[];
   a: ReturnType<RuntimeFixture["start"]>;
   b: ReturnType<RuntimeFixture["start"]>;

@@ -1,5 +1,5 @@
-import type { Loop } from "../../../base/loop/loop.ts";
 /** Reads one page of a list: from an index where one fits the selectors, otherwise by a scan in slices. */
+import type { Loop } from "../../../base/loop/loop.ts";
 import { runInTurns } from "../../../base/loop/run-in-turns.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Entry, View } from "../../../store/store.ts";
