@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { conversions, kinds } from "../../../resources/index.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import { type CustomForms, Registry, requireStored, type StoredResource } from "../../objects/registry.ts";
 import { prefixOf, Versions } from "../../objects/versions.ts";
@@ -32,7 +33,16 @@ class Webhook {
             };
             this.requests.push({ succeed, fail });
           });
-    const custom = { webhook: { readyToShow } } as unknown as CustomForms;
+    const same = (object: ApiObject): ApiObject => object;
+    const webhook = { readyToShow, readyToStore: () => undefined, unconverted: () => MAPS };
+    const custom: CustomForms = {
+      edition: "",
+      findSchema: () => undefined,
+      served: same,
+      isServedAsStored: () => true,
+      stored: same,
+      webhook,
+    };
     return { ...MAPS, custom };
   }
 }
