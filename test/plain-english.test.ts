@@ -1,9 +1,16 @@
 /** Comments and help name the component that acts and begin with the subject; STYLE.md has the rules. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
 const RIDDLES = /\b(?:somebody|nobody|anybody|everybody|whoever|whomever)\b/i;
 const DANGLING = /^(?:Of|What|Whom|Whose)\b(?!.*\?$)/;
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** Accepted decisions are not changed; measurements are pasted from the bench program. */
+const QUOTED = /^docs\/(?:decisions\/|reference\/benchmarks\.md)/;
 
 describe("plain English", () => {
   const files = ["src", "test", "scripts", "examples"]
@@ -13,6 +20,12 @@ describe("plain English", () => {
 
   test.each(files)("$path names components and begins with the subject", ({ text }) => {
     expect(riddlesIn(text)).toEqual([]);
+  });
+
+  test.each(pages())("%s names components", (page) => {
+    const lines = readFileSync(join(ROOT, page), "utf8").split("\n");
+
+    expect(lines.filter((line) => isRiddle(line.replace(/\*\w+\*/g, "")))).toEqual([]);
   });
 
   test.each([
@@ -40,6 +53,17 @@ describe("plain English", () => {
     expect(riddlesIn(text)).toEqual([]);
   });
 });
+
+function pages(): readonly string[] {
+  const docs = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" });
+  return [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "STYLE.md",
+    ...docs.map((path) => `docs/${path}`),
+  ].filter((path) => path.endsWith(".md") && !QUOTED.test(path));
+}
 
 /** The sentences of comments, metric help, command-line help and test titles that break a rule. */
 function riddlesIn(text: string): readonly string[] {
