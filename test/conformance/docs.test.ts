@@ -101,6 +101,22 @@ function project(page: string): string {
   return folder;
 }
 
+const compiled = new Set<string>();
+
+function compiledProject(page: string): string {
+  const folder = project(page);
+  if (!compiled.has(page)) consumer.compile(folder);
+  compiled.add(page);
+  return folder;
+}
+
+/** Samples with their output beside them. */
+const printing = sampled.flatMap((page) =>
+  samplesOf(page)
+    .filter(({ output }) => output !== undefined)
+    .map(({ file, output }) => ({ page, file, output })),
+);
+
 describe("documentation", () => {
   test.each(pages())("%s links to files and headings that exist", (page) => {
     const text = readFileSync(join(ROOT, page), "utf8");
@@ -144,11 +160,13 @@ describe("documentation", () => {
     expect(consumer.compile(folder)).toEqual({ code: 0, output: "" });
     const hasTests = samplesOf(page).some(({ file }) => file.endsWith(".test.ts"));
     if (hasTests) expect(consumer.node(["--test", "dist/"], folder)).toMatchObject({ code: 0 });
-    for (const { file, output } of samplesOf(page)) {
-      if (output === undefined) continue;
-      const program = file.replace(/^src\//, "dist/").replace(/\.ts$/, ".js");
-      expect(consumer.node([program], folder), `output of ${file}`).toEqual({ code: 0, output });
-    }
+  });
+
+  test.each(printing)("$file of $page prints the output beside it", ({ page, file, output }) => {
+    const folder = compiledProject(page);
+    const program = file.replace(/^src\//, "dist/").replace(/\.ts$/, ".js");
+
+    expect(consumer.node([program], folder)).toEqual({ code: 0, output });
   });
 
   test("every value that the package exports, and every option of the SDK, is explained", () => {
@@ -163,8 +181,7 @@ describe("documentation", () => {
   });
 
   test("the samples in the README run", () => {
-    const folder = project("README.md");
-    consumer.compile(folder);
+    const folder = compiledProject("README.md");
 
     const outputs = samplesOf("README.md").map((_, at) =>
       consumer.node([`dist/sample-${String(at)}.js`], folder),
