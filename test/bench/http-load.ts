@@ -86,7 +86,7 @@ function pathOf({ path, objects }: Pick<LoadArgument, "path" | "objects">, n: nu
 /** Parses responses with a content-length or chunks, one at a time, without concatenating them. */
 export class Answers {
   readonly #socket: TLSSocket;
-  #waiting: ((code: number) => void) | undefined;
+  #waiting: { resolve(code: number): void; reject(error: Error): void } | undefined;
   #head = "";
   #code = 0;
   /** Bytes of the body still to come; undefined while the head is parsed, Infinity for chunks. */
@@ -96,11 +96,12 @@ export class Answers {
   constructor(socket: TLSSocket) {
     this.#socket = socket;
     socket.on("data", (piece: Buffer) => this.#take(piece));
+    socket.on("close", () => this.#waiting?.reject(new Error("the server closed the connection")));
   }
 
   send(bytes: Buffer): Promise<number> {
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
       this.#socket.write(bytes);
     });
   }
@@ -127,7 +128,7 @@ export class Answers {
     this.#head = "";
     this.#left = undefined;
     this.#tail = "";
-    this.#waiting?.(this.#code);
+    this.#waiting?.resolve(this.#code);
   }
 }
 

@@ -115,7 +115,10 @@ async function restartFigures({ at, dataDir, nodes: count }: Restart): Promise<r
   try {
     // The process reports that it is ready once /readyz says so; asked here as a client does.
     const startedAt = performance.now();
-    while ((await codeOf(again, "/readyz")) !== 200) await sleep(10);
+    while (!(await isReadyNow(again))) {
+      if (performance.now() - startedAt > NODES_READY_MS) throw new Error("/readyz does not answer 200");
+      await sleep(10);
+    }
     const readyMs = again.readyMs + performance.now() - startedAt;
     return [
       { at, what: "kill -9, then /readyz", value: seconds(readyMs) },
@@ -126,11 +129,16 @@ async function restartFigures({ at, dataDir, nodes: count }: Restart): Promise<r
   }
 }
 
-async function codeOf(cluster: ClusterProcess, path: string): Promise<number> {
-  const socket = await dial(cluster.port, cluster.credentials);
-  const code = await new Answers(socket).send(requestBytes(getOf(cluster, path), 0));
-  socket.destroy();
-  return code;
+/** A server that has just started may close a connection; the next look asks again. */
+async function isReadyNow(cluster: ClusterProcess): Promise<boolean> {
+  try {
+    const socket = await dial(cluster.port, cluster.credentials);
+    const code = await new Answers(socket).send(requestBytes(getOf(cluster, "/readyz"), 0));
+    socket.destroy();
+    return code === 200;
+  } catch {
+    return false;
+  }
 }
 
 function getOf({ port, credentials }: ClusterProcess, path: string): Parameters<typeof requestBytes>[0] {
