@@ -36,7 +36,7 @@ export interface GrowthCluster extends ClusterProcess {
 export async function startGrowthCluster(context: SurveyContext, pods: number): Promise<GrowthCluster> {
   const folder = context.folder();
   const tokens = join(folder, "tokens.csv");
-  writeFileSync(tokens, `${TOKEN},bench,bench,"system:masters"\n`);
+  writeFileSync(tokens, `${TOKEN},bench,bench,"system:masters"\n`, { mode: 0o600 });
   const flags = ["--token-auth-file", tokens];
   const cluster = await startClusterProcess(join(folder, "data"), { store: "file", nodes: 0, flags });
   const targets = Math.max(TARGETS, Math.ceil(pods / SPREAD));
