@@ -33,23 +33,25 @@ export function canonicalMicroTime(text: string): string {
 }
 
 /** Cache of the last formatted second: most times of one moment are equal. */
-let latest = { second: Number.NaN, text: "" };
+let latest = { second: Number.NaN, date: "", time: "" };
 
 /** Milliseconds since 1970 as a `Time`: whole seconds, rounded down as Go does. */
 export function timeText(ms: number): string {
-  return `${secondText(ms)}Z`;
+  return secondOf(ms).time;
 }
 
 /** Milliseconds since 1970 as a `MicroTime`: six decimals, rounded down. */
 export function microTimeText(ms: number): string {
   const micros = Math.floor((ms - Math.floor(ms / 1000) * 1000) * 1000);
-  return `${secondText(ms)}.${String(micros).padStart(6, "0")}Z`;
+  return `${secondOf(ms).date}.${String(micros).padStart(6, "0")}Z`;
 }
 
-function secondText(ms: number): string {
+function secondOf(ms: number): typeof latest {
   const second = Math.floor(ms / 1000);
-  if (latest.second !== second) latest = { second, text: dateTimeText(second * 1000) };
-  return latest.text;
+  if (latest.second === second) return latest;
+  const date = dateTimeText(second * 1000);
+  latest = { second, date, time: `${date}Z` };
+  return latest;
 }
 
 /** An instant in microseconds since 1970 as a `Time`: whole seconds, rounded down as Go does. */

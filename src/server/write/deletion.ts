@@ -4,9 +4,9 @@
  */
 import { cloneJson } from "../../api/json/json-clone.ts";
 import { withSortedKeys } from "../../api/json/json-object.ts";
+import { timeText } from "../../api/values/time.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
-import { timeText } from "./system-metadata.ts";
 
 export type Propagation = "Background" | "Foreground" | "Orphan";
 

@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { dateTimeText } from "../../base/date-text.ts";
+import { timeText } from "../../api/values/time.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 
@@ -102,16 +102,6 @@ function isSameContent(next: JsonObject, previous: JsonObject): boolean {
 function isSameMember(key: string, next: JsonObject, previous: JsonObject): boolean {
   return key === "metadata" || key === "status" || jsonEqual(next[key], previous[key]);
 }
-
-/** RFC 3339 with whole seconds, the format of Kubernetes timestamps. */
-export function timeText(now: number): string {
-  const second = Math.floor(now / 1000);
-  if (second !== latest.second) latest = { second, text: `${dateTimeText(now)}Z` };
-  return latest.text;
-}
-
-/** Consecutive writes mostly fall into the same second. */
-let latest = { second: Number.NaN, text: "" };
 
 interface Owned {
   readonly object: ApiObject;

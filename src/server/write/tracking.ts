@@ -8,11 +8,11 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import { toNormalForm } from "../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
+import { timeText } from "../../api/values/time.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { MetadataPart } from "../../resources/rules/metadata-parts.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Versions } from "../objects/versions.ts";
-import { timeText } from "./system-metadata.ts";
 
 export interface Authorship {
   readonly manager: string;

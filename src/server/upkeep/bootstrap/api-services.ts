@@ -1,11 +1,11 @@
 import type { APIService } from "../../../api/generated/types/apiregistration-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
+import { timeText } from "../../../api/values/time.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Registry, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
-import { timeText } from "../../write/system-metadata.ts";
 import type { RequiredObjects, RequiredObject } from "../required-objects.ts";
 
 const AVAILABLE = {

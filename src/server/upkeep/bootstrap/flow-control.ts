@@ -12,6 +12,7 @@ import type {
 } from "../../../api/generated/types/flowcontrol-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import { timeText } from "../../../api/values/time.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
@@ -22,7 +23,6 @@ import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf, prefixOf } from "../../objects/versions.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-flows.ts";
 import type { DefaultFlowObject } from "../../stages/fairness/default-flows.ts";
-import { timeText } from "../../write/system-metadata.ts";
 import type { RequiredObjects, RequiredObject, Strays } from "../required-objects.ts";
 
 const GROUP = "flowcontrol.apiserver.k8s.io";

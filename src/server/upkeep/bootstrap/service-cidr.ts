@@ -1,11 +1,11 @@
 import type { ServiceCIDR } from "../../../api/generated/types/networking-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
+import { timeText } from "../../../api/values/time.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { DEFAULT_SERVICE_CIDR } from "../../write/companions/service-cidrs.ts";
-import { timeText } from "../../write/system-metadata.ts";
 import type { RequiredObjects } from "../required-objects.ts";
 
 export interface ServiceCidrParts {

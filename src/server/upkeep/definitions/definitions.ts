@@ -10,6 +10,7 @@ import type {
 } from "../../../api/generated/types/apiextensions-v1.ts";
 import { groupVersions } from "../../../api/schema/resource-facts.ts";
 import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
+import { timeText } from "../../../api/values/time.ts";
 import { backoffMs } from "../../../base/loop/backoff.ts";
 import { pause } from "../../../base/loop/pause.ts";
 import { isStoreError } from "../../../store/store-error.ts";
@@ -22,7 +23,6 @@ import type { StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { UnreadableValue } from "../../objects/unreadable.ts";
 import type { VerbParts } from "../../verbs/verb.ts";
-import { timeText } from "../../write/system-metadata.ts";
 import { ServerWriter } from "../server-writer.ts";
 import { CustomApiServices } from "./definition-api-services.ts";
 import { InstanceRemoval } from "./instance-removal.ts";

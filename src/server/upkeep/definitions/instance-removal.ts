@@ -4,6 +4,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
 } from "../../../api/generated/types/apiextensions-v1.ts";
+import { timeText } from "../../../api/values/time.ts";
 import { CLEANUP_FINALIZER } from "../../../resources/definitions/custom-resource-definition.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
@@ -14,7 +15,6 @@ import { removeOne } from "../../verbs/delete.ts";
 import type { VerbParts } from "../../verbs/verb.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import type { Place } from "../../write/object-writer.ts";
-import { timeText } from "../../write/system-metadata.ts";
 import { withConditions } from "./name-plan.ts";
 
 /** Objects deleted in one piece. Then the loop runs other work. */

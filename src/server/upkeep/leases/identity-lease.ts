@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { isApiError } from "../../../api/errors/api-error.ts";
 import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
-import { formatMicroTime } from "../../../api/values/time.ts";
+import { microTimeText } from "../../../api/values/time.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
@@ -76,7 +76,7 @@ export function identityLease(
     if (isFirst) await release(writer, own);
     isFirst = false;
     const live = writer.find(own) as Lease | undefined;
-    const renewTime = formatMicroTime(BigInt(Math.floor(loop.now())) * 1000n);
+    const renewTime = microTimeText(loop.now());
     const term = { leaseDurationSeconds: DURATION_S, renewTime };
     const annotations = { [TOKEN_KEYS]: tokenKeyIds(verbParts).join(",") };
     if (live !== undefined) return writer.update(own, renewed(live, { labels, annotations, term }), "");

@@ -1,7 +1,7 @@
 /** Converts usage to objects of `metrics.k8s.io`. */
 import type { Node, Pod } from "../../../api/generated/types/core-v1.ts";
 import { addQuantities, formatQuantity, parseQuantity } from "../../../api/values/quantity.ts";
-import { formatDuration, formatTime } from "../../../api/values/time.ts";
+import { formatDuration, timeText } from "../../../api/values/time.ts";
 import { METRICS_VERSION } from "./metrics-facts.ts";
 import type { NodeMetrics, PodMetrics, UsageList } from "./metrics-facts.ts";
 import type { ContainerUsage, Usage } from "./usage-source.ts";
@@ -66,10 +66,6 @@ function metadataOf({ name, namespace, labels }: Metadata, { now }: Measurement)
 
 function momentOf({ now, windowMs }: Measurement): { readonly timestamp: string; readonly window: string } {
   return { timestamp: timeText(now), window: formatDuration(BigInt(Math.round(windowMs)) * 1_000_000n) };
-}
-
-function timeText(now: number): string {
-  return formatTime(BigInt(Math.floor(now)) * 1000n);
 }
 
 function usageList({ cpuMillis, memoryBytes }: Usage): UsageList {

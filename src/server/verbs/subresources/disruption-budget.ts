@@ -4,6 +4,7 @@ import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../../api/generated/types/policy-v1.ts";
 import { cloneJson } from "../../../api/json/json-clone.ts";
 import { cachedLabelSelector, labelsMatch } from "../../../api/selectors/label-selector.ts";
+import { timeText } from "../../../api/values/time.ts";
 import { isReady } from "../../../resources/pod/pod-state.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
@@ -12,7 +13,6 @@ import type { StoredResource } from "../../objects/registry.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import { normal } from "../../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
-import { timeText } from "../../write/system-metadata.ts";
 import type { VerbParts } from "../verb.ts";
 
 /** Same as upstream's. More unconfirmed evictions mean that the controller is down. */

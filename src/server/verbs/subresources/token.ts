@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../api/json/json-object.ts";
 import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../../api/schema/schema.ts";
+import { timeText } from "../../../api/values/time.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { textClaim } from "../../access/authn/jwt.ts";
 import { callPass } from "../../admission/call-pass.ts";
@@ -14,7 +15,6 @@ import { keyOf } from "../../objects/versions.ts";
 import type { Call } from "../../request/call.ts";
 import { readObject } from "../../write/incoming.ts";
 import { groupResource } from "../../write/object-writer.ts";
-import { timeText } from "../../write/system-metadata.ts";
 import type { Verb, VerbParts } from "../verb.ts";
 import { boundTo, isForTokenSecret } from "./token-binding.ts";
 

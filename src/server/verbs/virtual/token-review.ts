@@ -1,9 +1,9 @@
 /** Identity reviews (authentication.k8s.io): the caller itself, or the user of a bearer token. */
 import { badRequest } from "../../../api/errors/api-error.ts";
 import type { TokenReview, TokenReviewStatus } from "../../../api/generated/types/authentication-v1.ts";
+import { timeText } from "../../../api/values/time.ts";
 import type { TokenFinding } from "../../access/authn/authenticator.ts";
 import type { Resource } from "../../objects/registry.ts";
-import { timeText } from "../../write/system-metadata.ts";
 import type { Verb } from "../verb.ts";
 import { answered, readQuestion } from "./review.ts";
 
