@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { APIService } from "../../src/api/generated/types/apiregistration-v1.ts";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { timeText } from "../../src/api/values/time.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { isReady } from "../../src/resources/pod/pod-state.ts";
@@ -222,7 +223,7 @@ async function createPod(
 }
 
 function now(cluster: Cluster): string {
-  return new Date(Math.floor(cluster.clock.now() / 1000) * 1000).toISOString().replace(".000Z", "Z");
+  return timeText(cluster.clock.now());
 }
 
 function rows(text: string): readonly (readonly string[])[] {

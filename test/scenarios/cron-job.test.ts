@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { CronJob, Job } from "../../src/api/generated/types/batch-v1.ts";
 import type { CronJobSpec } from "../../src/api/generated/types/batch-v1.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { timeText } from "../../src/api/values/time.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { builtInLoops } from "../../src/cluster/loops/loops.ts";
@@ -22,7 +23,7 @@ describe.each([1, 2, 3])("a CronJob, seed %s", (seed) => {
     await cluster.clock.advance("1m");
     const [job] = jobs(cluster);
     const hour = Math.floor(cluster.clock.now() / HOUR_MS) * HOUR_MS;
-    const time = new Date(hour).toISOString().replace(".000", "");
+    const time = timeText(hour);
     expect(job?.metadata.name).toBe(`nightly-${String(hour / 60_000)}`);
     expect(job?.metadata.annotations).toMatchObject({
       "batch.kubernetes.io/cronjob-scheduled-timestamp": time,

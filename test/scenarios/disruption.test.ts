@@ -5,6 +5,7 @@ import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { PodCondition } from "../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../src/api/generated/types/policy-v1.ts";
+import { timeText } from "../../src/api/values/time.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 
@@ -87,7 +88,7 @@ describe.each([1, 2])("a PodDisruptionBudget, seed %s", (seed) => {
   test("counts a pod again whose eviction was granted and did not come, and tells it", async () => {
     await using cluster = await start(seed, { minAvailable: 2 });
     const [pod] = cluster.objects(Pod, "default") as [Pod];
-    const now = new Date(cluster.clock.now()).toISOString().replace(/\.\d+/, "");
+    const now = timeText(cluster.clock.now());
     const changes = { status: { disruptedPods: { [pod.metadata.name]: now } } };
     await cluster
       .client(PodDisruptionBudget)
@@ -197,7 +198,7 @@ describe.each([1, 2])("a pod that was told of its end, seed %s", (seed) => {
 });
 
 async function tell(cluster: Cluster, condition: object, phase = "Running"): Promise<void> {
-  const lastTransitionTime = new Date(cluster.clock.now()).toISOString().replace(/\.\d+/, "");
+  const lastTransitionTime = timeText(cluster.clock.now());
   const conditions = [{ type: "DisruptionTarget", status: "True", lastTransitionTime, ...condition }];
   const changes = { status: { phase, conditions } };
   await cluster

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { timeText } from "../../src/api/values/time.ts";
 import { ChaosCluster } from "./chaos/chaos-cluster.ts";
 
 const KEY = "/registry/pods/default/done";
@@ -126,7 +127,7 @@ async function edit<T>(world: ChaosCluster, key: string, change: (object: T) => 
 }
 
 async function deleteHalf(world: ChaosCluster): Promise<void> {
-  const deletionTimestamp = new Date(world.now()).toISOString().replace(/\.\d+/, "");
+  const deletionTimestamp = timeText(world.now());
   await edit<Pod>(world, KEY, (pod) => {
     expect(pod.status.phase).toBe("Succeeded");
     return { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: 0 } };

@@ -13,6 +13,7 @@ import {
 } from "../../src/api/generated/types/core-v1.ts";
 import { ServiceCIDR } from "../../src/api/generated/types/networking-v1.ts";
 import { ClusterRole } from "../../src/api/generated/types/rbac-v1.ts";
+import { timeText } from "../../src/api/values/time.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { builtInLoops } from "../../src/cluster/loops/loops.ts";
@@ -368,7 +369,7 @@ function jobNames(cluster: Cluster): readonly string[] {
 }
 
 async function finish(cluster: Cluster, job: Job): Promise<void> {
-  const time = new Date(cluster.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const time = timeText(cluster.clock.now());
   const condition = { status: "True", lastTransitionTime: time };
   await cluster.client(Job).updateStatus(job, {
     startTime: time,

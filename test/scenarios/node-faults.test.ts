@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
 import { Namespace, Node, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { microTimeText } from "../../src/api/values/time.ts";
 import { nodeLifecycleRoutine } from "../../src/controllers/node-lifecycle/controller.ts";
 import { nodeIpamRoutine } from "../../src/controllers/node-lifecycle/node-ipam.ts";
 import { taintEvictionRoutine } from "../../src/controllers/node-lifecycle/taint-eviction.ts";
@@ -158,7 +159,7 @@ async function taint(world: RuntimeFixture, taints: readonly object[]): Promise<
 
 async function renew(world: RuntimeFixture, name: string): Promise<void> {
   const metadata = { name, namespace: "kube-node-lease" };
-  const renewTime = new Date(world.loop.now()).toISOString().replace("Z", "000Z");
+  const renewTime = microTimeText(world.loop.now());
   await world.run(world.client(Lease).apply({ metadata, spec: { renewTime } }));
 }
 

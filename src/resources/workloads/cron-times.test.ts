@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { timeText } from "../../api/values/time.ts";
 import { findSchedule } from "./cron-schedule.ts";
 import type { CronSchedule } from "./cron-schedule.ts";
 import { findLastTime, findNextTime } from "./cron-times.ts";
@@ -11,7 +12,7 @@ function schedule(text: string): CronSchedule {
 
 function next(text: string, after: string, zone = "UTC"): string | undefined {
   const time = findNextTime({ schedule: schedule(text), zone }, Date.parse(after));
-  return time === undefined ? undefined : new Date(time).toISOString().replace(".000", "");
+  return time === undefined ? undefined : timeText(time);
 }
 
 function last(
@@ -21,7 +22,7 @@ function last(
 ): string | undefined {
   const moment = { since: Date.parse(since), now: Date.parse(now) };
   const time = findLastTime({ schedule: schedule(text), zone }, moment);
-  return time === undefined ? undefined : new Date(time).toISOString().replace(".000", "");
+  return time === undefined ? undefined : timeText(time);
 }
 
 describe("the next time", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../api/json/json-object.ts";
+import { microTimeText } from "../../../api/values/time.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { StoredObject } from "../../objects/stored-object.ts";
 import { FormCache } from "../../representation/form-cache.ts";
@@ -127,7 +128,7 @@ describe("component status", () => {
   test("component status shows whether the leader election leases are held", async () => {
     const server = await ServerFixture.start();
     const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
-    const renewTime = new Date(server.verbParts.loop.now()).toISOString().replace("Z", "000Z");
+    const renewTime = microTimeText(server.verbParts.loop.now());
     const held = { holderIdentity: "a", leaseDurationSeconds: 15, renewTime };
     await server.send("POST", "/api/v1/namespaces", { metadata: { name: "kube-system" } });
     await server.send("POST", leases, { metadata: { name: "kube-scheduler" }, spec: held });
