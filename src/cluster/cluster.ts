@@ -43,7 +43,6 @@ import type { ReloadedFile } from "./files/file-reload.ts";
 import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
 import type { LoopGroup } from "./loops/loops.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
-import { watchHeapGrowth } from "./process/heap-growth.ts";
 import { exportProcessMetrics } from "./process/process-metrics.ts";
 
 /** Lifecycle event of a cluster; `setpoint up --json` prints exactly these. */
@@ -196,7 +195,6 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     ...options.listen,
   });
   const ending = new AbortController();
-  watchHeapGrowth(loop.child("heap"), ending.signal);
   let work: Promise<void> | undefined;
   try {
     const { host } = options.listen;

@@ -7,7 +7,7 @@
  * read or written.
  */
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Script } from "node:vm";
 
 /**
@@ -23,7 +23,7 @@ const DIGEST_BYTES = 32;
  * then takes one byte per character, without decoding.
  */
 export function runCachedScript(file: string): unknown {
-  const source = readLarge(file);
+  const source = readFileSync(file);
   const cacheFile = `${file}.cache`;
   const cached = readCache(cacheFile, source);
   const script = new Script(source.toString("latin1"), {
@@ -38,28 +38,11 @@ export function runCachedScript(file: string): unknown {
 
 function readCache(cacheFile: string, source: Buffer): Buffer | undefined {
   try {
-    const bytes = readLarge(cacheFile);
+    const bytes = readFileSync(cacheFile);
     const cached = bytes.subarray(DIGEST_BYTES);
     return bytes.subarray(0, DIGEST_BYTES).equals(digestOf(source, cached)) ? cached : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/**
- * Size of the read buffer. glibc adapts its threshold to the largest freed block of up to 32 MB, and then keeps 3 MB
- * per thread. For ten threads that is more than the whole program. A larger block leaves the threshold at its
- * default, and untouched pages cost nothing.
- */
-const LARGE_BYTES = 33 << 20;
-
-function readLarge(file: string): Buffer {
-  const block = Buffer.allocUnsafeSlow(LARGE_BYTES);
-  const descriptor = openSync(file, "r");
-  try {
-    return block.subarray(0, readSync(descriptor, block));
-  } finally {
-    closeSync(descriptor);
   }
 }
 
