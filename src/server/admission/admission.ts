@@ -6,7 +6,6 @@
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Loop, Random } from "../../base/loop/loop.ts";
-import { type MaybePromise, whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Mark, Store } from "../../store/store.ts";
@@ -17,7 +16,7 @@ import { withoutRepeatedOwners } from "../write/system-metadata.ts";
 import { chainOf } from "./chain.ts";
 import type { Chain } from "./chain.ts";
 import { BEFORE_POLICIES, REINVOKE } from "./plugin.ts";
-import type { AdmissionPlugin, AdmissionRequest, Operation, ShownOwners } from "./plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest, KindOfRequest, Operation, ShownOwners } from "./plugin.ts";
 
 /** A plugin that acts by stored objects, such as webhook configurations. It is idle without any. */
 interface ConfiguredPlugin {
@@ -67,6 +66,12 @@ export class Admission {
   get seesNoOps(): boolean {
     this.#catchUp();
     return this.#configured.some(({ isIdle }) => !isIdle);
+  }
+
+  /** Whether a request of this kind may call a webhook. */
+  mayCall(request: KindOfRequest): boolean {
+    this.#catchUp();
+    return this.#configured.some(({ plugin, isIdle }) => !isIdle && plugin.mayCall?.(request) === true);
   }
 
   /** Undefined if no plugin handles the request. */
@@ -179,7 +184,7 @@ export class AdmissionPass implements ShownOwners {
   }
 
   /** Returns the draft, changed in place, or a new draft if a webhook changed the object. */
-  mutate(draft: Draft<ApiObject>, refine: Refine, previous?: ApiObject): MaybePromise<Draft<ApiObject>> {
+  async mutate(draft: Draft<ApiObject>, refine: Refine, previous?: ApiObject): Promise<Draft<ApiObject>> {
     if (previous !== undefined) this.#concern(previous, this.#request.name);
     else if (this.#chain.mutate.length > 0) this.#asked ??= outline(draft);
     this.#mutateNow(draft);
@@ -188,7 +193,7 @@ export class AdmissionPass implements ShownOwners {
     const changed = this.#askMutating(draft);
     if (changed === undefined) return this.#ownedOnce(draft);
     this.#asked ??= outline(draft);
-    return this.#mutatedAgain(changed, { draft, refine }).then((next) => this.#ownedOnce(next));
+    return this.#ownedOnce(await this.#mutatedAgain(changed, { draft, refine }));
   }
 
   /** The sent object has no repeated owner references, but plugins may have added some. */
@@ -200,12 +205,12 @@ export class AdmissionPass implements ShownOwners {
     return object as Draft<ApiObject>;
   }
 
-  validate(object: ApiObject, previous?: ApiObject): MaybePromise<void> {
+  async validate(object: ApiObject, previous?: ApiObject): Promise<void> {
     const { validate, validateLater } = this.#chain;
-    if (validate.length + validateLater.length === 0) return undefined;
+    if (validate.length + validateLater.length === 0) return;
     this.#concern(previous, object.metadata.name ?? this.#request.name);
     for (const plugin of validate) plugin.validate?.(object, this.#request);
-    return this.#askValidating(object);
+    await this.#askValidating(object);
   }
 
   /** Sets the previous object and the name for the following plugins. */
@@ -216,23 +221,22 @@ export class AdmissionPass implements ShownOwners {
   }
 
   /** Admission of a DELETE: plugins may refuse but not change. */
-  judge(previous: ApiObject): MaybePromise<void> {
+  async judge(previous: ApiObject): Promise<void> {
     this.#request = { ...this.#request, previous };
-    const asked = this.#askMutating(undefined);
-    return whenDone(asked ?? undefined, () => {
-      for (const plugin of this.#chain.validate) plugin.validate?.(previous, this.#request);
-      return this.#askValidating(undefined);
-    });
+    await this.#askMutating(undefined);
+    for (const plugin of this.#chain.validate) plugin.validate?.(previous, this.#request);
+    await this.#askValidating(undefined);
   }
 
   /** Admission of an object that is sent to a subresource and never stored: only plugins change or judge it. */
-  admit<T extends ApiObject>(object: T, previous?: T): MaybePromise<T> {
-    const admitted = this.mutate(
-      object as Draft<ApiObject>,
+  async admit<T extends ApiObject>(object: T, previous?: T): Promise<T> {
+    const next = await this.mutate(
+      object as unknown as Draft<ApiObject>,
       (changed) => changed as Draft<ApiObject>,
       previous,
     );
-    return whenDone(admitted, (next) => whenDone(this.validate(next, previous), () => next as T));
+    await this.validate(next, previous);
+    return next as unknown as T;
   }
 
   /** Runs the plugins again after a policy changed the object, so that earlier plugins see the change. */
@@ -265,7 +269,7 @@ export class AdmissionPass implements ShownOwners {
     return second === undefined ? again : refine(second);
   }
 
-  #askValidating(object: ApiObject | undefined): MaybePromise<void> {
+  #askValidating(object: ApiObject | undefined): Promise<void> | undefined {
     let waiting: Promise<void>[] | undefined;
     for (const plugin of this.#chain.validateLater) {
       const asked = plugin.validateLater?.(object, this.#request);

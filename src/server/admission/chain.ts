@@ -1,6 +1,5 @@
 /** Chooses the plugins for one kind of request and sorts them by stage. */
-import type { AdmittedResource } from "../objects/registry.ts";
-import type { AdmissionPlugin, Interest, Operation } from "./plugin.ts";
+import type { AdmissionPlugin, Interest, KindOfRequest } from "./plugin.ts";
 
 export interface Chain {
   readonly ready: readonly AdmissionPlugin[];
@@ -8,12 +7,6 @@ export interface Chain {
   readonly mutateLater: readonly AdmissionPlugin[];
   readonly validate: readonly AdmissionPlugin[];
   readonly validateLater: readonly AdmissionPlugin[];
-}
-
-export interface KindOfRequest {
-  readonly resource: AdmittedResource;
-  readonly operation: Operation;
-  readonly subresource: string;
 }
 
 /** Undefined if no plugin handles the request. */

@@ -58,6 +58,13 @@ export const REINVOKE = "reinvoke";
 /** Key of `scratch`: the object before policies changed it. */
 export const BEFORE_POLICIES = "before policies";
 
+/** A kind of request, whatever its object. */
+export interface KindOfRequest {
+  readonly resource: AdmittedResource;
+  readonly operation: Operation;
+  readonly subresource: string;
+}
+
 /** Requests that a plugin handles. */
 export interface Interest {
   /**
@@ -78,6 +85,8 @@ export interface AdmissionPlugin<T extends ApiObject = ApiObject> {
   readonly interests: readonly Interest[];
   /** Key prefix of the objects that configure the plugin. Without any, requests skip the plugin; with one, it sees even no-op writes. */
   readonly configuredUnder?: string;
+  /** Whether a request of this kind may call a webhook, which takes long. Default: false. */
+  mayCall?(request: KindOfRequest): boolean;
   /** Loads data that the plugin needs to judge the object; undefined if none is missing. */
   ready?(object: T, request: AdmissionRequest): Promise<unknown> | undefined;
   /**

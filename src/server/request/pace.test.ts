@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { runToEnd, type YieldingWork } from "../../base/loop/yielding-work.ts";
-import { inStages, paced, RequestPace } from "./pace.ts";
+import { inStages, RequestPace } from "./pace.ts";
 
 /** A loop whose clock and steps the test controls. */
 class SteppedLoop {
@@ -29,6 +29,11 @@ function* work(loop: SteppedLoop, msEach: number, log: string[]): YieldingWork<s
   return "done";
 }
 
+function* failing(): YieldingWork<never> {
+  yield;
+  throw new Error("no");
+}
+
 function longPace(loop: SteppedLoop): RequestPace {
   const pace = new RequestPace(loop);
   pace.weigh(10_000);
@@ -46,13 +51,13 @@ describe("the pace of a request", () => {
     expect(pace.rest()).toBeUndefined();
   });
 
-  test("keeps short work in one step", () => {
+  test("keeps short work in one step", async () => {
     const loop = new SteppedLoop();
     const pace = longPace(loop);
 
-    const value = paced(pace, inStages(pace, work(loop, 1, [])), (made) => made.length);
+    const value = await inStages(pace, work(loop, 1, []));
 
-    expect([value, loop.waiting.length]).toEqual([4, 0]);
+    expect([value, loop.waiting.length]).toEqual(["done", 0]);
   });
 
   test("gives each stage a step when stages are long", async () => {
@@ -87,9 +92,7 @@ describe("the pace of a request", () => {
     const pace = longPace(loop);
     loop.time = 20;
 
-    const value = paced(pace, "a", () => {
-      throw new Error("no");
-    });
+    const value = inStages(pace, failing());
     await loop.runNext();
 
     await expect(value).rejects.toThrow("no");

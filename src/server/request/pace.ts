@@ -4,7 +4,6 @@
  * run first.
  */
 import type { Loop } from "../../base/loop/loop.ts";
-import { type MaybePromise, whenDone } from "../../base/loop/maybe-promise.ts";
 import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 
 /** Two slices of the loop. */
@@ -33,25 +32,13 @@ export const UNPACED: Pace = {
   rest: () => undefined,
 };
 
-/** Continues with the value: at once, or in a later step when this step has run long. */
-export function paced<A, B>(
-  pace: Pace | undefined,
-  value: MaybePromise<A>,
-  go: (value: A) => MaybePromise<B>,
-): MaybePromise<B> {
-  return whenDone(value, (ready) => {
-    const resting = pace?.rest();
-    return resting === undefined ? go(ready) : resting.then(() => go(ready));
-  });
-}
-
 /** Runs the stages, and rests between two of them when the step has run long. */
-export function inStages<T>(pace: Pace | undefined, stages: YieldingWork<T>): MaybePromise<T> {
+export async function inStages<T>(pace: Pace, stages: YieldingWork<T>): Promise<T> {
   for (;;) {
     const stage = stages.next();
     if (stage.done === true) return stage.value;
-    const resting = pace?.rest();
-    if (resting !== undefined) return resting.then(() => inStages(pace, stages));
+    const resting = pace.rest();
+    if (resting !== undefined) await resting;
   }
 }
 

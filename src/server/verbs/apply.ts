@@ -6,15 +6,14 @@ import { badRequest, conflict, isApiError } from "../../api/errors/api-error.ts"
 import { cloneJson } from "../../api/json/json-clone.ts";
 import { isJsonObject, setOwn } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
-import { type MaybePromise, whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
-import { createPermission } from "../access/authz/create-permission.ts";
-import type { CreatePermission } from "../access/authz/create-permission.ts";
+import { createPermission } from "../access/authz/authorization.ts";
+import type { CreatePermission } from "../access/authz/authorization.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
-import { inStages, paced } from "../request/pace.ts";
+import { inStages } from "../request/pace.ts";
 import { isTrue } from "../request/request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import {
@@ -34,7 +33,7 @@ import { writeOptionsOf } from "../write/write-options.ts";
 import { makeNew, storeNew } from "./new-object.ts";
 import { endpointOf } from "./updated-object.ts";
 import type { VerbParts } from "./verb.ts";
-import { checkPlace, checkPreconditions, noteWarnings, shown } from "./write-steps.ts";
+import { checkPlace, checkPreconditions, mayWaitFor, noteWarnings, shown } from "./write-steps.ts";
 import type { Writing } from "./writing.ts";
 
 export async function apply(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
@@ -96,17 +95,18 @@ async function save(intent: Intent, call: Call<StoredResource>, verbParts: VerbP
   const place = { resource, namespace: info.namespace, name: info.name };
   const { isDryRun } = intent;
   const { uid, resourceVersion } = intent.object.metadata;
+  const writing = { call, verbParts };
   const writer = new ObjectWriter(verbParts);
   const permission = createPermission(call, verbParts.authorizer);
   for (;;) {
     try {
-      const result = await writer.update(place, { isDryRun, onConflict: "retry" }, (previous) => {
+      const options = { isDryRun, onConflict: "retry", mayWait: mayWaitFor(writing) } as const;
+      const result = await writer.update(place, options, async (previous) => {
         checkPreconditions({ uid: undefined, resourceVersion }, previous, resource);
-        return whenDone(applied(intent.config, previous, { call, verbParts }), (next) => {
-          // As for other writes, the resulting object may cause warnings.
-          noteWarnings(next.outcome === "put" ? next.object : previous, call, previous);
-          return next;
-        });
+        const next = await applied(intent.config, previous, writing);
+        // As for other writes, the resulting object may cause warnings.
+        noteWarnings(next.outcome === "put" ? next.object : previous, call, previous);
+        return next;
       });
       return { result, code: 200 };
     } catch (error) {
@@ -117,26 +117,28 @@ async function save(intent: Intent, call: Call<StoredResource>, verbParts: VerbP
       throw conflict(groupResource(resource), info.name, why);
     }
     try {
-      const made = await newlyApplied(intent.config, { call, verbParts }, permission);
-      return { result: await storeNew(made, resourceVersion, { call, verbParts }), code: 201 };
+      const made = await newlyApplied(intent.config, writing, permission);
+      return { result: await storeNew(made, resourceVersion, writing), code: 201 };
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
     }
   }
 }
 
-function applied(config: JsonObject, previous: ApiObject, writing: Writing): MaybePromise<Next> {
+async function applied(config: JsonObject, previous: ApiObject, writing: Writing): Promise<Next> {
   const { pace } = writing.verbParts;
-  const live = previous;
-  const begun = paced(pace, inputOf(config, writing, live), (input) => inStages(pace, beginApply(input)));
-  return paced(pace, begun, (merging) => saved(merging, previous, writing));
+  await pace.rest();
+  const begun = beginApply(inputOf(config, writing, previous));
+  const merging = await inStages(pace, begun);
+  await pace.rest();
+  return saved(merging, previous, writing);
 }
 
-function saved(
+async function saved(
   { merged, checkConflicts, conclude }: BegunApply,
   previous: ApiObject,
   { call, verbParts }: Writing,
-): MaybePromise<Next> {
+): Promise<Next> {
   const { resource } = call;
   const { pace } = verbParts;
   const live = previous;
@@ -145,7 +147,7 @@ function saved(
     return isChanged ? { outcome: "put", object: object as ApiObject } : { outcome: "unchanged" };
   };
   // Only webhooks and policies see an apply without changes.
-  if (merged === undefined && !verbParts.admission.seesNoOps) return paced(pace, undefined, finish);
+  if (merged === undefined && !verbParts.admission.seesNoOps) return finish(undefined);
   const object = inNormalForm(merged ?? withManagedFields(live, undefined), resource, live);
   const { user } = writeOptionsOf(call);
   const admission = callPass({ call, verbParts }, "UPDATE");
@@ -153,7 +155,9 @@ function saved(
   const context = { now: verbParts.loop.now(), user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   checkConflicts(() => inNormalForm(revisedDraft(revision, resource), resource, live));
-  return paced(pace, admittedRevision(revision, resource, context), finish);
+  const next = await admittedRevision(revision, resource, context);
+  await pace.rest();
+  return finish(next);
 }
 
 async function newlyApplied(

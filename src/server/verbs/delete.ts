@@ -6,7 +6,6 @@ import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import { DecodeError } from "../../api/schema/decode-error.ts";
 import { toNormalForm } from "../../api/schema/normal-form.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
-import { whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { deletionOptions } from "../admission/call-pass.ts";
 import type { StoredResource } from "../objects/registry.ts";
@@ -75,14 +74,15 @@ export async function removeOne(place: Target, options: DeleteOptions, verbParts
   const admission = isAsked ? verbParts.admission.pass(deletion) : undefined;
   const writer = new ObjectWriter(verbParts);
   let isToGo = false;
-  const saved = await writer.update(place, save, (previous) => {
+  const asked = { resource: place.resource, operation: "DELETE", subresource: "" } as const;
+  const mayWait = (): boolean => isAsked && verbParts.admission.mayCall(asked);
+  const saved = await writer.update(place, { ...save, mayWait }, async (previous) => {
     checkDeletable({ uid, resourceVersion }, previous, place.resource);
-    return whenDone(admission?.judge(previous), () => {
-      const plan = planDeletion(previous, place.resource, request);
-      isToGo = plan.outcome === "mark and remove";
-      if (plan.outcome === "mark and remove") return { outcome: "put first", object: plan.object };
-      return plan.outcome === "mark" ? { outcome: "put", object: plan.object } : plan;
-    });
+    await admission?.judge(previous);
+    const plan = planDeletion(previous, place.resource, request);
+    isToGo = plan.outcome === "mark and remove";
+    if (plan.outcome === "mark and remove") return { outcome: "put first", object: plan.object };
+    return plan.outcome === "mark" ? { outcome: "put", object: plan.object } : plan;
   });
   return isToGo && saved.outcome === "stored" ? removeMarked(writer, place, saved.stored) : saved;
 }

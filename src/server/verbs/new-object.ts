@@ -4,7 +4,7 @@
  */
 import { badRequest } from "../../api/errors/api-error.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
-import type { CreatePermission } from "../access/authz/create-permission.ts";
+import type { CreatePermission } from "../access/authz/authorization.ts";
 import type { AdmissionPass, WithOwners } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { SharedSpec } from "../objects/caches/shared-specs.ts";

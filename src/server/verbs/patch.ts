@@ -14,7 +14,6 @@ import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.
 import { DecodeError } from "../../api/schema/decode-error.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
 import { errorText } from "../../base/error-text.ts";
-import { whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStored } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
@@ -30,7 +29,14 @@ import { APPLY_YAML, versionAsked, writeOptionsOf } from "../write/write-options
 import { apply } from "./apply.ts";
 import { updatedObject } from "./updated-object.ts";
 import type { VerbParts } from "./verb.ts";
-import { checkPlace, checkPreconditions, noteWarnings, requireVersion, shown } from "./write-steps.ts";
+import {
+  checkPlace,
+  checkPreconditions,
+  mayWaitFor,
+  noteWarnings,
+  requireVersion,
+  shown,
+} from "./write-steps.ts";
 
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
@@ -46,17 +52,13 @@ async function patchAsTold(call: Call<StoredResource>, verbParts: VerbParts): Pr
   const { isDryRun } = writeOptionsOf(call);
   const change = await readPatch(call);
   const place = { resource, namespace: info.namespace, name: info.name };
-  const saved = await new ObjectWriter(verbParts).update(
-    place,
-    { isDryRun, onConflict: "retry" },
-    (previous) => {
-      const incoming = patched(previous, change, call);
-      return whenDone(updatedObject(incoming, previous, { call, verbParts }), (next) => {
-        noteWarnings(incoming.object, call, previous);
-        return { outcome: "put", object: next };
-      });
-    },
-  );
+  const options = { isDryRun, onConflict: "retry", mayWait: mayWaitFor({ call, verbParts }) } as const;
+  const saved = await new ObjectWriter(verbParts).update(place, options, async (previous) => {
+    const incoming = patched(previous, change, call);
+    const next = await updatedObject(incoming, previous, { call, verbParts });
+    noteWarnings(incoming.object, call, previous);
+    return { outcome: "put", object: next };
+  });
   return shown(saved, resource, 200);
 }
 

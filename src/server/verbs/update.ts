@@ -1,7 +1,6 @@
 import { isApiError } from "../../api/errors/api-error.ts";
-import { whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
-import { createPermission } from "../access/authz/create-permission.ts";
+import { createPermission } from "../access/authz/authorization.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
@@ -12,7 +11,14 @@ import { versionAsked, writeOptionsOf } from "../write/write-options.ts";
 import { makeNew, ownersOfNew, storeNew } from "./new-object.ts";
 import { updatedObject } from "./updated-object.ts";
 import type { VerbParts } from "./verb.ts";
-import { checkPlace, checkPreconditions, noteWarnings, requireVersion, shown } from "./write-steps.ts";
+import {
+  checkPlace,
+  checkPreconditions,
+  mayWaitFor,
+  noteWarnings,
+  requireVersion,
+  shown,
+} from "./write-steps.ts";
 import type { Writing } from "./writing.ts";
 
 export async function update(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
@@ -24,18 +30,18 @@ export async function update(call: Call<StoredResource>, verbParts: VerbParts): 
   const asked = versionAsked(object);
   const place = { resource, namespace: info.namespace, name: info.name };
   try {
-    const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
-    const saved = await new ObjectWriter(verbParts).update(place, options, (previous) => {
+    const onConflict = asked === "" ? "retry" : "fail";
+    const options = { isDryRun, onConflict, mayWait: mayWaitFor({ call, verbParts }) } as const;
+    const saved = await new ObjectWriter(verbParts).update(place, options, async (previous) => {
       const { uid } = object.metadata;
       checkPreconditions({ uid, resourceVersion: undefined }, previous, resource);
       // Required only for an object that exists: an update that creates has no version to name.
       requireVersion(object, resource);
       checkPreconditions({ uid, resourceVersion: asked }, previous, resource);
       refuseMistake(incoming);
-      return whenDone(updatedObject(incoming, previous, { call, verbParts }), (next) => {
-        noteWarnings(object, call, previous);
-        return { outcome: "put", object: next };
-      });
+      const next = await updatedObject(incoming, previous, { call, verbParts });
+      noteWarnings(object, call, previous);
+      return { outcome: "put", object: next };
     });
     return shown(saved, resource, 200);
   } catch (error) {

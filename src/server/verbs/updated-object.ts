@@ -1,8 +1,6 @@
-import type { MaybePromise } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Call } from "../request/call.ts";
-import { paced } from "../request/pace.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { admittedRevision } from "../write/revise.ts";
 import type { Endpoint } from "../write/revise.ts";
@@ -15,11 +13,11 @@ export function endpointOf({ info, endpoint }: Call): Endpoint {
 }
 
 /** Computes the object that results from a client's update. */
-export function updatedObject(
+export async function updatedObject(
   { object, sentManagedFields, units }: Pick<Incoming, "object" | "sentManagedFields" | "units">,
   previous: ApiObject,
   { call, verbParts }: Writing,
-): MaybePromise<ApiObject> {
+): Promise<ApiObject> {
   const { resource, info } = call;
   const { user, manager } = writeOptionsOf(call);
   const now = verbParts.loop.now();
@@ -32,8 +30,9 @@ export function updatedObject(
   const withOwners = (next: ApiObject, asked: ApiObject | undefined): ApiObject =>
     track({ live: previous, next, asked, writer, sentManagedFields });
   admission?.showOwners(withOwners);
-  const tracked = paced(pace, admittedRevision(revision, resource, context), (next) =>
-    withOwners(next, admission?.asked),
-  );
-  return paced(pace, tracked, (object) => object);
+  const next = await admittedRevision(revision, resource, context);
+  await pace.rest();
+  const owned = withOwners(next, admission?.asked);
+  await pace.rest();
+  return owned;
 }

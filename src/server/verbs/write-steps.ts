@@ -8,6 +8,7 @@ import type { Call } from "../request/call.ts";
 import { groupResource } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
 import { versionAsked } from "../write/write-options.ts";
+import type { Writing } from "./writing.ts";
 
 export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<StoredResource>): void {
   if (resource.facts.namespaced && (metadata.namespace ?? info.namespace) !== info.namespace)
@@ -60,6 +61,13 @@ export function requireVersion(object: ApiObject, { facts, storage }: StoredReso
   const errors = new FieldErrors();
   errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
   throw invalid({ group: facts.group, kind: facts.name }, object.metadata.name ?? "", errors.found);
+}
+
+/** Tells whether the update may call a webhook. */
+export function mayWaitFor({ call, verbParts }: Writing): () => boolean {
+  const { resource, info } = call;
+  const request = { resource, operation: "UPDATE", subresource: info.subresource } as const;
+  return () => verbParts.admission.mayCall(request);
 }
 
 /** Warns about values that users should not write. A subresource gets no warnings: the user did not write the rest of the object. */

@@ -7,7 +7,6 @@ import {
   requestEntityTooLarge,
 } from "../../api/errors/api-error.ts";
 import type { Loop } from "../../base/loop/loop.ts";
-import type { MaybePromise } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Change, Committed, Entry, Store, Transaction } from "../../store/store.ts";
@@ -22,6 +21,7 @@ import type { RequestCounts, WriteLabels } from "../request/request-counts.ts";
 import type { CompanionPlan, Companions, ObjectChange } from "./companions/companion.ts";
 import { isFinished } from "./deletion.ts";
 import type { Author, Journal } from "./journal.ts";
+import { KeyTurns } from "./key-turns.ts";
 import { purposeOfCreation, purposeOfUpdate } from "./write-purpose.ts";
 import type { WritePurpose, Writer } from "./write-purpose.ts";
 
@@ -75,10 +75,25 @@ export interface SaveOptions {
   readonly isDryRun: boolean;
   /** After a conflict: `fail` if the client named a resourceVersion, otherwise `retry`. */
   readonly onConflict: "fail" | "retry";
+  /** Whether the change may call a webhook. Other updates of the object do not wait for it. Default: no. */
+  readonly mayWait?: (() => boolean) | undefined;
+}
+
+/** Computes the change of the newest object. */
+type ChangeOf = (previous: ApiObject) => Next | Promise<Next>;
+
+/** One for each store: all writers of a server share the turns. */
+const turnsOf = new WeakMap<Store, KeyTurns>();
+
+function turnsAt(store: Store): KeyTurns {
+  const known = turnsOf.get(store) ?? new KeyTurns();
+  turnsOf.set(store, known);
+  return known;
 }
 
 export class ObjectWriter {
   readonly #store: Store;
+  readonly #turns: KeyTurns;
   readonly #versions: Versions;
   readonly #parts: WriterParts;
   /** Entry that `change` was called with and has not accepted yet. */
@@ -86,6 +101,7 @@ export class ObjectWriter {
 
   constructor(parts: WriterParts) {
     this.#store = parts.store;
+    this.#turns = turnsAt(parts.store);
     this.#versions = parts.versions;
     this.#parts = parts;
   }
@@ -95,11 +111,7 @@ export class ObjectWriter {
   }
 
   /** `change` may be called several times, each time with the newest object. */
-  update(
-    place: Place,
-    options: SaveOptions,
-    change: (previous: ApiObject) => MaybePromise<Next>,
-  ): Promise<Saved> {
+  update(place: Place, options: SaveOptions, change: ChangeOf): Promise<Saved> {
     return this.#decided(() => this.#update(place, options, change));
   }
 
@@ -173,22 +185,13 @@ export class ObjectWriter {
     }
   }
 
-  async #update(
-    place: Place,
-    options: SaveOptions,
-    change: (previous: ApiObject) => MaybePromise<Next>,
-  ): Promise<Saved> {
-    const { resource, namespace, name } = place;
-    const key = keyOf(resource, namespace, name);
+  async #update(place: Place, options: SaveOptions, change: ChangeOf): Promise<Saved> {
+    const { resource, name } = place;
     for (let failures = 0, companionFailures = 0; ;) {
-      // No await between the turn and the write, except for webhooks: writers of one key would only conflict.
-      for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
-      const entry = this.#store.acceptedNow.get(key);
-      if (entry === undefined) throw notFound(groupResource(resource), name);
-      const outcome = await this.#attempt({ resource, entry, isDryRun: options.isDryRun }, change);
+      const outcome = await this.#attempt(place, options, change);
       if (outcome === "again") continue;
-      if (outcome !== "overtaken") return outcome;
-      const isOvertaken = this.#store.acceptedNow.get(key)?.modRevision !== entry.modRevision;
+      if (outcome !== "overtaken" && outcome !== "companion overtaken") return outcome;
+      const isOvertaken = outcome === "overtaken";
       if (isOvertaken) failures += 1;
       else companionFailures += 1;
       const isEnough = failures === TRIES_MAX || companionFailures === COMPANION_TRIES_MAX;
@@ -197,34 +200,61 @@ export class ObjectWriter {
     }
   }
 
-  async #attempt(
-    { resource, entry, isDryRun }: Attempt,
-    change: (previous: ApiObject) => MaybePromise<Next>,
-  ): Promise<Saved | "again" | "overtaken"> {
+  /** Holds the turn of the key until the write is handed in, unless the change may wait for a webhook. */
+  async #attempt(place: Place, options: SaveOptions, change: ChangeOf): Promise<Outcome> {
+    const { resource, namespace, name } = place;
+    const key = keyOf(resource, namespace, name);
+    const isSlow = resource.custom?.webhook !== undefined || options.mayWait?.() === true;
+    const waiting = isSlow ? undefined : this.#turns.take(key);
+    if (waiting !== undefined) await waiting;
+    let handedIn: HandedIn;
+    try {
+      handedIn = this.#handIn(await this.#revision(place, change), options.isDryRun);
+    } finally {
+      if (!isSlow) this.#turns.release(key);
+    }
+    try {
+      return await handedIn.outcome;
+    } catch (error) {
+      if (!isStoreError(error, "ConditionFailed")) throw error;
+      return this.#isNewest(handedIn.entry) ? "companion overtaken" : "overtaken";
+    }
+  }
+
+  /** The newest entry, and what the change makes of it. */
+  async #revision({ resource, namespace, name }: Place, change: ChangeOf): Promise<Revised> {
+    const key = keyOf(resource, namespace, name);
+    for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
+    const entry = this.#store.acceptedNow.get(key);
+    if (entry === undefined) throw notFound(groupResource(resource), name);
     const showing = this.#versions.readyToShow([StoredObject.of(entry)], resource);
     if (showing !== undefined) await showing;
     this.#parts.pace.weighBytes(entry.value.length);
     const previous = this.#versions.entry(entry, resource);
     this.#refused = entry;
-    const changed = change(previous);
-    const next = changed instanceof Promise ? await changed : changed;
+    const next = await change(previous);
     this.#refused = undefined;
     const storing = this.#readyToStore(next, resource);
     if (storing !== undefined) await storing;
-    const hadToWait = (showing ?? storing) !== undefined || next !== changed;
-    if (hadToWait && this.#store.acceptedNow.get(entry.key) !== entry) return "overtaken";
-    const step = this.#decide({ resource, entry, previous, next });
+    return { resource, entry, previous, next };
+  }
+
+  /**
+   * Checks that the entry is still the newest one, plans the companions and hands the transaction to the store, in one
+   * step. The function must stay synchronous: an await in it would let another write in between, and companions would
+   * be planned on a state that is gone.
+   */
+  #handIn(revised: Revised, isDryRun: boolean): HandedIn {
+    const { entry } = revised;
+    if (!this.#isNewest(entry)) return { entry, outcome: "overtaken" };
+    const step = this.#decide(revised);
     const busy = isDryRun ? undefined : this.#busy(step.plan);
-    if (busy !== undefined) {
-      await busy;
-      return "again";
-    }
-    try {
-      return await this.#carryOut(step, entry, isDryRun);
-    } catch (error) {
-      if (!isStoreError(error, "ConditionFailed")) throw error;
-      return "overtaken";
-    }
+    if (busy !== undefined) return { entry, outcome: busy.then(() => "again" as const) };
+    return { entry, outcome: this.#carryOut(step, entry, isDryRun) };
+  }
+
+  #isNewest({ key, modRevision }: Entry): boolean {
+    return this.#store.acceptedNow.get(key)?.modRevision === modRevision;
   }
 
   #readyToStore(next: Next, resource: StoredResource): Promise<void> | undefined {
@@ -232,7 +262,7 @@ export class ObjectWriter {
   }
 
   /** The write that the change amounts to, with its companions. */
-  #decide({ resource, entry, previous, next: wanted }: Saving): Decision {
+  #decide({ resource, entry, previous, next: wanted }: Revised): Decision {
     const stored = StoredObject.of(entry);
     // An entry encrypted with an older key is rewritten by every write to it, even by one without a change.
     const isStale = wanted.outcome === "unchanged" && stored.isStale;
@@ -252,7 +282,7 @@ export class ObjectWriter {
     return { outcome: "put", object, encoded, resource, plan, purpose };
   }
 
-  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): MaybePromise<Saved | "again" | "overtaken"> {
+  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): HandedIn["outcome"] {
     switch (step.outcome) {
       case "unchanged":
         return this.#unchanged(entry);
@@ -355,17 +385,21 @@ export class ObjectWriter {
 /** The plan of an object without companions. */
 const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
 
-interface Attempt {
-  readonly resource: StoredResource;
-  readonly entry: Entry;
-  readonly isDryRun: boolean;
-}
-
-interface Saving {
+/** An entry and the change to make to it. */
+interface Revised {
   readonly resource: StoredResource;
   readonly entry: Entry;
   readonly previous: ApiObject;
   readonly next: Next;
+}
+
+/** `overtaken`: another write changed the object. `companion overtaken`: another write changed a companion. */
+type Outcome = Saved | "again" | "overtaken" | "companion overtaken";
+
+/** A write that the store has, and its outcome. */
+interface HandedIn {
+  readonly entry: Entry;
+  readonly outcome: Outcome | Promise<Outcome>;
 }
 
 interface Removal {

@@ -11,7 +11,6 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
 import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/values/names.ts";
-import { type MaybePromise, whenDone } from "../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/rules/kind-rules.ts";
 import { keepParts } from "../../resources/rules/metadata-parts.ts";
 import { shareParts } from "../objects/caches/shared-parts.ts";
@@ -19,7 +18,7 @@ import { withOwnSpec } from "../objects/caches/shared-specs.ts";
 import type { SharedSpec } from "../objects/caches/shared-specs.ts";
 import type { EndpointRules } from "../objects/endpoint-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
-import { type Pace, paced } from "../request/pace.ts";
+import type { Pace } from "../request/pace.ts";
 import { normal } from "./incoming.ts";
 import { carryOver, metadataOfNew, withGeneration } from "./system-metadata.ts";
 import type { NewIdentity } from "./system-metadata.ts";
@@ -36,9 +35,9 @@ interface Reviewers {
     draft: Draft<ApiObject>,
     refine: (changed: ApiObject) => Draft<ApiObject>,
     previous?: ApiObject,
-  ): MaybePromise<Draft<ApiObject>>;
-  /** Throws or rejects if the object is refused. */
-  validate(object: ApiObject, previous?: ApiObject): MaybePromise<void>;
+  ): Promise<Draft<ApiObject>>;
+  /** Rejects if the object is refused. */
+  validate(object: ApiObject, previous?: ApiObject): Promise<void>;
 }
 
 interface WriteContext extends RuleContext {
@@ -168,21 +167,27 @@ export function revisedObject(revision: Revision, resource: StoredResource, cont
 }
 
 /** The updated object after admission. */
-export function admittedRevision(
+export async function admittedRevision(
   revision: Revision,
   resource: StoredResource,
   context: WriteContext,
-): MaybePromise<ApiObject> {
+): Promise<ApiObject> {
   const { admission, pace } = context;
   const { previous, endpoint } = revision;
   const refine = (changed: ApiObject): Draft<ApiObject> =>
     revisedDraft({ ...revision, object: inNormalForm(changed, resource, previous) }, resource);
-  const begun = paced(pace, revision, (asked) => revisedDraft(asked, resource));
-  const mutated = paced(pace, begun, (draft) => admission?.mutate(draft, refine, previous) ?? draft);
+  await pace?.rest();
+  let draft = revisedDraft(revision, resource);
+  await pace?.rest();
+  if (admission !== undefined) draft = await admission.mutate(draft, refine, previous);
   const revising = { previous, endpoint, resource, context };
-  const next = paced(pace, mutated, (draft) => preparedRevision(draft, revising));
-  const valid = paced(pace, next, (object) => checkedRevision(object, revising));
-  return paced(pace, valid, (object) => whenDone(admission?.validate(object, previous), () => object));
+  await pace?.rest();
+  const object = preparedRevision(draft, revising);
+  await pace?.rest();
+  checkedRevision(object, revising);
+  await pace?.rest();
+  await admission?.validate(object, previous);
+  return object;
 }
 
 /** The draft of an update with the defaults of its kind, before admission. */

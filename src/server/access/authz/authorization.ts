@@ -2,7 +2,9 @@
 import { forbidden, internalError } from "../../../api/errors/api-error.ts";
 import type { ApiError } from "../../../api/errors/api-error.ts";
 import type { Exchange, Reply, Stage } from "../../request/exchange.ts";
+import type { ResourceRequest } from "../../request/request-info.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
+import type { User } from "../../request/user.ts";
 import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "./authorizer.ts";
 
@@ -98,4 +100,29 @@ function refusalText({ user, verb, path, ...target }: AccessAttributes, reason: 
   const full = subresource === "" ? resource : `${resource}/${subresource}`;
   const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
   return `${who} resource ${JSON.stringify(full)} in API group ${JSON.stringify(group)} ${where}${why}`;
+}
+
+/** Rejects with `Forbidden` unless the user may create the object. */
+export type CreatePermission = () => Promise<void>;
+
+interface Creation {
+  readonly info: ResourceRequest;
+  readonly user: User;
+}
+
+/**
+ * PUT and server-side apply may create the object that they name. Such a request was authorized as `update` or `patch`,
+ * so the creation is authorized as `create`, before the write. The authorizer is asked once per request, even if the
+ * creation is retried.
+ */
+export function createPermission({ info, user }: Creation, authorizer: Authorizer): CreatePermission {
+  const { group, version, resource, subresource, namespace, name } = info;
+  // As upstream, creating a namespace is authorized at the cluster scope: roles within it do not count.
+  const place = { group, version, resource, subresource, namespace, name };
+  const attributes = { ...NOTHING_ASKED, user, verb: "create", ...place };
+  let decided: AccessDecision | Promise<AccessDecision> | undefined;
+  return async () => {
+    const decision = await (decided ??= authorizer.decide(attributes));
+    if (decision.outcome !== "allowed") throw refusalOf(decision, attributes);
+  };
 }

@@ -41,6 +41,7 @@ export function mutatingWebhooks(parts: Parts): AdmissionPlugin {
     name: NAME,
     interests: [{ resources: "all", operations: ALL_OPERATIONS }],
     configuredUnder: parts.index.prefix,
+    mayCall: (request) => parts.index.concerning(request).length > 0,
     mutateLater(object, request) {
       const invocations = parts.index.concerning(request);
       return invocations.length === 0 ? undefined : new Round(parts, request).run(invocations, object);

@@ -15,6 +15,7 @@ export function validatingWebhooks(index: HookIndex, chain: HookChain): Admissio
     name: "ValidatingAdmissionWebhook",
     interests: [{ resources: "all", operations: ALL_OPERATIONS }],
     configuredUnder: index.prefix,
+    mayCall: (request) => index.concerning(request).length > 0,
     validateLater(object, request) {
       const invocations = index.concerning(request);
       return invocations.length === 0 ? undefined : judge(invocations, { object, request, chain });

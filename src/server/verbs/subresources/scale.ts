@@ -16,7 +16,6 @@ import { findFieldNames, memberAt } from "../../../api/json/json-path.ts";
 import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../../api/schema/schema.ts";
-import { type MaybePromise, whenDone } from "../../../base/loop/maybe-promise.ts";
 import type { ApiObject, Draft, ScaleRules } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { StoredResource } from "../../objects/registry.ts";
@@ -34,7 +33,7 @@ import { track, writerOf } from "../../write/tracking.ts";
 import { APPLY_YAML, versionAsked, writeOptionsOf } from "../../write/write-options.ts";
 import { patchTypeOf, readPatch, resultOf } from "../patch.ts";
 import type { Verb, VerbParts } from "../verb.ts";
-import { checkPreconditions, nameless } from "../write-steps.ts";
+import { checkPreconditions, mayWaitFor, nameless } from "../write-steps.ts";
 import type { Writing } from "../writing.ts";
 
 const API_VERSION = "autoscaling/v1";
@@ -91,25 +90,26 @@ export const patchScale: Verb = async (call, verbParts) => {
 function save(
   { call, verbParts }: Writing,
   options: SaveOptions,
-  change: (previous: ApiObject) => MaybePromise<Next>,
+  change: (previous: ApiObject) => Next | Promise<Next>,
 ): Promise<Saved> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
-  return new ObjectWriter(verbParts).update(place, options, change);
+  const mayWait = mayWaitFor({ call, verbParts });
+  return new ObjectWriter(verbParts).update(place, { ...options, mayWait }, change);
 }
 
 /** Returns the workload with the scale's replica count and all other fields unchanged. */
-function rescaled(previous: ApiObject, scale: Scale, writing: Writing): MaybePromise<Next> {
-  return whenDone(admitted(scale, previous, writing), (next) => withReplicas(previous, next, writing));
+async function rescaled(previous: ApiObject, scale: Scale, writing: Writing): Promise<Next> {
+  return withReplicas(previous, await admitted(scale, previous, writing), writing);
 }
 
 /** Passes the scale through admission. Plugins see the scale, not the workload. */
-function admitted(scale: Scale, previous: ApiObject, { call, verbParts }: Writing): MaybePromise<Scale> {
+async function admitted(scale: Scale, previous: ApiObject, { call, verbParts }: Writing): Promise<Scale> {
   const pass = callPass({ call, verbParts }, "UPDATE");
   if (pass === undefined) return scale;
   const before = scaleOf(previous, call.resource) as Scale;
   const next = { ...before, metadata: { ...before.metadata, ...scale.metadata }, spec: scale.spec };
-  return whenDone(pass.admit(next, before), (made) => checked(made, call));
+  return checked(await pass.admit(next, before), call);
 }
 
 function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): Next {
@@ -161,12 +161,11 @@ async function applyScale(
     isJsonObject(body.value["spec"]) && "replicas" in body.value["spec"]
       ? { replicas: scale.spec.replicas ?? 0 }
       : { replicas: undefined };
-  const saved = await save({ call, verbParts }, options, (previous) => {
+  const saved = await save({ call, verbParts }, options, async (previous) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
     if (spec.replicas === undefined) return applied(spec, previous, { call, verbParts });
-    return whenDone(admitted(scale, previous, { call, verbParts }), (next) =>
-      applied({ replicas: next.spec.replicas ?? 0 }, previous, { call, verbParts }),
-    );
+    const next = await admitted(scale, previous, { call, verbParts });
+    return applied({ replicas: next.spec.replicas ?? 0 }, previous, { call, verbParts });
   });
   return answerOf(saved, call, verbParts);
 }
