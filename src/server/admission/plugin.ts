@@ -1,8 +1,8 @@
 /**
  * Contract of admission plugins: input and allowed effects of a built-in plugin, a policy or a webhook. Built-in
- * plugins and policies are synchronous functions on server memory. No await separates their reads from the write, so
- * they decide on the state that the write's condition checks. Webhooks use `mutateLater` and `validateLater`; after a
- * conflict the whole pass runs again. `ready` awaits data that is needed only once.
+ * plugins and policies are synchronous functions on server memory. Webhooks use `mutateLater` and `validateLater`. The
+ * write is handed in only if the object is still the one that the plugins judged; otherwise the whole pass runs again.
+ * `ready` awaits data that is needed only once.
  */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Random } from "../../base/loop/loop.ts";

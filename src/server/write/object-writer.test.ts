@@ -88,6 +88,21 @@ test("an update that waits for a webhook stops no other update, and then starts 
   expect([count(), seen]).toEqual(["2", ["0", "1"]]);
 });
 
+test("updates that wait for webhooks at the same time lose no change", async () => {
+  const { writer, place, count } = await counterWorld();
+  const options = { ...RETRY, mayWait: () => true };
+
+  const updates = [1, 2, 3].map(() =>
+    writer.update(place, options, async (previous) => {
+      await Promise.resolve();
+      return { outcome: "put", object: incremented(previous) };
+    }),
+  );
+
+  await Promise.all(updates);
+  expect(count()).toBe("3");
+});
+
 test("an update whose change fails lets the next one run", async () => {
   const { writer, place, count } = await counterWorld();
 
