@@ -81,7 +81,7 @@ function conclude(decision: AccessDecision, attributes: AccessAttributes, notes:
 }
 
 /** Error for a decision other than `allowed`. An authorizer that failed causes an internal error. */
-export function refusalOf({ reason, error }: AccessDecision, attributes: AccessAttributes): ApiError {
+function refusalOf({ reason, error }: AccessDecision, attributes: AccessAttributes): ApiError {
   return error === undefined ? accessRefusal(attributes, reason) : internalError(new Error(error));
 }
 
