@@ -12,7 +12,7 @@ import { hasWrk, runWrk } from "./wrk.ts";
 /** Namespaces over which the pods are spread, and one for each purpose. */
 const SPREAD = 10;
 /** There are always so many pods in the namespace where pods are read and patched. */
-export const TARGETS = 1000;
+const TARGETS = 1000;
 /** One pod in so many has a given value of the label `slice`. */
 export const SLICES = 1000;
 const FILLERS = 64;
