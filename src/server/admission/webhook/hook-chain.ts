@@ -37,7 +37,7 @@ export interface Question {
 }
 
 /** Result of a call. `open` means that the call failed and the failure policy is Ignore. */
-export type Reply =
+export type HookReply =
   | { readonly outcome: "answered"; readonly verdict: Verdict }
   | { readonly outcome: "open" }
   /** Error for the client. */
@@ -62,7 +62,7 @@ export class HookChain {
     return this.#isExcluded(hook, subject) ? undefined : { invocation, subject };
   }
 
-  async ask({ invocation, subject }: Question): Promise<Reply> {
+  async ask({ invocation, subject }: Question): Promise<HookReply> {
     const { hook } = invocation;
     const { loop, metrics } = this.#parts;
     const { request } = subject;
@@ -82,13 +82,13 @@ export class HookChain {
     }
   }
 
-  #closed(asking: Asking, failure: HookFailure): Reply {
+  #closed(asking: Asking, failure: HookFailure): HookReply {
     this.#parts.metrics.rejected(asking, "calling_webhook_error", failure.code);
     return { outcome: "refused", error: internalError(failure) };
   }
 
   /** A request past its deadline, or without a client, fails even under Ignore. */
-  #open(asking: Asking): Reply {
+  #open(asking: Asking): HookReply {
     this.#parts.metrics.failedOpen(asking);
     const isAwaited = this.#leftMs(asking.request) > 0 && asking.request.notes.signal?.aborted !== true;
     if (isAwaited) return { outcome: "open" };

@@ -4,7 +4,7 @@
  */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
-import type { HookChain, Question, Reply } from "./hook-chain.ts";
+import type { HookChain, Question, HookReply } from "./hook-chain.ts";
 import type { HookIndex, Invocation } from "./hook-index.ts";
 import { ALL_OPERATIONS } from "./mutating-webhooks.ts";
 
@@ -49,7 +49,7 @@ async function judge(invocations: readonly Invocation[], { object, request, chai
   if (refusal !== undefined) throw refusal;
 }
 
-function refusalIn(reply: Reply): Error | undefined {
+function refusalIn(reply: HookReply): Error | undefined {
   if (reply.outcome === "answered") return reply.verdict.denial;
   return reply.outcome === "refused" ? reply.error : undefined;
 }
