@@ -82,3 +82,26 @@ test.each([
   expect(list).toBeGreaterThan(15);
   expect(watch).toBeGreaterThan(15);
 });
+
+test("other work runs while a watch of this process reads 20,000 objects", async () => {
+  const loop = createRealLoop({ name: "growth" });
+  await using api = await TestApi.start([], { loop, store: await filled(20_000) });
+  const { direct } = await api.handler({
+    method: "GET",
+    target: `${LIST}?watch=1&resourceVersion=0`,
+    headers: new Map(),
+    peer: { user: "admin", groups: ["system:masters"] },
+    signal: new AbortController().signal,
+    direct: { body: undefined },
+    readBody: () => Promise.resolve(Buffer.alloc(0)),
+  });
+  if (direct?.type !== "events") throw new Error("a watch answers with events");
+  let read = 0;
+  const steps = await stepsBeside(loop, async () => {
+    for await (const events of direct.events) {
+      read += events.length;
+      if (read === 20_000) return;
+    }
+  });
+  expect(steps).toBeGreaterThan(150);
+});

@@ -12,7 +12,8 @@ test("every item is handled once, with a bound on those in flight", async () => 
     inFlight -= 1;
     handled.push(item);
   });
-  expect(handled.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(new Set(handled)).toEqual(new Set([1, 2, 3, 4, 5, 6, 7]));
+  expect(handled).toHaveLength(7);
   expect(most).toBe(3);
 });
 

@@ -28,11 +28,9 @@ const CONSISTENT_MS = 5 * 60_000;
 export async function list(call: Call<StoredResource>, verbParts: VerbParts): Promise<ListAnswer> {
   const { resource, info, query } = call;
   const options = withUsedLimit(listOptionsOf(query, resource.facts, "list"), resource);
-  // A watch on an object's own path lists that object: `GET …/pods/a?watch` has no other form of list.
-  const name = info.name === "" ? requiredFieldValue(options.fields, "metadata.name") : info.name;
+  const { name, isOne } = listedName(call, options);
   const prefix = prefixOf(resource, info.namespace);
   const token = options.continueToken === "" ? undefined : decodeContinue(options.continueToken);
-  const isOne = name !== undefined && (info.namespace !== "" || !resource.facts.namespaced);
   const view = await viewFor({ token, options, prefix, isOne }, verbParts);
   const reading = isOne ? undefined : verbParts.readyToList(prefixOf(resource, ""));
   if (reading !== undefined) await reading;
@@ -44,6 +42,19 @@ export async function list(call: Call<StoredResource>, verbParts: VerbParts): Pr
   const page = isByKey ? readOne(collection) : await readPage(collection, verbParts);
   warnOfUnreadable(call, verbParts.unreadable(prefix));
   return answerOf(collection, page, since);
+}
+
+interface ListedName {
+  /** Name that all listed objects have. */
+  readonly name: string | undefined;
+  /** Whether the list has at most one object. */
+  readonly isOne: boolean;
+}
+
+/** A watch on an object's own path lists that object: `GET …/pods/a?watch` has no other form of list. */
+function listedName({ info, resource }: Call<StoredResource>, { fields }: ListOptions): ListedName {
+  const name = info.name === "" ? requiredFieldValue(fields, "metadata.name") : info.name;
+  return { name, isOne: name !== undefined && (info.namespace !== "" || !resource.facts.namespaced) };
 }
 
 /** Warns about omitted objects, since the client may rely on each of them. */

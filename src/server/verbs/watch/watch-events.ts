@@ -23,7 +23,7 @@ export interface WatchEventsOptions {
 }
 
 /** Pieces of existing objects in one step of the loop. The selectors may match few of them. */
-const PIECES_PER_READ = 2;
+const PIECES_PER_READ = 10;
 const IDLE: WatchInput = { type: "idle" };
 
 /** Values that the watch drops once it is open. */
@@ -55,12 +55,25 @@ export class StoreWatchEvents implements WatchEvents {
       for (;;) {
         const taken = this.take();
         if (taken === "end") return;
-        if (taken === undefined) await this.#ready();
-        else yield taken;
+        if (taken === undefined) {
+          await this.#ready();
+          continue;
+        }
+        yield taken;
+        // The reader decodes existing objects: each batch takes a step of its own.
+        if (this.#isAmongExisting) await this.#turn();
       }
     } finally {
       this.close();
     }
+  }
+
+  get #isAmongExisting(): boolean {
+    return this.#phase.name === "open" && this.#phase.state.name === "existing";
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#options.parts.loop.post("request", resolve));
   }
 
   /** Resolves in a separate step of the loop. */
