@@ -10,8 +10,8 @@ import type { WatchLoadArgument, WatchLoadFigures } from "./watch-load.ts";
 /** Watchers, and changes a second. A rate that the server keeps up with on any machine. */
 const WATCHES = [
   { watchers: 20, changesPerSecond: 100 },
-  { watchers: 200, changesPerSecond: 50 },
-  { watchers: 500, changesPerSecond: 100 },
+  { watchers: 200, changesPerSecond: 100 },
+  { watchers: 500, changesPerSecond: 50 },
 ] as const;
 const OBJECTS = 100;
 const OBJECT_BYTES = 1024;
