@@ -19,7 +19,7 @@ import { policyPlugins } from "./admission/policy/policy-plugins.ts";
 import { webhookPlugins } from "./admission/webhook/webhook-plugins.ts";
 import { createAggregation } from "./aggregation/create-aggregation.ts";
 import type { Aggregation, AggregationOptions } from "./aggregation/create-aggregation.ts";
-import { withCustomCompanions } from "./custom/custom-companion.ts";
+import { customCompanion } from "./custom/custom-companion.ts";
 import { CustomKinds } from "./custom/custom-kinds.ts";
 import { createEgress } from "./egress/create-egress.ts";
 import type { Encryption } from "./objects/encryption/encryption.ts";
@@ -54,9 +54,10 @@ import type { UsageSource } from "./verbs/metrics-api/usage-source.ts";
 import { ListCounts } from "./verbs/read/list-counts.ts";
 import type { VerbParts } from "./verbs/verb.ts";
 import { OpenSelectors } from "./verbs/watch/open-selectors.ts";
+import { defaultPriorityClassCompanion } from "./write/companions/default-priority-class.ts";
 import type { PortRange } from "./write/companions/port-allocation.ts";
-import { withQuotas } from "./write/companions/quota.ts";
-import { allocationCompanions } from "./write/companions/service-companion.ts";
+import { quotaCompanion } from "./write/companions/quota.ts";
+import { serviceCompanion } from "./write/companions/service-companion.ts";
 import { Journal, SERVER_AUTHOR } from "./write/journal.ts";
 
 export interface ApiServerOptions {
@@ -182,8 +183,12 @@ function createVerbParts(options: ApiServerOptions): Made {
     custom: usage === undefined ? custom : new MetricsKinds(custom),
   });
   const { nodePorts } = options;
-  const allocations = allocationCompanions({ loop, store, registry, versions, nodePorts });
-  const others = withCustomCompanions(allocations, store);
+  const companions = [
+    defaultPriorityClassCompanion(store),
+    serviceCompanion({ loop, store, registry, versions, nodePorts }),
+    customCompanion(store),
+    ...(isQuotaOff(admission) ? [] : [quotaCompanion({ loop, store })]),
+  ];
   const tokens = tokenIssuer(options.tokenKeys, authentication?.tokens);
   const access = createAuthorization({ loop, store, egress }, options.authorization);
   const authorizer = (): Authorizer => access.authorizer;
@@ -201,7 +206,7 @@ function createVerbParts(options: ApiServerOptions): Made {
     listCounts: new ListCounts(metrics),
     registry,
     versions,
-    companions: isQuotaOff(admission) ? others : withQuotas(others, { loop, store }),
+    companions,
     admission: builtInAdmission(
       { loop, store, registry, policies, webhooks, authorizer: access.authorizer, roles: access.roles },
       admission,

@@ -5,34 +5,33 @@ import {
   methodNotSupported,
   unknownResource,
 } from "../../api/errors/api-error.ts";
+import { groupVersions } from "../../api/schema/resource-facts.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoredResource } from "../objects/registry.ts";
-import type { Companion, Companions } from "../write/companions/companion.ts";
+import { NOTHING_BESIDE } from "../write/companions/companion.ts";
+import type { Companion, CompanionPlan } from "../write/companions/companion.ts";
 import { DEFINITIONS } from "./custom-kinds.ts";
 import { findOutline } from "./custom-outline.ts";
 
-/** Adds the companion of custom resources to those of built-in resources. */
-export function withCustomCompanions(others: Companions, store: Store): Companions {
+export function customCompanion(store: Store): Companion {
+  const builtIn = new Set<string>();
+  for (const { resources } of groupVersions())
+    for (const { storage } of resources) if (storage !== undefined) builtIn.add(storage.prefix);
   return {
-    of: (resource) =>
-      resource.custom === undefined ? others.of(resource) : customCompanion(resource, store),
+    concerns: (prefix) => !builtIn.has(prefix),
+    plan: ({ change, resource }) =>
+      change.previous === undefined ? requireDefinition(resource, store) : NOTHING_BESIDE,
   };
 }
 
-function customCompanion({ facts }: StoredResource, store: Store): Companion {
-  const { group, name: plural } = facts;
-  return guard(`${DEFINITIONS}${plural}.${group}`, store, { group, resource: plural });
-}
-
-function guard(key: string, store: Store, resource: GroupResource): Companion {
-  return ({ previous }) => {
-    if (previous !== undefined) return { object: undefined, compare: [], changes: [] };
-    const entry = store.accepted.get(key);
-    const outline = entry === undefined ? undefined : findOutline(entry);
-    if (entry === undefined || outline === undefined) throw unknownResource();
-    if (outline.isDeleted) throw terminating(resource);
-    return { object: undefined, compare: [{ key, modRevision: entry.modRevision }], changes: [] };
-  };
+function requireDefinition({ storage }: StoredResource, store: Store): CompanionPlan {
+  const [group = "", plural = ""] = storage.prefix.split("/");
+  const key = `${DEFINITIONS}${plural}.${group}`;
+  const entry = store.accepted.get(key);
+  const outline = entry === undefined ? undefined : findOutline(entry);
+  if (entry === undefined || outline === undefined) throw unknownResource();
+  if (outline.isDeleted) throw terminating({ group, resource: plural });
+  return { object: undefined, compare: [{ key, modRevision: entry.modRevision }], changes: [] };
 }
 
 function terminating(resource: GroupResource): ApiError {

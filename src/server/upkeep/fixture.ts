@@ -35,7 +35,8 @@ import { dispatch, resolve } from "../verbs/dispatch.ts";
 import { ListCounts } from "../verbs/read/list-counts.ts";
 import type { VerbParts } from "../verbs/verb.ts";
 import { OpenSelectors } from "../verbs/watch/open-selectors.ts";
-import { allocationCompanions } from "../write/companions/service-companion.ts";
+import { defaultPriorityClassCompanion } from "../write/companions/default-priority-class.ts";
+import { serviceCompanion } from "../write/companions/service-companion.ts";
 import { Journal, SERVER_AUTHOR } from "../write/journal.ts";
 import type { RequestHeaderTrust } from "./bootstrap/extension-authentication.ts";
 import { createUpkeep } from "./create-upkeep.ts";
@@ -97,7 +98,10 @@ export class ServerFixture {
       reader: new ValueReader({ versions, kinds }),
       log,
     });
-    const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
+    const companions = [
+      defaultPriorityClassCompanion(store),
+      serviceCompanion({ loop, store, registry, versions, nodePorts }),
+    ];
     const tokens = tokenIssuer(() => options.tokenKeys ?? makeTokenKeys());
     const egress = createEgress({ loop, store });
     const journal = new Journal();

@@ -14,7 +14,7 @@ import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { Pace } from "../request/pace.ts";
 import type { RequestCounts } from "../request/request-counts.ts";
-import type { Companions } from "../write/companions/companion.ts";
+import type { Companion } from "../write/companions/companion.ts";
 import type { Author, Journal } from "../write/journal.ts";
 import type { Writer } from "../write/write-purpose.ts";
 import type { UsageSource } from "./metrics-api/usage-source.ts";
@@ -45,8 +45,8 @@ export interface VerbParts {
   readonly egress: OpenEgress;
   /** Plugins that each write passes. */
   readonly admission: Admission;
-  /** Writes that belong in one transaction with objects of some resources. */
-  readonly companions: Companions;
+  /** Writes that belong in one transaction with objects of some resources, in the order in which they are planned. */
+  readonly companions: readonly Companion[];
   /** Without one, the server does not serve `metrics.k8s.io`. */
   readonly usage?: UsageSource;
   readonly journal: Journal;

@@ -18,7 +18,8 @@ import { keyOf } from "../objects/versions.ts";
 import type { Versions } from "../objects/versions.ts";
 import type { Pace } from "../request/pace.ts";
 import type { RequestCounts, WriteLabels } from "../request/request-counts.ts";
-import type { CompanionPlan, Companions, ObjectChange } from "./companions/companion.ts";
+import { NOTHING_BESIDE, planBeside } from "./companions/companion.ts";
+import type { Companion, CompanionPlan, ObjectChange } from "./companions/companion.ts";
 import { isFinished } from "./deletion.ts";
 import type { Author, Journal } from "./journal.ts";
 import { KeyTurns } from "./key-turns.ts";
@@ -39,7 +40,8 @@ export interface WriterParts {
   readonly loop: Loop;
   readonly store: Store;
   readonly versions: Versions;
-  readonly companions: Companions;
+  /** Asked in order about each write. */
+  readonly companions: readonly Companion[];
   readonly journal: Journal;
   /** Recorded in the journal with each write. */
   readonly author: Author;
@@ -267,7 +269,7 @@ export class ObjectWriter {
     // An entry encrypted with an older key is rewritten by every write to it, even by one without a change.
     const isStale = wanted.outcome === "unchanged" && stored.isStale;
     const next: Next = isStale ? { outcome: "put", object: previous } : wanted;
-    if (next.outcome === "unchanged") return { outcome: "unchanged", plan: ALONE };
+    if (next.outcome === "unchanged") return { outcome: "unchanged", plan: NOTHING_BESIDE };
     const isKept = next.outcome === "put first";
     if (next.outcome === "remove" || (!isKept && isFinished(next.object, resource))) {
       const last = next.outcome === "remove" ? previous : next.object;
@@ -277,7 +279,7 @@ export class ObjectWriter {
     const object = plan.object ?? next.object;
     const encoded = this.#encode(object, resource);
     const isSame = stored.isWrittenAs(encoded) && plan.changes.length === 0;
-    if (isSame) return { outcome: "unchanged", plan: ALONE };
+    if (isSame) return { outcome: "unchanged", plan: NOTHING_BESIDE };
     const purpose = purposeOfUpdate({ previous, next: object }, resource, this.#parts.writer);
     return { outcome: "put", object, encoded, resource, plan, purpose };
   }
@@ -362,8 +364,7 @@ export class ObjectWriter {
   }
 
   #plan(resource: StoredResource, change: ObjectChange): CompanionPlan {
-    const companion = this.#parts.companions.of(resource);
-    return companion === undefined ? ALONE : companion(change, resource);
+    return planBeside(this.#parts.companions, change, resource);
   }
 
   /** The end of a write in flight that changes a key the plan depends on. */
@@ -381,9 +382,6 @@ export class ObjectWriter {
     throw requestEntityTooLarge(`limit is ${String(OBJECT_BYTES_MAX)}`);
   }
 }
-
-/** The plan of an object without companions. */
-const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
 
 /** An entry and the change to make to it. */
 interface Revised {

@@ -20,13 +20,48 @@ export interface CompanionPlan {
   readonly changes: readonly Change[];
 }
 
-/**
- * Plans the changes for a write; throws an ApiError to refuse it. The writer calls it synchronously before the write,
- * and again after a failed condition. It must not keep state: a dry run discards its plan.
- */
-export type Companion = (change: ObjectChange, resource: StoredResource) => CompanionPlan;
+/** The plan of a write that changes nothing beside its object. */
+export const NOTHING_BESIDE: CompanionPlan = { object: undefined, compare: [], changes: [] };
 
-export interface Companions {
-  /** The companion of a resource; undefined if its objects are written alone. */
-  of(resource: StoredResource): Companion | undefined;
+/** A write to plan for, with the plan of the companions before. Their result is `change.next`. */
+export interface PlannedWrite {
+  readonly change: ObjectChange;
+  readonly resource: StoredResource;
+  /** Number of changes that the companions before have planned. */
+  readonly planned: number;
+}
+
+export interface Companion {
+  /** Tells whether writes of objects under a storage prefix concern the companion. All versions of a resource share the prefix. */
+  concerns(prefix: string): boolean;
+  /**
+   * Plans the changes for a write; throws an ApiError to refuse it. The writer calls it synchronously before the write,
+   * and again after a failed condition. It must not keep state: a dry run discards its plan.
+   */
+  plan(write: PlannedWrite): CompanionPlan;
+}
+
+/** Asks the companions in order. Each sees the object as those before it left it. */
+export function planBeside(
+  companions: readonly Companion[],
+  { previous, next }: ObjectChange,
+  resource: StoredResource,
+): CompanionPlan {
+  let plan = NOTHING_BESIDE;
+  for (const companion of companions) {
+    if (!companion.concerns(resource.storage.prefix)) continue;
+    const change = { previous, next: plan.object ?? next };
+    plan = joined(plan, companion.plan({ change, resource, planned: plan.changes.length }));
+  }
+  return plan;
+}
+
+function joined(first: CompanionPlan, second: CompanionPlan): CompanionPlan {
+  if (first === NOTHING_BESIDE) return second;
+  if (second === NOTHING_BESIDE) return first;
+  return {
+    object: second.object ?? first.object,
+    compare: [...first.compare, ...second.compare],
+    changes: [...first.changes, ...second.changes],
+  };
 }

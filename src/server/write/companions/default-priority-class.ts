@@ -4,20 +4,24 @@ import type { PriorityClass } from "../../../api/generated/types/scheduling-v1.t
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store, View } from "../../../store/store.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
+import { NOTHING_BESIDE } from "./companion.ts";
 import type { Companion, ObjectChange } from "./companion.ts";
 
 const PREFIX = "/registry/priorityclasses/";
 const RESOURCE = { group: "scheduling.k8s.io", resource: "priorityclasses" };
 
 export function defaultPriorityClassCompanion(store: Store): Companion {
-  return (change) => {
-    const { next } = change as ObjectChange<PriorityClass>;
-    const holder = next?.globalDefault === true ? findDefault(store.accepted) : undefined;
-    if (next !== undefined && holder !== undefined && holder !== next.metadata.name) {
-      const why = `PriorityClass ${holder} is already marked as default. Only one default can exist`;
-      throw forbidden(RESOURCE, next.metadata.name, why);
-    }
-    return { object: undefined, compare: [], changes: [] };
+  return {
+    concerns: (prefix) => prefix === "priorityclasses",
+    plan: ({ change }) => {
+      const { next } = change as ObjectChange<PriorityClass>;
+      const holder = next?.globalDefault === true ? findDefault(store.accepted) : undefined;
+      if (next !== undefined && holder !== undefined && holder !== next.metadata.name) {
+        const why = `PriorityClass ${holder} is already marked as default. Only one default can exist`;
+        throw forbidden(RESOURCE, next.metadata.name, why);
+      }
+      return NOTHING_BESIDE;
+    },
   };
 }
 

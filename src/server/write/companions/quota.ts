@@ -17,12 +17,12 @@ import { ObjectLister, shelf } from "../../objects/lister.ts";
 import { encodeObject } from "../../objects/object-encoder.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
-import type { Companion, CompanionPlan, Companions, ObjectChange } from "./companion.ts";
+import { NOTHING_BESIDE } from "./companion.ts";
+import type { Companion, CompanionPlan, ObjectChange, PlannedWrite } from "./companion.ts";
 
 const QUOTAS = shelf<ResourceQuota>("resourcequotas");
 const PODS = shelf<Pod>("pods");
 const CLASSES = shelf<DeviceClass>("deviceclasses");
-const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
 
 interface Parts {
   readonly store: Store;
@@ -34,49 +34,30 @@ interface UsageSources {
   readonly loop: Loop;
 }
 
-/** Adds the quotas of the namespace to the plans of the other companions. */
-export function withQuotas(others: Companions, parts: Parts): Companions {
-  const { store, loop } = parts;
+/** Charges the quotas of the namespace. It comes last, because allocations of the others count too. */
+export function quotaCompanion({ store, loop }: Parts): Companion {
   const sources: UsageSources = { loop, memory: new ObjectLister(store) };
-  const known = new WeakMap<StoredResource, Companion>();
-  return {
-    of: (resource) => {
-      const found = known.get(resource);
-      if (found !== undefined) return found;
-      const other = others.of(resource);
-      const made: Companion = (change, written) => withCharges(other, { change, resource: written }, sources);
-      known.set(resource, made);
-      return made;
-    },
-  };
+  return { concerns: () => true, plan: (write) => planCharges(write, sources) };
 }
 
-interface Written {
-  readonly change: ObjectChange;
-  readonly resource: StoredResource;
-}
-
-function withCharges(
-  other: Companion | undefined,
-  { change, resource }: Written,
-  sources: UsageSources,
-): CompanionPlan {
-  const plan = other === undefined ? ALONE : other(change, resource);
-  if (!resource.facts.namespaced || isSameUse(change, resource)) return plan;
-  const written = { change: { ...change, next: plan.object ?? change.next }, resource };
-  const charges = chargesOf(written, sources);
-  if (charges.length === 0) return plan;
-  if (plan.changes.length + charges.length >= MAX_CHANGES) {
+function planCharges(write: PlannedWrite, sources: UsageSources): CompanionPlan {
+  const { change, resource, planned } = write;
+  if (!resource.facts.namespaced || isSameUse(change, resource)) return NOTHING_BESIDE;
+  const charges = chargesOf(write, sources);
+  if (charges.length === 0) return NOTHING_BESIDE;
+  if (planned + charges.length >= MAX_CHANGES) {
     // A delete is never refused. The controller corrects the usage later.
-    if (change.next === undefined) return plan;
-    throw tooMany(written);
+    if (change.next === undefined) return NOTHING_BESIDE;
+    throw tooMany(write);
   }
   return {
-    object: plan.object,
-    compare: [...plan.compare, ...charges.map(({ compare }) => compare)],
-    changes: [...plan.changes, ...charges.map(({ put }) => put)],
+    object: undefined,
+    compare: charges.map(({ compare }) => compare),
+    changes: charges.map(({ put }) => put),
   };
 }
+
+type Written = Pick<PlannedWrite, "change" | "resource">;
 
 interface ChargedQuota {
   readonly compare: Compare;

@@ -15,8 +15,7 @@ import type { Versions } from "../../objects/versions.ts";
 import { AddressClaims } from "./address-claim.ts";
 import { addressesOf, claimAddresses, joined, releaseAddresses } from "./cluster-addresses.ts";
 import type { Changes } from "./cluster-addresses.ts";
-import type { Companion, CompanionPlan, Companions, ObjectChange } from "./companion.ts";
-import { defaultPriorityClassCompanion } from "./default-priority-class.ts";
+import type { Companion, CompanionPlan, ObjectChange } from "./companion.ts";
 import { claimPorts, hasPorts } from "./node-ports.ts";
 import { PortAllocation, portsOf } from "./port-allocation.ts";
 import type { PortRange } from "./port-allocation.ts";
@@ -29,16 +28,7 @@ export interface AllocationParts {
   readonly nodePorts: PortRange;
 }
 
-export function allocationCompanions(parts: AllocationParts): Companions {
-  // Keyed by storage prefix, which all versions of a resource share.
-  const companions = new Map([
-    ["priorityclasses", defaultPriorityClassCompanion(parts.store)],
-    ["services/specs", serviceCompanion(parts)],
-  ]);
-  return { of: ({ storage }) => companions.get(storage.prefix) };
-}
-
-function serviceCompanion(parts: AllocationParts): Companion {
+export function serviceCompanion(parts: AllocationParts): Companion {
   const { loop, store, registry, nodePorts } = parts;
   const claims = new AddressClaims(parts);
   const { schema } = requireStored(registry, "", "services");
@@ -71,7 +61,10 @@ function serviceCompanion(parts: AllocationParts): Companion {
     for (const port of portsOf(previous)) allocation.release(port);
     return allocation.changes();
   };
-  return (change) => allocate(change as ObjectChange<Service>);
+  return {
+    concerns: (prefix) => prefix === "services/specs",
+    plan: ({ change }) => allocate(change as ObjectChange<Service>),
+  };
 }
 
 const NONE: Changes = { compare: [], changes: [] };
