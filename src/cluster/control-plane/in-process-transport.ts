@@ -70,11 +70,11 @@ export class InProcessTransport implements Transport {
   }
 
   async watch(request: TransportRequest): Promise<TransportStream<readonly TransportEvent[]>> {
-    const ending = this.#ending(request.signal);
-    const response = await this.#exchange(request, ending.signal);
+    const serverSide = this.#serverSide(request.signal);
+    const response = await this.#exchange(request, serverSide.signal);
     const { direct, status } = response;
     if (direct?.type !== "events") {
-      ending.end();
+      serverSide.end();
       return {
         code: status,
         refusal: (await valueOf(response)) as Status,
@@ -82,20 +82,24 @@ export class InProcessTransport implements Transport {
         ...laterOf(response),
       };
     }
-    return { code: status, refusal: undefined, items: this.#sharedEvents(untilLeft(direct.events, ending)) };
+    return {
+      code: status,
+      refusal: undefined,
+      items: this.#sharedEvents(untilLeft(direct.events, serverSide)),
+    };
   }
 
   async read(request: TransportRequest): Promise<TransportStream<Uint8Array>> {
-    const ending = this.#ending(request.signal);
-    const response = await this.#exchange(request, ending.signal);
+    const serverSide = this.#serverSide(request.signal);
+    const response = await this.#exchange(request, serverSide.signal);
     if (response.status >= 400) {
-      ending.end();
+      serverSide.end();
       const refusal = (await valueOf(response)) as Status;
       return { code: response.status, refusal, items: none(), ...laterOf(response) };
     }
     const { body } = response;
     const pieces = isWhole(body) ? one(bytesOf(body)) : body;
-    return { code: response.status, refusal: undefined, items: untilLeft(pieces, ending) };
+    return { code: response.status, refusal: undefined, items: untilLeft(pieces, serverSide) };
   }
 
   close(): Promise<void> {
@@ -112,16 +116,16 @@ export class InProcessTransport implements Transport {
   }
 
   /** Ends with the caller's signal, with the transport, or when `end` is called. */
-  #ending(signal: AbortSignal | undefined): Ending {
-    const ending = new AbortController();
+  #serverSide(signal: AbortSignal | undefined): ServerSide {
+    const controller = new AbortController();
     const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
     const end = (): void => {
       for (const source of sources) source.removeEventListener("abort", end);
-      ending.abort();
+      controller.abort();
     };
     for (const source of sources) source.addEventListener("abort", end);
     if (sources.some(({ aborted }) => aborted)) end();
-    return { signal: ending.signal, end };
+    return { signal: controller.signal, end };
   }
 
   #exchange(request: TransportRequest, signal: AbortSignal): Promise<HttpResponse> {
@@ -188,7 +192,8 @@ class Closing {
   }
 }
 
-interface Ending {
+/** The server's side of a watch or of a stream. */
+interface ServerSide {
   readonly signal: AbortSignal;
   end(): void;
 }
@@ -254,11 +259,11 @@ function laterOf(response: HttpResponse): { readonly retryAfterSeconds?: number 
 }
 
 /** Ends the server's side when the reader leaves. */
-async function* untilLeft<T>(items: AsyncIterable<T>, ending: Ending): AsyncGenerator<T> {
+async function* untilLeft<T>(items: AsyncIterable<T>, serverSide: ServerSide): AsyncGenerator<T> {
   try {
     yield* items;
   } finally {
-    ending.end();
+    serverSide.end();
   }
 }
 

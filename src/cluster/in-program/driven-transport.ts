@@ -1,4 +1,4 @@
-/** Transport into a virtual world for code outside of it: each call runs the world until the response arrives. */
+/** Transport into a virtual loop for code outside of it: each call runs the loop until the response arrives. */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Transport, TransportStream } from "../../client/transport.ts";
 import type { VirtualDriver } from "./virtual-driver.ts";
@@ -12,7 +12,7 @@ export function drivenTransport(inner: Transport, driver: VirtualDriver): Transp
   };
 }
 
-/** The next item may never come: the world runs until it does, or until no work is left. */
+/** The next item may never come: the virtual loop runs until it does, or until no work is left. */
 function driven<T>(stream: TransportStream<T>, driver: VirtualDriver): TransportStream<T> {
   return {
     ...stream,
@@ -29,7 +29,7 @@ function driven<T>(stream: TransportStream<T>, driver: VirtualDriver): Transport
   };
 }
 
-/** Loop for code outside the world: a timer, such as a client's back-off, runs the world until it fires. */
+/** Loop for code outside the virtual loop: a timer, such as a client's back-off, runs the virtual loop until it fires. */
 export function drivenLoop(inner: Loop, driver: VirtualDriver): Loop {
   return {
     actor: inner.actor,

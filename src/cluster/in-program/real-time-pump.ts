@@ -4,7 +4,7 @@ import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 /** Interval too short for users and clients to notice. */
 const TICK_MS = 5;
 
-/** `advance` runs the world for some milliseconds; calls never overlap. */
+/** `advance` runs the loop for some milliseconds; calls never overlap. */
 export class RealTimePump {
   readonly #loop = createRealLoop({ name: "pump" });
   readonly #advance: (ms: number) => Promise<void>;
@@ -13,7 +13,7 @@ export class RealTimePump {
     this.#advance = advance;
   }
 
-  /** Runs until the signal aborts; rejects when the world fails. */
+  /** Runs until the signal aborts; rejects when `advance` fails. */
   async run(signal: AbortSignal): Promise<void> {
     let last = this.#loop.elapsed();
     while (!signal.aborted) {

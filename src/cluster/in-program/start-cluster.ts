@@ -29,8 +29,8 @@ import { Complaints } from "./complaints.ts";
 import { openEndpoint } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { RealTimePump } from "./real-time-pump.ts";
-import { RealWorld, VirtualWorld } from "./world.ts";
-import type { World } from "./world.ts";
+import { RealTime, VirtualTime } from "./time-source.ts";
+import type { TimeSource } from "./time-source.ts";
 
 /** Options of `startCluster`; all are optional. */
 export interface StartOptions {
@@ -78,21 +78,21 @@ const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 
 /** Starts a cluster in this process; resolves when its API serves requests and `kinds` are established. */
 export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
-  const world = options.clock === "virtual" ? new VirtualWorld({ seed: options.seed ?? 1 }) : new RealWorld();
-  return Cluster.open({ options, world, store: await openStoreFor(options, world) });
+  const time = options.clock === "virtual" ? new VirtualTime({ seed: options.seed ?? 1 }) : new RealTime();
+  return Cluster.open({ options, time, store: await openStoreFor(options, time) });
 }
 
-async function openStoreFor({ store = "memory", log }: StartOptions, world: World): Promise<Store> {
-  const loop = world.loop.child("store");
+async function openStoreFor({ store = "memory", log }: StartOptions, time: TimeSource): Promise<Store> {
+  const loop = time.loop.child("store");
   if (store === "memory") return openMemoryStore({ loop });
-  if (world.isVirtual)
+  if (time.isVirtual)
     throw new Error('a store on disk needs the machine\'s clock: leave { clock: "virtual" } out');
   return await openFileStore({ dir: store.dir, loop, ...(log !== undefined && { log }) });
 }
 
 interface Parts {
   readonly options: StartOptions;
-  readonly world: World;
+  readonly time: TimeSource;
   readonly store: Store;
 }
 
@@ -114,14 +114,14 @@ export class Cluster implements AsyncDisposable {
   #isTold = false;
 
   private constructor(parts: Parts) {
-    const { world, store, options } = parts;
+    const { time, store, options } = parts;
     this.#complaints = new Complaints(options.log ?? silentLog);
     const { log } = this.#complaints;
     this.#parts = parts;
     // Each group of loops adds a listener.
     setMaxListeners(0, this.#ending.signal);
     this.#plane = new ControlPlane({
-      loop: world.loop,
+      loop: time.loop,
       log,
       metrics: createMetrics(),
       store,
@@ -132,14 +132,14 @@ export class Cluster implements AsyncDisposable {
       nodePorts: { first: 30_000, last: 32_767 },
       usage: countNodes(options) > 0 ? simulatedUsageSource : undefined,
       admission: admissionForLoops(options.loops ?? "all", options.admission),
-      freezes: world.isVirtual,
+      freezes: time.isVirtual,
     });
-    const loop = world.loop.child("client");
-    const transport = world.outsider(this.#plane.transport(ADMIN, loop));
-    this.client = createClient(transport, { loop: world.outsiderLoop(loop) });
+    const loop = time.loop.child("client");
+    const transport = time.outsider(this.#plane.transport(ADMIN, loop));
+    this.client = createClient(transport, { loop: time.outsiderLoop(loop) });
     this.clock = {
-      now: () => world.loop.now(),
-      advance: (by) => world.advance(millisecondsOf(by)),
+      now: () => time.loop.now(),
+      advance: (by) => time.advance(millisecondsOf(by)),
     };
   }
 
@@ -147,7 +147,7 @@ export class Cluster implements AsyncDisposable {
   static async open(parts: Parts): Promise<Cluster> {
     const cluster = new Cluster(parts);
     try {
-      await parts.world.drive(cluster.#plane.settle(ADDRESS));
+      await parts.time.drive(cluster.#plane.settle(ADDRESS));
       cluster.#keep(cluster.#plane.run(cluster.#ending.signal));
       const { loops = "all", kinds = [], controllers = [], routines = [] } = parts.options;
       await cluster.#serve(kinds);
@@ -173,7 +173,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Starts the loops one step later, so that the caller's first request does not wait while all caches fill. */
   #later(begin: () => void): void {
-    const { loop } = this.#parts.world;
+    const { loop } = this.#parts.time;
     const timer = loop.timer(loop.now() + 1, "progress", begin);
     this.#ending.signal.addEventListener("abort", () => timer.cancel(), { once: true });
   }
@@ -196,7 +196,7 @@ export class Cluster implements AsyncDisposable {
    */
   async settle({ within = SETTLE_WITHIN }: { readonly within?: Duration } = {}): Promise<void> {
     try {
-      await this.#parts.world.settle({ limitMs: millisecondsOf(within), why: () => this.#why() });
+      await this.#parts.time.settle({ limitMs: millisecondsOf(within), why: () => this.#why() });
     } catch (error) {
       this.#isTold = true;
       throw error;
@@ -211,9 +211,9 @@ export class Cluster implements AsyncDisposable {
     predicate: () => boolean,
     { within = UNTIL_WITHIN }: { readonly within?: Duration } = {},
   ): Promise<void> {
-    const { world, store } = this.#parts;
+    const { time, store } = this.#parts;
     const bounds = { limitMs: millisecondsOf(within), why: () => this.#why() };
-    return world.until(predicate, (listener) => onChange(store, listener), bounds);
+    return time.until(predicate, (listener) => onChange(store, listener), bounds);
   }
 
   #why(): string {
@@ -237,7 +237,7 @@ export class Cluster implements AsyncDisposable {
     return {
       stop: async () => {
         ending.abort();
-        const stuck = await this.#parts.world.end(ended);
+        const stuck = await this.#parts.time.end(ended);
         if (stuck !== undefined) throw stuck;
         await ended;
       },
@@ -264,12 +264,12 @@ export class Cluster implements AsyncDisposable {
    * everything from the API, as after a crash. Needs a store in memory.
    */
   async fork(): Promise<Cluster> {
-    const { world, store, options } = this.#parts;
+    const { time, store, options } = this.#parts;
     if (!(store instanceof MemoryStore))
       throw new Error("only a cluster whose store is in memory can be forked");
-    if (world.isVirtual) await this.settle();
-    const forked = world.fork(store.view.revision);
-    return Cluster.open({ options, world: forked, store: store.fork(forked.loop.child("store")) });
+    if (time.isVirtual) await this.settle();
+    const forked = time.fork(store.view.revision);
+    return Cluster.open({ options, time: forked, store: store.fork(forked.loop.child("store")) });
   }
 
   /**
@@ -282,12 +282,12 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #openEndpoint(): Promise<Endpoint> {
-    const { world, options } = this.#parts;
+    const { time, options } = this.#parts;
     const log = options.log ?? silentLog;
     const endpoint = await openEndpoint({ handler: this.#plane.handler, log, serviceCidr: SERVICE_CIDR });
-    if (world.isVirtual) {
-      world.letOutsideIn();
-      const pump = new RealTimePump((ms) => world.advance(ms));
+    if (time.isVirtual) {
+      time.letOutsideIn();
+      const pump = new RealTimePump((ms) => time.advance(ms));
       this.#pumping = pump.run(this.#ending.signal);
       this.#pumping.catch(() => undefined);
     }
@@ -300,13 +300,13 @@ export class Cluster implements AsyncDisposable {
    * first error counts.
    */
   async stop(): Promise<void> {
-    const { world, store } = this.#parts;
+    const { time, store } = this.#parts;
     this.#ending.abort();
     await Promise.allSettled([this.#pumping]);
     await (await this.#endpoint)?.close();
-    const stuck = await world.end(Promise.allSettled(this.#running));
-    await world.drive(store.close());
-    await world.rest();
+    const stuck = await time.end(Promise.allSettled(this.#running));
+    await time.drive(store.close());
+    await time.rest();
     if (stuck === undefined) await Promise.all([...this.#running, this.#pumping]);
     else if (!this.#isTold) throw stuck;
   }

@@ -1,5 +1,5 @@
 /**
- * Lets code outside a virtual world wait for it: awaiting a request runs the world until the response arrives, and no
+ * Lets code outside a virtual loop wait for it: awaiting a request runs the loop until the response arrives, and no
  * further. Runs are sequential.
  */
 import type { RunBounds, VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
@@ -13,7 +13,7 @@ export class VirtualDriver {
     this.#loop = loop;
   }
 
-  /** Settles like the promise, after running the world until then. */
+  /** Settles like the promise, after running the loop until then. */
   async drive<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = (): void => {
@@ -26,7 +26,7 @@ export class VirtualDriver {
     return promise;
   }
 
-  /** Like `drive`, for a promise that may never settle: the world runs only until it is quiet. */
+  /** Like `drive`, for a promise that may never settle: the loop runs only until it is quiet. */
   async nudge<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = (): void => {

@@ -6,7 +6,7 @@ import { createMetrics } from "../../../src/base/metrics/prom-metrics.ts";
 import { createClient } from "../../../src/client/api-client.ts";
 import type { Client } from "../../../src/client/client.ts";
 import type { Transport } from "../../../src/client/transport.ts";
-import { VirtualWorld } from "../../../src/cluster/in-program/world.ts";
+import { VirtualTime } from "../../../src/cluster/in-program/time-source.ts";
 import { builtInGroups, manage, nodeLoops } from "../../../src/cluster/loops/loops.ts";
 import type { LoopGroup } from "../../../src/cluster/loops/loops.ts";
 import type { Manager } from "../../../src/runtime/manager/manager.ts";
@@ -45,12 +45,12 @@ export class ChaosCluster implements AsyncDisposable {
   readonly store: MemoryStore;
   readonly servers: Servers;
   readonly clocks: Readonly<Record<Part, Clock>>;
-  readonly #world: VirtualWorld;
+  readonly #world: VirtualTime;
   readonly #ended: Promise<void>[] = [];
   readonly #running = new Map<Part, Running>();
 
   private constructor(seed: number, serverCount: number) {
-    this.#world = new VirtualWorld({ seed });
+    this.#world = new VirtualTime({ seed });
     const { loop } = this.#world;
     this.random = loop.random("people");
     const shared = openMemoryStore({ loop: loop.child("store") });

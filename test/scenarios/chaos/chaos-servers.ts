@@ -13,7 +13,7 @@ import type {
 } from "../../../src/client/transport.ts";
 import { ControlPlane } from "../../../src/cluster/control-plane/control-plane.ts";
 import { simulatedUsageSource } from "../../../src/cluster/control-plane/simulated-usage.ts";
-import type { VirtualWorld } from "../../../src/cluster/in-program/world.ts";
+import type { VirtualTime } from "../../../src/cluster/in-program/time-source.ts";
 import { admissionForLoops } from "../../../src/cluster/loops/needed-loops.ts";
 import type { TokenKeys } from "../../../src/server/pki/pki-folder.ts";
 import { makeTokenKeys } from "../../../src/server/pki/token-keys.ts";
@@ -35,7 +35,7 @@ interface Server {
 }
 
 export interface ServersOptions {
-  readonly world: VirtualWorld;
+  readonly world: VirtualTime;
   readonly shared: MemoryStore;
   readonly count: number;
   readonly weather: LinkFaults;

@@ -7,30 +7,30 @@ import type { Transport } from "../../client/transport.ts";
 import { drivenLoop, drivenTransport } from "./driven-transport.ts";
 import { VirtualDriver } from "./virtual-driver.ts";
 
-export interface World {
+export interface TimeSource {
   readonly loop: Loop;
   readonly isVirtual: boolean;
-  /** Wraps a transport for callers outside the world: awaiting a response lets a virtual world run. */
+  /** Wraps a transport for callers outside the cluster: awaiting a response runs a virtual loop. */
   outsider(transport: Transport): Transport;
-  /** Wraps a loop for callers outside the world: waiting for a timer lets a virtual world run. */
+  /** Wraps a loop for callers outside the cluster: waiting for a timer runs a virtual loop. */
   outsiderLoop(loop: Loop): Loop;
-  /** Settles like the promise; a virtual world runs until then. */
+  /** Settles like the promise; a virtual loop runs until then. */
   drive<T>(promise: Promise<T>): Promise<T>;
   /**
-   * Waits for a promise that should end by now. Returns an error that names the obstacle if a virtual world can never
+   * Waits for a promise that should end by now. Returns an error that names the obstacle if a virtual loop can never
    * settle it.
    */
   end(promise: Promise<unknown>): Promise<Error | undefined>;
-  /** Runs the world until pending requests have been rejected. Never rejects: anything still busy after that is abandoned. */
+  /** Runs a virtual loop until pending requests have been rejected. Never rejects: anything still busy after that is abandoned. */
   rest(): Promise<void>;
-  /** Allows work outside the world (sockets, compression) from now on. */
+  /** Allows work outside the cluster (sockets, compression) from now on. */
   letOutsideIn(): void;
   settle(bounds: RunBounds): Promise<void>;
   advance(ms: number): Promise<void>;
   /** `changed` registers a listener for each change that can affect the predicate, and returns the function that removes it. */
   until(predicate: () => boolean, changed: Changed, bounds: UntilBounds): Promise<void>;
-  /** A world of the same kind that continues from here; the same `point` gives the same world. */
-  fork(point: number): World;
+  /** A source of the same kind that continues from now; the same `point` gives the same source. */
+  fork(point: number): TimeSource;
 }
 
 /** In virtual time; longer than the retry interval of a client that has seen the end. */
@@ -41,7 +41,7 @@ export type UntilBounds = Required<Pick<RunBounds, "limitMs" | "why">>;
 
 export type Changed = (listener: () => void) => () => void;
 
-export class VirtualWorld implements World {
+export class VirtualTime implements TimeSource {
   readonly loop: VirtualLoop;
   readonly isVirtual = true;
   readonly #driver: VirtualDriver;
@@ -87,14 +87,14 @@ export class VirtualWorld implements World {
     return this.#driver.until(predicate, bounds);
   }
 
-  /** Random streams get a new seed, so that names and uids of the old world do not occur again. */
-  fork(point: number): VirtualWorld {
+  /** Random streams get a new seed, so that names and uids of the original do not occur again. */
+  fork(point: number): VirtualTime {
     const seed = (Math.imul(this.loop.seed ^ point, 0x9e3779b1) ^ (this.loop.seed >>> 7)) >>> 0;
-    return new VirtualWorld({ seed, startAt: this.loop.now() });
+    return new VirtualTime({ seed, startAt: this.loop.now() });
   }
 }
 
-export class RealWorld implements World {
+export class RealTime implements TimeSource {
   readonly loop: Loop;
   readonly isVirtual = false;
 
@@ -123,7 +123,7 @@ export class RealWorld implements World {
   }
 
   letOutsideIn(): void {
-    // A real world always allows it.
+    // The machine's clock always allows it.
   }
 
   settle(): Promise<void> {
@@ -155,8 +155,8 @@ export class RealWorld implements World {
     });
   }
 
-  fork(): RealWorld {
-    return new RealWorld();
+  fork(): RealTime {
+    return new RealTime();
   }
 }
 
