@@ -6,7 +6,7 @@ import type { PortRange } from "../write/companions/port-allocation.ts";
 import { allocationRepair } from "./allocation-repair.ts";
 import { advertisedAddress } from "./bootstrap/advertised-address.ts";
 import { apiServices } from "./bootstrap/api-services.ts";
-import { defaultRoleChore } from "./bootstrap/default-roles.ts";
+import { requiredRoles } from "./bootstrap/default-roles.ts";
 import { extensionAuthentication } from "./bootstrap/extension-authentication.ts";
 import type { RequestHeaderTrust } from "./bootstrap/extension-authentication.ts";
 import { flowControl } from "./bootstrap/flow-control.ts";
@@ -53,25 +53,25 @@ export function createUpkeep(verbParts: VerbParts, options: UpkeepOptions): Upke
   const lease = options.isStoreShared ? new ServerLease(store, address) : undefined;
   const addresses = (): readonly string[] => lease?.addresses() ?? [address];
   const source = lease === undefined ? undefined : SERVER_LEASES;
-  const chores = [
+  const required = [
     systemNamespaces(registry),
     defaultServiceCidr({ registry, loop, cidrs: serviceCidrs }),
     systemPriorityClasses(registry),
     apiServices(registry, loop),
-    defaultRoleChore(registry),
+    requiredRoles(registry),
     ...flowControl({ registry, store, loop }),
     policyTypes({ registry, store }),
     ...kubernetesService({ registry, cidr, addresses, source, port }),
     ...trustOfExtensions(verbParts, options),
     ...(hostname === undefined ? [] : [tokenTracking(registry, loop)]),
   ];
-  const routines = [
-    ...(lease === undefined ? [] : [lease.routine()]),
+  const tasks = [
+    ...(lease === undefined ? [] : [lease.task()]),
     ...(hostname === undefined ? [] : identityLease(verbParts, { hostname, vouchers: options.vouchers })),
     ...allocationRepair(verbParts, options.nodePorts),
     followedChanges(verbParts, options.nodeGraph),
   ];
-  return new Upkeep(verbParts, { chores, routines });
+  return new Upkeep(verbParts, { required, tasks });
 }
 
 function followedChanges({ store, indexes }: VerbParts, graph: NodeGraph | undefined): PeriodicTask {

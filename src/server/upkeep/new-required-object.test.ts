@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { keyOf } from "../objects/versions.ts";
 import { apiServices } from "./bootstrap/api-services.ts";
-import { defaultRoleChore } from "./bootstrap/default-roles.ts";
+import { requiredRoles } from "./bootstrap/default-roles.ts";
 import { flowControl } from "./bootstrap/flow-control.ts";
 import { ServerFixture } from "./fixture.ts";
 import { completeManifest, correctionOf } from "./required-objects.ts";
@@ -20,12 +20,12 @@ function storedText({ verbParts }: ServerFixture, { resource, namespace, name }:
 test("objects created together are stored as if a client had created them and then updated their status", async () => {
   const fixture = await ServerFixture.start();
   const { registry, loop, store } = fixture.verbParts;
-  const chores = [
+  const sets = [
     apiServices(registry, loop),
-    defaultRoleChore(registry),
+    requiredRoles(registry),
     ...flowControl({ registry, loop, store }),
   ];
-  const objects = chores.flatMap((chore) => chore.objects);
+  const objects = sets.flatMap((set) => set.objects);
   const together = objects.map((required) => storedText(fixture, required));
   const writer = new ServerWriter(fixture.verbParts);
 

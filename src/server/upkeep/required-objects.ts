@@ -1,4 +1,4 @@
-/** A chore maintains objects that the server requires. It compares the current state with the wanted one and ignores past events. */
+/** Objects that the server requires and maintains. It compares their state with the required one, and ignores past events. */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
@@ -12,7 +12,7 @@ export interface RequiredObjects {
   readonly objects: readonly RequiredObject[];
   /** Objects of a resource that are obsolete and get deleted. */
   readonly strays?: Strays;
-  /** Prefix of other keys that determine the objects. A change of one of them runs the chore again. */
+  /** Prefix of other keys that determine the objects. After a change of one of them the objects are checked again. */
   readonly source?: string;
   /** Prefixes to watch instead of the objects' own keys, when there are many objects. */
   readonly watched?: readonly string[];

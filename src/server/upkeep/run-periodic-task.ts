@@ -11,38 +11,34 @@ const END_MS = 1000;
 
 type Parts = Pick<VerbParts, "loop" | "log">;
 
-export async function runPeriodicTask(
-  routine: PeriodicTask,
-  parts: Parts,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runPeriodicTask(task: PeriodicTask, parts: Parts, signal: AbortSignal): Promise<void> {
   const { loop, log } = parts;
-  const { name, firstAfterMs, everyMs } = routine;
+  const { name, firstAfterMs, everyMs } = task;
   const random = loop.random("routines");
   let wait: number = firstAfterMs;
   for (let failures = 0; ;) {
     await pause(loop, { ms: wait, kind: "periodic" }, signal);
-    if (signal.aborted) return end(routine, parts);
+    if (signal.aborted) return end(task, parts);
     try {
-      await routine.perform();
+      await task.perform();
       failures = 0;
       wait = everyMs;
     } catch (error) {
       if (isStoreError(error, "Closed")) return;
-      log.warn("a periodic task failed; the server will retry it", { routine: name, error });
+      log.warn("a periodic task failed; the server will retry it", { task: name, error });
       wait = backoffMs(failures, { baseMs: BACKOFF_BASE_MS, maxMs: everyMs }, random);
       failures += 1;
     }
   }
 }
 
-async function end(routine: PeriodicTask, { loop, log }: Parts): Promise<void> {
+async function end(task: PeriodicTask, { loop, log }: Parts): Promise<void> {
   const ended = new AbortController();
   const finish = async (): Promise<void> => {
     try {
-      await routine.end?.();
+      await task.end?.();
     } catch (error) {
-      log.warn("a periodic task failed while the server stopped", { routine: routine.name, error });
+      log.warn("a periodic task failed while the server stopped", { task: task.name, error });
     }
   };
   await Promise.race([finish(), pause(loop, { ms: END_MS, kind: "progress" }, ended.signal)]);

@@ -26,55 +26,55 @@ const DEBOUNCE = { ms: 100, kind: "progress" } as const;
 const BACKOFF = { baseMs: 200, maxMs: 30_000 };
 /** Fewer missing objects are created one by one. */
 const TOGETHER_MIN = 8;
-/** Attempts to put a chore in place before the server gives up starting. */
+/** Attempts to put objects in place before the server gives up starting. */
 const FIRST_TRIES = 5;
 
 /** At the start a server claims objects that servers share. */
 type Phase = "start" | "later";
 
-export interface Duties {
-  /** In the order of the start: later chores rely on earlier ones. */
-  readonly chores: readonly RequiredObjects[];
-  readonly routines: readonly PeriodicTask[];
+export interface UpkeepWork {
+  /** In the order of the start: later objects rely on earlier ones. */
+  readonly required: readonly RequiredObjects[];
+  readonly tasks: readonly PeriodicTask[];
 }
 
 export class Upkeep {
   readonly #verbParts: VerbParts;
-  readonly #duties: Duties;
+  readonly #work: UpkeepWork;
   readonly #writer: ServerWriter;
-  /** Revision at which a chore's objects were last in place. */
+  /** Revision at which the objects were last in place. */
   readonly #inPlaceAt = new Map<RequiredObjects, number>();
   /** Unreadable objects that the log already mentions. */
   readonly #unreadable = new WeakSet<RequiredObject>();
-  /** Duties that completed at least once. */
+  /** Work that completed at least once. */
   readonly #done = new Set<RequiredObjects | PeriodicTask>();
 
-  constructor(verbParts: VerbParts, duties: Duties) {
+  constructor(verbParts: VerbParts, work: UpkeepWork) {
     this.#verbParts = verbParts;
-    this.#duties = duties;
+    this.#work = work;
     this.#writer = new ServerWriter(verbParts);
   }
 
-  /** Whether every duty of the step completed once since the start. A step without duties is never done. */
+  /** Whether all work of the step completed once since the start. A step without work is never done. */
   isDone(step: BootStep): boolean {
-    const { chores, routines } = this.#duties;
-    const parts = [...chores, ...routines].filter(({ boot }) => boot?.includes(step) === true);
-    return parts.length > 0 && parts.every((duty) => this.#done.has(duty));
+    const { required, tasks } = this.#work;
+    const parts = [...required, ...tasks].filter(({ boot }) => boot?.includes(step) === true);
+    return parts.length > 0 && parts.every((part) => this.#done.has(part));
   }
 
   /** Puts everything in place, and rejects if that fails. The server is ready only afterwards. */
   async settle(): Promise<void> {
-    const { routines, chores } = this.#duties;
-    for (const routine of routines) await routine.begin?.();
-    for (const chore of chores) {
-      await this.#settleFirst(chore);
-      this.#done.add(chore);
+    const { tasks, required } = this.#work;
+    for (const task of tasks) await task.begin?.();
+    for (const objects of required) {
+      await this.#settleFirst(objects);
+      this.#done.add(objects);
     }
   }
 
   /** Keeps everything in place until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { routines, chores } = this.#duties;
+    const { tasks, required } = this.#work;
     const endings: AbortController[] = [];
     // One signal each: many listeners on a single signal look like a leak.
     const own = (): AbortSignal => {
@@ -83,8 +83,8 @@ export class Upkeep {
       return ending.signal;
     };
     const running = [
-      ...chores.map((chore) => this.#keep(chore, own())),
-      ...routines.map((routine) => this.#runPeriodicTask(routine, own())),
+      ...required.map((objects) => this.#keep(objects, own())),
+      ...tasks.map((task) => this.#runPeriodicTask(task, own())),
     ];
     const end = (): void => {
       for (const ending of endings) ending.abort();
@@ -94,18 +94,18 @@ export class Upkeep {
     await Promise.all(running);
   }
 
-  #runPeriodicTask(routine: PeriodicTask, signal: AbortSignal): Promise<void> {
+  #runPeriodicTask(task: PeriodicTask, signal: AbortSignal): Promise<void> {
     const perform = async (): Promise<void> => {
-      await routine.perform();
-      this.#done.add(routine);
+      await task.perform();
+      this.#done.add(task);
     };
-    return runPeriodicTask({ ...routine, perform }, this.#verbParts, signal);
+    return runPeriodicTask({ ...task, perform }, this.#verbParts, signal);
   }
 
-  async #settleFirst(chore: RequiredObjects): Promise<void> {
+  async #settleFirst(required: RequiredObjects): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#look(chore, "start");
+        await this.#look(required, "start");
         return;
       } catch (error) {
         // Another server may be creating the same objects.
@@ -115,19 +115,23 @@ export class Upkeep {
     }
   }
 
-  async #keep(chore: RequiredObjects, signal: AbortSignal): Promise<void> {
+  async #keep(required: RequiredObjects, signal: AbortSignal): Promise<void> {
     const { loop, log } = this.#verbParts;
     const random = loop.random("upkeep");
     for (let failures = 0; !signal.aborted;) {
       try {
-        // After the start, a chore checks its objects only after a change.
-        await this.#change(chore, this.#inPlaceAt.get(chore) ?? (await this.#look(chore, "later")), signal);
-        this.#inPlaceAt.delete(chore);
+        // After the start, the objects are checked only after a change.
+        await this.#change(
+          required,
+          this.#inPlaceAt.get(required) ?? (await this.#look(required, "later")),
+          signal,
+        );
+        this.#inPlaceAt.delete(required);
         failures = 0;
         await pause(loop, DEBOUNCE, signal);
       } catch (error) {
         if (signal.aborted || isStoreError(error, "Closed")) return;
-        log.warn("the server failed to put its required objects in place", { chore: chore.name, error });
+        log.warn("the server failed to put its required objects in place", { objects: required.name, error });
         await pause(loop, { ms: backoffMs(failures, BACKOFF, random), kind: "progress" }, signal);
         failures += 1;
       }
@@ -135,10 +139,10 @@ export class Upkeep {
   }
 
   /** Returns the revision at which everything is in place. It is read before the check, so that the watch covers changes during it. */
-  async #look(chore: RequiredObjects, phase: Phase): Promise<number> {
+  async #look(required: RequiredObjects, phase: Phase): Promise<number> {
     const { revision } = this.#verbParts.store.view;
-    await this.#tidy(chore, phase);
-    this.#inPlaceAt.set(chore, revision);
+    await this.#tidy(required, phase);
+    this.#inPlaceAt.set(required, revision);
     return revision;
   }
 
@@ -212,9 +216,9 @@ export class Upkeep {
     }
   }
 
-  /** Resolves when one of the chore's keys changes after the revision, or when the signal is aborted. */
-  async #change(chore: RequiredObjects, after: number, signal: AbortSignal): Promise<void> {
-    const watches = watchedKeys(chore).map((prefix) =>
+  /** Resolves when one of the keys changes after the revision, or when the signal is aborted. */
+  async #change(required: RequiredObjects, after: number, signal: AbortSignal): Promise<void> {
+    const watches = watchedKeys(required).map((prefix) =>
       this.#verbParts.store.watch({ prefix, after, lane: "background" }),
     );
     const close = (): void => {

@@ -28,7 +28,7 @@ const PLURALS = {
   ClusterRoleBinding: "clusterrolebindings",
 } as const;
 
-export function defaultRoleChore(registry: Registry): RequiredObjects {
+export function requiredRoles(registry: Registry): RequiredObjects {
   const resources = new Map<string, StoredResource>(
     Object.entries(PLURALS).map(([kind, plural]) => [
       kind,

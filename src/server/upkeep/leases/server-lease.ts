@@ -41,7 +41,7 @@ export class ServerLease {
     return [...found].toSorted();
   }
 
-  routine(): PeriodicTask {
+  task(): PeriodicTask {
     return {
       name: "server lease",
       firstAfterMs: RENEWAL_MS,
