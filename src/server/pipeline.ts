@@ -19,7 +19,7 @@ import type { RepresentationTools } from "./representation/represent.ts";
 import type { Answer } from "./request/answer.ts";
 import type { Call } from "./request/call.ts";
 import { changedReply } from "./request/exchange.ts";
-import type { Exchange, Next, Site, Stage } from "./request/exchange.ts";
+import type { Exchange, Next, Route, Stage } from "./request/exchange.ts";
 import type { AcceptedRequest, HttpHandler, HttpRequest, HttpResponse } from "./request/http.ts";
 import { parseRequest } from "./request/parse-request.ts";
 import type { FlowMark } from "./request/request-notes.ts";
@@ -37,7 +37,7 @@ export interface PipelineParts {
   readonly verbParts: VerbParts;
   readonly metrics: Metrics;
   readonly tools: RepresentationTools;
-  readonly sites: readonly Site[];
+  readonly routes: readonly Route[];
   readonly fairness: Pick<Fairness, "stage">;
   readonly authenticators: readonly Authenticator[];
   /** Stages that relay requests to other servers. */
@@ -46,7 +46,7 @@ export interface PipelineParts {
 }
 
 export function pipeline(parts: PipelineParts): HttpHandler {
-  const { verbParts, metrics, tools, sites, fairness, authenticators } = parts;
+  const { verbParts, metrics, tools, routes, fairness, authenticators } = parts;
   const audited = auditStages(parts.audit, verbParts, tools);
   const stages: readonly Stage[] = [
     measure(metrics, verbParts),
@@ -61,7 +61,7 @@ export function pipeline(parts: PipelineParts): HttpHandler {
     fairness.stage,
     authorize(verbParts.authorizer),
     ...parts.relays,
-    answerSites(sites, verbParts.registry),
+    answerRoutes(routes, verbParts.registry),
     catchUp(verbParts.registry),
   ];
   const resources: Next = ({ request, info, query, user, notes }) => {
@@ -170,20 +170,20 @@ function catchUp(registry: Registry): Stage {
   };
 }
 
-function answerSites(sites: readonly Site[], registry: Registry): Stage {
+function answerRoutes(routes: readonly Route[], registry: Registry): Stage {
   return (exchange, next) => {
     const { info } = exchange;
-    return info.type === "resource" ? next(exchange) : answerSite(exchange, sites, registry);
+    return info.type === "resource" ? next(exchange) : answerRoute(exchange, routes, registry);
   };
 }
 
-async function answerSite(
+async function answerRoute(
   exchange: Exchange,
-  sites: readonly Site[],
+  routes: readonly Route[],
   registry: Registry,
 ): Promise<HttpResponse> {
-  for (const site of sites) {
-    const response = site(exchange);
+  for (const route of routes) {
+    const response = route(exchange);
     if (response !== undefined) return response;
   }
   return nothingThere(exchange.request, groupOf(exchange.info.path), registry);

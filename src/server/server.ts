@@ -7,7 +7,7 @@ import type { KindDefinition } from "../resources/rules/kind-rules.ts";
 import type { Store } from "../store/store.ts";
 import { createAuthenticators, createBearerTokens } from "./access/authn/create-authentication.ts";
 import type { AuthenticationOptions } from "./access/authn/create-authentication.ts";
-import { issuerSite } from "./access/authn/issuer-site.ts";
+import { issuerRoute } from "./access/authn/issuer-route.ts";
 import { tokenIssuer } from "./access/authn/token-issuer.ts";
 import type { AuthorizerOptions } from "./access/authz/authorization-options.ts";
 import type { Authorizer } from "./access/authz/authorizer.ts";
@@ -37,12 +37,12 @@ import { WatchBatcher } from "./representation/watch-feed.ts";
 import type { HttpHandler } from "./request/http.ts";
 import { UNPACED } from "./request/pace.ts";
 import { RequestCounts } from "./request/request-counts.ts";
-import { discoverySite } from "./routes/discovery/discovery.ts";
+import { discoveryRoute } from "./routes/discovery/discovery.ts";
 import { healthChecks } from "./routes/health/health-checks.ts";
 import type { Vitals } from "./routes/health/health-checks.ts";
-import { healthSite } from "./routes/health/health.ts";
-import { metricsSite } from "./routes/metrics.ts";
-import { openApiSite } from "./routes/openapi/openapi.ts";
+import { healthRoute } from "./routes/health/health.ts";
+import { metricsRoute } from "./routes/metrics.ts";
+import { openApiRoute } from "./routes/openapi/openapi.ts";
 import type { AuditTrail } from "./stages/audit/audit-trail.ts";
 import { createFairness, DEFAULT_FAIRNESS } from "./stages/fairness/create-fairness.ts";
 import type { FairnessOptions } from "./stages/fairness/create-fairness.ts";
@@ -120,21 +120,21 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const fairness = createFairness(verbParts, metrics, options.fairness ?? DEFAULT_FAIRNESS);
   const aggregation = createAggregation(verbParts, { frontProxy, metrics });
   const definitions = new CustomDefinitions(verbParts, custom);
-  const sites = [
-    ...fairness.sites,
-    healthSite(
+  const routes = [
+    ...fairness.routes,
+    healthRoute(
       healthChecks({ store: verbParts.store, isEnding, ...startOf({ definitions, aggregation }, boot) }),
     ),
-    discoverySite(registry, aggregation.discovery),
-    issuerSite(tokens),
-    openApiSite(registry, loop, aggregation.discovery),
-    metricsSite(metrics, verbParts),
+    discoveryRoute(registry, aggregation.discovery),
+    issuerRoute(tokens),
+    openApiRoute(registry, loop, aggregation.discovery),
+    metricsRoute(metrics, verbParts),
   ];
   const handler = pipeline({
     verbParts,
     metrics,
     tools: { loop, versions, cache: new FormCache(), batcher: new WatchBatcher(loop) },
-    sites,
+    routes,
     fairness,
     authenticators: createAuthenticators(
       { tokens: bearers, authorizers: authorization, log },

@@ -25,7 +25,7 @@ export function changedReply(reply: Reply, change: (response: HttpResponse) => H
 }
 
 /**
- * Answers paths that are not resources: health, discovery, schemas, metrics. Returns undefined for other sites'
+ * Answers paths that are not resources: health, discovery, schemas, metrics. Returns undefined for other routes'
  * paths.
  */
-export type Site = (exchange: Exchange) => Promise<HttpResponse> | undefined;
+export type Route = (exchange: Exchange) => Promise<HttpResponse> | undefined;

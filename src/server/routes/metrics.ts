@@ -4,7 +4,7 @@ import type { BoundHistogram, Metrics } from "../../base/metrics/metrics.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Registry } from "../objects/registry.ts";
 import { prefixOf } from "../objects/versions.ts";
-import type { Site } from "../request/exchange.ts";
+import type { Route } from "../request/exchange.ts";
 import type { WriteLabels } from "../request/request-counts.ts";
 import type { VerbParts } from "../verbs/verb.ts";
 import { versionInfo } from "./discovery/version.ts";
@@ -12,7 +12,7 @@ import { versionInfo } from "./discovery/version.ts";
 type Parts = Pick<VerbParts, "store" | "unreadable" | "registry" | "tally">;
 type Reading = () => void;
 
-export function metricsSite(metrics: Metrics, parts: Parts): Site {
+export function metricsRoute(metrics: Metrics, parts: Parts): Route {
   const readings: readonly Reading[] = [
     readStore(metrics, parts),
     readObjects(metrics, parts),

@@ -227,7 +227,7 @@ describe("regular expressions of the server", () => {
     "src/api/values/time.ts",
     "src/runtime/controller/child-names.ts",
     "src/runtime/events/event-correlation.ts",
-    "src/server/access/authn/issuer-site.ts",
+    "src/server/access/authn/issuer-route.ts",
   ]);
 
   test("do not look for the end of a text by trying every beginning", () => {

@@ -5,10 +5,10 @@ import { Registry } from "../../objects/registry.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import { parseRequest } from "../../request/parse-request.ts";
 import { RequestNotes } from "../../request/request-notes.ts";
-import { discoverySite } from "./discovery.ts";
+import { discoveryRoute } from "./discovery.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-const site = discoverySite(new Registry([]));
+const route = discoveryRoute(new Registry([]));
 
 async function ask(
   path: string,
@@ -20,7 +20,7 @@ async function ask(
     signal: new AbortController().signal,
     readBody: () => Promise.resolve(new Uint8Array()),
   };
-  return site({
+  return route({
     request,
     ...parseRequest("GET", path),
     user: undefined,

@@ -11,7 +11,7 @@ import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { Document, documentResponse } from "../../representation/bytes/document.ts";
 import { wantsPretty } from "../../representation/form.ts";
-import type { Exchange, Site } from "../../request/exchange.ts";
+import type { Exchange, Route } from "../../request/exchange.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import { groupDiscoveryList } from "./aggregated-document.ts";
 import { chooseDiscoveryForm, DISCOVERY_TYPES, PLAIN_TYPES } from "./discovery-form.ts";
@@ -43,7 +43,7 @@ interface Remote {
 
 const NO_OTHERS: Remote = { versions: [] };
 
-export function discoverySite(registry: Registry, remote: Remote = NO_OTHERS): Site {
+export function discoveryRoute(registry: Registry, remote: Remote = NO_OTHERS): Route {
   // Created at the first request, because it reads all definitions of custom resources.
   let discovery: Discovery | undefined;
   return (exchange) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bytesOf, isWhole } from "../../request/http.ts";
 import { parseRequest } from "../../request/parse-request.ts";
 import { RequestNotes } from "../../request/request-notes.ts";
-import { healthSite } from "./health.ts";
+import { healthRoute } from "./health.ts";
 
 const good = { name: "ping", check: () => undefined };
 const alarm = { name: "space", check: () => "full", isAlarm: true };
@@ -12,7 +12,7 @@ const bad = { name: "store", check: () => "the disk is full" };
 const CHECKS = { healthz: [good, bad], livez: [good], readyz: [good, bad] };
 
 async function ask(target: string, checks = CHECKS): Promise<readonly [number, string] | undefined> {
-  const site = healthSite(checks);
+  const route = healthRoute(checks);
   const signal = new AbortController().signal;
   const request = {
     method: "GET",
@@ -23,7 +23,7 @@ async function ask(target: string, checks = CHECKS): Promise<readonly [number, s
     readBody: () => Promise.resolve(new Uint8Array()),
   };
   const { info, query } = parseRequest("GET", target);
-  const response = await site({ request, query, info, user: undefined, notes: new RequestNotes() });
+  const response = await route({ request, query, info, user: undefined, notes: new RequestNotes() });
   if (response === undefined) return undefined;
   const { status, body } = response;
   return [status, isWhole(body) ? Buffer.from(bytesOf(body)).toString() : ""];

@@ -2,7 +2,7 @@
  * /healthz, /livez and /readyz with named checks. Every caller may read the outcome. The reason for a failure is at the check's own
  * path, for authorized users.
  */
-import type { Exchange, Site } from "../../request/exchange.ts";
+import type { Exchange, Route } from "../../request/exchange.ts";
 import type { HttpResponse } from "../../request/http.ts";
 
 export interface HealthCheck {
@@ -19,7 +19,7 @@ export interface HealthChecks {
   readonly readyz: readonly HealthCheck[];
 }
 
-export function healthSite({ healthz, livez, readyz }: HealthChecks): Site {
+export function healthRoute({ healthz, livez, readyz }: HealthChecks): Route {
   const checks = new Map([
     ["healthz", healthz],
     ["livez", livez],

@@ -9,10 +9,10 @@ import { parseRequest } from "../../request/parse-request.ts";
 import { RequestNotes } from "../../request/request-notes.ts";
 import { encodeV3Document, encodeV3Entries } from "./gnostic-v3.ts";
 import { encodeDocument, encodeEntries } from "./gnostic.ts";
-import { openApiSite } from "./openapi.ts";
+import { openApiRoute } from "./openapi.ts";
 
 const loop = new VirtualLoop({ seed: 1, outside: ["gzip"] });
-const site = openApiSite(new Registry([]), loop);
+const route = openApiRoute(new Registry([]), loop);
 const DEPLOYMENT = { group: "apps", version: "v1", kind: "Deployment" };
 const GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
@@ -23,7 +23,7 @@ async function ask(target: string, headers: Readonly<Record<string, string>> = {
     signal: new AbortController().signal,
     readBody: () => Promise.resolve(new Uint8Array()),
   };
-  const answer = site({
+  const answer = route({
     request,
     ...parseRequest("GET", target),
     user: undefined,
@@ -404,7 +404,7 @@ describe("document creation", () => {
       if (!isDone) fresh.post("request", other);
     };
 
-    const answer = openApiSite(
+    const answer = openApiRoute(
       new Registry([]),
       fresh,
     )({

@@ -5,7 +5,7 @@ import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { compressedResponse } from "../../representation/bytes/document.ts";
 import type { Document } from "../../representation/bytes/document.ts";
-import type { Exchange, Site } from "../../request/exchange.ts";
+import type { Exchange, Route } from "../../request/exchange.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import { asksFor, parseAccept } from "../../request/media-type.ts";
 import { GNOSTIC_TYPE, GNOSTIC_V3_TYPE, OpenApiDocuments } from "./documents.ts";
@@ -24,11 +24,11 @@ const FOREVER = "public, immutable";
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 /** `remote` lists the group versions of extension servers. */
-export function openApiSite(
+export function openApiRoute(
   registry: Registry,
   loop: Loop,
   remote: { readonly versions: readonly RemoteVersion[] } = { versions: [] },
-): Site {
+): Route {
   const documents = new OpenApiDocuments(registry, loop);
   return (exchange) => {
     const { method } = exchange.info;

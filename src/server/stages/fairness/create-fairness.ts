@@ -3,8 +3,8 @@ import type { Loop } from "../../../base/loop/loop.ts";
 import type { Metrics } from "../../../base/metrics/metrics.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Registry } from "../../objects/registry.ts";
-import type { Site, Stage } from "../../request/exchange.ts";
-import { fairnessSite } from "./fairness-site.ts";
+import type { Route, Stage } from "../../request/exchange.ts";
+import { fairnessRoute } from "./fairness-route.ts";
 import { shareFairly } from "./fairness.ts";
 import { FlowControl } from "./flow-control.ts";
 import { FlowMetrics } from "./flow-metrics.ts";
@@ -28,7 +28,7 @@ export const DEFAULT_FAIRNESS: FairnessOptions = {
 
 export interface Fairness {
   readonly stage: Stage;
-  readonly sites: readonly Site[];
+  readonly routes: readonly Route[];
 }
 
 interface FairnessParts {
@@ -39,7 +39,7 @@ interface FairnessParts {
 
 export function createFairness(parts: FairnessParts, metrics: Metrics, options: FairnessOptions): Fairness {
   const { isOn, maxReadsInFlight: reads, maxWritesInFlight: writes } = options;
-  if (!isOn) return { stage: limitInFlight({ reads, writes }), sites: [] };
+  if (!isOn) return { stage: limitInFlight({ reads, writes }), routes: [] };
   const { loop, store, registry } = parts;
   const pool = new SeatPool();
   const control = new FlowControl({
@@ -49,5 +49,5 @@ export function createFairness(parts: FairnessParts, metrics: Metrics, options: 
     metrics: new FlowMetrics(metrics),
     seats: reads + writes,
   });
-  return { stage: shareFairly({ loop, store, registry, control, pool }), sites: [fairnessSite(control)] };
+  return { stage: shareFairly({ loop, store, registry, control, pool }), routes: [fairnessRoute(control)] };
 }

@@ -136,8 +136,8 @@ class Desk {
 
   async dump(name: string): Promise<readonly string[]> {
     const path = `/debug/api_priority_and_fairness/${name}`;
-    const [site] = this.#fairness?.sites ?? [];
-    const response = await site?.(parseRequest("GET", path) as Exchange);
+    const [route] = this.#fairness?.routes ?? [];
+    const response = await route?.(parseRequest("GET", path) as Exchange);
     return Buffer.from(response?.body as Uint8Array)
       .toString()
       .split("\n");

@@ -1,5 +1,5 @@
 /** Serves /debug/api_priority_and_fairness/: the state of levels, queues and waiting requests as text. */
-import type { Site } from "../../request/exchange.ts";
+import type { Route } from "../../request/exchange.ts";
 import type { FairQueue } from "./fair-queues.ts";
 import type { FlowControl } from "./flow-control.ts";
 import type { PriorityLevel, Waiter } from "./priority-level.ts";
@@ -18,7 +18,7 @@ const DUMPS: Readonly<Record<string, Dump>> = {
   dump_requests: dumpRequests,
 };
 
-export function fairnessSite(control: FlowControl): Site {
+export function fairnessRoute(control: FlowControl): Route {
   return ({ info: { path }, query }) => {
     const name = path.startsWith(ROOT) ? path.slice(ROOT.length) : "";
     const dump = Object.hasOwn(DUMPS, name) ? DUMPS[name] : undefined;

@@ -2,7 +2,7 @@
  * Serves the issuer's metadata and public keys, by which other servers verify service account tokens (OpenID Connect
  * Discovery).
  */
-import type { Site } from "../../request/exchange.ts";
+import type { Route } from "../../request/exchange.ts";
 import type { HttpResponse } from "../../request/http.ts";
 import type { TokenIssuer } from "./token-issuer.ts";
 
@@ -11,7 +11,7 @@ const KEYS_PATH = "/openid/v1/jwks";
 /** Keys change rarely, so clients may cache them. Upstream's value. */
 const CACHE = "public, max-age=3600";
 
-export function issuerSite(tokens: TokenIssuer): Site {
+export function issuerRoute(tokens: TokenIssuer): Route {
   return ({ info: { method, path } }) => {
     if (path !== CONFIGURATION_PATH && path !== KEYS_PATH) return undefined;
     if (method !== "GET" && method !== "HEAD") return undefined;
