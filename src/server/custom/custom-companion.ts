@@ -5,7 +5,6 @@ import {
   methodNotSupported,
   unknownResource,
 } from "../../api/errors/api-error.ts";
-import { groupVersions } from "../../api/schema/resource-facts.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { NOTHING_BESIDE } from "../write/companions/companion.ts";
@@ -14,11 +13,8 @@ import { DEFINITIONS } from "./custom-kinds.ts";
 import { findOutline } from "./custom-outline.ts";
 
 export function customCompanion(store: Store): Companion {
-  const builtIn = new Set<string>();
-  for (const { resources } of groupVersions())
-    for (const { storage } of resources) if (storage !== undefined) builtIn.add(storage.prefix);
   return {
-    concerns: (prefix) => !builtIn.has(prefix),
+    kinds: "custom kinds",
     plan: ({ change, resource }) =>
       change.previous === undefined ? requireDefinition(resource, store) : NOTHING_BESIDE,
   };

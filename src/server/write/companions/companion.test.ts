@@ -10,16 +10,12 @@ const resource = { storage: { prefix: "services/specs" } } as StoredResource;
 /** Plans a put of its own key, and notes the writes that it is asked about. */
 class Recorder implements Companion {
   readonly asked: PlannedWrite[] = [];
-  readonly #prefix: string;
+  readonly kinds: Companion["kinds"];
   readonly #name: string;
 
   constructor(name: string, prefix = "services/specs") {
     this.#name = name;
-    this.#prefix = prefix;
-  }
-
-  concerns(prefix: string): boolean {
-    return prefix === this.#prefix;
+    this.kinds = { prefix };
   }
 
   plan(write: PlannedWrite): ReturnType<Companion["plan"]> {
@@ -45,7 +41,7 @@ it("each companion sees the object and the number of changes that those before i
   expect(plan.changes).toHaveLength(2);
 });
 
-it("a companion is asked only about the prefixes that concern it", () => {
+it("a companion is asked only about the kinds that concern it", () => {
   const other = new Recorder("other", "pods");
 
   const plan = planBeside([other], { previous: undefined, next: object }, resource);

@@ -4,6 +4,7 @@
  */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Change, Compare } from "../../../store/store.ts";
+import { isCustom } from "../../objects/registry.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 
 /** The change of an object. `previous` is undefined for a create, `next` for a delete. */
@@ -32,8 +33,8 @@ export interface PlannedWrite {
 }
 
 export interface Companion {
-  /** Tells whether writes of objects under a storage prefix concern the companion. All versions of a resource share the prefix. */
-  concerns(prefix: string): boolean;
+  /** Kinds whose writes concern the companion; one kind is named by its storage prefix, which all its versions share. */
+  readonly kinds: "every kind" | "custom kinds" | { readonly prefix: string };
   /**
    * Plans the changes for a write; throws an ApiError to refuse it. The writer calls it synchronously before the write,
    * and again after a failed condition. It must not keep state: a dry run discards its plan.
@@ -49,11 +50,16 @@ export function planBeside(
 ): CompanionPlan {
   let plan = NOTHING_BESIDE;
   for (const companion of companions) {
-    if (!companion.concerns(resource.storage.prefix)) continue;
+    if (!isConcerned(companion, resource)) continue;
     const change = { previous, next: plan.object ?? next };
     plan = joined(plan, companion.plan({ change, resource, planned: plan.changes.length }));
   }
   return plan;
+}
+
+function isConcerned({ kinds }: Companion, resource: StoredResource): boolean {
+  if (kinds === "every kind") return true;
+  return kinds === "custom kinds" ? isCustom(resource) : resource.storage.prefix === kinds.prefix;
 }
 
 function joined(first: CompanionPlan, second: CompanionPlan): CompanionPlan {

@@ -12,7 +12,7 @@ const RESOURCE = { group: "scheduling.k8s.io", resource: "priorityclasses" };
 
 export function defaultPriorityClassCompanion(store: Store): Companion {
   return {
-    concerns: (prefix) => prefix === "priorityclasses",
+    kinds: { prefix: "priorityclasses" },
     plan: ({ change }) => {
       const { next } = change as ObjectChange<PriorityClass>;
       const holder = next?.globalDefault === true ? findDefault(store.accepted) : undefined;

@@ -37,7 +37,7 @@ interface UsageSources {
 /** Charges the quotas of the namespace. It comes last, because allocations of the others count too. */
 export function quotaCompanion({ store, loop }: Parts): Companion {
   const sources: UsageSources = { loop, memory: new ObjectLister(store) };
-  return { concerns: () => true, plan: (write) => planCharges(write, sources) };
+  return { kinds: "every kind", plan: (write) => planCharges(write, sources) };
 }
 
 function planCharges(write: PlannedWrite, sources: UsageSources): CompanionPlan {

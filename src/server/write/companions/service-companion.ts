@@ -62,7 +62,7 @@ export function serviceCompanion(parts: AllocationParts): Companion {
     return allocation.changes();
   };
   return {
-    concerns: (prefix) => prefix === "services/specs",
+    kinds: { prefix: "services/specs" },
     plan: ({ change }) => allocate(change as ObjectChange<Service>),
   };
 }
