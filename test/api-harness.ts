@@ -5,7 +5,6 @@ import type { Loop } from "../src/base/loop/loop.ts";
 import { createRealLoop } from "../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../src/base/metrics/prom-metrics.ts";
 import { admissionForLoops } from "../src/cluster/loops/needed-loops.ts";
-import { conversions, kinds } from "../src/resources/index.ts";
 import type { ServedVersions } from "../src/server/objects/registry.ts";
 import { makeTokenKeys } from "../src/server/pki/token-keys.ts";
 import { fedPieces } from "../src/server/representation/fixture.ts";
@@ -67,15 +66,11 @@ export class TestApi implements AsyncDisposable {
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
 
-  private constructor(
-    store: Store,
-    { handler, verbParts, definitions }: ApiServer,
-    { leavesDefinitions = false }: TestApiOptions,
-  ) {
+  private constructor(store: Store, server: ApiServer, { leavesDefinitions = false }: TestApiOptions) {
     this.store = store;
-    this.handler = handler;
-    this.journal = verbParts.journal;
-    this.#running = leavesDefinitions ? Promise.resolve() : definitions.run(this.#ending.signal);
+    this.handler = server.handler;
+    this.journal = server.journal;
+    this.#running = leavesDefinitions ? Promise.resolve() : server.run(this.#ending.signal);
   }
 
   static async start(
@@ -84,18 +79,11 @@ export class TestApi implements AsyncDisposable {
   ): Promise<TestApi> {
     const { loop = createRealLoop({ name: "test" }), isServed, disabled } = options;
     const { store = openMemoryStore({ loop: loop.child("store") }) } = options;
-    const server = createApiServer({
-      metrics: createMetrics(),
+    const surroundings = { loop: loop.child("server"), log: silentLog, metrics: createMetrics(), store };
+    const server = createApiServer(surroundings, {
       tokenKeys: makeTokenKeys,
-      nodePorts: { first: 30_000, last: 32_767 },
-
-      loop: loop.child("server"),
-      log: silentLog,
-      store,
-      kinds,
-      conversions,
       admission: disabled === undefined ? admissionForLoops("none") : { disabled },
-      ...(isServed !== undefined && { isServed }),
+      isServed,
     });
     const api = new TestApi(store, server, options);
     for (const name of namespaces) {

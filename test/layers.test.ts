@@ -32,7 +32,7 @@ const SERVER_FLOORS: readonly (readonly string[])[] = [
   ["upkeep"],
   ["aggregation"],
   ["routes"],
-  ["pipeline.ts"],
+  ["pipeline.ts", "options.ts", "surroundings.ts"],
   ["server.ts"],
 ];
 

@@ -1,7 +1,7 @@
 /** Parsers for options of the API server that need more than a plain word. */
 import { groupVersions } from "../api/schema/resource-facts.ts";
 import { findCidr } from "../api/values/ip-address.ts";
-import type { PortRange } from "../cluster/options.ts";
+import type { ClusterOptions } from "../cluster/options.ts";
 import { UsageError } from "./command.ts";
 
 /** `apps/v1=false,api/beta=true`; a name alone means true. */
@@ -71,7 +71,7 @@ export function parseNodes(text: string): number {
 }
 
 /** `30000-32767`. */
-export function parsePortRange(text: string): PortRange {
+export function parsePortRange(text: string): ClusterOptions["nodePorts"] {
   const { first, last } = /^(?<first>\d{1,5})-(?<last>\d{1,5})$/.exec(text.trim())?.groups ?? {};
   const range = { first: Number(first), last: Number(last) };
   if (!(range.first >= 1 && range.first <= range.last && range.last <= 65_535)) {

@@ -1,6 +1,6 @@
 /** Composition root: wires the parts of a cluster into one process. No other file does. */
 import { readFile } from "node:fs/promises";
-import { hostname, networkInterfaces } from "node:os";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { findCidr, type IpAddress } from "../api/values/ip-address.ts";
 import type { Log } from "../base/log/log.ts";
@@ -10,7 +10,6 @@ import type { Metrics } from "../base/metrics/metrics.ts";
 import { createMetrics } from "../base/metrics/prom-metrics.ts";
 import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
 import { runAll } from "../runtime/manager/run-all.ts";
-import { FRONT_PROXY_NAMES } from "../server/access/authn/create-authentication.ts";
 import { openEncryption } from "../server/objects/encryption/open-encryption.ts";
 import type { OpenedEncryption } from "../server/objects/encryption/open-encryption.ts";
 import { createFile } from "../server/pki/files.ts";
@@ -25,21 +24,17 @@ import type { Listener } from "../server/transport/listener.ts";
 import { firstServiceAddress } from "../server/upkeep/bootstrap/kubernetes-service.ts";
 import type { Store } from "../store/store.ts";
 import { ControlPlane } from "./control-plane/control-plane.ts";
-import { simulatedUsageSource } from "./control-plane/simulated-usage.ts";
 import { openDataDir } from "./data-dir/data-dir.ts";
 import { serverUrl, writeKubeconfig } from "./data-dir/kubeconfig.ts";
 import { openStore } from "./data-dir/open-store.ts";
 import { claimDataDir, refuseSecondProcess, removeRunFile, writeRunFile } from "./data-dir/run-file.ts";
 import type { RunRecord } from "./data-dir/run-file.ts";
-import { readAdmission } from "./files/admission-files.ts";
 import { readAudit } from "./files/audit-files.ts";
-import { readAuthentication } from "./files/authentication-files.ts";
-import type { ReadAuthentication } from "./files/authentication-files.ts";
-import { readAuthorization } from "./files/authorization-files.ts";
 import { LiveCertificates } from "./files/certificate-reload.ts";
 import { credentialFiles, warnOfExposure } from "./files/credential-files.ts";
 import { keepReloaded } from "./files/file-reload.ts";
 import type { ReloadedFile } from "./files/file-reload.ts";
+import { readServerOptions } from "./files/server-options.ts";
 import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
 import type { LoopGroup } from "./loops/loops.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
@@ -164,27 +159,10 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
   const { options, surroundings, store, pki, encryption, audit, metrics } = running;
   const { loop, log, signal, report } = surroundings;
   await warnOfExposure(credentialFiles(options), { loop, log });
-  const authentication = await readAuthentication(options.authentication, loop);
   const certificates = new LiveCertificates(pki);
-  const plane = new ControlPlane({
-    ...options,
-    loop,
-    log,
-    store,
-    encryption: encryption?.encryption,
-    audit,
-    admission: await readAdmission(options.admission, loop),
-    authentication,
-    authorization: await readAuthorization(options.authorization, loop),
-    metrics,
-    isStoreShared: options.store.type === "etcd",
-    tokenKeys: () => pki.serviceAccount,
-    frontProxy: () => certificates.frontProxyClient,
-    vouchers: certificates.vouchers(options.authentication?.frontProxyNames ?? FRONT_PROXY_NAMES),
-    hostname: hostname(),
-    freezes: false,
-    usage: options.nodes > 0 ? simulatedUsageSource : undefined,
-  });
+  const opened = { pki, certificates, encryption, audit };
+  const { server, reloaded } = await readServerOptions(options, opened, loop);
+  const plane = new ControlPlane({ surroundings: { loop, log, metrics, store }, server, freezes: false });
   const listener = await listen({
     loop: loop.child("listener"),
     log,
@@ -205,7 +183,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     work = runAll(ending.signal, [
       (each) => plane.run(each),
       (each) => plane.runBuiltIn(groups, each, identity),
-      ...[...filesOf(running, authentication), certificateFile(running, certificates, listener)].map(
+      ...[...reloaded, certificateFile(running, certificates, listener)].map(
         (file) => (each: AbortSignal) =>
           keepReloaded(file, { loop: loop.child("reload"), log, metrics }, each),
       ),
@@ -216,19 +194,6 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     await listener.close({ graceMs: GRACE_MS });
     await Promise.allSettled([work]);
   }
-}
-
-/** Files that are reloaded while the server runs. */
-function filesOf(
-  { options, encryption, surroundings: { loop } }: Running,
-  { file }: ReadAuthentication,
-): readonly ReloadedFile[] {
-  const { configFile, isReloaded = false } = options.encryption ?? {};
-  const files = file === undefined ? [] : [file];
-  if (encryption === undefined || configFile === undefined || !isReloaded) return files;
-  const read = (): Promise<string> => loop.outside("file", readFile(configFile, "utf8"));
-  const { text, use } = encryption;
-  return [...files, { path: configFile, text, read, use, controller: "encryption_config_controller" }];
 }
 
 function certificateFile(

@@ -1,6 +1,7 @@
 /** Options of a cluster in this process. The caller has checked them; the code from here on trusts them. */
 import type { EncryptionFiles } from "../server/objects/encryption/open-encryption.ts";
 import type { FairnessOptions } from "../server/stages/fairness/create-fairness.ts";
+import type { NetworkOptions } from "../server/write/companions/network-options.ts";
 import type { AdmissionFlags } from "./files/admission-files.ts";
 import type { AuditFlags } from "./files/audit-files.ts";
 import type { AuthenticationFlags } from "./files/authentication-files.ts";
@@ -32,7 +33,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-export interface ClusterOptions {
+export interface ClusterOptions extends NetworkOptions {
   /** Absolute path of the folder that holds state, certificates and kubeconfig. */
   readonly dataDir: string;
   readonly store: StoreOptions;
@@ -47,9 +48,6 @@ export interface ClusterOptions {
   readonly pkiDir: string;
   /** Group versions to turn on or off, `{ "apps/v1": false, "api/all": true }`; default: the stable ones. */
   readonly runtimeConfig: Readonly<Record<string, boolean>>;
-  /** Address ranges of Services, one per IP family. */
-  readonly serviceCidrs: readonly string[];
-  readonly nodePorts: PortRange;
   /** Policy and destinations of the audit log; undefined turns it off. */
   readonly audit?: AuditFlags | undefined;
   /** Plugins to turn on or off, and their configuration; default: upstream's plugins. */
@@ -60,7 +58,6 @@ export interface ClusterOptions {
   readonly authentication?: AuthenticationFlags | undefined;
   /** Authorizers of requests; default: Node and RBAC. */
   readonly authorization?: AuthorizationFlags | undefined;
-  /** Limits of concurrent requests and their fair sharing; default: kube-apiserver's. */
   readonly fairness?: FairnessOptions | undefined;
   /** Built-in loops to run in this process. */
   readonly loops: LoopChoice;
@@ -70,12 +67,6 @@ export interface ClusterOptions {
   readonly podCidrs: readonly string[];
   /** Whether nodes get blocks of `podCidrs`; default true. */
   readonly allocatesNodeCidrs?: boolean | undefined;
-}
-
-/** Includes both ends. */
-export interface PortRange {
-  readonly first: number;
-  readonly last: number;
 }
 
 export interface BackupOptions {

@@ -1,202 +1,174 @@
 /** The API server behind one handler, independent of its callers: sockets or this process. */
-import type { Secret } from "../api/generated/types/core-v1.ts";
-import type { Log } from "../base/log/log.ts";
+import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import type { Loop } from "../base/loop/loop.ts";
-import type { Metrics } from "../base/metrics/metrics.ts";
-import type { KindDefinition } from "../resources/rules/kind-rules.ts";
-import type { Store } from "../store/store.ts";
+import { conversions, kinds } from "../resources/index.ts";
+import { prefixEnd } from "../store/store.ts";
+import type { Authenticator } from "./access/authn/authenticator.ts";
+import type { BearerTokens } from "./access/authn/bearer-tokens.ts";
 import { createAuthenticators, createBearerTokens } from "./access/authn/create-authentication.ts";
-import type { AuthenticationOptions } from "./access/authn/create-authentication.ts";
 import { issuerRoute } from "./access/authn/issuer-route.ts";
+import { SecretUses } from "./access/authn/secret-uses.ts";
 import { tokenIssuer } from "./access/authn/token-issuer.ts";
-import type { AuthorizerOptions } from "./access/authz/authorization-options.ts";
-import type { Authorizer } from "./access/authz/authorizer.ts";
+import type { TokenIssuer } from "./access/authn/token-issuer.ts";
 import { createAuthorization } from "./access/authz/create-authorizer.ts";
-import type { NodeGraph } from "./access/authz/node/node-graph.ts";
-import type { AdmissionOptions } from "./admission/plugins.ts";
+import type { Authorization } from "./access/authz/create-authorizer.ts";
+import type { Admission } from "./admission/admission.ts";
 import { builtInAdmission, isQuotaOff } from "./admission/plugins.ts";
 import { policyPlugins } from "./admission/policy/policy-plugins.ts";
 import { webhookPlugins } from "./admission/webhook/webhook-plugins.ts";
 import { createAggregation } from "./aggregation/create-aggregation.ts";
-import type { Aggregation, AggregationOptions } from "./aggregation/create-aggregation.ts";
+import type { Aggregation } from "./aggregation/create-aggregation.ts";
 import { customCompanion } from "./custom/custom-companion.ts";
 import { CustomKinds } from "./custom/custom-kinds.ts";
 import { createEgress } from "./egress/create-egress.ts";
-import type { Encryption } from "./objects/encryption/encryption.ts";
-import { Registry } from "./objects/registry.ts";
-import type { ServedVersions } from "./objects/registry.ts";
+import type { OpenEgress } from "./egress/create-egress.ts";
+import { isStored, Registry } from "./objects/registry.ts";
 import { SelectionIndexes } from "./objects/selection/selection-indexes.ts";
 import { ObjectStore } from "./objects/stored/object-store.ts";
 import { ValueReader } from "./objects/stored/value-reader.ts";
-import { Versions } from "./objects/versions.ts";
-import type { Conversions } from "./objects/versions.ts";
+import { prefixOf, Versions } from "./objects/versions.ts";
+import type { ServerOptions } from "./options.ts";
 import { pipeline } from "./pipeline.ts";
-import type { TokenKeys } from "./pki/pki-folder.ts";
 import { FormCache } from "./representation/form-cache.ts";
 import { WatchBatcher } from "./representation/watch-feed.ts";
+import type { Route } from "./request/exchange.ts";
 import type { HttpHandler } from "./request/http.ts";
 import { UNPACED } from "./request/pace.ts";
 import { RequestCounts } from "./request/request-counts.ts";
 import { discoveryRoute } from "./routes/discovery/discovery.ts";
 import { healthChecks } from "./routes/health/health-checks.ts";
-import type { Vitals } from "./routes/health/health-checks.ts";
 import { healthRoute } from "./routes/health/health.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/openapi/openapi.ts";
-import type { AuditTrail } from "./stages/audit/audit-trail.ts";
-import { createFairness, DEFAULT_FAIRNESS } from "./stages/fairness/create-fairness.ts";
-import type { FairnessOptions } from "./stages/fairness/create-fairness.ts";
-import type { BootProgress } from "./upkeep/boot-steps.ts";
+import { createFairness } from "./stages/fairness/create-fairness.ts";
+import type { Fairness } from "./stages/fairness/create-fairness.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { createUpkeep } from "./upkeep/create-upkeep.ts";
+import type { ServerAddress } from "./upkeep/create-upkeep.ts";
 import { CustomDefinitions } from "./upkeep/definitions/definitions.ts";
+import { ServerRun } from "./upkeep/server-run.ts";
 import { TokenUses } from "./upkeep/token-use.ts";
 import { MetricsKinds } from "./verbs/metrics-api/metrics-kinds.ts";
-import type { UsageSource } from "./verbs/metrics-api/usage-source.ts";
 import { ListCounts } from "./verbs/read/list-counts.ts";
 import type { VerbParts } from "./verbs/verb.ts";
 import { OpenSelectors } from "./verbs/watch/open-selectors.ts";
+import type { Companion } from "./write/companions/companion.ts";
 import { defaultPriorityClassCompanion } from "./write/companions/default-priority-class.ts";
-import type { PortRange } from "./write/companions/port-allocation.ts";
+import { DEFAULT_NETWORK } from "./write/companions/network-options.ts";
 import { quotaCompanion } from "./write/companions/quota.ts";
 import { serviceCompanion } from "./write/companions/service-companion.ts";
 import { Journal, SERVER_AUTHOR } from "./write/journal.ts";
 
-export interface ApiServerOptions {
-  readonly loop: Loop;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly store: Store;
-  /** Encryption at rest; no resource is encrypted by default. */
-  readonly encryption?: Encryption | undefined;
-  readonly kinds: readonly KindDefinition[];
-  readonly conversions: Conversions;
-  readonly isServed?: ServedVersions;
-  /** Keys that sign service account tokens; called at the first token. */
-  readonly tokenKeys: () => TokenKeys;
-  /** Ways of authentication; by default as kubeadm configures a server. */
-  readonly authentication?: AuthenticationOptions | undefined;
-  readonly nodePorts: PortRange;
-  /** Client certificate that identifies this server to aggregated API servers. */
-  readonly frontProxy?: AggregationOptions["frontProxy"];
-  readonly admission?: AdmissionOptions | undefined;
-  /** Authorizers in order; by default Node and RBAC. */
-  readonly authorization?: readonly AuthorizerOptions[] | undefined;
-  /** Limits on requests in flight; by default as in kube-apiserver. */
-  readonly fairness?: FairnessOptions | undefined;
-  /** Resource usage of pods and nodes; without it `metrics.k8s.io` is not served. */
-  readonly usage?: UsageSource | undefined;
-  /** Audit log; none by default. */
-  readonly audit?: AuditTrail | undefined;
-  /** Startup steps beside the server itself; without it health checks report no startup step at all. */
-  readonly boot?: BootProgress;
-  /** Whether the process is shutting down, so that health checks report it as not ready. */
-  readonly isEnding?: () => boolean;
-}
-
 export interface ApiServer {
   readonly handler: HttpHandler;
-  readonly verbParts: VerbParts;
-  /** Set when the Node authorizer is enabled. */
-  readonly nodeGraph?: NodeGraph;
-  /** Establishes definitions of custom resources, and cleans up after deleted ones. */
-  readonly definitions: CustomDefinitions;
-  /** Follows the APIs of aggregated servers. */
-  readonly aggregation: Pick<Aggregation, "run" | "isFollowing">;
+  /** Recent writes of this server. */
+  readonly journal: Journal;
+  /** Objects that are stored now, ordered by namespace and name, in the version that the type names. */
+  objects(type: ResourceType, namespace: string): readonly ApiObject[];
+  /** Creates the objects that clients expect of a server; the server is not ready before. */
+  settle(address: ServerAddress): Promise<void>;
+  /** Runs the server's background tasks until the signal aborts. Resolves when all have ended; rejects when one fails. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
-export function createApiServer(options: ApiServerOptions): ApiServer {
-  const {
-    loop,
-    log,
-    metrics,
-    authentication,
-    authorization,
-    frontProxy,
-    audit,
-    boot,
-    isEnding = () => false,
-  } = options;
-  const { verbParts, custom, nodeGraph } = createVerbParts(options);
-  const { registry, versions, tokens, bearers } = verbParts;
-  const fairness = createFairness(verbParts, metrics, options.fairness ?? DEFAULT_FAIRNESS);
-  const aggregation = createAggregation(verbParts, { frontProxy, metrics });
-  const definitions = new CustomDefinitions(verbParts, custom);
-  const routes = [
-    ...fairness.routes,
-    healthRoute(
-      healthChecks({ store: verbParts.store, isEnding, ...startOf({ definitions, aggregation }, boot) }),
-    ),
-    discoveryRoute(registry, aggregation.discovery),
-    issuerRoute(tokens),
-    openApiRoute(registry, loop, aggregation.discovery),
-    metricsRoute(metrics, verbParts),
-  ];
+/** Creates the parts floor by floor. Each function takes what the floors below it answered. */
+export function createApiServer(surroundings: Surroundings, options: ServerOptions): ApiServer {
+  const objects = createObjects(surroundings, options);
+  const access = createAccess(objects, options);
+  const admission = createAdmission(objects, access, options);
+  const parts = createVerbParts({ ...objects, ...access, admission }, options);
+  const aggregation = createAggregation(parts, objects.metrics, options.aggregation);
+  const run = createRun({ ...objects, ...access, parts, aggregation }, options);
+  const fairness = createFairness(objects, objects.metrics, options.fairness);
   const handler = pipeline({
-    verbParts,
-    metrics,
-    tools: { loop, versions, cache: new FormCache(), batcher: new WatchBatcher(loop) },
-    routes,
-    fairness,
-    authenticators: createAuthenticators(
-      { tokens: bearers, authorizers: authorization, log },
-      authentication,
-    ),
-    relays: aggregation.stages,
-    audit,
-  });
-  return { handler, verbParts, definitions, aggregation, ...(nodeGraph !== undefined && { nodeGraph }) };
-}
-
-/**
- * Readiness of definitions and aggregated APIs. The process that runs the server starts both, so they are reported only
- * with `boot`.
- */
-function startOf(
-  { definitions, aggregation }: Pick<ApiServer, "definitions" | "aggregation">,
-  boot: BootProgress | undefined,
-): Pick<Vitals, "boot" | "followed"> {
-  if (boot === undefined) return { boot: {}, followed: {} };
-  const areDefinitionsRead = (): boolean => definitions.isFollowing;
-  const areApisRead = (): boolean => aggregation.isFollowing;
-  return {
-    boot: { ...boot, definitions: areDefinitionsRead, aggregation: areApisRead },
-    followed: {
-      "*v1.CustomResourceDefinition": areDefinitionsRead,
-      "*v1.APIService": areApisRead,
+    verbParts: parts,
+    metrics: objects.metrics,
+    tools: {
+      loop: objects.loop,
+      versions: objects.versions,
+      cache: new FormCache(),
+      batcher: new WatchBatcher(objects.loop),
     },
+    routes: createRoutes({ ...objects, parts, aggregation, run, fairness }),
+    fairness,
+    authenticators: access.authenticators,
+    relays: aggregation.stages,
+    audit: options.audit,
+  });
+  return {
+    handler,
+    journal: parts.journal,
+    objects: (type, namespace) => storedObjects(objects, type, namespace),
+    settle: (address) => run.settle(address),
+    run: (signal) => run.run(signal),
   };
 }
 
-interface Made {
-  readonly verbParts: VerbParts;
+/** Stored objects, served kinds and the way to other servers. */
+interface Objects extends Surroundings {
+  readonly store: ObjectStore;
+  readonly versions: Versions;
+  readonly registry: Registry;
   readonly custom: CustomKinds;
-  readonly nodeGraph: NodeGraph | undefined;
+  readonly egress: OpenEgress;
 }
 
-function createVerbParts(options: ApiServerOptions): Made {
-  const { loop, log, metrics, admission, authentication, usage } = options;
-  const versions = new Versions(options.conversions);
-  const store = createObjectStore(options, versions);
+function createObjects(surroundings: Surroundings, options: ServerOptions): Objects {
+  const { loop, log } = surroundings;
+  const { encryption, isServed, usage } = options;
+  const versions = new Versions(conversions);
+  const reader = new ValueReader({ versions, kinds });
+  const store = new ObjectStore({ store: surroundings.store, log, encryption, reader });
   const egress = createEgress({ loop, store });
   const custom = new CustomKinds(store, { loop, egress });
-  const registry = new Registry(options.kinds, options.isServed, {
+  const registry = new Registry(kinds, isServed, {
     conversions: versions,
     custom: usage === undefined ? custom : new MetricsKinds(custom),
   });
-  const { nodePorts } = options;
-  const companions = [
-    defaultPriorityClassCompanion(store),
-    serviceCompanion({ loop, store, registry, versions, nodePorts }),
-    customCompanion(store),
-    ...(isQuotaOff(admission) ? [] : [quotaCompanion({ loop, store })]),
-  ];
+  return { ...surroundings, store, versions, registry, custom, egress };
+}
+
+/** Who asks, and what they may do. */
+interface Access extends Authorization {
+  readonly tokens: TokenIssuer;
+  readonly bearers: BearerTokens;
+  readonly secretUses: SecretUses;
+  readonly authenticators: readonly Authenticator[];
+}
+
+function createAccess(objects: Objects, options: ServerOptions): Access {
+  const { authentication, authorization } = options;
+  const { log } = objects;
   const tokens = tokenIssuer(options.tokenKeys, authentication?.tokens);
-  const access = createAuthorization({ loop, store, egress }, options.authorization);
-  const authorizer = (): Authorizer => access.authorizer;
-  const policies = policyPlugins({ store, registry, versions, authorizer });
-  const webhooks = webhookPlugins({ loop, store, registry, versions, egress, metrics, authorizer });
-  const uses = new TokenUses(() => verbParts);
-  const onSecretUse = (secret: Secret): void => uses.note(secret);
-  const verbParts: VerbParts = {
+  const secretUses = new SecretUses();
+  const bearers = createBearerTokens(
+    { ...objects, tokens, onSecretUse: (secret) => secretUses.report(secret) },
+    authentication,
+  );
+  const authenticators = createAuthenticators(
+    { tokens: bearers, authorizers: authorization, log },
+    authentication,
+  );
+  return { ...createAuthorization(objects, authorization), tokens, bearers, secretUses, authenticators };
+}
+
+function createAdmission(
+  objects: Objects,
+  { authorizer, roles }: Access,
+  { admission }: ServerOptions,
+): Admission {
+  const parts = { ...objects, authorizer };
+  const policies = policyPlugins(parts);
+  const webhooks = webhookPlugins(parts);
+  return builtInAdmission({ ...parts, roles, policies, webhooks }, admission);
+}
+
+type VerbFloors = Objects & Access & { readonly admission: Admission };
+
+function createVerbParts(floors: VerbFloors, options: ServerOptions): VerbParts {
+  const { loop, log, metrics, store, registry, versions, egress } = floors;
+  const { authorizer, tokens, bearers, admission } = floors;
+  return {
     loop,
     log,
     store,
@@ -206,34 +178,87 @@ function createVerbParts(options: ApiServerOptions): Made {
     listCounts: new ListCounts(metrics),
     registry,
     versions,
-    companions,
-    admission: builtInAdmission(
-      { loop, store, registry, policies, webhooks, authorizer: access.authorizer, roles: access.roles },
-      admission,
-    ),
-    authorizer: access.authorizer,
+    companions: createCompanions(floors, options),
+    admission,
+    authorizer,
     egress,
     tokens,
-    bearers: createBearerTokens({ loop, store, registry, tokens, egress, onSecretUse }, authentication),
+    bearers,
     journal: new Journal(),
     tally: new RequestCounts(),
     selectors: new OpenSelectors(),
     author: SERVER_AUTHOR,
     writer: "server",
     pace: UNPACED,
-    ...(usage !== undefined && { usage }),
+    ...(options.usage !== undefined && { usage: options.usage }),
   };
-  return { verbParts, custom, nodeGraph: access.nodeGraph };
 }
 
-function createObjectStore(
-  { store, log, kinds, encryption }: ApiServerOptions,
-  versions: Versions,
-): ObjectStore {
-  return new ObjectStore({ store, log, encryption, reader: new ValueReader({ versions, kinds }) });
+/** Quotas come last: they count what the others allocate. */
+function createCompanions(
+  { loop, store, registry, versions }: Objects,
+  { admission, network = DEFAULT_NETWORK }: ServerOptions,
+): readonly Companion[] {
+  const { nodePorts } = network;
+  return [
+    defaultPriorityClassCompanion(store),
+    serviceCompanion({ loop, store, registry, versions, nodePorts }),
+    customCompanion(store),
+    ...(isQuotaOff(admission) ? [] : [quotaCompanion({ loop, store })]),
+  ];
 }
 
 /** Resolves after all steps that are already queued. */
 function turnOf(loop: Loop): Promise<void> {
   return new Promise((resolve) => loop.post("request", resolve));
+}
+
+type RunFloors = Pick<Objects, "custom"> &
+  Pick<Access, "nodeGraph" | "secretUses"> & { readonly parts: VerbParts; readonly aggregation: Aggregation };
+
+function createRun(floors: RunFloors, { network = DEFAULT_NETWORK, upkeep }: ServerOptions): ServerRun {
+  const { parts, custom, nodeGraph, secretUses, aggregation } = floors;
+  const uses = new TokenUses(parts);
+  secretUses.onUse((secret) => uses.note(secret));
+  const run = {
+    definitions: new CustomDefinitions(parts, custom),
+    aggregation,
+    createUpkeep: (address: ServerAddress) =>
+      createUpkeep(parts, { ...upkeep, ...network, ...address, nodeGraph }),
+  };
+  return new ServerRun(run, upkeep);
+}
+
+type RouteFloors = Objects & {
+  readonly parts: VerbParts;
+  readonly aggregation: Aggregation;
+  readonly run: ServerRun;
+  readonly fairness: Fairness;
+};
+
+function createRoutes(floors: RouteFloors): readonly Route[] {
+  const { store, registry, loop, metrics, parts, aggregation, run, fairness } = floors;
+  return [
+    ...fairness.routes,
+    healthRoute(healthChecks({ store, run })),
+    discoveryRoute(registry, aggregation.discovery),
+    issuerRoute(parts.tokens),
+    openApiRoute(registry, loop, aggregation.discovery),
+    metricsRoute(metrics, parts),
+  ];
+}
+
+function storedObjects(
+  { store, registry, versions }: Objects,
+  { apiVersion, plural }: ResourceType,
+  namespace: string,
+): readonly ApiObject[] {
+  const slash = apiVersion.indexOf("/");
+  const place = { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
+  const resource = registry.find({ ...place, resource: plural });
+  if (resource === undefined || !isStored(resource))
+    throw new Error(`${plural} of ${apiVersion} are not stored`);
+  const prefix = prefixOf(resource, namespace);
+  const entries = [...store.view.range(prefix, prefixEnd(prefix))];
+  return entries.map((entry) => versions.entry(entry, resource));
 }

@@ -12,7 +12,6 @@ import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import { connect } from "../../src/client/connection.ts";
 import type { Transport, TransportRequest } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
-import { conversions, kinds } from "../../src/resources/index.ts";
 import { CacheSet } from "../../src/runtime/cache/cache-set.ts";
 import type { Cache } from "../../src/runtime/cache/cache.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
@@ -40,19 +39,14 @@ interface CacheFigures {
 export async function cacheDirectChild(): Promise<CacheFigures> {
   const loop = createRealLoop({ name: "bench" });
   const store = openMemoryStore({ loop: loop.child("store") });
-  const { handler, verbParts } = createApiServer({
-    loop: loop.child("server"),
-    log: silentLog,
-    metrics: createMetrics(),
-    store,
-    kinds,
-    conversions,
-    tokenKeys: makeTokenKeys,
-    nodePorts: { first: 30_000, last: 32_767 },
-  });
+  const serverLoop = loop.child("server");
+  const { handler } = createApiServer(
+    { loop: serverLoop, log: silentLog, metrics: createMetrics(), store },
+    { tokenKeys: makeTokenKeys },
+  );
   const user = { user: "admin", groups: ["system:masters"] };
   const client = loop.child("client");
-  const transport = inProcessTransport({ handler, loop: client, serverLoop: verbParts.loop, user });
+  const transport = inProcessTransport({ handler, loop: client, serverLoop, user });
   await request(transport, {
     method: "POST",
     path: "/api/v1/namespaces",

@@ -984,6 +984,6 @@ describe("random requests", () => {
     }
 
     expect(failures.slice(0, 3)).toEqual([]);
-    expect((await api.send("GET", "/readyz")).code).toBe(200);
+    expect((await api.send("GET", "/livez/ping")).code).toBe(200);
   });
 });

@@ -5,7 +5,6 @@ import type { Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import { admissionForLoops } from "../../src/cluster/loops/needed-loops.ts";
-import { conversions, kinds } from "../../src/resources/index.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import { createApiServer } from "../../src/server/server.ts";
 import type { ApiServer } from "../../src/server/server.ts";
@@ -68,20 +67,13 @@ class Servers implements AsyncDisposable {
   constructor(stores: readonly [Store, Store], loop: Loop) {
     this.#stores = stores;
     const make = (store: Store): ApiServer =>
-      createApiServer({
-        admission: admissionForLoops("none"),
-        loop: loop.child("server"),
-        log: silentLog,
-        metrics: createMetrics(),
-        store,
-        kinds,
-        conversions,
-        tokenKeys: makeTokenKeys,
-        nodePorts: { first: 30_000, last: 32_767 },
-      });
+      createApiServer(
+        { loop: loop.child("server"), log: silentLog, metrics: createMetrics(), store },
+        { admission: admissionForLoops("none"), tokenKeys: makeTokenKeys },
+      );
     this.first = make(stores[0]);
     this.second = make(stores[1]);
-    this.#running = this.first.definitions.run(this.#ending.signal);
+    this.#running = this.first.run(this.#ending.signal);
   }
 
   static inMemory(): Servers {
@@ -142,7 +134,7 @@ describe("several servers", () => {
   test("all keep definitions without getting in each other's way", async () => {
     await using servers = Servers.inMemory();
     const ending = new AbortController();
-    const running = servers.second.definitions.run(ending.signal);
+    const running = servers.second.run(ending.signal);
 
     await send(servers.first, "POST", DEFINITIONS, definition);
     await servers.until((text) => text.includes('"InitialNamesAccepted"'));

@@ -3,9 +3,11 @@ import { silentLog } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import { ControlPlane } from "../../src/cluster/control-plane/control-plane.ts";
+import { servedVersions } from "../../src/cluster/files/runtime-config.ts";
 import { admissionForLoops } from "../../src/cluster/loops/needed-loops.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import type { HttpResponse } from "../../src/server/request/http.ts";
+import { DEFAULT_NETWORK } from "../../src/server/write/companions/network-options.ts";
 import type { Store } from "../../src/store/store.ts";
 import { wholeBody, type Reply, type ReplyBody } from "../api-harness.ts";
 
@@ -29,17 +31,19 @@ export class StoredValuesFixture implements AsyncDisposable {
     options: { readonly isStoreShared?: boolean } = {},
   ): Promise<StoredValuesFixture> {
     const plane = new ControlPlane({
-      loop: createRealLoop({ name: "server" }),
-      log: silentLog,
-      metrics: createMetrics(),
-      store,
-      isStoreShared: options.isStoreShared ?? false,
-      tokenKeys: makeTokenKeys,
-      runtimeConfig: { "api/all": true },
-      serviceCidrs: ["10.96.0.0/16"],
-      nodePorts: { first: 30_000, last: 32_767 },
-      admission: admissionForLoops("none"),
-      hostname: "this-machine",
+      surroundings: {
+        loop: createRealLoop({ name: "server" }),
+        log: silentLog,
+        metrics: createMetrics(),
+        store,
+      },
+      server: {
+        tokenKeys: makeTokenKeys,
+        isServed: servedVersions({ "api/all": true }),
+        network: { ...DEFAULT_NETWORK, serviceCidrs: ["10.96.0.0/16"] },
+        admission: admissionForLoops("none"),
+        upkeep: { isStoreShared: options.isStoreShared ?? false, hostname: "this-machine" },
+      },
       freezes: false,
     });
     await plane.settle({ host: "10.0.0.1", port: 6443, machineAddresses: [] });

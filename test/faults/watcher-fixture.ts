@@ -6,7 +6,6 @@ import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import type { Transport, TransportResponse } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { admissionForLoops } from "../../src/cluster/loops/needed-loops.ts";
-import { conversions, kinds } from "../../src/resources/index.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import type { HttpHandler } from "../../src/server/request/http.ts";
 import { createApiServer } from "../../src/server/server.ts";
@@ -26,20 +25,14 @@ export class WatcherFixture {
   private constructor(seed: number) {
     this.loop = new VirtualLoop({ seed });
     this.store = openMemoryStore({ loop: this.loop.child("store") });
-    const { handler, verbParts } = createApiServer({
-      admission: admissionForLoops("none"),
-      loop: this.loop.child("server"),
-      log: silentLog,
-      metrics: createMetrics(),
-      store: this.store,
-      kinds,
-      conversions,
-      tokenKeys: makeTokenKeys,
-      nodePorts: { first: 30_000, last: 32_767 },
-    });
+    const serverLoop = this.loop.child("server");
+    const { handler } = createApiServer(
+      { loop: serverLoop, log: silentLog, metrics: createMetrics(), store: this.store },
+      { admission: admissionForLoops("none"), tokenKeys: makeTokenKeys },
+    );
     this.handler = handler;
     const user = { user: "admin", groups: ["system:masters"] };
-    const server = { handler, serverLoop: verbParts.loop, user, freezes: true };
+    const server = { handler, serverLoop, user, freezes: true };
     this.transport = inProcessTransport({ ...server, loop: this.loop.child("client") });
     this.#own = inProcessTransport({ ...server, loop: this.loop.child("test") });
   }

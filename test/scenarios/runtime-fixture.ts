@@ -14,7 +14,6 @@ import type { Client } from "../../src/client/client.ts";
 import type { Transport, TransportRequest } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { admissionForLoops } from "../../src/cluster/loops/needed-loops.ts";
-import { conversions, kinds } from "../../src/resources/index.ts";
 import type { PassRecord } from "../../src/runtime/controller/pass-result.ts";
 import { createManager } from "../../src/runtime/manager/manager.ts";
 import type { Manager, ManagerOptions } from "../../src/runtime/manager/manager.ts";
@@ -78,22 +77,16 @@ export async function startRuntimeFixture(seed = 1): Promise<RuntimeFixture> {
   const store = openMemoryStore({ loop: loop.child("store") });
   const ending = new AbortController();
   const managers: Promise<void>[] = [];
-  const { handler, verbParts } = createApiServer({
-    admission: admissionForLoops("none"),
-    loop: loop.child("server"),
-    log: silentLog,
-    metrics: createMetrics(),
-    store,
-    kinds,
-    conversions,
-    tokenKeys: makeTokenKeys,
-    nodePorts: { first: 30_000, last: 32_767 },
-  });
+  const serverLoop = loop.child("server");
+  const { handler } = createApiServer(
+    { loop: serverLoop, log: silentLog, metrics: createMetrics(), store },
+    { admission: admissionForLoops("none"), tokenKeys: makeTokenKeys },
+  );
   const connect = (name: string): Link => {
     const transport = inProcessTransport({
       handler,
       loop: loop.child(name),
-      serverLoop: verbParts.loop,
+      serverLoop,
       user: { user: name, groups: ["system:masters"] },
       freezes: true,
     });

@@ -32,15 +32,8 @@ class World {
   readonly loop = new VirtualLoop({ seed: 1 });
   readonly store = openMemoryStore({ loop: this.loop.child("store") });
   readonly plane = new ControlPlane({
-    loop: this.loop,
-    log: silentLog,
-    metrics: createMetrics(),
-    store: this.store,
-    isStoreShared: false,
-    tokenKeys: makeTokenKeys,
-    runtimeConfig: {},
-    serviceCidrs: ["10.96.0.0/12"],
-    nodePorts: { first: 30_000, last: 32_767 },
+    surroundings: { loop: this.loop, log: silentLog, metrics: createMetrics(), store: this.store },
+    server: { tokenKeys: makeTokenKeys },
     freezes: true,
   });
   readonly ending = new AbortController();

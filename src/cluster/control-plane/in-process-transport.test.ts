@@ -4,7 +4,6 @@ import { silentLog } from "../../base/log/log.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import type { Transport, TransportEvent, TransportRequest } from "../../client/transport.ts";
-import { conversions, kinds } from "../../resources/index.ts";
 import { makeTokenKeys } from "../../server/pki/token-keys.ts";
 import { createApiServer } from "../../server/server.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
@@ -126,20 +125,15 @@ async function start(): Promise<Started> {
   const loop = new VirtualLoop({ seed: 1 });
   const store = openMemoryStore({ loop: loop.child("store") });
   onTestFinished(() => store.close());
-  const { handler, verbParts } = createApiServer({
-    loop: loop.child("server"),
-    log: silentLog,
-    metrics: createMetrics(),
-    store,
-    kinds,
-    conversions,
-    tokenKeys: makeTokenKeys,
-    nodePorts: { first: 30_000, last: 32_767 },
-  });
+  const serverLoop = loop.child("server");
+  const { handler } = createApiServer(
+    { loop: serverLoop, log: silentLog, metrics: createMetrics(), store },
+    { tokenKeys: makeTokenKeys },
+  );
   const transport = inProcessTransport({
     handler,
     loop: loop.child("client"),
-    serverLoop: verbParts.loop,
+    serverLoop,
     user: { user: "admin", groups: ["system:masters"] },
   });
   const run = <T>(promise: Promise<T>): Promise<T> => {

@@ -43,5 +43,5 @@ test("the server uses changed certificate files within a minute, if they are val
   await loop.advance(MINUTE_MS);
   expect(used).toEqual([{ ...next.server, ca: next.ca.cert, frontProxyCa: pki.frontProxyCa.cert }]);
   expect(certificates.tls).toEqual(used[0]);
-  expect(certificates.vouchers([])()).toMatchObject({ clientCa: next.ca.cert });
+  expect(certificates.requestHeaderTrust([])()).toMatchObject({ clientCa: next.ca.cert });
 });

@@ -46,7 +46,7 @@ export class LiveCertificates {
   }
 
   /** Returns the CAs and names to publish for aggregated API servers, current at each call. */
-  vouchers(frontProxyNames: readonly string[]): () => RequestHeaderTrust {
+  requestHeaderTrust(frontProxyNames: readonly string[]): () => RequestHeaderTrust {
     return () => {
       const { "ca.crt": clientCa, "front-proxy-ca.crt": frontProxyCa } = this.#texts;
       return { clientCa, frontProxyCa, frontProxyNames };

@@ -22,7 +22,7 @@ const GRACE_MS = 500;
 export interface EndpointOptions {
   readonly handler: HttpHandler;
   readonly log: Log;
-  readonly serviceCidr: string;
+  readonly serviceCidrs: readonly string[];
 }
 
 export interface Endpoint {
@@ -33,7 +33,7 @@ export interface Endpoint {
 }
 
 /** Uses the machine's clock for sockets and files, even if the cluster's clock is virtual. */
-export async function openEndpoint({ handler, log, serviceCidr }: EndpointOptions): Promise<Endpoint> {
+export async function openEndpoint({ handler, log, serviceCidrs }: EndpointOptions): Promise<Endpoint> {
   const loop = createRealLoop({ name: "endpoint" });
   const dir = await mkdtemp(join(tmpdir(), "setpoint-"));
   let listener: Listener | undefined;
@@ -42,7 +42,7 @@ export async function openEndpoint({ handler, log, serviceCidr }: EndpointOption
     await rm(dir, { recursive: true, force: true });
   };
   try {
-    const names = serverNames([HOST], firstServiceAddress(serviceCidr));
+    const names = serverNames([HOST], firstServiceAddress(serviceCidrs[0] ?? ""));
     const pki = await openPki({ dir: join(dir, "pki"), names, loop, log });
     const tls = { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert };
     listener = await listen({ loop, log, handler, isUrgent, tls, host: HOST, port: 0 });

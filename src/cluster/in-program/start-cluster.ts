@@ -17,11 +17,13 @@ import type { DefinedResource } from "../../runtime/kinds/resource-definition.ts
 import type { Routine } from "../../runtime/manager/routine.ts";
 import type { AdmissionOptions } from "../../server/admission/plugins.ts";
 import { makeTokenKeys } from "../../server/pki/token-keys.ts";
+import { DEFAULT_NETWORK } from "../../server/write/companions/network-options.ts";
 import { openFileStore } from "../../store/file-store.ts";
 import { MemoryStore, openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { ControlPlane } from "../control-plane/control-plane.ts";
 import { simulatedUsageSource } from "../control-plane/simulated-usage.ts";
+import { servedVersions } from "../files/runtime-config.ts";
 import { NODES, builtInGroups, nodeLoops, unleased } from "../loops/loops.ts";
 import type { LoopChoice, LoopGroup } from "../loops/loops.ts";
 import { admissionForLoops } from "../loops/needed-loops.ts";
@@ -72,8 +74,6 @@ const UNTIL_WITHIN: Duration = "10s";
 /** Advertised to clients within the cluster. No socket listens there until `kubeconfig` is called. */
 const ADDRESS = { host: "127.0.0.1", port: 6443, machineAddresses: [] };
 
-const SERVICE_CIDR = "10.96.0.0/12";
-
 const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 
 /** Starts a cluster in this process; resolves when its API serves requests and `kinds` are established. */
@@ -121,17 +121,13 @@ export class Cluster implements AsyncDisposable {
     // Each group of loops adds a listener.
     setMaxListeners(0, this.#ending.signal);
     this.#plane = new ControlPlane({
-      loop: time.loop,
-      log,
-      metrics: createMetrics(),
-      store,
-      isStoreShared: false,
-      tokenKeys: makeTokenKeys,
-      runtimeConfig: options.runtimeConfig ?? {},
-      serviceCidrs: [SERVICE_CIDR],
-      nodePorts: { first: 30_000, last: 32_767 },
-      usage: countNodes(options) > 0 ? simulatedUsageSource : undefined,
-      admission: admissionForLoops(options.loops ?? "all", options.admission),
+      surroundings: { loop: time.loop, log, metrics: createMetrics(), store },
+      server: {
+        tokenKeys: makeTokenKeys,
+        isServed: servedVersions(options.runtimeConfig ?? {}),
+        usage: countNodes(options) > 0 ? simulatedUsageSource : undefined,
+        admission: admissionForLoops(options.loops ?? "all", options.admission),
+      },
       freezes: time.isVirtual,
     });
     const loop = time.loop.child("client");
@@ -284,7 +280,11 @@ export class Cluster implements AsyncDisposable {
   async #openEndpoint(): Promise<Endpoint> {
     const { time, options } = this.#parts;
     const log = options.log ?? silentLog;
-    const endpoint = await openEndpoint({ handler: this.#plane.handler, log, serviceCidr: SERVICE_CIDR });
+    const endpoint = await openEndpoint({
+      handler: this.#plane.handler,
+      log,
+      serviceCidrs: DEFAULT_NETWORK.serviceCidrs,
+    });
     if (time.isVirtual) {
       time.letOutsideIn();
       const pump = new RealTimePump((ms) => time.advance(ms));

@@ -43,6 +43,7 @@ import { persistentVolumeClaimResize } from "./plugins/storage/claim-resize.ts";
 import { defaultIngressClass, defaultStorageClass } from "./plugins/storage/default-classes.ts";
 import { storageObjectInUseProtection } from "./plugins/storage/storage-protection.ts";
 
+/** Plugins to turn on or off, and their configuration. Default: upstream's plugins. */
 export interface AdmissionOptions extends PluginChoice {
   /** Pod security defaults for namespaces without labels, and exemptions. Default: privileged. */
   readonly podSecurity?: PodSecurityConfiguration | undefined;

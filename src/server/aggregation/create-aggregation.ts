@@ -4,7 +4,7 @@ import type { ClientPair } from "../egress/egress.ts";
 import type { Stage } from "../request/exchange.ts";
 import type { VerbParts } from "../verbs/verb.ts";
 import { aggregate } from "./aggregation.ts";
-import { availabilityMetrics, type AvailabilityObserver } from "./availability-metrics.ts";
+import { availabilityMetrics } from "./availability-metrics.ts";
 import { proxyObjects } from "./relay/object-proxy.ts";
 import { Relay } from "./relay/relay.ts";
 import { RemoteApiUpkeep } from "./remote-api-upkeep.ts";
@@ -15,7 +15,6 @@ import { RemoteDiscovery } from "./remote-discovery.ts";
 export interface AggregationOptions {
   /** Client certificate towards extension servers, which then trust the identity headers. Read at each request. */
   readonly frontProxy?: (() => ClientPair | undefined) | undefined;
-  readonly metrics?: Metrics;
 }
 
 export interface Aggregation {
@@ -28,16 +27,17 @@ export interface Aggregation {
   run(signal: AbortSignal): Promise<void>;
 }
 
-function watched({ metrics }: AggregationOptions): { readonly onLook?: AvailabilityObserver } {
-  return metrics === undefined ? {} : { onLook: availabilityMetrics(metrics) };
-}
-
-export function createAggregation(verbParts: VerbParts, options: AggregationOptions = {}): Aggregation {
+export function createAggregation(
+  verbParts: VerbParts,
+  metrics: Metrics,
+  options: AggregationOptions = {},
+): Aggregation {
   const { store, registry, egress, loop } = verbParts;
   const { frontProxy = () => undefined } = options;
   const apis = new RemoteApis(store, registry.builtInVersions);
   const discovery = new RemoteDiscovery(apis);
-  const upkeep = new RemoteApiUpkeep({ verbParts, apis, discovery, egress, frontProxy, ...watched(options) });
+  const onLook = availabilityMetrics(metrics);
+  const upkeep = new RemoteApiUpkeep({ verbParts, apis, discovery, egress, frontProxy, onLook });
   const relay = new Relay({ egress, loop });
   const onUnreached = ({ name }: RemoteApi): void => upkeep.suspect(name);
   return {

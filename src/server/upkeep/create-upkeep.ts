@@ -2,7 +2,7 @@
 import { findCidr } from "../../api/values/ip-address.ts";
 import type { NodeGraph } from "../access/authz/node/node-graph.ts";
 import type { VerbParts } from "../verbs/verb.ts";
-import type { PortRange } from "../write/companions/port-allocation.ts";
+import type { NetworkOptions } from "../write/companions/network-options.ts";
 import { allocationRepair } from "./allocation-repair.ts";
 import { advertisedAddress } from "./bootstrap/advertised-address.ts";
 import { apiServices } from "./bootstrap/api-services.ts";
@@ -23,20 +23,24 @@ import type { RequiredObjects } from "./required-objects.ts";
 import { Upkeep } from "./upkeep.ts";
 
 export interface UpkeepOptions {
-  /** One range for each address family, the default first. */
-  readonly serviceCidrs: readonly string[];
-  readonly nodePorts: PortRange;
+  /** Whether other servers may use the same store. Only then does the server write its lease every few seconds. */
+  readonly isStoreShared?: boolean | undefined;
+  /** Authorities that extension servers may trust. Absent without sockets. */
+  readonly requestHeaderTrust?: (() => RequestHeaderTrust) | undefined;
+  /** Name of the machine, for a standalone server. It publishes an identity Lease and the start of token use tracking. */
+  readonly hostname?: string | undefined;
+}
+
+/** Address of the server for clients outside the process. */
+export interface ServerAddress {
   /** Address on which the server listens. */
   readonly host: string;
   readonly port: number;
   /** Addresses of the machine. */
   readonly machineAddresses: readonly string[];
-  /** Whether other servers may use the same store. Only then does the server write its lease every few seconds. */
-  readonly isStoreShared: boolean;
-  /** Authorities that extension servers may trust. Absent without sockets. */
-  readonly vouchers?: (() => RequestHeaderTrust) | undefined;
-  /** Name of the machine, for a standalone server. It publishes an identity Lease and the start of token use tracking. */
-  readonly hostname?: string | undefined;
+}
+
+export interface UpkeepSettings extends UpkeepOptions, NetworkOptions, ServerAddress {
   /** Set when the Node authorizer is enabled. */
   readonly nodeGraph?: NodeGraph | undefined;
 }
@@ -44,13 +48,13 @@ export interface UpkeepOptions {
 /** Interval at which indexes read changes. Otherwise the changes accumulate while nothing is looked up. */
 const INDEXES_MS = 5000;
 
-export function createUpkeep(verbParts: VerbParts, options: UpkeepOptions): Upkeep {
+export function createUpkeep(verbParts: VerbParts, options: UpkeepSettings): Upkeep {
   const { registry, loop, store } = verbParts;
   const { serviceCidrs, host, port, machineAddresses, hostname } = options;
   const [cidr = ""] = serviceCidrs;
   const family = findCidr(cidr)?.address.family ?? "IPv4";
   const address = advertisedAddress({ host, machine: machineAddresses, family });
-  const lease = options.isStoreShared ? new ServerLease(store, address) : undefined;
+  const lease = options.isStoreShared === true ? new ServerLease(store, address) : undefined;
   const addresses = (): readonly string[] => lease?.addresses() ?? [address];
   const source = lease === undefined ? undefined : SERVER_LEASES;
   const required = [
@@ -67,7 +71,9 @@ export function createUpkeep(verbParts: VerbParts, options: UpkeepOptions): Upke
   ];
   const tasks = [
     ...(lease === undefined ? [] : [lease.task()]),
-    ...(hostname === undefined ? [] : identityLease(verbParts, { hostname, vouchers: options.vouchers })),
+    ...(hostname === undefined
+      ? []
+      : identityLease(verbParts, { hostname, requestHeaderTrust: options.requestHeaderTrust })),
     ...allocationRepair(verbParts, options.nodePorts),
     followedChanges(verbParts, options.nodeGraph),
   ];
@@ -84,7 +90,9 @@ function followedChanges({ store, indexes }: VerbParts, graph: NodeGraph | undef
 
 function trustOfExtensions(
   { registry }: VerbParts,
-  { vouchers, isStoreShared }: UpkeepOptions,
+  { requestHeaderTrust, isStoreShared = false }: UpkeepOptions,
 ): readonly RequiredObjects[] {
-  return vouchers === undefined ? [] : [extensionAuthentication({ registry, vouchers, isStoreShared })];
+  return requestHeaderTrust === undefined
+    ? []
+    : [extensionAuthentication({ registry, requestHeaderTrust, isStoreShared })];
 }

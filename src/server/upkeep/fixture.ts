@@ -75,7 +75,7 @@ export interface FixtureOptions {
   readonly loop?: Loop;
   /** Defaults to new keys. */
   readonly tokenKeys?: TokenKeys;
-  readonly vouchers?: () => RequestHeaderTrust;
+  readonly requestHeaderTrust?: () => RequestHeaderTrust;
 }
 
 export class ServerFixture {
@@ -142,7 +142,7 @@ export class ServerFixture {
       machineAddresses: ["127.0.0.1", options.address ?? "10.1.2.3"],
       isStoreShared: options.isStoreShared ?? false,
       hostname: options.hostname,
-      vouchers: options.vouchers,
+      requestHeaderTrust: options.requestHeaderTrust,
     };
     const fixture = new ServerFixture(verbParts, createUpkeep(verbParts, place));
     await fixture.upkeep.settle();

@@ -8,13 +8,14 @@ import type { VerbParts } from "../verbs/verb.ts";
 import { ServerWriter } from "./server-writer.ts";
 
 export class TokenUses {
-  readonly #verbParts: () => VerbParts;
+  readonly #verbParts: VerbParts;
+  readonly #writer: ServerWriter;
   /** Uids of Secrets with a write in flight. Concurrent requests need only one write. */
   readonly #writing = new Set<string>();
 
-  /** The verbParts is read at the first use, because it contains the token authenticator itself. */
-  constructor(verbParts: () => VerbParts) {
+  constructor(verbParts: VerbParts) {
     this.#verbParts = verbParts;
+    this.#writer = new ServerWriter(verbParts);
   }
 
   /** Returns at once: the request with the token does not wait for the write. */
@@ -22,7 +23,7 @@ export class TokenUses {
     const { uid } = secret.metadata;
     if (this.#writing.has(uid)) return;
     this.#writing.add(uid);
-    const { loop, log } = this.#verbParts();
+    const { loop, log } = this.#verbParts;
     loop.post("background", () => {
       this.#write(secret)
         .catch((error: unknown) => {
@@ -36,13 +37,12 @@ export class TokenUses {
   }
 
   async #write({ metadata: { uid, namespace = "", name } }: Secret): Promise<void> {
-    const verbParts = this.#verbParts();
-    const writer = new ServerWriter(verbParts);
-    const place = { resource: requireStored(verbParts.registry, "", "secrets"), namespace, name };
-    const live = writer.find(place) as Secret | undefined;
+    const { registry, loop } = this.#verbParts;
+    const place = { resource: requireStored(registry, "", "secrets"), namespace, name };
+    const live = this.#writer.find(place) as Secret | undefined;
     if (live === undefined || live.metadata.uid !== uid) return;
-    const labels = { ...live.metadata.labels, [LAST_USED]: dayText(verbParts.loop.now()) };
+    const labels = { ...live.metadata.labels, [LAST_USED]: dayText(loop.now()) };
     const wanted = { ...live, metadata: { ...live.metadata, labels } };
-    await writer.update(place, wanted, "");
+    await this.#writer.update(place, wanted, "");
   }
 }

@@ -86,7 +86,7 @@ test("a session of unread watches does not delay the client's other sessions", a
   );
 
   for (let at = 0; at < 5; at++) await made(api.send("POST", MAPS, map(`m${String(at)}`)));
-  const beside = await sendHttp2(session, { path: "/readyz" });
+  const beside = await sendHttp2(session, { path: "/livez/ping" });
 
   expect(beside.status).toBe(200);
   for (const one of watches) one.leave();

@@ -73,17 +73,14 @@ export class Servers {
     const loop = world.loop.child(`server-${String(at)}`);
     const store = count === 1 ? shared : new FollowerStore(shared, loop.child("store"), weather);
     const plane = new ControlPlane({
-      loop,
-      log: log("server"),
-      metrics: createMetrics(),
-      store,
-      isStoreShared: count > 1,
-      tokenKeys: () => (this.#keys ??= makeTokenKeys()),
-      runtimeConfig: {},
-      serviceCidrs: ["10.96.0.0/24"],
-      nodePorts: { first: 30_000, last: 30_040 },
-      usage: simulatedUsageSource,
-      admission: admissionForLoops("all"),
+      surroundings: { loop, log: log("server"), metrics: createMetrics(), store },
+      server: {
+        tokenKeys: () => (this.#keys ??= makeTokenKeys()),
+        network: { serviceCidrs: ["10.96.0.0/24"], nodePorts: { first: 30_000, last: 30_040 } },
+        usage: simulatedUsageSource,
+        admission: admissionForLoops("all"),
+        upkeep: { isStoreShared: count > 1 },
+      },
       freezes: true,
     });
     const address = { host: `10.0.0.${String(at + 1)}`, port: 6443, machineAddresses: [] };

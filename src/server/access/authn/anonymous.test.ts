@@ -28,7 +28,7 @@ describe("a client without credentials", () => {
   ] as const)("is refused with %s, and the log says why", async (_, types, rule) => {
     const fixture = await started(types, rule);
 
-    const codes = [await codeFor(fixture, SECRETS), await codeFor(fixture, "/healthz")];
+    const codes = [await codeFor(fixture, SECRETS), await codeFor(fixture, "/version")];
 
     expect(codes).toEqual([401, 401]);
     expect((await fixture.send("GET", SECRETS)).code).toBe(200);
@@ -36,9 +36,9 @@ describe("a client without credentials", () => {
   });
 
   test("may read the paths that the configuration lists, also with AlwaysAllow", async () => {
-    const fixture = await started(["AlwaysAllow"], { enabled: true, paths: ["/healthz"] });
+    const fixture = await started(["AlwaysAllow"], { enabled: true, paths: ["/version"] });
 
-    const codes = [await codeFor(fixture, "/healthz"), await codeFor(fixture, SECRETS)];
+    const codes = [await codeFor(fixture, "/version"), await codeFor(fixture, SECRETS)];
 
     expect(codes).toEqual([200, 401]);
     expect(fixture.logged).not.toContain(WARNING);
@@ -55,14 +55,14 @@ describe("a client without credentials", () => {
   );
 
   test("is authorized by the decoded path, not by its spelling", async () => {
-    const fixture = await started(["AlwaysAllow"], { enabled: true, paths: ["/healthz"] });
+    const fixture = await started(["AlwaysAllow"], { enabled: true, paths: ["/version"] });
     const targets = [
-      "/%68ealthz",
-      "/healthz?verbose",
-      "/healthz/",
-      "//healthz",
-      "/healthz%2Fping",
-      "/healthz/ping",
+      "/%76ersion",
+      "/version?verbose",
+      "/version/",
+      "//version",
+      "/version%2Fping",
+      "/version/ping",
     ];
 
     const codes = await Promise.all(targets.map((target) => codeFor(fixture, target)));

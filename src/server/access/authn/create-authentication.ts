@@ -5,7 +5,7 @@ import type { Store } from "../../../store/store.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { DEFAULT_AUTHORIZERS } from "../authz/authorization-options.ts";
-import type { AuthorizerOptions } from "../authz/authorization-options.ts";
+import type { AuthorizationOptions } from "../authz/authorization-options.ts";
 import { accountTokens } from "./account-tokens.ts";
 import type { AccountTokenParts } from "./account-tokens.ts";
 import { anonymous, isOpenToAll } from "./anonymous.ts";
@@ -91,7 +91,7 @@ function forServer(kind: TokenAuthenticator, own: readonly string[]): TokenAuthe
 
 export interface AuthenticatorParts {
   readonly tokens: BearerTokens;
-  readonly authorizers: readonly AuthorizerOptions[] | undefined;
+  readonly authorizers: AuthorizationOptions | undefined;
   readonly log: Log;
 }
 

@@ -9,7 +9,6 @@ import type { Log, LogFields } from "../../../base/log/log.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import { createMetrics } from "../../../base/metrics/prom-metrics.ts";
-import { conversions, kinds } from "../../../resources/index.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import type { TokenKeys } from "../../pki/pki-folder.ts";
 import { makeTokenKeys } from "../../pki/token-keys.ts";
@@ -59,15 +58,14 @@ export class AuthenticationFixture {
     authorization: readonly AuthorizerOptions[] | undefined,
   ) {
     this.loop = loop;
-    const { handler } = createApiServer({
-      metrics: createMetrics(),
-      tokenKeys: () => this.keys,
-      nodePorts: { first: 30_000, last: 32_767 },
+    const surroundings = {
       loop: loop.child("server"),
       log: this.#log(),
+      metrics: createMetrics(),
       store: openMemoryStore({ loop: loop.child("store") }),
-      kinds,
-      conversions,
+    };
+    const { handler } = createApiServer(surroundings, {
+      tokenKeys: () => this.keys,
       admission: { disabled: ["ServiceAccount", "TaintNodesByCondition"] },
       authentication: options,
       authorization,

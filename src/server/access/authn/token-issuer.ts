@@ -46,8 +46,10 @@ export interface TokenIssuer {
 const FOREIGN: Recognition = { type: "foreign" };
 const FORGED: Recognition = { type: "forged" };
 
-/** The keys are loaded when the first token is signed or verified: most test clusters need none. */
-export function tokenIssuer(findKeys: () => TokenKeys, settings: TokenIssuerSettings = {}): TokenIssuer {
+/** Keys that sign service account tokens. Called when the first token is signed or verified: most test clusters need none. */
+export type TokenKeySource = () => TokenKeys;
+
+export function tokenIssuer(findKeys: TokenKeySource, settings: TokenIssuerSettings = {}): TokenIssuer {
   const { issuers = [DEFAULT_ISSUER], audiences = issuers, jwksUri, maxSeconds } = settings;
   let loaded: LoadedKeys | undefined;
   const keys = (): LoadedKeys => (loaded ??= loadKeys(findKeys()));

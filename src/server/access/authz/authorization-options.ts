@@ -1,4 +1,4 @@
-/** The configured authorizers, in order. */
+/** The options of authorization. */
 import type { ClientPair } from "../../egress/egress.ts";
 
 export type AuthorizerOptions =
@@ -29,5 +29,8 @@ export interface WebhookOptions {
   readonly matchConditions: readonly string[];
 }
 
+/** The authorizers, in the order in which they are asked. Default: Node and RBAC. */
+export type AuthorizationOptions = readonly AuthorizerOptions[];
+
 /** kube-apiserver's authorizers in a kubeadm cluster. */
-export const DEFAULT_AUTHORIZERS: readonly AuthorizerOptions[] = [{ type: "Node" }, { type: "RBAC" }];
+export const DEFAULT_AUTHORIZERS: AuthorizationOptions = [{ type: "Node" }, { type: "RBAC" }];

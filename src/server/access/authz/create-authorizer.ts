@@ -4,7 +4,7 @@ import type { Store } from "../../../store/store.ts";
 import type { Egress } from "../../egress/egress.ts";
 import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
 import { DEFAULT_AUTHORIZERS } from "./authorization-options.ts";
-import type { AuthorizerOptions } from "./authorization-options.ts";
+import type { AuthorizationOptions, AuthorizerOptions } from "./authorization-options.ts";
 import { authorizerChain } from "./authorizer-chain.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { nodeAuthorizer } from "./node/node-authorizer.ts";
@@ -20,7 +20,7 @@ interface Parts {
   readonly egress: Egress;
 }
 
-interface Authorization {
+export interface Authorization {
   readonly authorizer: Authorizer;
   /** The stored roles and bindings. */
   readonly roles: RoleIndex;
@@ -35,7 +35,7 @@ interface Sources {
 
 export function createAuthorization(
   parts: Parts,
-  options: readonly AuthorizerOptions[] = DEFAULT_AUTHORIZERS,
+  options: AuthorizationOptions = DEFAULT_AUTHORIZERS,
 ): Authorization {
   const roles = new RoleIndex(parts.store);
   const hasNodes = options.some(({ type }) => type === "Node");

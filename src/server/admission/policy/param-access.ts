@@ -20,7 +20,7 @@ const TYPES = ["validating", "mutating"];
 
 interface AccessParts {
   readonly registry: Registry;
-  readonly authorizer: () => Authorizer;
+  readonly authorizer: Authorizer;
 }
 
 /** A permission that the user needs, and the error text if it is missing. */
@@ -85,7 +85,7 @@ function guard<T extends PolicyObject | BindingObject>(
       const demand =
         object === undefined || isPrivileged(request.user) ? undefined : demandOf(object, request);
       if (demand === undefined) return undefined;
-      return enforce(demand, request, authorizer());
+      return enforce(demand, request, authorizer);
     },
   });
 }

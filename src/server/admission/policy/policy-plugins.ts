@@ -13,7 +13,7 @@ interface PolicyPluginParts {
   readonly store: Store;
   readonly registry: Registry;
   readonly versions: Versions;
-  readonly authorizer: () => Authorizer;
+  readonly authorizer: Authorizer;
 }
 
 /** The plugins in order of execution. */
@@ -23,7 +23,7 @@ export function policyPlugins(all: PolicyPluginParts): readonly AdmissionPlugin[
     store,
     registry,
     versions,
-    deciderFor: (user: Parameters<typeof accessDecider>[1]) => accessDecider(authorizer(), user),
+    deciderFor: (user: Parameters<typeof accessDecider>[1]) => accessDecider(authorizer, user),
   };
   return [...paramAccess(all), mutatingPolicies(parts), validatingPolicies(parts)];
 }

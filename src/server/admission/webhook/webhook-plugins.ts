@@ -24,13 +24,13 @@ export interface WebhookParts {
   readonly versions: Versions;
   readonly egress: Egress;
   readonly metrics: Metrics;
-  /** Authorizer for expressions. It is available from the first request on. */
-  readonly authorizer: () => Authorizer;
+  /** Authorizer for expressions. */
+  readonly authorizer: Authorizer;
 }
 
 export function webhookPlugins(parts: WebhookParts): readonly AdmissionPlugin[] {
   const { loop, egress, versions, authorizer } = parts;
-  const deciderFor: DeciderFor = (user) => accessDecider(authorizer(), user);
+  const deciderFor: DeciderFor = (user) => accessDecider(authorizer, user);
   const metrics = new WebhookMetrics(parts.metrics);
   const chain = new HookChain({ loop, egress, versions, deciderFor, metrics });
   const index = new HookIndex("mutating", parts);

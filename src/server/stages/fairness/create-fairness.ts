@@ -11,6 +11,7 @@ import { FlowMetrics } from "./flow-metrics.ts";
 import { limitInFlight } from "./max-in-flight.ts";
 import { SeatPool } from "./seat-pool.ts";
 
+/** Limits on requests in flight, and their fair sharing. Default: as in kube-apiserver. */
 export interface FairnessOptions {
   /** When false, only the number of requests in flight is limited. */
   readonly isOn: boolean;
@@ -37,7 +38,11 @@ interface FairnessParts {
   readonly registry: Registry;
 }
 
-export function createFairness(parts: FairnessParts, metrics: Metrics, options: FairnessOptions): Fairness {
+export function createFairness(
+  parts: FairnessParts,
+  metrics: Metrics,
+  options: FairnessOptions = DEFAULT_FAIRNESS,
+): Fairness {
   const { isOn, maxReadsInFlight: reads, maxWritesInFlight: writes } = options;
   if (!isOn) return { stage: limitInFlight({ reads, writes }), routes: [] };
   const { loop, store, registry } = parts;

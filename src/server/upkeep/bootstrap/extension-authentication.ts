@@ -19,7 +19,7 @@ export interface RequestHeaderTrust {
 export interface ExtensionAuthenticationParts {
   readonly registry: Registry;
   /** Read at each check of the object. */
-  readonly vouchers: () => RequestHeaderTrust;
+  readonly requestHeaderTrust: () => RequestHeaderTrust;
   /** Another server may have a newer certificate of the same authority. Its version then stays. */
   readonly isStoreShared: boolean;
 }
@@ -29,10 +29,10 @@ const NAMESPACE = "kube-system";
 
 export function extensionAuthentication({
   registry,
-  vouchers,
+  requestHeaderTrust,
   isStoreShared,
 }: ExtensionAuthenticationParts): RequiredObjects {
-  const wanted = (): Data => dataOf(vouchers());
+  const wanted = (): Data => dataOf(requestHeaderTrust());
   return {
     name: "authentication for extension servers",
     boot: ["poststarthook/start-cluster-authentication-info-controller"],

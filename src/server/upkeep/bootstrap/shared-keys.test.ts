@@ -23,7 +23,7 @@ async function warningsOf(
     ...shared,
     hostname: "one",
     tokenKeys: first.keys,
-    vouchers: vouching(first.ca),
+    requestHeaderTrust: vouching(first.ca),
   });
   await world.loop.advance(1000);
   const warnings: string[] = [];
@@ -32,7 +32,7 @@ async function warningsOf(
     ...shared,
     hostname: "two",
     tokenKeys: second.keys,
-    vouchers: vouching(second.ca),
+    requestHeaderTrust: vouching(second.ca),
     log,
   });
   await one.end();

@@ -27,10 +27,10 @@ export function tokenKeyIds({ tokens }: VerbParts): readonly string[] {
 /** Must run before the server writes its own keys into the cluster. */
 export function warnOfOtherKeys(
   verbParts: VerbParts,
-  vouchers: (() => RequestHeaderTrust) | undefined,
+  requestHeaderTrust: (() => RequestHeaderTrust) | undefined,
 ): void {
   const { log } = verbParts;
-  if (vouchers !== undefined && isOtherAuthority(verbParts, vouchers()))
+  if (requestHeaderTrust !== undefined && isOtherAuthority(verbParts, requestHeaderTrust()))
     log.warn(`this cluster has another certificate authority than this server: ${REMEDY}`, {
       authority: `ConfigMap ${NAMESPACE}/${TRUST}`,
     });

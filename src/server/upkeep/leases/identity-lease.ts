@@ -56,12 +56,12 @@ function isExpired({ spec }: Lease, now: number): boolean {
 
 interface ServerSelf {
   readonly hostname: string;
-  readonly vouchers: (() => RequestHeaderTrust) | undefined;
+  readonly requestHeaderTrust: (() => RequestHeaderTrust) | undefined;
 }
 
 export function identityLease(
   verbParts: VerbParts,
-  { hostname, vouchers }: ServerSelf,
+  { hostname, requestHeaderTrust }: ServerSelf,
 ): readonly PeriodicTask[] {
   const { loop, store, registry } = verbParts;
   const resource = requireStored(registry, "coordination.k8s.io", "leases");
@@ -107,7 +107,7 @@ export function identityLease(
       boot: ["poststarthook/start-kube-apiserver-identity-lease-controller"],
       firstAfterMs: 0,
       everyMs: RENEWAL_MS,
-      begin: async () => warnOfOtherKeys(verbParts, vouchers),
+      begin: async () => warnOfOtherKeys(verbParts, requestHeaderTrust),
       perform: renew,
       end: () => release(writer, own),
     },

@@ -1,0 +1,75 @@
+/** Reads the files that the options of a cluster name, and makes the options of its API server. */
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import type { Loop } from "../../base/loop/loop.ts";
+import { FRONT_PROXY_NAMES } from "../../server/access/authn/create-authentication.ts";
+import type { OpenedEncryption } from "../../server/objects/encryption/open-encryption.ts";
+import type { ServerOptions } from "../../server/options.ts";
+import type { Pki } from "../../server/pki/pki.ts";
+import type { AuditTrail } from "../../server/stages/audit/audit-trail.ts";
+import { simulatedUsageSource } from "../control-plane/simulated-usage.ts";
+import type { ClusterOptions } from "../options.ts";
+import { readAdmission } from "./admission-files.ts";
+import { readAuthentication } from "./authentication-files.ts";
+import { readAuthorization } from "./authorization-files.ts";
+import type { LiveCertificates } from "./certificate-reload.ts";
+import type { ReloadedFile } from "./file-reload.ts";
+import { servedVersions } from "./runtime-config.ts";
+
+/** Parts of the server that are open already. */
+export interface OpenedParts {
+  readonly pki: Pki;
+  readonly certificates: LiveCertificates;
+  readonly encryption: OpenedEncryption | undefined;
+  readonly audit: AuditTrail | undefined;
+}
+
+export interface ReadOptions {
+  readonly server: ServerOptions;
+  /** Files whose changes replace a part of the options. */
+  readonly reloaded: readonly ReloadedFile[];
+}
+
+/** Rejects with a one-line error that names the file. */
+export async function readServerOptions(
+  options: ClusterOptions,
+  { pki, certificates, encryption, audit }: OpenedParts,
+  loop: Loop,
+): Promise<ReadOptions> {
+  const { serviceCidrs, nodePorts } = options;
+  const { file, ...authentication } = await readAuthentication(options.authentication, loop);
+  const { frontProxyNames = FRONT_PROXY_NAMES } = authentication;
+  const server = {
+    tokenKeys: () => pki.serviceAccount,
+    authentication,
+    admission: await readAdmission(options.admission, loop),
+    authorization: await readAuthorization(options.authorization, loop),
+    fairness: options.fairness,
+    audit,
+    aggregation: { frontProxy: () => certificates.frontProxyClient },
+    network: { serviceCidrs, nodePorts },
+    usage: options.nodes > 0 ? simulatedUsageSource : undefined,
+    encryption: encryption?.encryption,
+    isServed: servedVersions(options.runtimeConfig),
+    upkeep: {
+      isStoreShared: options.store.type === "etcd",
+      requestHeaderTrust: certificates.requestHeaderTrust(frontProxyNames),
+      hostname: hostname(),
+    },
+  };
+  const files = file === undefined ? [] : [file];
+  return { server, reloaded: [...files, ...reloadedKeys(options, encryption, loop)] };
+}
+
+/** The file of the encryption keys, if it is to be reloaded. */
+function reloadedKeys(
+  options: ClusterOptions,
+  encryption: OpenedEncryption | undefined,
+  loop: Loop,
+): readonly ReloadedFile[] {
+  const { configFile, isReloaded = false } = options.encryption ?? {};
+  if (encryption === undefined || configFile === undefined || !isReloaded) return [];
+  const read = (): Promise<string> => loop.outside("file", readFile(configFile, "utf8"));
+  const { text, use } = encryption;
+  return [{ path: configFile, text, read, use, controller: "encryption_config_controller" }];
+}
