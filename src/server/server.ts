@@ -33,7 +33,6 @@ import { FormCache } from "./representation/form-cache.ts";
 import { WatchBatcher } from "./representation/watch-feed.ts";
 import type { Route } from "./request/exchange.ts";
 import type { HttpHandler } from "./request/http.ts";
-import { UNPACED } from "./request/pace.ts";
 import { RequestCounts } from "./request/request-counts.ts";
 import { discoveryRoute } from "./routes/discovery/discovery.ts";
 import { healthChecks } from "./routes/health/health-checks.ts";
@@ -57,7 +56,7 @@ import { defaultPriorityClassCompanion } from "./write/companions/default-priori
 import { DEFAULT_NETWORK } from "./write/companions/network-options.ts";
 import { quotaCompanion } from "./write/companions/quota.ts";
 import { serviceCompanion } from "./write/companions/service-companion.ts";
-import { Journal, SERVER_AUTHOR } from "./write/journal.ts";
+import { Journal } from "./write/journal.ts";
 
 export interface ApiServer {
   readonly handler: HttpHandler;
@@ -187,9 +186,6 @@ function createVerbParts(floors: VerbFloors, options: ServerOptions): VerbParts 
     journal: new Journal(),
     tally: new RequestCounts(),
     selectors: new OpenSelectors(),
-    author: SERVER_AUTHOR,
-    writer: "server",
-    pace: UNPACED,
     ...(options.usage !== undefined && { usage: options.usage }),
   };
 }

@@ -11,6 +11,7 @@ import { inspectAddresses } from "../write/companions/address-repair.ts";
 import type { AddressFault } from "../write/companions/address-repair.ts";
 import { PortAllocation, portsInUse } from "../write/companions/port-allocation.ts";
 import type { PortRange } from "../write/companions/port-allocation.ts";
+import { SERVER_AUTHOR } from "../write/journal.ts";
 import type { PeriodicTask } from "./periodic-task.ts";
 
 /** Same as kube-apiserver's. */
@@ -92,14 +93,11 @@ async function* withBreaks<T>(items: Iterable<T>, loop: Loop): AsyncGenerator<T>
 }
 
 /** False on a conflict with another writer. The repair may then be obsolete, and the next round checks again. */
-async function isWritten(
-  transaction: Transaction,
-  { store, journal, author, loop }: VerbParts,
-): Promise<boolean> {
+async function isWritten(transaction: Transaction, { store, journal, loop }: VerbParts): Promise<boolean> {
   try {
     const { revision } = await store.write({ ...transaction, purpose: "upkeep" });
     const keys = transaction.changes.map(({ key }) => key);
-    journal.record({ ...author, revision, keys, at: loop.now() });
+    journal.record({ ...SERVER_AUTHOR, revision, keys, at: loop.now() });
     return true;
   } catch (error) {
     if (isStoreError(error, "ConditionFailed")) return false;

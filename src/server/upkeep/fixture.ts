@@ -27,7 +27,6 @@ import { Versions } from "../objects/versions.ts";
 import type { TokenKeys } from "../pki/pki-folder.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
 import type { Answer } from "../request/answer.ts";
-import { UNPACED } from "../request/pace.ts";
 import { parseRequest } from "../request/parse-request.ts";
 import { RequestCounts } from "../request/request-counts.ts";
 import { RequestNotes } from "../request/request-notes.ts";
@@ -37,7 +36,7 @@ import type { VerbParts } from "../verbs/verb.ts";
 import { OpenSelectors } from "../verbs/watch/open-selectors.ts";
 import { defaultPriorityClassCompanion } from "../write/companions/default-priority-class.ts";
 import { serviceCompanion } from "../write/companions/service-companion.ts";
-import { Journal, SERVER_AUTHOR } from "../write/journal.ts";
+import { Journal } from "../write/journal.ts";
 import type { RequestHeaderTrust } from "./bootstrap/extension-authentication.ts";
 import { createUpkeep } from "./create-upkeep.ts";
 import type { Upkeep } from "./upkeep.ts";
@@ -105,7 +104,6 @@ export class ServerFixture {
     const tokens = tokenIssuer(() => options.tokenKeys ?? makeTokenKeys());
     const egress = createEgress({ loop, store });
     const journal = new Journal();
-    const author = SERVER_AUTHOR;
     const parts = { loop, log, store, registry, versions };
     // The fixture runs no controllers, so plugins that rely on them are disabled.
     const authorizer = alwaysAllow;
@@ -128,9 +126,6 @@ export class ServerFixture {
       companions,
       tokens,
       journal,
-      author,
-      writer: "server",
-      pace: UNPACED,
       tally,
       selectors: new OpenSelectors(),
     };

@@ -5,7 +5,7 @@ import { withResourceVersion } from "../objects/stored-object.ts";
 import type { Versions } from "../objects/versions.ts";
 import { SERVER_USER } from "../request/server-user.ts";
 import { normal } from "../write/incoming.ts";
-import type { Author } from "../write/journal.ts";
+import { SERVER_AUTHOR } from "../write/journal.ts";
 import { isTakenAsSent, newObject, revisedObject } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 import { completeManifest, correctionOf } from "./required-objects.ts";
@@ -14,21 +14,21 @@ import type { RequiredObject } from "./required-objects.ts";
 interface MakingParts {
   readonly loop: Loop;
   readonly versions: Versions;
-  readonly author: Pick<Author, "manager">;
 }
 
+const { manager } = SERVER_AUTHOR;
 /** The rules of an update require a resourceVersion. The stored object has none. */
 const ANY_VERSION = "1";
 
 export function newRequiredObject(required: RequiredObject, parts: MakingParts): ApiObject {
   const { resource } = required;
-  const { loop, versions, author } = parts;
+  const { loop, versions } = parts;
   const now = loop.now();
   const draft = normal(resource.schema, completeManifest(required)).value as Draft<ApiObject>;
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
   const uid = loop.random("uids").uuid();
   const next = newObject(draft, resource, { now, user: SERVER_USER, uid, known });
-  const writer = writerOf(resource, versions, { manager: author.manager, subresource: "", now });
+  const writer = writerOf(resource, versions, { manager, subresource: "", now });
   return withStatus(track({ live: undefined, next, writer, sentManagedFields: undefined }), required, parts);
 }
 
@@ -36,7 +36,7 @@ export function newRequiredObject(required: RequiredObject, parts: MakingParts):
 function withStatus(
   created: ApiObject,
   required: RequiredObject,
-  { loop, versions, author }: MakingParts,
+  { loop, versions }: MakingParts,
 ): ApiObject {
   const { resource } = required;
   const wanted = correctionOf(required, created, "status");
@@ -46,6 +46,6 @@ function withStatus(
   const object = normal(resource.schema, wanted).value as ApiObject;
   const revision = { object, previous, endpoint: "status" } as const;
   const next = revisedObject(revision, resource, { now, user: SERVER_USER });
-  const writer = writerOf(resource, versions, { manager: author.manager, subresource: "status", now });
+  const writer = writerOf(resource, versions, { manager, subresource: "status", now });
   return track({ live: previous, next, writer, sentManagedFields: undefined });
 }

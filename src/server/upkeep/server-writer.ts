@@ -9,7 +9,6 @@ import type { Change } from "../../store/store.ts";
 import { encodeObject } from "../objects/object-encoder.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { keyOf } from "../objects/versions.ts";
-import type { Call } from "../request/call.ts";
 import type { RequestVerb } from "../request/request-info.ts";
 import { RequestNotes } from "../request/request-notes.ts";
 import { SERVER_USER } from "../request/server-user.ts";
@@ -17,6 +16,9 @@ import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
 import type { VerbParts } from "../verbs/verb.ts";
+import { SERVER_AUTHOR } from "../write/journal.ts";
+import { SERVER_ORIGIN } from "../write/write-call.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import { newRequiredObject } from "./new-required-object.ts";
 import type { RequiredObject } from "./required-objects.ts";
 
@@ -55,7 +57,7 @@ export class ServerWriter {
    * another server has created one.
    */
   async createAll(objects: readonly RequiredObject[]): Promise<void> {
-    const { store, loop, journal, author, versions } = this.#verbParts;
+    const { store, loop, journal, versions } = this.#verbParts;
     const changes = objects.map((required): Change => {
       const { resource, namespace, name } = required;
       const object = newRequiredObject(required, this.#verbParts);
@@ -69,7 +71,7 @@ export class ServerWriter {
       const { revision } = await store
         .write({ compare, changes: part, purpose: "upkeep" })
         .catch((error: unknown) => refuse(error, keys));
-      journal.record({ ...author, revision, keys, at: loop.now() });
+      journal.record({ ...SERVER_AUTHOR, revision, keys, at: loop.now() });
     }
   }
 
@@ -107,11 +109,19 @@ const UNPARSED = {
   labelSelector: "",
 };
 
-function callFor({ resource, namespace, name, verb, subresource = "", body }: Request): Call<StoredResource> {
+function callFor({
+  resource,
+  namespace,
+  name,
+  verb,
+  subresource = "",
+  body,
+}: Request): WriteCall<StoredResource> {
   const { facts } = resource;
   return {
     resource,
     user: SERVER_USER,
+    origin: SERVER_ORIGIN,
     notes: new RequestNotes(),
     query: new URLSearchParams(),
     info: {

@@ -29,6 +29,7 @@ import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
 import { admittedRevision, revisedDraft } from "../write/revise.ts";
 import { writerOf } from "../write/tracking.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { makeNew, storeNew } from "./new-object.ts";
 import { endpointOf } from "./updated-object.ts";
@@ -36,14 +37,14 @@ import type { VerbParts } from "./verb.ts";
 import { checkPlace, checkPreconditions, mayWaitFor, noteWarnings, shown } from "./write-steps.ts";
 import type { Writing } from "./writing.ts";
 
-export async function apply(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function apply(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, request, query, notes } = call;
   const { isDryRun } = writeOptionsOf(call);
   const body = await readBodyAs(request, YAML_TYPE, {
     kind: resource.facts.kind,
     schemaOf: () => undefined,
   });
-  const { pace } = verbParts;
+  const { pace } = call.origin;
   pace.weighBytes(body.bytes ?? 0);
   const resting = pace.rest();
   if (resting !== undefined) await resting;
@@ -90,13 +91,13 @@ interface Applied {
   readonly code: number;
 }
 
-async function save(intent: Intent, call: Call<StoredResource>, verbParts: VerbParts): Promise<Applied> {
+async function save(intent: Intent, call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Applied> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
   const { isDryRun } = intent;
   const { uid, resourceVersion } = intent.object.metadata;
   const writing = { call, verbParts };
-  const writer = new ObjectWriter(verbParts);
+  const writer = new ObjectWriter(verbParts, call.origin);
   const permission = createPermission(call, verbParts.authorizer);
   for (;;) {
     try {
@@ -126,7 +127,7 @@ async function save(intent: Intent, call: Call<StoredResource>, verbParts: VerbP
 }
 
 async function applied(config: JsonObject, previous: ApiObject, writing: Writing): Promise<Next> {
-  const { pace } = writing.verbParts;
+  const { pace } = writing.call.origin;
   await pace.rest();
   const begun = beginApply(inputOf(config, writing, previous));
   const merging = await inStages(pace, begun);
@@ -140,7 +141,7 @@ async function saved(
   { call, verbParts }: Writing,
 ): Promise<Next> {
   const { resource } = call;
-  const { pace } = verbParts;
+  const { pace } = call.origin;
   const live = previous;
   const finish = (outcome: ApiObject | undefined): Next => {
     const { object, isChanged } = conclude(outcome);
@@ -165,9 +166,9 @@ async function newlyApplied(
   writing: Writing,
   permission: CreatePermission,
 ): Promise<ApiObject> {
-  const { call, verbParts } = writing;
+  const { call } = writing;
   const { merged, conclude } = await inStages(
-    verbParts.pace,
+    call.origin.pace,
     beginApply(inputOf(config, writing, undefined)),
   );
   if (merged === undefined)

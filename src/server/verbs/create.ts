@@ -3,9 +3,9 @@ import { generateName } from "../../api/values/names.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call } from "../request/call.ts";
 import { readObject, refuseMistake } from "../write/incoming.ts";
 import type { Saved } from "../write/object-writer.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import { isVersion, writeOptionsOf } from "../write/write-options.ts";
 import { admitNew, finishNew, ownersOfNew, storeNew } from "./new-object.ts";
 import type { AdmittedNew } from "./new-object.ts";
@@ -16,12 +16,12 @@ import type { Writing } from "./writing.ts";
 /** Same number as upstream's. */
 const NAME_TRIES = 8;
 
-export async function create(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function create(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource } = call;
   const { apiVersion, facts, schema, specs } = resource;
   const expected = { apiVersion, kind: facts.kind, schema, specs };
   writeOptionsOf(call);
-  const incoming = await readObject(call, expected, verbParts.pace);
+  const incoming = await readObject(call, expected, call.origin.pace);
   refuseMistake(incoming);
   const { object, sentManagedFields, shared } = incoming;
   const draft = object as Draft<ApiObject>;

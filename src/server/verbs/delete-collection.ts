@@ -6,6 +6,7 @@ import { StoredObject } from "../objects/stored-object.ts";
 import { prefixOf } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import { readDeleteOptions, removeOne, warnOfDependents } from "./delete.ts";
 import { list } from "./read/list.ts";
 import type { VerbParts } from "./verb.ts";
@@ -14,7 +15,10 @@ import type { VerbParts } from "./verb.ts";
 const WIDTH = 32;
 
 /** Deletes the objects that a list with the same query returns. An object that is already gone is no error. */
-export async function deleteCollection(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function deleteCollection(
+  call: WriteCall<StoredResource>,
+  verbParts: VerbParts,
+): Promise<Answer> {
   const options = await readDeleteOptions(call);
   warnOfDependents(call, options);
   const found = await list(call, verbParts);
@@ -27,7 +31,7 @@ export async function deleteCollection(call: Call<StoredResource>, verbParts: Ve
 }
 
 interface Removal {
-  readonly call: Call<StoredResource>;
+  readonly call: WriteCall<StoredResource>;
   readonly options: DeleteOptions;
   readonly verbParts: VerbParts;
 }
@@ -35,8 +39,8 @@ interface Removal {
 /** False if the object was already gone. */
 async function removeListed(stored: StoredObject, { call, options, verbParts }: Removal): Promise<boolean> {
   const { name = "", namespace = "" } = stored.object.metadata;
-  const { resource, user, notes } = call;
-  const target = { resource, namespace, name, user, notes, request: "is about many" } as const;
+  const { resource, user, notes, origin } = call;
+  const target = { resource, namespace, name, user, notes, origin, request: "is about many" } as const;
   try {
     await removeOne(target, options, verbParts);
     return true;

@@ -13,6 +13,7 @@ import { keyOf } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import type { VerbParts } from "./verb.ts";
 
 const OPTION = "ignoreStoreReadErrorWithClusterBreakingPotential";
@@ -33,7 +34,10 @@ export function checkIgnoring(options: DeleteOptions, errors: FieldErrors): void
   if (options.preconditions !== undefined) refuse("preconditions");
 }
 
-export async function removeUnreadable(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function removeUnreadable(
+  call: WriteCall<StoredResource>,
+  verbParts: VerbParts,
+): Promise<Answer> {
   const { resource, info } = call;
   const { namespace, name } = info;
   await requirePermission(call, verbParts);
@@ -46,7 +50,7 @@ export async function removeUnreadable(call: Call<StoredResource>, verbParts: Ve
     const { group, resource: kind } = groupResource(resource);
     throw invalid({ group, kind }, name, errors.found);
   }
-  await new ObjectWriter(verbParts).removeEntry(entry, resource);
+  await new ObjectWriter(verbParts, call.origin).removeEntry(entry, resource);
   const { group, name: kind } = resource.facts;
   const details = { name, ...(group !== "" && { group }), kind };
   return {

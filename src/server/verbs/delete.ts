@@ -22,17 +22,19 @@ import { isFinished, planDeletion } from "../write/deletion.ts";
 import type { Propagation } from "../write/deletion.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Place, Saved } from "../write/object-writer.ts";
+import type { WriteCall, WriteOrigin } from "../write/write-call.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
 import { checkIgnoring, ignoresReadErrors, removeUnreadable } from "./delete-unreadable.ts";
 import type { VerbParts } from "./verb.ts";
 import type { Preconditions } from "./write-steps.ts";
 
-export async function remove(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function remove(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, info } = call;
   const options = await readDeleteOptions(call);
   if (ignoresReadErrors(options)) return removeUnreadable(call, verbParts);
   warnOfDependents(call, options);
-  const place = { resource, namespace: info.namespace, name: info.name, user: call.user, notes: call.notes };
+  const { user, notes, origin } = call;
+  const place = { resource, namespace: info.namespace, name: info.name, user, notes, origin };
   const saved = await removeOne(place, options, verbParts);
   if (saved.outcome === "removed" && !resource.storage.showsDeleted)
     return { type: "status", status: removedStatus(saved.object, resource) };
@@ -43,6 +45,7 @@ export async function remove(call: Call<StoredResource>, verbParts: VerbParts): 
 
 /** A deletion of one object. Its user is the server unless given. */
 export interface Target extends Place {
+  readonly origin: WriteOrigin;
   readonly user?: User;
   readonly notes?: RequestNotes;
   /** `unasked` skips admission. */
@@ -72,7 +75,7 @@ export async function removeOne(place: Target, options: DeleteOptions, verbParts
   const isAsked = place.consent !== "unasked";
   const deletion = { ...subject, isDryRun: save.isDryRun, options: () => deletionOptions(options) };
   const admission = isAsked ? verbParts.admission.pass(deletion) : undefined;
-  const writer = new ObjectWriter(verbParts);
+  const writer = new ObjectWriter(verbParts, place.origin);
   let isToGo = false;
   const asked = { resource: place.resource, operation: "DELETE", subresource: "" } as const;
   const mayWait = (): boolean => isAsked && verbParts.admission.mayCall(asked);

@@ -7,6 +7,7 @@ import {
   unknownResource,
 } from "../../api/errors/api-error.ts";
 import { pathSegmentName } from "../../api/values/names.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { findDeprecation, isCustom, isStored } from "../objects/registry.ts";
 import type { Registry, Resource, StoredResource } from "../objects/registry.ts";
 import { toApiError } from "../objects/store-errors.ts";
@@ -14,12 +15,16 @@ import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { RequestPace } from "../request/pace.ts";
+import type { Pace } from "../request/pace.ts";
 import { isMethodFit } from "../request/request-info.ts";
 import type { AskedVerb, ResourceRequest } from "../request/request-info.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
 import type { User } from "../request/user.ts";
 import { authorOf } from "../write/journal.ts";
+import type { Author } from "../write/journal.ts";
+import type { WriteCall, WriteOrigin } from "../write/write-call.ts";
 import { writerOf } from "../write/write-purpose.ts";
+import type { Writer } from "../write/write-purpose.ts";
 import { create } from "./create.ts";
 import { deleteCollection } from "./delete-collection.ts";
 import { remove } from "./delete.ts";
@@ -100,17 +105,36 @@ export function dispatch(call: Call, verbParts: VerbParts): Answer | Promise<Ans
     verbParts.tally.askedForDeprecated(call.info);
   }
   try {
-    const isRead = READS.has(call.info.verb);
-    const answer = run(call, isRead ? verbParts : writing(call, verbParts));
+    const answer = run({ ...call, origin: new RequestOrigin(call, verbParts.loop) }, verbParts);
     return answer instanceof Promise ? answer.catch((error: unknown) => refuse(error, call)) : answer;
   } catch (error) {
     return refuse(error, call);
   }
 }
 
-function writing(call: Call, verbParts: VerbParts): VerbParts {
-  const author = authorOf(call);
-  return { ...verbParts, author, writer: writerOf(call.user), pace: new RequestPace(verbParts.loop) };
+/** Origin of a request's writes. A read never asks for it, so it is computed on demand. */
+class RequestOrigin implements WriteOrigin {
+  readonly #call: Call;
+  readonly #loop: Loop;
+  #author: Author | undefined;
+  #pace: Pace | undefined;
+
+  constructor(call: Call, loop: Loop) {
+    this.#call = call;
+    this.#loop = loop;
+  }
+
+  get author(): Author {
+    return (this.#author ??= authorOf(this.#call));
+  }
+
+  get writer(): Writer {
+    return writerOf(this.#call.user);
+  }
+
+  get pace(): Pace {
+    return (this.#pace ??= new RequestPace(this.#loop));
+  }
 }
 
 function refuse(error: unknown, { info }: Call): never {
@@ -126,7 +150,7 @@ function requireSegment({ name, verb }: ResourceRequest): void {
   throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${why}`);
 }
 
-function run(call: Call, verbParts: VerbParts): Answer | Promise<Answer> {
+function run(call: WriteCall, verbParts: VerbParts): Answer | Promise<Answer> {
   const { info, resource } = call;
   requireSegment(info);
   if (info.subresource !== "") return subresourceVerb(call)(call, verbParts);
@@ -138,5 +162,5 @@ function run(call: Call, verbParts: VerbParts): Answer | Promise<Answer> {
   const verb = VERBS[info.verb];
   if (!isServed || verb === undefined)
     throw methodNotSupported({ group: info.group, resource: info.resource }, info.verb);
-  return verb(call as Call<StoredResource>, verbParts);
+  return verb(call as WriteCall<StoredResource>, verbParts);
 }

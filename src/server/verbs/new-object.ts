@@ -42,7 +42,7 @@ export async function makeNew(given: NewObject, writing: Writing): Promise<ApiOb
 
 export async function admitNew(given: NewObject, writing: Writing): Promise<AdmittedNew> {
   const { draft, shared, withOwners } = given;
-  const { call, verbParts } = writing;
+  const { call } = writing;
   const { resource, info } = call;
   placeInNamespace(draft, call);
   const admission = callPass(writing, "CREATE", nameOf(draft));
@@ -50,7 +50,7 @@ export async function admitNew(given: NewObject, writing: Writing): Promise<Admi
   const waiting = admission?.ready(draft);
   if (waiting !== undefined) await waiting;
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
-  const { pace } = verbParts;
+  const { pace } = call.origin;
   const admitted = await admittedDraft(draft, resource, { admission, shared, pace });
   // Admission may have set a name, and must not move the object.
   placeInNamespace(admitted, call);
@@ -64,7 +64,8 @@ export async function finishNew(
   { call, verbParts }: Writing,
 ): Promise<ApiObject> {
   const { resource, user, notes } = call;
-  const { loop, pace } = verbParts;
+  const { loop } = verbParts;
+  const { pace } = call.origin;
   const uid = loop.random("uids").uuid();
   const context = { now: loop.now(), user, notes, uid, admission, shared, known, permission, pace };
   const made = await admittedObject(draft, resource, context);
@@ -86,7 +87,7 @@ export async function storeNew(
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: object.metadata.name ?? "" };
   const { isDryRun } = writeOptionsOf(call);
-  const saved = await new ObjectWriter(verbParts).create(place, object, { isDryRun });
+  const saved = await new ObjectWriter(verbParts, call.origin).create(place, object, { isDryRun });
   if (saved.outcome === "stored" || sentVersion === undefined) return saved;
   return { ...saved, object: withResourceVersion(saved.object, sentVersion) };
 }

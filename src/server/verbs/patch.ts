@@ -25,6 +25,7 @@ import { BODY_BYTES_MAX } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, refuseMistake, toObject } from "../write/incoming.ts";
 import type { ExpectedKind, FieldValidation, Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import { APPLY_YAML, versionAsked, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
 import { updatedObject } from "./updated-object.ts";
@@ -43,17 +44,17 @@ const MERGE_PATCH = "application/merge-patch+json";
 const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 const ACCEPTED = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML];
 
-export function patch(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export function patch(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   return patchTypeOf(call) === APPLY_YAML ? apply(call, verbParts) : patchAsTold(call, verbParts);
 }
 
-async function patchAsTold(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+async function patchAsTold(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
   const change = await readPatch(call);
   const place = { resource, namespace: info.namespace, name: info.name };
   const options = { isDryRun, onConflict: "retry", mayWait: mayWaitFor({ call, verbParts }) } as const;
-  const saved = await new ObjectWriter(verbParts).update(place, options, async (previous) => {
+  const saved = await new ObjectWriter(verbParts, call.origin).update(place, options, async (previous) => {
     const incoming = patched(previous, change, call);
     const next = await updatedObject(incoming, previous, { call, verbParts });
     noteWarnings(incoming.object, call, previous);

@@ -3,10 +3,10 @@ import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/authorization.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call } from "../request/call.ts";
 import { expectedKind, readObject, refuseMistake } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import { versionAsked, writeOptionsOf } from "../write/write-options.ts";
 import { makeNew, ownersOfNew, storeNew } from "./new-object.ts";
 import { updatedObject } from "./updated-object.ts";
@@ -21,10 +21,10 @@ import {
 } from "./write-steps.ts";
 import type { Writing } from "./writing.ts";
 
-export async function update(call: Call<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function update(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
-  const incoming = await readObject(call, expectedKind(resource, info.subresource), verbParts.pace);
+  const incoming = await readObject(call, expectedKind(resource, info.subresource), call.origin.pace);
   const { object } = incoming;
   checkPlace(object, call);
   const asked = versionAsked(object);
@@ -32,7 +32,7 @@ export async function update(call: Call<StoredResource>, verbParts: VerbParts): 
   try {
     const onConflict = asked === "" ? "retry" : "fail";
     const options = { isDryRun, onConflict, mayWait: mayWaitFor({ call, verbParts }) } as const;
-    const saved = await new ObjectWriter(verbParts).update(place, options, async (previous) => {
+    const saved = await new ObjectWriter(verbParts, call.origin).update(place, options, async (previous) => {
       const { uid } = object.metadata;
       checkPreconditions({ uid, resourceVersion: undefined }, previous, resource);
       // Required only for an object that exists: an update that creates has no version to name.

@@ -22,7 +22,7 @@ export async function updatedObject(
   const { user, manager } = writeOptionsOf(call);
   const now = verbParts.loop.now();
   const admission = callPass({ call, verbParts }, "UPDATE");
-  const { pace } = verbParts;
+  const { pace } = call.origin;
   pace.weigh(units);
   const context = { now, user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };

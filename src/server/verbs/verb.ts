@@ -11,12 +11,10 @@ import type { Registry, Resource, StoredResource } from "../objects/registry.ts"
 import type { SelectionIndexes } from "../objects/selection/selection-indexes.ts";
 import type { Versions } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call } from "../request/call.ts";
-import type { Pace } from "../request/pace.ts";
 import type { RequestCounts } from "../request/request-counts.ts";
 import type { Companion } from "../write/companions/companion.ts";
-import type { Author, Journal } from "../write/journal.ts";
-import type { Writer } from "../write/write-purpose.ts";
+import type { Journal } from "../write/journal.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import type { UsageSource } from "./metrics-api/usage-source.ts";
 import type { ListCounts } from "./read/list-counts.ts";
 import type { OpenSelectors } from "./watch/open-selectors.ts";
@@ -54,16 +52,10 @@ export interface VerbParts {
   readonly tally: RequestCounts;
   /** Long selectors of the open watches. */
   readonly selectors: OpenSelectors;
-  /** User that a write is recorded under: the user of the request, otherwise the server. */
-  readonly author: Author;
-  /** Party that a write is made for, one per request. A full store keeps some room for the cluster's own writers. */
-  readonly writer: Writer;
-  /** Splits the long steps of a write. Each request has its own. */
-  readonly pace: Pace;
 }
 
 /** Answers synchronously when there is nothing to wait for. */
 export type Verb<R extends Resource = StoredResource> = (
-  call: Call<R>,
+  call: WriteCall<R>,
   verbParts: VerbParts,
 ) => Answer | Promise<Answer>;

@@ -1,9 +1,9 @@
 import type { StoredResource } from "../objects/registry.ts";
-import type { Call } from "../request/call.ts";
+import type { WriteCall } from "../write/write-call.ts";
 import type { VerbParts } from "./verb.ts";
 
 /** A request that writes, and the parts of the server that answer it. */
 export interface Writing {
-  readonly call: Call<StoredResource>;
+  readonly call: WriteCall<StoredResource>;
   readonly verbParts: VerbParts;
 }

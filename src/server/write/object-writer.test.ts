@@ -28,17 +28,15 @@ async function counterWorld(): Promise<CounterWorld> {
   const loop = createRealLoop({ name: "test" });
   const store = openMemoryStore({ loop: loop.child("store") });
   const versions = new Versions(new Map());
-  const writer = new ObjectWriter({
+  const parts = {
     loop,
     store,
     versions,
-    companions: { of: () => undefined },
+    companions: [],
     journal: new Journal(),
-    author: SERVER_AUTHOR,
-    writer: "client",
-    pace: UNPACED,
     tally: new RequestCounts(),
-  });
+  };
+  const writer = new ObjectWriter(parts, { author: SERVER_AUTHOR, writer: "client", pace: UNPACED });
   const resource = requireStored(new Registry(kinds), "", "configmaps");
   const place = { resource, namespace: "default", name: "counter" };
   const metadata = { name: "counter", namespace: "default", uid: "u" };

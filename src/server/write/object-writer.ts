@@ -12,19 +12,20 @@ import { isStoreError } from "../../store/store-error.ts";
 import type { Change, Committed, Entry, Store, Transaction } from "../../store/store.ts";
 import { encodeForAnswer } from "../objects/object-encoder.ts";
 import type { Encoded } from "../objects/object-encoder.ts";
+import { isCustom } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { findKept, StoredObject, withResourceVersion } from "../objects/stored-object.ts";
 import { keyOf } from "../objects/versions.ts";
 import type { Versions } from "../objects/versions.ts";
-import type { Pace } from "../request/pace.ts";
 import type { RequestCounts, WriteLabels } from "../request/request-counts.ts";
-import { NOTHING_BESIDE, planBeside } from "./companions/companion.ts";
+import { NOTHING_BESIDE } from "./companions/companion.ts";
 import type { Companion, CompanionPlan, ObjectChange } from "./companions/companion.ts";
 import { isFinished } from "./deletion.ts";
-import type { Author, Journal } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import { KeyTurns } from "./key-turns.ts";
+import type { WriteOrigin } from "./write-call.ts";
 import { purposeOfCreation, purposeOfUpdate } from "./write-purpose.ts";
-import type { WritePurpose, Writer } from "./write-purpose.ts";
+import type { WritePurpose } from "./write-purpose.ts";
 
 /** etcd's limit on a request, which a kube-apiserver over the same etcd would meet. */
 const OBJECT_BYTES_MAX = 1.5 * 1024 * 1024;
@@ -43,12 +44,6 @@ export interface WriterParts {
   /** Asked in order about each write. */
   readonly companions: readonly Companion[];
   readonly journal: Journal;
-  /** Recorded in the journal with each write. */
-  readonly author: Author;
-  /** Decides which reserve of a full store a write may use. */
-  readonly writer: Writer;
-  /** Splits a long write into several steps. */
-  readonly pace: Pace;
   readonly tally: Pick<RequestCounts, "wrote">;
 }
 
@@ -98,10 +93,12 @@ export class ObjectWriter {
   readonly #turns: KeyTurns;
   readonly #versions: Versions;
   readonly #parts: WriterParts;
+  readonly #origin: WriteOrigin;
   /** Entry that `change` was called with and has not accepted yet. */
   #refused: Entry | undefined;
 
-  constructor(parts: WriterParts) {
+  constructor(parts: WriterParts, origin: WriteOrigin) {
+    this.#origin = origin;
     this.#store = parts.store;
     this.#turns = turnsAt(parts.store);
     this.#versions = parts.versions;
@@ -175,7 +172,7 @@ export class ObjectWriter {
         continue;
       }
       try {
-        const purpose = purposeOfCreation(resource, this.#parts.writer);
+        const purpose = purposeOfCreation(resource, this.#origin.writer);
         const target = { key, resource, modRevision: 0, purpose };
         return await this.#put(target, this.#encode(next, resource), plan);
       } catch (error) {
@@ -231,7 +228,7 @@ export class ObjectWriter {
     if (entry === undefined) throw notFound(groupResource(resource), name);
     const showing = this.#versions.readyToShow([StoredObject.of(entry)], resource);
     if (showing !== undefined) await showing;
-    this.#parts.pace.weighBytes(entry.value.length);
+    this.#origin.pace.weighBytes(entry.value.length);
     const previous = this.#versions.entry(entry, resource);
     this.#refused = entry;
     const next = await change(previous);
@@ -280,7 +277,7 @@ export class ObjectWriter {
     const encoded = this.#encode(object, resource);
     const isSame = stored.isWrittenAs(encoded) && plan.changes.length === 0;
     if (isSame) return { outcome: "unchanged", plan: NOTHING_BESIDE };
-    const purpose = purposeOfUpdate({ previous, next: object }, resource, this.#parts.writer);
+    const purpose = purposeOfUpdate({ previous, next: object }, resource, this.#origin.writer);
     return { outcome: "put", object, encoded, resource, plan, purpose };
   }
 
@@ -355,8 +352,8 @@ export class ObjectWriter {
   }
 
   #record({ changes }: Transaction, { revision }: Committed, { rules }: StoredResource): void {
-    const { journal, author, loop } = this.#parts;
-    const { user, manager, userAgent, cause } = author;
+    const { journal, loop } = this.#parts;
+    const { user, manager, userAgent, cause } = this.#origin.author;
     const keys = changes.map(({ key }) => key);
     const isFrequent = rules.isRecord === true || rules.isHeartbeat === true;
     const entry = { user, manager, userAgent, cause, revision, keys, at: loop.now() };
@@ -381,6 +378,36 @@ export class ObjectWriter {
     if (encoded.bytes.length <= OBJECT_BYTES_MAX) return encoded;
     throw requestEntityTooLarge(`limit is ${String(OBJECT_BYTES_MAX)}`);
   }
+}
+
+/** Asks the companions in order. Each sees the object as those before it left it. */
+export function planBeside(
+  companions: readonly Companion[],
+  { previous, next }: ObjectChange,
+  resource: StoredResource,
+): CompanionPlan {
+  let plan = NOTHING_BESIDE;
+  for (const companion of companions) {
+    if (!isConcerned(companion, resource)) continue;
+    const change = { previous, next: plan.object ?? next };
+    plan = joined(plan, companion.plan({ change, resource, planned: plan.changes.length }));
+  }
+  return plan;
+}
+
+function isConcerned({ kinds }: Companion, resource: StoredResource): boolean {
+  if (kinds === "every kind") return true;
+  return kinds === "custom kinds" ? isCustom(resource) : resource.storage.prefix === kinds.prefix;
+}
+
+function joined(first: CompanionPlan, second: CompanionPlan): CompanionPlan {
+  if (first === NOTHING_BESIDE) return second;
+  if (second === NOTHING_BESIDE) return first;
+  return {
+    object: second.object ?? first.object,
+    compare: [...first.compare, ...second.compare],
+    changes: [...first.changes, ...second.changes],
+  };
 }
 
 /** An entry and the change to make to it. */

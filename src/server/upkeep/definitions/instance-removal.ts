@@ -15,6 +15,7 @@ import { removeOne } from "../../verbs/delete.ts";
 import type { VerbParts } from "../../verbs/verb.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import type { Place } from "../../write/object-writer.ts";
+import { SERVER_ORIGIN } from "../../write/write-call.ts";
 import { withConditions } from "./name-plan.ts";
 
 /** Objects deleted in one piece. Then the loop runs other work. */
@@ -75,7 +76,7 @@ export class InstanceRemoval {
 
   /** Skips admission: the author's webhooks are often gone already, and would block the removal forever. */
   async #removeOne(place: Place): Promise<void> {
-    const target = { ...place, consent: "unasked" } as const;
+    const target = { ...place, consent: "unasked", origin: SERVER_ORIGIN } as const;
     try {
       await removeOne(target, { apiVersion: "v1", kind: "DeleteOptions" }, this.#verbParts);
     } catch (error) {
@@ -87,7 +88,7 @@ export class InstanceRemoval {
   async #change(place: Place, change: (object: Definition) => ApiObject): Promise<void> {
     const options = { isDryRun: false, onConflict: "retry" } as const;
     try {
-      await new ObjectWriter(this.#verbParts).update(place, options, (previous) => ({
+      await new ObjectWriter(this.#verbParts, SERVER_ORIGIN).update(place, options, (previous) => ({
         outcome: "put",
         object: change(previous as Definition),
       }));

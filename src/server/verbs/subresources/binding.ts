@@ -20,6 +20,7 @@ import type { Call } from "../../request/call.ts";
 import { readObject } from "../../write/incoming.ts";
 import { normal } from "../../write/incoming.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
+import type { WriteCall } from "../../write/write-call.ts";
 import { writeOptionsOf } from "../../write/write-options.ts";
 import type { Verb, VerbParts } from "../verb.ts";
 import { checkPreconditions } from "../write-steps.ts";
@@ -56,7 +57,7 @@ function draftOf(pod: Pod): Draft<Pod> {
   return { ...pod, metadata: { ...metadata }, spec: { ...spec }, status: cloneJson(status) } as Draft<Pod>;
 }
 
-async function bind(sent: Binding, call: Call, verbParts: VerbParts): Promise<Answer> {
+async function bind(sent: Binding, call: WriteCall, verbParts: VerbParts): Promise<Answer> {
   const resource = requireStored(verbParts.registry, "", "pods");
   // Admission sees `pods/binding` or `bindings`, as the request was sent.
   const pass = callPass({ call, verbParts }, "CREATE");
@@ -68,16 +69,20 @@ async function bind(sent: Binding, call: Call, verbParts: VerbParts): Promise<An
   const { isDryRun, user } = writeOptionsOf(call);
   const place = { resource, namespace: call.info.namespace, name };
   const context = { now: verbParts.loop.now(), user };
-  await new ObjectWriter(verbParts).update(place, { isDryRun, onConflict: "retry" }, (previous) => {
-    const { uid, resourceVersion } = binding.metadata;
-    checkPreconditions({ uid, resourceVersion }, previous, resource);
-    const why = bindingConflict(previous as Pod);
-    if (why !== undefined) throw conflict({ group: "", resource: "pods/binding" }, name, why);
-    const draft = draftOf(previous as Pod);
-    setNode(draft, binding, context);
-    const known = previous as JsonObject;
-    const { value } = normal(resource.schema, shareParts(draft, previous), known);
-    return { outcome: "put", object: value as ApiObject };
-  });
+  await new ObjectWriter(verbParts, call.origin).update(
+    place,
+    { isDryRun, onConflict: "retry" },
+    (previous) => {
+      const { uid, resourceVersion } = binding.metadata;
+      checkPreconditions({ uid, resourceVersion }, previous, resource);
+      const why = bindingConflict(previous as Pod);
+      if (why !== undefined) throw conflict({ group: "", resource: "pods/binding" }, name, why);
+      const draft = draftOf(previous as Pod);
+      setNode(draft, binding, context);
+      const known = previous as JsonObject;
+      const { value } = normal(resource.schema, shareParts(draft, previous), known);
+      return { outcome: "put", object: value as ApiObject };
+    },
+  );
   return created();
 }

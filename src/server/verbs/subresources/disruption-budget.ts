@@ -13,6 +13,7 @@ import type { StoredResource } from "../../objects/registry.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import { normal } from "../../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
+import type { WriteOrigin } from "../../write/write-call.ts";
 import type { VerbParts } from "../verb.ts";
 
 /** Same as upstream's. More unconfirmed evictions mean that the controller is down. */
@@ -59,22 +60,23 @@ export function ignoresUnready({ spec, status }: PodDisruptionBudget, pod: Pod):
   return status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
 }
 
-interface Disruption {
+export interface Disruption {
   readonly pod: Pod;
   readonly isDryRun: boolean;
+  readonly origin: WriteOrigin;
 }
 
 /** Refuses the eviction or subtracts one from the budget. Two concurrent evictions never spend the same disruption. */
 export async function spendDisruption(
   budget: PodDisruptionBudget,
-  { pod, isDryRun }: Disruption,
+  { pod, isDryRun, origin }: Disruption,
   verbParts: VerbParts,
 ): Promise<void> {
   const resource = budgetResource(verbParts.registry);
   const { name, namespace = "" } = budget.metadata;
   const now = timeText(verbParts.loop.now());
   const options = { isDryRun, onConflict: "retry" } as const;
-  await new ObjectWriter(verbParts).update({ resource, namespace, name }, options, (previous) => {
+  await new ObjectWriter(verbParts, origin).update({ resource, namespace, name }, options, (previous) => {
     refuseWhenSpent(previous as PodDisruptionBudget, resource);
     const draft = cloneJson(previous) as Draft<PodDisruptionBudget>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;

@@ -23,6 +23,7 @@ import type { Verb, VerbParts } from "../verb.ts";
 import { checkPreconditions } from "../write-steps.ts";
 import type { Preconditions } from "../write-steps.ts";
 import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
+import type { Disruption } from "./disruption-budget.ts";
 import { created } from "./success.ts";
 
 /** Same as upstream's. */
@@ -35,7 +36,7 @@ export const evictPod: Verb = async (call, verbParts) => {
   const eviction = pass === undefined ? sent : await pass.admit(sent);
   const isTrial = writeOptionsOf(call).isDryRun || isDryRun(eviction.deleteOptions?.dryRun ?? []);
   const place = { resource, namespace: info.namespace, name: info.name };
-  const target = { ...place, user: call.user, notes: call.notes };
+  const target = { ...place, user: call.user, notes: call.notes, origin: call.origin };
   const options: DeleteOptions = {
     apiVersion: "v1",
     kind: "DeleteOptions",
@@ -54,7 +55,8 @@ async function attempt(
   verbParts: VerbParts,
 ): Promise<"done" | "overtaken"> {
   const pod = await readPod(target, verbParts);
-  const { whenOvertaken } = await judge(pod, isDryRun(options.dryRun ?? []), verbParts);
+  const trial = { pod, isDryRun: isDryRun(options.dryRun ?? []), origin: target.origin };
+  const { whenOvertaken } = await judge(trial, verbParts);
   if (whenOvertaken === undefined || options.preconditions?.resourceVersion !== undefined) {
     await evict(target, options, verbParts);
     return "done";
@@ -76,13 +78,14 @@ interface Judgement {
 }
 
 /** A budget protects running pods. A pod that has ended, has not started or is being deleted needs no budget. */
-async function judge(pod: Pod, isTrial: boolean, verbParts: VerbParts): Promise<Judgement> {
+async function judge(disruption: Disruption, verbParts: VerbParts): Promise<Judgement> {
+  const { pod } = disruption;
   if (isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return { whenOvertaken: undefined };
   if (pod.status.phase === "Pending") return { whenOvertaken: "judge again" };
   const budget = budgetOf(pod, verbParts);
   if (budget === undefined) return { whenOvertaken: undefined };
   if (ignoresUnready(budget, pod)) return { whenOvertaken: stillProcessed(budget) };
-  await spendDisruption(budget, { pod, isDryRun: isTrial }, verbParts);
+  await spendDisruption(budget, disruption, verbParts);
   return { whenOvertaken: undefined };
 }
 
@@ -123,13 +126,13 @@ async function readPod({ resource, namespace, name }: Place, { store, versions }
 
 /** Records the reason on the pod, for its owner to see. Returns the resourceVersion of that write. */
 async function noteDisruption(
-  place: Place,
+  place: Target,
   { uid, resourceVersion }: Partial<Preconditions> = {},
   verbParts: VerbParts,
 ): Promise<string> {
   const now = timeText(verbParts.loop.now());
   const options = { isDryRun: false, onConflict: "retry" } as const;
-  const saved = await new ObjectWriter(verbParts).update(place, options, (previous) => {
+  const saved = await new ObjectWriter(verbParts, place.origin).update(place, options, (previous) => {
     checkPreconditions({ uid, resourceVersion }, previous, place.resource);
     const draft = cloneJson(previous) as Draft<Pod>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;

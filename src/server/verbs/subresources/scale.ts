@@ -30,6 +30,7 @@ import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
 import type { Next, Saved, SaveOptions } from "../../write/object-writer.ts";
 import { revisedObject } from "../../write/revise.ts";
 import { track, writerOf } from "../../write/tracking.ts";
+import type { WriteCall } from "../../write/write-call.ts";
 import { APPLY_YAML, versionAsked, writeOptionsOf } from "../../write/write-options.ts";
 import { patchTypeOf, readPatch, resultOf } from "../patch.ts";
 import type { Verb, VerbParts } from "../verb.ts";
@@ -95,7 +96,7 @@ function save(
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
   const mayWait = mayWaitFor({ call, verbParts });
-  return new ObjectWriter(verbParts).update(place, { ...options, mayWait }, change);
+  return new ObjectWriter(verbParts, call.origin).update(place, { ...options, mayWait }, change);
 }
 
 /** Returns the workload with the scale's replica count and all other fields unchanged. */
@@ -144,7 +145,7 @@ function isOwned({ metadata: { managedFields = [] } }: ApiObject, names: readonl
 
 /** Applies a scale. Its manager becomes the owner of the workload's replica count. */
 async function applyScale(
-  call: Call<StoredResource>,
+  call: WriteCall<StoredResource>,
   verbParts: VerbParts,
   options: SaveOptions,
 ): Promise<Answer> {

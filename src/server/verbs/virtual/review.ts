@@ -6,15 +6,16 @@ import type { Resource } from "../../objects/registry.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { expectedKind, readObject } from "../../write/incoming.ts";
+import type { WriteCall } from "../../write/write-call.ts";
 import type { VerbParts } from "../verb.ts";
 
 export interface Question {
   readonly object: ApiObject;
 }
 
-export async function readQuestion(call: Call<Resource>, verbParts: VerbParts): Promise<Question> {
-  const { object } = await readObject(call, expectedKind(call.resource), verbParts.pace);
-  const resting = verbParts.pace.rest();
+export async function readQuestion(call: WriteCall<Resource>, verbParts: VerbParts): Promise<Question> {
+  const { object } = await readObject(call, expectedKind(call.resource), call.origin.pace);
+  const resting = call.origin.pace.rest();
   if (resting !== undefined) await resting;
   const pass = callPass({ call, verbParts }, "CREATE");
   return { object: pass === undefined ? object : await pass.admit(object) };
