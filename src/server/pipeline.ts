@@ -3,6 +3,7 @@
  * byte of a body is read before the caller is authorized.
  */
 import { badRequest, isApiError, unknownResource } from "../api/errors/api-error.ts";
+import type { Log } from "../base/log/log.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { type MaybePromise, whenDone } from "../base/loop/maybe-promise.ts";
 import type { Metrics } from "../base/metrics/metrics.ts";
@@ -10,6 +11,7 @@ import { authenticate } from "./access/authn/authentication.ts";
 import type { Authenticator } from "./access/authn/authenticator.ts";
 import { authorize } from "./access/authz/authorization.ts";
 import { impersonate } from "./access/authz/impersonation.ts";
+import type { Egress } from "./egress/egress.ts";
 import { isCustom, isStored } from "./objects/registry.ts";
 import type { Registry } from "./objects/registry.ts";
 import { chooseForm } from "./representation/form.ts";
@@ -35,6 +37,8 @@ import type { VerbParts } from "./verbs/verb.ts";
 
 export interface PipelineParts {
   readonly verbParts: VerbParts;
+  readonly log: Log;
+  readonly egress: Egress;
   readonly metrics: Metrics;
   readonly tools: RepresentationTools;
   readonly routes: readonly Route[];
@@ -46,30 +50,31 @@ export interface PipelineParts {
 }
 
 export function pipeline(parts: PipelineParts): HttpHandler {
-  const { verbParts, metrics, tools, routes, fairness, authenticators } = parts;
-  const audited = auditStages(parts.audit, verbParts, tools);
+  const { verbParts, log, egress, metrics, tools, routes, fairness, authenticators } = parts;
+  const { loop, registry, authorizer } = verbParts;
+  const audited = auditStages(parts.audit, { loop, egress }, tools);
   const stages: readonly Stage[] = [
     measure(metrics, verbParts),
-    identify(verbParts.loop),
-    answerErrors(verbParts),
+    identify(loop),
+    answerErrors(log),
     refuseMalformed,
-    endInTime(verbParts.loop),
+    endInTime(loop),
     ...audited.refusals,
     authenticate(authenticators),
     ...audited.requests,
-    impersonate(verbParts.authorizer),
+    impersonate(authorizer),
     fairness.stage,
-    authorize(verbParts.authorizer),
+    authorize(authorizer),
     ...parts.relays,
-    answerRoutes(routes, verbParts.registry),
-    catchUp(verbParts.registry),
+    answerRoutes(routes, registry),
+    catchUp(registry),
   ];
   const resources: Next = ({ request, info, query, user, notes }) => {
     if (info.type === "other" || user === undefined) throw new Error("resource requests are authenticated");
-    const resolved = findCall({ request, info, query, user, notes }, verbParts.registry);
+    const resolved = findCall({ request, info, query, user, notes }, registry);
     if (resolved === undefined) {
-      refuseBroken(info, verbParts.registry);
-      return nothingThere(request, info, verbParts.registry);
+      refuseBroken(info, registry);
+      return nothingThere(request, info, registry);
     }
     requireFit(resolved);
     // For custom kinds, a missing subresource is reported before an unacceptable form.
@@ -146,7 +151,7 @@ function identified(response: HttpResponse, id: string, flow: FlowMark | undefin
   return { ...response, headers };
 }
 
-function answerErrors({ log }: VerbParts): Stage {
+function answerErrors(log: Log): Stage {
   const refusal = (error: unknown, { request, info, query, notes }: Exchange): HttpResponse => {
     if (!isApiError(error)) log.error("a request failed", { target: info.rawPath + info.rawQuery, error });
     return errorResponse(error, { request, query }, notes.warnings);

@@ -73,21 +73,19 @@ export interface ApiServer {
 /** Creates the parts floor by floor. Each function takes what the floors below it answered. */
 export function createApiServer(surroundings: Surroundings, options: ServerOptions): ApiServer {
   const objects = createObjects(surroundings, options);
+  const { loop, log, metrics, egress, versions } = objects;
   const access = createAccess(objects, options);
   const admission = createAdmission(objects, access, options);
   const parts = createVerbParts({ ...objects, ...access, admission }, options);
-  const aggregation = createAggregation(parts, objects.metrics, options.aggregation);
+  const aggregation = createAggregation({ ...parts, log, egress }, metrics, options.aggregation);
   const run = createRun({ ...objects, ...access, parts, aggregation }, options);
-  const fairness = createFairness(objects, objects.metrics, options.fairness);
+  const fairness = createFairness(objects, metrics, options.fairness);
   const handler = pipeline({
     verbParts: parts,
-    metrics: objects.metrics,
-    tools: {
-      loop: objects.loop,
-      versions: objects.versions,
-      cache: new FormCache(),
-      batcher: new WatchBatcher(objects.loop),
-    },
+    log,
+    egress,
+    metrics,
+    tools: { loop, versions, cache: new FormCache(), batcher: new WatchBatcher(loop) },
     routes: createRoutes({ ...objects, parts, aggregation, run, fairness }),
     fairness,
     authenticators: access.authenticators,
@@ -165,11 +163,10 @@ function createAdmission(
 type VerbFloors = Objects & Access & { readonly admission: Admission };
 
 function createVerbParts(floors: VerbFloors, options: ServerOptions): VerbParts {
-  const { loop, log, metrics, store, registry, versions, egress } = floors;
+  const { loop, metrics, store, registry, versions } = floors;
   const { authorizer, tokens, bearers, admission } = floors;
   return {
     loop,
-    log,
     store,
     unreadable: (prefix) => store.unreadable(prefix),
     readyToList: (prefix) => store.ready(prefix, () => turnOf(loop)),
@@ -180,7 +177,6 @@ function createVerbParts(floors: VerbFloors, options: ServerOptions): VerbParts 
     companions: createCompanions(floors, options),
     admission,
     authorizer,
-    egress,
     tokens,
     bearers,
     journal: new Journal(),
@@ -209,11 +205,12 @@ function turnOf(loop: Loop): Promise<void> {
   return new Promise((resolve) => loop.post("request", resolve));
 }
 
-type RunFloors = Pick<Objects, "custom"> &
+type RunFloors = Pick<Objects, "log" | "custom"> &
   Pick<Access, "nodeGraph" | "secretUses"> & { readonly parts: VerbParts; readonly aggregation: Aggregation };
 
 function createRun(floors: RunFloors, { network = DEFAULT_NETWORK, upkeep }: ServerOptions): ServerRun {
-  const { parts, custom, nodeGraph, secretUses, aggregation } = floors;
+  const { log, custom, nodeGraph, secretUses, aggregation } = floors;
+  const parts = { ...floors.parts, log };
   const uses = new TokenUses(parts);
   secretUses.onUse((secret) => uses.note(secret));
   const run = {

@@ -2,11 +2,11 @@
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { ClientPair } from "../egress/egress.ts";
 import type { Stage } from "../request/exchange.ts";
-import type { VerbParts } from "../verbs/verb.ts";
 import { aggregate } from "./aggregation.ts";
 import { availabilityMetrics } from "./availability-metrics.ts";
 import { proxyObjects } from "./relay/object-proxy.ts";
 import { Relay } from "./relay/relay.ts";
+import type { RemoteParts } from "./remote-api-upkeep.ts";
 import { RemoteApiUpkeep } from "./remote-api-upkeep.ts";
 import { RemoteApis } from "./remote-apis.ts";
 import type { RemoteApi } from "./remote-apis.ts";
@@ -28,7 +28,7 @@ export interface Aggregation {
 }
 
 export function createAggregation(
-  verbParts: VerbParts,
+  verbParts: RemoteParts,
   metrics: Metrics,
   options: AggregationOptions = {},
 ): Aggregation {

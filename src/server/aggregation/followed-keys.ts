@@ -1,14 +1,17 @@
 /** Follows keys of the store: all keys under a prefix until aborted, or several prefixes until the first change. */
 import { backoffMs } from "../../base/loop/backoff.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
+import type { Store, Watch } from "../../store/store.ts";
 import { prefixEnd } from "../../store/store.ts";
-import type { Watch } from "../../store/store.ts";
-import type { VerbParts } from "../verbs/verb.ts";
 
 const BACKOFF = { baseMs: 100, maxMs: 30_000 };
 
-type Parts = Pick<VerbParts, "loop" | "store">;
+interface Parts {
+  readonly loop: Loop;
+  readonly store: Store;
+}
 
 export interface Followed {
   readonly prefix: string;

@@ -5,13 +5,16 @@
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { APIService } from "../../api/generated/types/apiregistration-v1.ts";
 import { timeText } from "../../api/values/time.ts";
+import type { Log } from "../../base/log/log.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
+import type { OpenEgress } from "../egress/create-egress.ts";
+import type { Registry } from "../objects/registry.ts";
 import { requireStored } from "../objects/registry.ts";
 import { ServerWriter } from "../upkeep/server-writer.ts";
 import type { Place } from "../upkeep/server-writer.ts";
-import type { VerbParts } from "../verbs/verb.ts";
+import type { WriteParts } from "../verbs/writing.ts";
 import type { AvailabilityObserver } from "./availability-metrics.ts";
 import { findObstacle, LOCAL, plannedConditions, withCut } from "./availability.ts";
 import type { Availability } from "./availability.ts";
@@ -22,8 +25,14 @@ import { checkRemote } from "./remote-check.ts";
 import type { CheckParts } from "./remote-check.ts";
 import type { RemoteDiscovery } from "./remote-discovery.ts";
 
+export interface RemoteParts extends WriteParts {
+  readonly log: Log;
+  readonly registry: Registry;
+  readonly egress: OpenEgress;
+}
+
 export interface RemoteUpkeepParts extends CheckParts {
-  readonly verbParts: VerbParts;
+  readonly verbParts: RemoteParts;
   readonly apis: RemoteApis;
   readonly discovery: RemoteDiscovery;
   readonly onLook?: AvailabilityObserver;

@@ -1,15 +1,20 @@
 /** /metrics: counters, and gauges that are read at each request. */
 import type { ResourceFacts, StorageFacts } from "../../api/schema/resource-facts.ts";
 import type { BoundHistogram, Metrics } from "../../base/metrics/metrics.ts";
+import type { Store } from "../../store/store.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Registry } from "../objects/registry.ts";
 import { prefixOf } from "../objects/versions.ts";
 import type { Route } from "../request/exchange.ts";
-import type { WriteLabels } from "../request/request-counts.ts";
-import type { VerbParts } from "../verbs/verb.ts";
+import type { RequestCounts, WriteLabels } from "../request/request-counts.ts";
 import { versionInfo } from "./discovery/version.ts";
 
-type Parts = Pick<VerbParts, "store" | "unreadable" | "registry" | "tally">;
+interface Parts {
+  readonly store: Store;
+  readonly unreadable: (prefix: string) => readonly string[];
+  readonly registry: Registry;
+  readonly tally: RequestCounts;
+}
 type Reading = () => void;
 
 export function metricsRoute(metrics: Metrics, parts: Parts): Route {

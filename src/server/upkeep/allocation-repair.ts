@@ -2,17 +2,30 @@
  * Periodically compares allocated addresses and node ports with the Services, and repairs differences. Each repair is decided on one
  * snapshot of the store. Its write succeeds only if the keys involved have not changed since.
  */
+import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import type { Transaction } from "../../store/store.ts";
-import type { VerbParts } from "../verbs/verb.ts";
+import type { Store, Transaction } from "../../store/store.ts";
+import type { Registry } from "../objects/registry.ts";
+import type { Versions } from "../objects/versions.ts";
 import { AddressClaims, SERVICES } from "../write/companions/address-claim.ts";
 import { inspectAddresses } from "../write/companions/address-repair.ts";
 import type { AddressFault } from "../write/companions/address-repair.ts";
 import { PortAllocation, portsInUse } from "../write/companions/port-allocation.ts";
 import type { PortRange } from "../write/companions/port-allocation.ts";
+import type { Journal } from "../write/journal.ts";
 import { SERVER_AUTHOR } from "../write/journal.ts";
 import type { PeriodicTask } from "./periodic-task.ts";
+
+export interface RepairParts {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly versions: Versions;
+  readonly journal: Journal;
+  readonly unreadable: (prefix: string) => readonly string[];
+}
 
 /** Same as kube-apiserver's. */
 const EVERY_MS = 3 * 60_000;
@@ -23,7 +36,7 @@ const REPAIRS_MAX = 1000;
 /** Upper bound of the faults listed in a log line. */
 const SHOWN_MAX = 10;
 
-export function allocationRepair(verbParts: VerbParts, nodePorts: PortRange): readonly PeriodicTask[] {
+export function allocationRepair(verbParts: RepairParts, nodePorts: PortRange): readonly PeriodicTask[] {
   const claims = new AddressClaims(verbParts);
   return [
     {
@@ -43,7 +56,7 @@ export function allocationRepair(verbParts: VerbParts, nodePorts: PortRange): re
   ];
 }
 
-async function repairAddresses(verbParts: VerbParts, claims: AddressClaims): Promise<void> {
+async function repairAddresses(verbParts: RepairParts, claims: AddressClaims): Promise<void> {
   const { loop, log, store, registry } = verbParts;
   const repaired: AddressFault[] = [];
   const left: AddressFault[] = [];
@@ -64,7 +77,7 @@ function shown(faults: readonly AddressFault[]): { count: number; first: readonl
   return { count: faults.length, first: faults.slice(0, SHOWN_MAX) };
 }
 
-async function repairPorts(verbParts: VerbParts, range: PortRange): Promise<void> {
+async function repairPorts(verbParts: RepairParts, range: PortRange): Promise<void> {
   const { log, loop, store } = verbParts;
   const { view } = store;
   const used = new Set<number>();
@@ -93,7 +106,7 @@ async function* withBreaks<T>(items: Iterable<T>, loop: Loop): AsyncGenerator<T>
 }
 
 /** False on a conflict with another writer. The repair may then be obsolete, and the next round checks again. */
-async function isWritten(transaction: Transaction, { store, journal, loop }: VerbParts): Promise<boolean> {
+async function isWritten(transaction: Transaction, { store, journal, loop }: RepairParts): Promise<boolean> {
   try {
     const { revision } = await store.write({ ...transaction, purpose: "upkeep" });
     const keys = transaction.changes.map(({ key }) => key);

@@ -1,8 +1,10 @@
 /** Creates everything that the server maintains, in the order in which it is put in place. */
 import { findCidr } from "../../api/values/ip-address.ts";
 import type { NodeGraph } from "../access/authz/node/node-graph.ts";
-import type { VerbParts } from "../verbs/verb.ts";
+import type { SelectionIndexes } from "../objects/selection/selection-indexes.ts";
+import type { WriteParts } from "../verbs/writing.ts";
 import type { NetworkOptions } from "../write/companions/network-options.ts";
+import type { RepairParts } from "./allocation-repair.ts";
 import { allocationRepair } from "./allocation-repair.ts";
 import { advertisedAddress } from "./bootstrap/advertised-address.ts";
 import { apiServices } from "./bootstrap/api-services.ts";
@@ -14,6 +16,7 @@ import { kubernetesService } from "./bootstrap/kubernetes-service.ts";
 import { policyTypes } from "./bootstrap/policy-types.ts";
 import { systemPriorityClasses } from "./bootstrap/priority-classes.ts";
 import { defaultServiceCidr } from "./bootstrap/service-cidr.ts";
+import type { SharedKeyParts } from "./bootstrap/shared-keys.ts";
 import { systemNamespaces } from "./bootstrap/system-namespaces.ts";
 import { tokenTracking } from "./bootstrap/token-tracking.ts";
 import { identityLease } from "./leases/identity-lease.ts";
@@ -21,6 +24,10 @@ import { SERVER_LEASES, ServerLease } from "./leases/server-lease.ts";
 import type { PeriodicTask } from "./periodic-task.ts";
 import type { RequiredObjects } from "./required-objects.ts";
 import { Upkeep } from "./upkeep.ts";
+
+export interface UpkeepParts extends WriteParts, SharedKeyParts, RepairParts {
+  readonly indexes: SelectionIndexes;
+}
 
 export interface UpkeepOptions {
   /** Whether other servers may use the same store. Only then does the server write its lease every few seconds. */
@@ -48,7 +55,7 @@ export interface UpkeepSettings extends UpkeepOptions, NetworkOptions, ServerAdd
 /** Interval at which indexes read changes. Otherwise the changes accumulate while nothing is looked up. */
 const INDEXES_MS = 5000;
 
-export function createUpkeep(verbParts: VerbParts, options: UpkeepSettings): Upkeep {
+export function createUpkeep(verbParts: UpkeepParts, options: UpkeepSettings): Upkeep {
   const { registry, loop, store } = verbParts;
   const { serviceCidrs, host, port, machineAddresses, hostname } = options;
   const [cidr = ""] = serviceCidrs;
@@ -80,7 +87,7 @@ export function createUpkeep(verbParts: VerbParts, options: UpkeepSettings): Upk
   return new Upkeep(verbParts, { required, tasks });
 }
 
-function followedChanges({ store, indexes }: VerbParts, graph: NodeGraph | undefined): PeriodicTask {
+function followedChanges({ store, indexes }: UpkeepParts, graph: NodeGraph | undefined): PeriodicTask {
   const perform = async (): Promise<void> => {
     graph?.keepUp();
     indexes.keepUp(store.view);
@@ -89,7 +96,7 @@ function followedChanges({ store, indexes }: VerbParts, graph: NodeGraph | undef
 }
 
 function trustOfExtensions(
-  { registry }: VerbParts,
+  { registry }: UpkeepParts,
   { requestHeaderTrust, isStoreShared = false }: UpkeepOptions,
 ): readonly RequiredObjects[] {
   return requestHeaderTrust === undefined

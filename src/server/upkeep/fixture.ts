@@ -104,7 +104,7 @@ export class ServerFixture {
     const tokens = tokenIssuer(() => options.tokenKeys ?? makeTokenKeys());
     const egress = createEgress({ loop, store });
     const journal = new Journal();
-    const parts = { loop, log, store, registry, versions };
+    const parts = { loop, store, registry, versions };
     // The fixture runs no controllers, so plugins that rely on them are disabled.
     const authorizer = alwaysAllow;
     const admission = builtInAdmission(
@@ -120,7 +120,6 @@ export class ServerFixture {
       indexes: new SelectionIndexes({ loop, metrics: createMetrics() }),
       listCounts: new ListCounts(createMetrics()),
       authorizer,
-      egress,
       bearers: createBearerTokens({ loop, store, registry, tokens, egress }),
       admission,
       companions,
@@ -139,7 +138,7 @@ export class ServerFixture {
       hostname: options.hostname,
       requestHeaderTrust: options.requestHeaderTrust,
     };
-    const fixture = new ServerFixture(verbParts, createUpkeep(verbParts, place));
+    const fixture = new ServerFixture(verbParts, createUpkeep({ ...verbParts, log }, place));
     await fixture.upkeep.settle();
     return fixture;
   }

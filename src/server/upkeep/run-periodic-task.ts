@@ -1,15 +1,19 @@
 /** Runs one periodic task until the server stops. */
+import type { Log } from "../../base/log/log.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import type { VerbParts } from "../verbs/verb.ts";
 import type { PeriodicTask } from "./periodic-task.ts";
 
 const BACKOFF_BASE_MS = 200;
 /** Upper bound of the wait for `end`, so that an unresponsive store does not block the exit. */
 const END_MS = 1000;
 
-type Parts = Pick<VerbParts, "loop" | "log">;
+interface Parts {
+  readonly loop: Loop;
+  readonly log: Log;
+}
 
 export async function runPeriodicTask(task: PeriodicTask, parts: Parts, signal: AbortSignal): Promise<void> {
   const { loop, log } = parts;

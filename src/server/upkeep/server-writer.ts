@@ -15,7 +15,7 @@ import { SERVER_USER } from "../request/server-user.ts";
 import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
-import type { VerbParts } from "../verbs/verb.ts";
+import type { WriteParts } from "../verbs/writing.ts";
 import { SERVER_AUTHOR } from "../write/journal.ts";
 import { SERVER_ORIGIN } from "../write/write-call.ts";
 import type { WriteCall } from "../write/write-call.ts";
@@ -32,9 +32,9 @@ export interface Place {
 }
 
 export class ServerWriter {
-  readonly #verbParts: VerbParts;
+  readonly #verbParts: WriteParts;
 
-  constructor(verbParts: VerbParts) {
+  constructor(verbParts: WriteParts) {
     this.#verbParts = verbParts;
   }
 

@@ -1,19 +1,26 @@
 /** Records on token Secrets the day of their last use. */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Secret } from "../../api/generated/types/core-v1.ts";
+import type { Log } from "../../base/log/log.ts";
 import { dayText, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { isStoreError } from "../../store/store-error.ts";
+import type { Registry } from "../objects/registry.ts";
 import { requireStored } from "../objects/registry.ts";
-import type { VerbParts } from "../verbs/verb.ts";
+import type { WriteParts } from "../verbs/writing.ts";
 import { ServerWriter } from "./server-writer.ts";
 
+interface TokenUseParts extends WriteParts {
+  readonly log: Log;
+  readonly registry: Registry;
+}
+
 export class TokenUses {
-  readonly #verbParts: VerbParts;
+  readonly #verbParts: TokenUseParts;
   readonly #writer: ServerWriter;
   /** Uids of Secrets with a write in flight. Concurrent requests need only one write. */
   readonly #writing = new Set<string>();
 
-  constructor(verbParts: VerbParts) {
+  constructor(verbParts: TokenUseParts) {
     this.#verbParts = verbParts;
     this.#writer = new ServerWriter(verbParts);
   }

@@ -4,6 +4,7 @@
  * that finds everything in place writes nothing.
  */
 import { isApiError } from "../../api/errors/api-error.ts";
+import type { Log } from "../../base/log/log.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
@@ -13,13 +14,17 @@ import type { Watch } from "../../store/store.ts";
 import { StoredObject } from "../objects/stored-object.ts";
 import { UnreadableValue } from "../objects/unreadable.ts";
 import { keyOf, prefixOf } from "../objects/versions.ts";
-import type { VerbParts } from "../verbs/verb.ts";
+import type { WriteParts } from "../verbs/writing.ts";
 import type { BootStep } from "./boot-steps.ts";
 import type { PeriodicTask } from "./periodic-task.ts";
 import { completeManifest, correctionOf } from "./required-objects.ts";
 import type { RequiredObjects, RequiredObject, Strays } from "./required-objects.ts";
 import { runPeriodicTask } from "./run-periodic-task.ts";
 import { ServerWriter } from "./server-writer.ts";
+
+interface Parts extends WriteParts {
+  readonly log: Log;
+}
 
 /** Changes come in groups. One check covers a whole group. */
 const DEBOUNCE = { ms: 100, kind: "progress" } as const;
@@ -39,7 +44,7 @@ export interface UpkeepWork {
 }
 
 export class Upkeep {
-  readonly #verbParts: VerbParts;
+  readonly #verbParts: Parts;
   readonly #work: UpkeepWork;
   readonly #writer: ServerWriter;
   /** Revision at which the objects were last in place. */
@@ -49,7 +54,7 @@ export class Upkeep {
   /** Work that completed at least once. */
   readonly #done = new Set<RequiredObjects | PeriodicTask>();
 
-  constructor(verbParts: VerbParts, work: UpkeepWork) {
+  constructor(verbParts: Parts, work: UpkeepWork) {
     this.#verbParts = verbParts;
     this.#work = work;
     this.#writer = new ServerWriter(verbParts);

@@ -33,11 +33,10 @@ import type { WriteCall } from "../write/write-call.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { makeNew, storeNew } from "./new-object.ts";
 import { endpointOf } from "./updated-object.ts";
-import type { VerbParts } from "./verb.ts";
 import { checkPlace, checkPreconditions, mayWaitFor, noteWarnings, shown } from "./write-steps.ts";
-import type { Writing } from "./writing.ts";
+import type { WriteParts, Writing } from "./writing.ts";
 
-export async function apply(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function apply(call: WriteCall<StoredResource>, verbParts: WriteParts): Promise<Answer> {
   const { resource, request, query, notes } = call;
   const { isDryRun } = writeOptionsOf(call);
   const body = await readBodyAs(request, YAML_TYPE, {
@@ -91,7 +90,11 @@ interface Applied {
   readonly code: number;
 }
 
-async function save(intent: Intent, call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Applied> {
+async function save(
+  intent: Intent,
+  call: WriteCall<StoredResource>,
+  verbParts: WriteParts,
+): Promise<Applied> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
   const { isDryRun } = intent;

@@ -9,14 +9,13 @@ import type { WriteCall } from "../write/write-call.ts";
 import { isVersion, writeOptionsOf } from "../write/write-options.ts";
 import { admitNew, finishNew, ownersOfNew, storeNew } from "./new-object.ts";
 import type { AdmittedNew } from "./new-object.ts";
-import type { VerbParts } from "./verb.ts";
 import { shown } from "./write-steps.ts";
-import type { Writing } from "./writing.ts";
+import type { WriteParts, Writing } from "./writing.ts";
 
 /** Same number as upstream's. */
 const NAME_TRIES = 8;
 
-export async function create(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function create(call: WriteCall<StoredResource>, verbParts: WriteParts): Promise<Answer> {
   const { resource } = call;
   const { apiVersion, facts, schema, specs } = resource;
   const expected = { apiVersion, kind: facts.kind, schema, specs };

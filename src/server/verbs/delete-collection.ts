@@ -8,8 +8,11 @@ import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { WriteCall } from "../write/write-call.ts";
 import { readDeleteOptions, removeOne, warnOfDependents } from "./delete.ts";
+import type { ReadParts } from "./read/list.ts";
 import { list } from "./read/list.ts";
-import type { VerbParts } from "./verb.ts";
+import type { WriteParts } from "./writing.ts";
+
+type CollectionParts = WriteParts & ReadParts;
 
 /** Deletions in flight for one request. They share the store's commits. */
 const WIDTH = 32;
@@ -17,7 +20,7 @@ const WIDTH = 32;
 /** Deletes the objects that a list with the same query returns. An object that is already gone is no error. */
 export async function deleteCollection(
   call: WriteCall<StoredResource>,
-  verbParts: VerbParts,
+  verbParts: CollectionParts,
 ): Promise<Answer> {
   const options = await readDeleteOptions(call);
   warnOfDependents(call, options);
@@ -33,7 +36,7 @@ export async function deleteCollection(
 interface Removal {
   readonly call: WriteCall<StoredResource>;
   readonly options: DeleteOptions;
-  readonly verbParts: VerbParts;
+  readonly verbParts: CollectionParts;
 }
 
 /** False if the object was already gone. */
@@ -51,7 +54,10 @@ async function removeListed(stored: StoredObject, { call, options, verbParts }: 
 }
 
 /** Throws for an unreadable value, after everything else is deleted. The namespace deletion must not take the namespace for empty. */
-function refuseUnreadable({ resource, info }: Call<StoredResource>, { store, unreadable }: VerbParts): void {
+function refuseUnreadable(
+  { resource, info }: Call<StoredResource>,
+  { store, unreadable }: CollectionParts,
+): void {
   const [first] = unreadable(prefixOf(resource, info.namespace));
   const entry = first === undefined ? undefined : store.view.get(first);
   if (entry !== undefined) StoredObject.of(entry);

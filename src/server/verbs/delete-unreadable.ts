@@ -14,7 +14,7 @@ import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { WriteCall } from "../write/write-call.ts";
-import type { VerbParts } from "./verb.ts";
+import type { WriteParts } from "./writing.ts";
 
 const OPTION = "ignoreStoreReadErrorWithClusterBreakingPotential";
 const VERB = "unsafe-delete-ignore-read-errors";
@@ -36,7 +36,7 @@ export function checkIgnoring(options: DeleteOptions, errors: FieldErrors): void
 
 export async function removeUnreadable(
   call: WriteCall<StoredResource>,
-  verbParts: VerbParts,
+  verbParts: WriteParts,
 ): Promise<Answer> {
   const { resource, info } = call;
   const { namespace, name } = info;
@@ -61,7 +61,7 @@ export async function removeUnreadable(
 
 async function requirePermission(
   { user, info }: Call<StoredResource>,
-  { authorizer }: VerbParts,
+  { authorizer }: WriteParts,
 ): Promise<void> {
   const { group, version, resource, namespace, name } = info;
   const asked = { ...NOTHING_ASKED, user, verb: VERB, group, version, resource, namespace, name };

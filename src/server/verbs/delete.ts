@@ -25,10 +25,10 @@ import type { Place, Saved } from "../write/object-writer.ts";
 import type { WriteCall, WriteOrigin } from "../write/write-call.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
 import { checkIgnoring, ignoresReadErrors, removeUnreadable } from "./delete-unreadable.ts";
-import type { VerbParts } from "./verb.ts";
 import type { Preconditions } from "./write-steps.ts";
+import type { WriteParts } from "./writing.ts";
 
-export async function remove(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function remove(call: WriteCall<StoredResource>, verbParts: WriteParts): Promise<Answer> {
   const { resource, info } = call;
   const options = await readDeleteOptions(call);
   if (ignoresReadErrors(options)) return removeUnreadable(call, verbParts);
@@ -55,7 +55,11 @@ export interface Target extends Place {
 }
 
 /** Deletes one object, for all deletions: by name, of a collection or by the server. */
-export async function removeOne(place: Target, options: DeleteOptions, verbParts: VerbParts): Promise<Saved> {
+export async function removeOne(
+  place: Target,
+  options: DeleteOptions,
+  verbParts: WriteParts,
+): Promise<Saved> {
   const request = {
     graceSeconds: graceOf(options),
     propagation: propagationOf(options),

@@ -29,7 +29,6 @@ import type { WriteCall } from "../write/write-call.ts";
 import { APPLY_YAML, versionAsked, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
 import { updatedObject } from "./updated-object.ts";
-import type { VerbParts } from "./verb.ts";
 import {
   checkPlace,
   checkPreconditions,
@@ -38,17 +37,18 @@ import {
   requireVersion,
   shown,
 } from "./write-steps.ts";
+import type { WriteParts } from "./writing.ts";
 
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
 const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 const ACCEPTED = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML];
 
-export function patch(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export function patch(call: WriteCall<StoredResource>, verbParts: WriteParts): Promise<Answer> {
   return patchTypeOf(call) === APPLY_YAML ? apply(call, verbParts) : patchAsTold(call, verbParts);
 }
 
-async function patchAsTold(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+async function patchAsTold(call: WriteCall<StoredResource>, verbParts: WriteParts): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
   const change = await readPatch(call);

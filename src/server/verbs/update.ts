@@ -10,7 +10,6 @@ import type { WriteCall } from "../write/write-call.ts";
 import { versionAsked, writeOptionsOf } from "../write/write-options.ts";
 import { makeNew, ownersOfNew, storeNew } from "./new-object.ts";
 import { updatedObject } from "./updated-object.ts";
-import type { VerbParts } from "./verb.ts";
 import {
   checkPlace,
   checkPreconditions,
@@ -19,9 +18,9 @@ import {
   requireVersion,
   shown,
 } from "./write-steps.ts";
-import type { Writing } from "./writing.ts";
+import type { WriteParts, Writing } from "./writing.ts";
 
-export async function update(call: WriteCall<StoredResource>, verbParts: VerbParts): Promise<Answer> {
+export async function update(call: WriteCall<StoredResource>, verbParts: WriteParts): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
   const incoming = await readObject(call, expectedKind(resource, info.subresource), call.origin.pace);

@@ -5,10 +5,14 @@
 import { badRequest, notFound, serviceUnavailable } from "../../../api/errors/api-error.ts";
 import type { Pod, ServicePort } from "../../../api/generated/types/core-v1.ts";
 import type { Endpoint } from "../../../api/generated/types/discovery-v1.ts";
-import type { View } from "../../../store/store.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
+import type { Store, View } from "../../../store/store.ts";
+import type { Admission } from "../../admission/admission.ts";
 import { isDialable } from "../../egress/address-check.ts";
+import type { OpenEgress } from "../../egress/create-egress.ts";
 import { readyEnds } from "../../egress/service-lookup.ts";
 import type { ServiceEnd } from "../../egress/service-lookup.ts";
+import type { Registry } from "../../objects/registry.ts";
 import { isStored } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import type { Exchange, Stage } from "../../request/exchange.ts";
@@ -16,12 +20,19 @@ import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 import { resolve } from "../../verbs/dispatch.ts";
 import { admitConnection } from "../../verbs/subresources/unavailable.ts";
-import type { VerbParts } from "../../verbs/verb.ts";
 import { findConnectionName } from "./connection-name.ts";
 import type { ConnectionName } from "./connection-name.ts";
 import type { Relay, RelayPlace } from "./relay.ts";
 
-export function proxyObjects(verbParts: VerbParts, relay: Relay): Stage {
+export interface ProxyParts {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly admission: Pick<Admission, "pass">;
+  readonly egress: OpenEgress;
+}
+
+export function proxyObjects(verbParts: ProxyParts, relay: Relay): Stage {
   return (exchange, next) => {
     const { info } = exchange;
     if (info.type === "other" || info.subresource !== "proxy" || info.group !== "") return next(exchange);
@@ -33,7 +44,7 @@ export function proxyObjects(verbParts: VerbParts, relay: Relay): Stage {
 }
 
 interface Parts {
-  readonly verbParts: VerbParts;
+  readonly verbParts: ProxyParts;
   readonly relay: Relay;
 }
 
@@ -119,7 +130,7 @@ const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
 interface Surroundings {
-  readonly verbParts: VerbParts;
+  readonly verbParts: ProxyParts;
   readonly view: View;
 }
 

@@ -5,12 +5,22 @@
 import { X509Certificate } from "node:crypto";
 import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
 import type { ConfigMap } from "../../../api/generated/types/core-v1.ts";
+import type { Log } from "../../../base/log/log.ts";
+import type { Store } from "../../../store/store.ts";
 import { prefixEnd } from "../../../store/store.ts";
+import type { TokenIssuer } from "../../access/authn/token-issuer.ts";
+import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { findReadable } from "../../objects/stored-object.ts";
 import { keyOf, prefixOf } from "../../objects/versions.ts";
-import type { VerbParts } from "../../verbs/verb.ts";
 import type { RequestHeaderTrust } from "./extension-authentication.ts";
+
+export interface SharedKeyParts {
+  readonly log: Log;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly tokens: TokenIssuer;
+}
 
 const NAMESPACE = "kube-system";
 const TRUST = "extension-apiserver-authentication";
@@ -20,13 +30,13 @@ const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/
 /** Annotation of a server's Lease: ids of the keys whose tokens it accepts, the signing key first. */
 export const TOKEN_KEYS = "apiserver.setpoint.dev/token-keys";
 
-export function tokenKeyIds({ tokens }: VerbParts): readonly string[] {
+export function tokenKeyIds({ tokens }: SharedKeyParts): readonly string[] {
   return tokens.publicKeys.map(({ id }) => id);
 }
 
 /** Must run before the server writes its own keys into the cluster. */
 export function warnOfOtherKeys(
-  verbParts: VerbParts,
+  verbParts: SharedKeyParts,
   requestHeaderTrust: (() => RequestHeaderTrust) | undefined,
 ): void {
   const { log } = verbParts;
@@ -45,7 +55,7 @@ export function warnOfOtherKeys(
 }
 
 /** Compares public keys, because a renewed certificate has the same authority. */
-function isOtherAuthority({ store, registry }: VerbParts, { clientCa }: RequestHeaderTrust): boolean {
+function isOtherAuthority({ store, registry }: SharedKeyParts, { clientCa }: RequestHeaderTrust): boolean {
   const entry = store.view.get(keyOf(requireStored(registry, "", "configmaps"), NAMESPACE, TRUST));
   const map = entry === undefined ? undefined : (findReadable(entry) as ConfigMap | undefined);
   const known = publicKeysIn(map?.data?.["client-ca-file"] ?? "");
@@ -68,7 +78,7 @@ function publicKeysIn(pem: string): readonly string[] {
 function tokenKeysOfServers({
   store,
   registry,
-}: VerbParts): readonly { readonly server: string; readonly key: string }[] {
+}: SharedKeyParts): readonly { readonly server: string; readonly key: string }[] {
   const prefix = prefixOf(requireStored(registry, "coordination.k8s.io", "leases"), NAMESPACE);
   return [...store.view.range(prefix, prefixEnd(prefix))].flatMap((entry) => {
     const lease = findReadable(entry) as Lease | undefined;

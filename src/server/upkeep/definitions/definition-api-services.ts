@@ -6,24 +6,28 @@ import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import { CUSTOM_ORDER, DEFINITIONS } from "../../custom/custom-kinds.ts";
 import { findOutline } from "../../custom/custom-outline.ts";
+import type { Registry, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
-import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import type { VerbParts } from "../../verbs/verb.ts";
+import type { WriteParts } from "../../verbs/writing.ts";
 import { ServerWriter } from "../server-writer.ts";
+
+interface ServiceParts extends WriteParts {
+  readonly registry: Registry;
+}
 
 const LABEL = "kube-aggregator.kubernetes.io/automanaged";
 
 export class CustomApiServices {
   /** Prefix of all APIServices in the store. */
   readonly prefix: string;
-  readonly #verbParts: VerbParts;
+  readonly #verbParts: ServiceParts;
   readonly #resource: StoredResource;
   readonly #writer: ServerWriter;
   readonly #builtIn: ReadonlySet<string>;
 
-  constructor(verbParts: VerbParts) {
+  constructor(verbParts: ServiceParts) {
     this.#verbParts = verbParts;
     this.#resource = requireStored(verbParts.registry, "apiregistration.k8s.io", "apiservices");
     this.#writer = new ServerWriter(verbParts);

@@ -11,6 +11,7 @@ import type {
 import { groupVersions } from "../../../api/schema/resource-facts.ts";
 import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import { timeText } from "../../../api/values/time.ts";
+import type { Log } from "../../../base/log/log.ts";
 import { backoffMs } from "../../../base/loop/backoff.ts";
 import { pause } from "../../../base/loop/pause.ts";
 import { isStoreError } from "../../../store/store-error.ts";
@@ -19,16 +20,21 @@ import type { Watch } from "../../../store/store.ts";
 import { DEFINITIONS } from "../../custom/custom-kinds.ts";
 import type { CustomKinds } from "../../custom/custom-kinds.ts";
 import { findOutline } from "../../custom/custom-outline.ts";
-import type { StoredResource } from "../../objects/registry.ts";
+import type { Registry, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { UnreadableValue } from "../../objects/unreadable.ts";
-import type { VerbParts } from "../../verbs/verb.ts";
+import type { WriteParts } from "../../verbs/writing.ts";
 import { ServerWriter } from "../server-writer.ts";
 import { CustomApiServices } from "./definition-api-services.ts";
 import { InstanceRemoval } from "./instance-removal.ts";
 import { plannedStatus, takenNames } from "./name-plan.ts";
 import type { TakenNames } from "./name-plan.ts";
 import { WorkSet } from "./work-set.ts";
+
+interface DefinitionParts extends WriteParts {
+  readonly log: Log;
+  readonly registry: Registry;
+}
 
 /** This many checks take about a millisecond. Then the loop runs other work. */
 const WORK_PER_TURN = 10;
@@ -48,7 +54,7 @@ interface Wait {
 type Work = `definition ${string}` | `group ${string}`;
 
 export class CustomDefinitions {
-  readonly #verbParts: VerbParts;
+  readonly #verbParts: DefinitionParts;
   readonly #kinds: CustomKinds;
   readonly #writer: ServerWriter;
   readonly #resource: StoredResource;
@@ -59,7 +65,7 @@ export class CustomDefinitions {
   readonly #waits = new Map<string, Wait>();
   #isFollowing = false;
 
-  constructor(verbParts: VerbParts, kinds: CustomKinds) {
+  constructor(verbParts: DefinitionParts, kinds: CustomKinds) {
     this.#verbParts = verbParts;
     this.#kinds = kinds;
     this.#writer = new ServerWriter(verbParts);

@@ -12,7 +12,7 @@ import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import { removeOne } from "../../verbs/delete.ts";
-import type { VerbParts } from "../../verbs/verb.ts";
+import type { WriteParts } from "../../verbs/writing.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import type { Place } from "../../write/object-writer.ts";
 import { SERVER_ORIGIN } from "../../write/write-call.ts";
@@ -39,9 +39,9 @@ export interface Target {
 export type Outcome = "done" | "more" | "waiting";
 
 export class InstanceRemoval {
-  readonly #verbParts: VerbParts;
+  readonly #verbParts: WriteParts;
 
-  constructor(verbParts: VerbParts) {
+  constructor(verbParts: WriteParts) {
     this.#verbParts = verbParts;
   }
 

@@ -11,12 +11,15 @@ import { prefixEnd } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import type { VerbParts } from "../../verbs/verb.ts";
+import type { WriteParts } from "../../verbs/writing.ts";
 import type { RequestHeaderTrust } from "../bootstrap/extension-authentication.ts";
+import type { SharedKeyParts } from "../bootstrap/shared-keys.ts";
 import { TOKEN_KEYS, tokenKeyIds, warnOfOtherKeys } from "../bootstrap/shared-keys.ts";
 import type { PeriodicTask } from "../periodic-task.ts";
 import { ServerWriter } from "../server-writer.ts";
 import type { Place } from "../server-writer.ts";
+
+type IdentityParts = WriteParts & SharedKeyParts;
 
 const NAMESPACE = "kube-system";
 const IDENTITY_LABEL = "apiserver.kubernetes.io/identity";
@@ -60,7 +63,7 @@ interface ServerSelf {
 }
 
 export function identityLease(
-  verbParts: VerbParts,
+  verbParts: IdentityParts,
   { hostname, requestHeaderTrust }: ServerSelf,
 ): readonly PeriodicTask[] {
   const { loop, store, registry } = verbParts;

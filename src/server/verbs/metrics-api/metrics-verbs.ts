@@ -3,22 +3,30 @@ import { notFound, unknownResource } from "../../../api/errors/api-error.ts";
 import type { Node, Pod } from "../../../api/generated/types/core-v1.ts";
 import { fieldsMatch } from "../../../api/selectors/field-selector.ts";
 import { labelsMatch } from "../../../api/selectors/label-selector.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import type { Store, View } from "../../../store/store.ts";
 import { prefixEnd } from "../../../store/store.ts";
-import type { View } from "../../../store/store.ts";
+import type { Registry, Resource, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
-import type { Resource, StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf, prefixOf } from "../../objects/versions.ts";
-import type { ObjectAnswer } from "../../request/answer.ts";
+import type { Answer, ObjectAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { listOptionsOf } from "../read/list-options.ts";
-import type { Verb, VerbParts } from "../verb.ts";
 import { nodeMetrics, podMetrics } from "./metrics-objects.ts";
 import type { Measurement } from "./metrics-objects.ts";
 import type { UsageSource } from "./usage-source.ts";
 
-export const showPodMetrics: Verb<Resource> = async (call, verbParts) => {
+export interface MetricsParts {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly registry: Registry;
+  /** Without one, the server does not serve `metrics.k8s.io`. */
+  readonly usage?: UsageSource;
+}
+
+export async function showPodMetrics(call: Call<Resource>, verbParts: MetricsParts): Promise<Answer> {
   const asked = askedOf(call, verbParts, "pods");
   const view = await verbParts.store.fresh();
   const objectOf = (pod: Pod): ApiObject | undefined => {
@@ -26,9 +34,9 @@ export const showPodMetrics: Verb<Resource> = async (call, verbParts) => {
     return usage === undefined ? undefined : podMetrics(pod, usage, asked.measurement);
   };
   return call.info.name === "" ? listed<Pod>(view, asked, objectOf) : found<Pod>(view, asked, objectOf);
-};
+}
 
-export const showNodeMetrics: Verb<Resource> = async (call, verbParts) => {
+export async function showNodeMetrics(call: Call<Resource>, verbParts: MetricsParts): Promise<Answer> {
   const asked = askedOf(call, verbParts, "nodes");
   const view = await verbParts.store.fresh();
   const pods = podsByNode(view, requireStored(verbParts.registry, "", "pods"));
@@ -37,7 +45,7 @@ export const showNodeMetrics: Verb<Resource> = async (call, verbParts) => {
     return usage === undefined ? undefined : nodeMetrics(node, usage, asked.measurement);
   };
   return call.info.name === "" ? listed<Node>(view, asked, objectOf) : found<Node>(view, asked, objectOf);
-};
+}
 
 interface Asked {
   readonly call: Call;
@@ -47,7 +55,7 @@ interface Asked {
   readonly measured: StoredResource;
 }
 
-function askedOf(call: Call, { usage, registry, loop }: VerbParts, measured: string): Asked {
+function askedOf(call: Call, { usage, registry, loop }: MetricsParts, measured: string): Asked {
   if (usage === undefined) throw unknownResource();
   const measurement = { now: loop.now(), windowMs: usage.windowMs };
   return { call, source: usage, measurement, measured: requireStored(registry, "", measured) };

@@ -7,12 +7,14 @@ import { keyOf } from "../../objects/versions.ts";
 import type { Answer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { groupResource } from "../../write/object-writer.ts";
-import type { VerbParts } from "../verb.ts";
 import { resourceVersionOf } from "./list-options.ts";
+import type { ReadParts } from "./list.ts";
 import { reachRevision } from "./revision-wait.ts";
 
+type GetParts = Pick<ReadParts, "store" | "loop">;
+
 /** Reads the newest state without a resourceVersion. With one, reads a state at least as new, or with `Exact` that revision. */
-export function get(call: Call<StoredResource>, verbParts: VerbParts): Answer | Promise<Answer> {
+export function get(call: Call<StoredResource>, verbParts: GetParts): Answer | Promise<Answer> {
   if (call.query.size > 0) return getAsAsked(call, verbParts);
   const fresh = verbParts.store.fresh();
   return fresh instanceof Promise ? fresh.then((view) => found(view, call)) : found(fresh, call);
@@ -24,7 +26,7 @@ function found(view: View, { resource, info }: Call<StoredResource>): Answer {
   return { type: "stored", code: 200, stored: StoredObject.of(entry), resource };
 }
 
-async function getAsAsked(call: Call<StoredResource>, { store, loop }: VerbParts): Promise<Answer> {
+async function getAsAsked(call: Call<StoredResource>, { store, loop }: GetParts): Promise<Answer> {
   const { resource, info, query } = call;
   const key = keyOf(resource, info.namespace, info.name);
   const asked = resourceVersionOf(query);

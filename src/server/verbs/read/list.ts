@@ -1,22 +1,31 @@
 import { badRequest, expired } from "../../../api/errors/api-error.ts";
 import { requiredFieldValue } from "../../../api/selectors/field-selector.ts";
 import { isStoreError } from "../../../store/store-error.ts";
+import type { Store, View } from "../../../store/store.ts";
 import { prefixEnd } from "../../../store/store.ts";
-import type { View } from "../../../store/store.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
+import type { Versions } from "../../objects/versions.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import type { ListAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
-import type { VerbParts } from "../verb.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import type { ContinueToken } from "./continue-token.ts";
 import { listOptionsOf } from "./list-options.ts";
 import type { ListOptions } from "./list-options.ts";
+import type { Collection, Page, PageParts } from "./list-page.ts";
 import { readOne, readPage } from "./list-page.ts";
-import type { Collection, Page } from "./list-page.ts";
 import { filterOf } from "./object-filter.ts";
 import { reachRevision } from "./revision-wait.ts";
+
+export interface ReadParts extends PageParts {
+  readonly store: Store;
+  readonly versions: Versions;
+  /** Keys under a prefix with unreadable values. Lists only values that the server has tried to read. */
+  readonly unreadable: (prefix: string) => readonly string[];
+  /** Resolves once all objects of a resource are decoded, before one step looks at all of them. Undefined when they already are. */
+  readonly readyToList: (prefix: string) => Promise<void> | undefined;
+}
 
 /**
  * Time for which a continue token keeps its revision. Later the token counts as expired, even if the revision still exists: the
@@ -25,7 +34,7 @@ import { reachRevision } from "./revision-wait.ts";
 const CONSISTENT_MS = 5 * 60_000;
 
 /** Lists objects. All pages of a list show one revision, whatever is written in the meantime. */
-export async function list(call: Call<StoredResource>, verbParts: VerbParts): Promise<ListAnswer> {
+export async function list(call: Call<StoredResource>, verbParts: ReadParts): Promise<ListAnswer> {
   const { resource, info, query } = call;
   const options = withUsedLimit(listOptionsOf(query, resource.facts, "list"), resource);
   const { name, isOne } = listedName(call, options);
@@ -79,7 +88,7 @@ function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListO
 async function readyToFilter(
   { view, prefix, name = "", resource }: Collection,
   isByKey: boolean,
-  { versions }: Pick<VerbParts, "versions">,
+  { versions }: Pick<ReadParts, "versions">,
 ): Promise<void> {
   if (resource.custom?.webhook === undefined) return;
   const one = isByKey ? view.get(prefix + name) : undefined;
@@ -99,7 +108,7 @@ interface ViewRequest {
   readonly isOne: boolean;
 }
 
-async function viewFor(request: ViewRequest, { store, loop }: VerbParts): Promise<View> {
+async function viewFor(request: ViewRequest, { store, loop }: ReadParts): Promise<View> {
   const { token, options, prefix } = request;
   if (token !== undefined) {
     if ((options.resourceVersion ?? 0) > 0)
@@ -129,7 +138,7 @@ function isExact({ options: { resourceVersion = 0, match, limit }, isOne }: View
 async function stateAt(
   revision: number,
   prefix: string,
-  { store, loop }: Pick<VerbParts, "store" | "loop">,
+  { store, loop }: Pick<ReadParts, "store" | "loop">,
 ): Promise<View> {
   try {
     return await store.at(revision, prefix);

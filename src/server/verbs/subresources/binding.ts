@@ -13,8 +13,8 @@ import {
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import { shareParts } from "../../objects/caches/shared-parts.ts";
+import type { Registry, Resource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
-import type { Resource } from "../../objects/registry.ts";
 import type { Answer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { readObject } from "../../write/incoming.ts";
@@ -22,11 +22,16 @@ import { normal } from "../../write/incoming.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import type { WriteCall } from "../../write/write-call.ts";
 import { writeOptionsOf } from "../../write/write-options.ts";
-import type { Verb, VerbParts } from "../verb.ts";
+import type { Verb } from "../verb.ts";
 import { checkPreconditions } from "../write-steps.ts";
+import type { WriteParts } from "../writing.ts";
 import { created } from "./success.ts";
 
-export const bindPod: Verb = async (call, verbParts) => {
+interface BindParts extends WriteParts {
+  readonly registry: Registry;
+}
+
+export const bindPod: Verb = async (call, verbParts: BindParts) => {
   const binding = await readBinding(call);
   const { name } = call.info;
   if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
@@ -34,7 +39,7 @@ export const bindPod: Verb = async (call, verbParts) => {
 };
 
 /** Binds the pod that has the binding's name. */
-export const createBinding: Verb<Resource> = async (call, verbParts) => {
+export const createBinding: Verb<Resource> = async (call, verbParts: BindParts) => {
   const binding = await readBinding(call);
   return bind(binding, { ...call, info: { ...call.info, name: binding.metadata.name } }, verbParts);
 };
@@ -57,7 +62,7 @@ function draftOf(pod: Pod): Draft<Pod> {
   return { ...pod, metadata: { ...metadata }, spec: { ...spec }, status: cloneJson(status) } as Draft<Pod>;
 }
 
-async function bind(sent: Binding, call: WriteCall, verbParts: VerbParts): Promise<Answer> {
+async function bind(sent: Binding, call: WriteCall, verbParts: BindParts): Promise<Answer> {
   const resource = requireStored(verbParts.registry, "", "pods");
   // Admission sees `pods/binding` or `bindings`, as the request was sent.
   const pass = callPass({ call, verbParts }, "CREATE");

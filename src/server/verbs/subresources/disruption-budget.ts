@@ -8,13 +8,17 @@ import { timeText } from "../../../api/values/time.ts";
 import { isReady } from "../../../resources/pod/pod-state.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
+import type { Registry, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
-import type { StoredResource } from "../../objects/registry.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import { normal } from "../../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
 import type { WriteOrigin } from "../../write/write-call.ts";
-import type { VerbParts } from "../verb.ts";
+import type { WriteParts } from "../writing.ts";
+
+export interface EvictionParts extends WriteParts {
+  readonly registry: Registry;
+}
 
 /** Same as upstream's. More unconfirmed evictions mean that the controller is down. */
 const UNCONFIRMED_MAX = 2000;
@@ -25,7 +29,7 @@ const REFUSED = "Cannot evict pod as it would violate the pod's disruption budge
 /** Finds the budget that covers the pod. */
 export function budgetOf(
   pod: Pod,
-  { store, registry, versions }: VerbParts,
+  { store, registry, versions }: EvictionParts,
 ): PodDisruptionBudget | undefined {
   const resource = budgetResource(registry);
   const prefix = prefixOf(resource, pod.metadata.namespace ?? "");
@@ -70,7 +74,7 @@ export interface Disruption {
 export async function spendDisruption(
   budget: PodDisruptionBudget,
   { pod, isDryRun, origin }: Disruption,
-  verbParts: VerbParts,
+  verbParts: EvictionParts,
 ): Promise<void> {
   const resource = budgetResource(verbParts.registry);
   const { name, namespace = "" } = budget.metadata;
@@ -137,6 +141,6 @@ function noteExhausted(draft: Draft<PodDisruptionBudget>, now: string): void {
   draft.status.conditions = [...conditions.filter((each) => each !== known), condition];
 }
 
-function budgetResource(registry: VerbParts["registry"]): StoredResource {
+function budgetResource(registry: EvictionParts["registry"]): StoredResource {
   return requireStored(registry, "policy", "poddisruptionbudgets");
 }

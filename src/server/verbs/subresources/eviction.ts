@@ -19,17 +19,17 @@ import type { Place } from "../../write/object-writer.ts";
 import { isDryRun, writeOptionsOf } from "../../write/write-options.ts";
 import { removeOne } from "../delete.ts";
 import type { Target } from "../delete.ts";
-import type { Verb, VerbParts } from "../verb.ts";
+import type { Verb } from "../verb.ts";
 import { checkPreconditions } from "../write-steps.ts";
 import type { Preconditions } from "../write-steps.ts";
+import type { Disruption, EvictionParts } from "./disruption-budget.ts";
 import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
-import type { Disruption } from "./disruption-budget.ts";
 import { created } from "./success.ts";
 
 /** Same as upstream's. */
 const TRIES_MAX = 20;
 
-export const evictPod: Verb = async (call, verbParts) => {
+export const evictPod: Verb = async (call, verbParts: EvictionParts) => {
   const { info, resource } = call;
   const sent = await readEviction(call);
   const pass = callPass({ call, verbParts }, "CREATE");
@@ -52,7 +52,7 @@ export const evictPod: Verb = async (call, verbParts) => {
 async function attempt(
   target: Target,
   options: DeleteOptions,
-  verbParts: VerbParts,
+  verbParts: EvictionParts,
 ): Promise<"done" | "overtaken"> {
   const pod = await readPod(target, verbParts);
   const trial = { pod, isDryRun: isDryRun(options.dryRun ?? []), origin: target.origin };
@@ -78,7 +78,7 @@ interface Judgement {
 }
 
 /** A budget protects running pods. A pod that has ended, has not started or is being deleted needs no budget. */
-async function judge(disruption: Disruption, verbParts: VerbParts): Promise<Judgement> {
+async function judge(disruption: Disruption, verbParts: EvictionParts): Promise<Judgement> {
   const { pod } = disruption;
   if (isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return { whenOvertaken: undefined };
   if (pod.status.phase === "Pending") return { whenOvertaken: "judge again" };
@@ -94,7 +94,7 @@ function inVersionOf({ metadata }: Pod, options: DeleteOptions): DeleteOptions {
   return { ...options, preconditions: { ...options.preconditions, resourceVersion } };
 }
 
-async function evict(target: Target, options: DeleteOptions, verbParts: VerbParts): Promise<void> {
+async function evict(target: Target, options: DeleteOptions, verbParts: EvictionParts): Promise<void> {
   if (isDryRun(options.dryRun ?? [])) {
     await removeOne(target, options, verbParts);
     return;
@@ -118,7 +118,10 @@ async function readEviction(call: Call): Promise<Eviction> {
   return object as Eviction;
 }
 
-async function readPod({ resource, namespace, name }: Place, { store, versions }: VerbParts): Promise<Pod> {
+async function readPod(
+  { resource, namespace, name }: Place,
+  { store, versions }: EvictionParts,
+): Promise<Pod> {
   const entry = (await store.fresh()).get(keyOf(resource, namespace, name));
   if (entry === undefined) throw notFound(groupResource(resource), name);
   return versions.entry(entry, resource) as Pod;
@@ -128,7 +131,7 @@ async function readPod({ resource, namespace, name }: Place, { store, versions }
 async function noteDisruption(
   place: Target,
   { uid, resourceVersion }: Partial<Preconditions> = {},
-  verbParts: VerbParts,
+  verbParts: EvictionParts,
 ): Promise<string> {
   const now = timeText(verbParts.loop.now());
   const options = { isDryRun: false, onConflict: "retry" } as const;

@@ -33,9 +33,9 @@ import { track, writerOf } from "../../write/tracking.ts";
 import type { WriteCall } from "../../write/write-call.ts";
 import { APPLY_YAML, versionAsked, writeOptionsOf } from "../../write/write-options.ts";
 import { patchTypeOf, readPatch, resultOf } from "../patch.ts";
-import type { Verb, VerbParts } from "../verb.ts";
+import type { Verb } from "../verb.ts";
 import { checkPreconditions, mayWaitFor, nameless } from "../write-steps.ts";
-import type { Writing } from "../writing.ts";
+import type { WriteParts, Writing } from "../writing.ts";
 
 const API_VERSION = "autoscaling/v1";
 const KIND = "Scale";
@@ -146,7 +146,7 @@ function isOwned({ metadata: { managedFields = [] } }: ApiObject, names: readonl
 /** Applies a scale. Its manager becomes the owner of the workload's replica count. */
 async function applyScale(
   call: WriteCall<StoredResource>,
-  verbParts: VerbParts,
+  verbParts: WriteParts,
   options: SaveOptions,
 ): Promise<Answer> {
   const { resource, request, query, info, notes } = call;
@@ -237,7 +237,7 @@ function preconditionsOf(scale: ApiObject): {
 async function answerOf(
   saved: Saved,
   { resource }: Call<StoredResource>,
-  { versions }: VerbParts,
+  { versions }: WriteParts,
 ): Promise<Answer & { type: "object" }> {
   if (saved.outcome === "stored") await versions.readyToShow([saved.stored], resource);
   const object = saved.outcome === "stored" ? versions.served(saved.stored, resource) : saved.object;

@@ -4,10 +4,18 @@ import type { BoundObjectReference } from "../../../api/generated/types/authenti
 import type { Pod, Secret } from "../../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import type { Store } from "../../../store/store.ts";
+import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
+import type { Versions } from "../../objects/versions.ts";
 import { keyOf } from "../../objects/versions.ts";
 import { groupResource } from "../../write/object-writer.ts";
-import type { VerbParts } from "../verb.ts";
+
+export interface TokenBindingParts {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly versions: Versions;
+}
 
 const RESOURCES: ReadonlyMap<string, string> = new Map([
   ["Pod", "pods"],
@@ -17,7 +25,7 @@ const RESOURCES: ReadonlyMap<string, string> = new Map([
 
 interface Bearer {
   readonly account: ApiObject;
-  readonly verbParts: VerbParts;
+  readonly verbParts: TokenBindingParts;
 }
 
 /** Claims that name the bound object. Empty for a token that is valid until it expires. */
@@ -42,7 +50,7 @@ export function boundTo(
 /** Tells whether the token is bound to a Secret of the service account token type. */
 export function isForTokenSecret(
   { apiVersion = "", kind = "", name = "" }: BoundObjectReference = {},
-  { namespace, verbParts }: { readonly namespace: string; readonly verbParts: VerbParts },
+  { namespace, verbParts }: { readonly namespace: string; readonly verbParts: TokenBindingParts },
 ): boolean {
   if (apiVersion !== "v1" || kind !== "Secret") return false;
   const secret = findObject("secrets", { namespace, name }, verbParts) as Secret;
@@ -59,7 +67,7 @@ function resourceOf({ apiVersion = "", kind = "" }: BoundObjectReference): strin
 function findObject(
   resource: string,
   place: { readonly namespace: string; readonly name: string },
-  { store, registry, versions }: VerbParts,
+  { store, registry, versions }: TokenBindingParts,
 ): ApiObject {
   const stored = requireStored(registry, "", resource);
   const entry = store.view.get(keyOf(stored, place.namespace, place.name));
@@ -75,7 +83,7 @@ function checkPod({ spec }: Pod, { metadata }: ApiObject): void {
 }
 
 /** Claims about the pod's node, for servers that verify the token. The node may no longer exist. */
-function nodeClaim({ spec }: Pod, { store, registry, versions }: VerbParts): JsonObject {
+function nodeClaim({ spec }: Pod, { store, registry, versions }: TokenBindingParts): JsonObject {
   const { nodeName = "" } = spec;
   if (nodeName === "") return {};
   const nodes = requireStored(registry, "", "nodes");

@@ -7,16 +7,28 @@ import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../../api/schema/schema.ts";
 import { timeText } from "../../../api/values/time.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { textClaim } from "../../access/authn/jwt.ts";
+import type { TokenIssuer } from "../../access/authn/token-issuer.ts";
+import type { Admission } from "../../admission/admission.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
+import type { Answer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { readObject } from "../../write/incoming.ts";
 import { groupResource } from "../../write/object-writer.ts";
-import type { Verb, VerbParts } from "../verb.ts";
+import type { WriteCall } from "../../write/write-call.ts";
+import type { TokenBindingParts } from "./token-binding.ts";
 import { boundTo, isForTokenSecret } from "./token-binding.ts";
+
+export interface TokenParts extends TokenBindingParts {
+  readonly loop: Loop;
+  /** Issuer of service account tokens. */
+  readonly tokens: TokenIssuer;
+  readonly admission: Pick<Admission, "pass">;
+}
 
 const API_VERSION = "authentication.k8s.io/v1";
 const KIND = "TokenRequest";
@@ -25,7 +37,7 @@ const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 
-export const createToken: Verb = async (call, verbParts) => {
+export async function createToken(call: WriteCall<StoredResource>, verbParts: TokenParts): Promise<Answer> {
   const { info, resource } = call;
   const schema = requestSchema();
   const { object } = await readObject(call, { apiVersion: API_VERSION, kind: KIND, schema });
@@ -49,7 +61,7 @@ export const createToken: Verb = async (call, verbParts) => {
     expirationTimestamp: timeText(now + draft.spec.expirationSeconds * 1000),
   };
   return { type: "object", code: 201, object: inNormalForm(draft, schema) };
-};
+}
 
 function requestSchema(): StructSchema {
   const schema = findKindSchema(API_VERSION, KIND);
@@ -76,7 +88,7 @@ function checkPlace({ metadata }: ApiObject, { info }: Call): void {
 async function readAccount(
   resource: StoredResource,
   { info }: Call,
-  { store, versions }: VerbParts,
+  { store, versions }: TokenParts,
 ): Promise<ApiObject> {
   const entry = (await store.fresh()).get(keyOf(resource, info.namespace, info.name));
   if (entry === undefined) throw notFound(groupResource(resource), info.name);
@@ -122,7 +134,7 @@ function checkSpec({ spec }: TokenRequest): void {
  * Shortens the lifetime to the configured maximum and warns the client. A token bound to a token Secret keeps its lifetime: no
  * component would renew it.
  */
-function shorten({ spec }: Draft<TokenRequest>, { info, notes }: Call, verbParts: VerbParts): void {
+function shorten({ spec }: Draft<TokenRequest>, { info, notes }: Call, verbParts: TokenParts): void {
   const { maxSeconds } = verbParts.tokens;
   if (maxSeconds === undefined || spec.expirationSeconds <= maxSeconds) return;
   if (isForTokenSecret(spec.boundObjectRef, { namespace: info.namespace, verbParts })) return;
@@ -143,7 +155,7 @@ interface TokenLife {
 }
 
 /** Extends the token of a pod, as upstream: programs that read it once must not fail after an hour. It still ends with the pod. */
-function lifeOf({ spec }: TokenRequest, bound: JsonObject, { tokens }: VerbParts): TokenLife {
+function lifeOf({ spec }: TokenRequest, bound: JsonObject, { tokens }: TokenParts): TokenLife {
   const { expirationSeconds: seconds, audiences } = spec;
   const isProjected = seconds === PROJECTED_SECONDS && bound["pod"] !== undefined;
   const isForServer = audiences.every((audience) => tokens.audiences.includes(audience));
@@ -178,7 +190,7 @@ interface Identity {
   readonly account: ApiObject;
   /** Objects that the token is bound to. */
   readonly bound: JsonObject;
-  readonly verbParts: VerbParts;
+  readonly verbParts: TokenParts;
   readonly warnAfter: number;
 }
 

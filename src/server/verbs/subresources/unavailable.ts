@@ -1,6 +1,8 @@
 /** Answers for the connections that only a node agent provides: logs, exec, attach, port forwarding and proxies. There is no agent yet. */
 import { notFound, serviceUnavailable } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
+import type { Store } from "../../../store/store.ts";
+import type { Admission } from "../../admission/admission.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import { connectObject } from "../../admission/connect-object.ts";
 import type { StoredResource } from "../../objects/registry.ts";
@@ -8,10 +10,15 @@ import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf } from "../../objects/versions.ts";
 import type { Call } from "../../request/call.ts";
 import { groupResource } from "../../write/object-writer.ts";
-import type { Verb, VerbParts } from "../verb.ts";
+import type { Verb } from "../verb.ts";
 import { checkConnection, checkLogOptions } from "./pod-connection.ts";
 
-export const unavailable: Verb = async (call, verbParts) => {
+interface ConnectParts {
+  readonly store: Store;
+  readonly admission: Pick<Admission, "pass">;
+}
+
+export const unavailable: Verb = async (call, verbParts: ConnectParts) => {
   const { resource, info } = call;
   const { store } = verbParts;
   await admitConnection(call, verbParts);
@@ -39,7 +46,10 @@ function isOfPod({ info, resource }: Call<StoredResource>): boolean {
   return resource.facts.name === "pods" && resource.facts.group === "" && OF_PODS.has(info.subresource);
 }
 
-async function readyPod({ info, query, resource }: Call<StoredResource>, { store }: VerbParts): Promise<Pod> {
+async function readyPod(
+  { info, query, resource }: Call<StoredResource>,
+  { store }: ConnectParts,
+): Promise<Pod> {
   const { name, namespace, subresource } = info;
   if (subresource === "log") checkLogOptions(name, query);
   const entry = (await store.fresh()).get(keyOf(resource, namespace, name));
@@ -50,7 +60,7 @@ async function readyPod({ info, query, resource }: Call<StoredResource>, { store
 }
 
 /** Asks the admission plugins for connections first. As upstream, they run before the server checks that the target exists. */
-export async function admitConnection(call: Call<StoredResource>, verbParts: VerbParts): Promise<void> {
+export async function admitConnection(call: Call<StoredResource>, verbParts: ConnectParts): Promise<void> {
   const object = connectObject(call);
   if (object === undefined) return;
   await callPass({ call, verbParts }, "CONNECT")?.admit(object);

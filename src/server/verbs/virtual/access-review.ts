@@ -9,17 +9,23 @@ import type {
   SubjectAccessReviewStatus,
   SubjectRulesReviewStatus,
 } from "../../../api/generated/types/authorization-v1.ts";
-import type { AccessDecision, HeldRules } from "../../access/authz/authorizer.ts";
+import type { AccessDecision, Authorizer, HeldRules } from "../../access/authz/authorizer.ts";
 import type { Resource } from "../../objects/registry.ts";
 import type { Call } from "../../request/call.ts";
 import type { User } from "../../request/user.ts";
-import type { Verb, VerbParts } from "../verb.ts";
+import type { Verb } from "../verb.ts";
 import { accessQuestion, checkQuestion } from "./access-question.ts";
 import type { AskedAccess } from "./access-question.ts";
+import type { ReviewParts } from "./review.ts";
 import { answered, readQuestion } from "./review.ts";
 import { shownRules } from "./shown-rules.ts";
 
-export const reviewOwnAccess: Verb<Resource> = async (call, verbParts) => {
+interface AccessReviewParts extends ReviewParts {
+  /** Decides about access on behalf of other users. */
+  readonly authorizer: Authorizer;
+}
+
+export const reviewOwnAccess: Verb<Resource> = async (call, verbParts: AccessReviewParts) => {
   const question = await readQuestion(call, verbParts);
   const { metadata, spec } = question.object as SelfSubjectAccessReview;
   const errors = new FieldErrors();
@@ -29,7 +35,7 @@ export const reviewOwnAccess: Verb<Resource> = async (call, verbParts) => {
   return answered(question, await judge(spec, call.user, verbParts), call);
 };
 
-export const reviewAccess: Verb<Resource> = async (call, verbParts) => {
+export const reviewAccess: Verb<Resource> = async (call, verbParts: AccessReviewParts) => {
   const question = await readQuestion(call, verbParts);
   const { metadata, spec } = question.object as SubjectAccessReview;
   const errors = new FieldErrors();
@@ -40,7 +46,7 @@ export const reviewAccess: Verb<Resource> = async (call, verbParts) => {
   return answered(question, await judge(spec, subjectOf(spec), verbParts), call);
 };
 
-export const reviewLocalAccess: Verb<Resource> = async (call, verbParts) => {
+export const reviewLocalAccess: Verb<Resource> = async (call, verbParts: AccessReviewParts) => {
   const question = await readQuestion(call, verbParts);
   const { metadata, spec } = question.object as LocalSubjectAccessReview;
   const { namespace } = call.info;
@@ -65,7 +71,7 @@ export const reviewLocalAccess: Verb<Resource> = async (call, verbParts) => {
   return answered({ ...question, object }, await judge(spec, subjectOf(spec), verbParts), call);
 };
 
-export const reviewOwnRules: Verb<Resource> = async (call, verbParts) => {
+export const reviewOwnRules: Verb<Resource> = async (call, verbParts: AccessReviewParts) => {
   const question = await readQuestion(call, verbParts);
   const { spec } = question.object as SelfSubjectRulesReview;
   const { namespace = "" } = spec;
@@ -95,7 +101,7 @@ function subjectOf({ user = "", uid = "", groups = [], extra = {} }: SubjectAcce
 async function judge(
   asked: AskedAccess,
   user: User,
-  { authorizer }: VerbParts,
+  { authorizer }: AccessReviewParts,
 ): Promise<SubjectAccessReviewStatus> {
   const { attributes, error } = accessQuestion(asked, user);
   return statusOf(await authorizer.decide(attributes), error);

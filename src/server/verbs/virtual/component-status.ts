@@ -6,11 +6,18 @@ import { notFound } from "../../../api/errors/api-error.ts";
 import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
 import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import type { Store } from "../../../store/store.ts";
 import type { Resource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
-import type { Verb, VerbParts } from "../verb.ts";
+import type { Verb } from "../verb.ts";
+
+interface StatusParts {
+  readonly store: Store;
+  readonly loop: Loop;
+}
 
 const STORE = "etcd-0";
 const LEASES = "/registry/leases/kube-system/";
@@ -36,7 +43,7 @@ interface Component {
 
 function leasedStatus(
   { name, lease }: (typeof LEASED)[number],
-  { store, loop }: VerbParts,
+  { store, loop }: StatusParts,
 ): readonly Component[] {
   const entry = store.view.get(LEASES + lease);
   if (entry === undefined) return [];
@@ -46,7 +53,7 @@ function leasedStatus(
   return [component(name, isHeld ? undefined : `no instance holds the lease kube-system/${lease}`)];
 }
 
-function storeStatus({ store }: VerbParts): Component {
+function storeStatus({ store }: StatusParts): Component {
   const { state, reason } = store.health();
   return component(STORE, state === "ready" ? undefined : (reason ?? ""));
 }

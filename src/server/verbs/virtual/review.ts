@@ -1,19 +1,23 @@
 /** A review is a question in the form of an object. The answer is the same object with a status. */
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import type { Admission } from "../../admission/admission.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { Resource } from "../../objects/registry.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { expectedKind, readObject } from "../../write/incoming.ts";
 import type { WriteCall } from "../../write/write-call.ts";
-import type { VerbParts } from "../verb.ts";
+
+export interface ReviewParts {
+  readonly admission: Pick<Admission, "pass">;
+}
 
 export interface Question {
   readonly object: ApiObject;
 }
 
-export async function readQuestion(call: WriteCall<Resource>, verbParts: VerbParts): Promise<Question> {
+export async function readQuestion(call: WriteCall<Resource>, verbParts: ReviewParts): Promise<Question> {
   const { object } = await readObject(call, expectedKind(call.resource), call.origin.pace);
   const resting = call.origin.pace.rest();
   if (resting !== undefined) await resting;

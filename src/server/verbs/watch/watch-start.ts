@@ -2,8 +2,8 @@
 import { type ApiError, isApiError } from "../../../api/errors/api-error.ts";
 import type { View } from "../../../store/store.ts";
 import type { ListOptions } from "../read/list-options.ts";
+import type { ReadParts } from "../read/list.ts";
 import { reachRevision } from "../read/revision-wait.ts";
-import type { VerbParts } from "../verb.ts";
 
 export interface Beginning {
   /** State with the existing objects, sent first as ADDED. Undefined for a watch that sends only changes. */
@@ -15,7 +15,7 @@ export interface Beginning {
 
 export async function beginningOf(
   { resourceVersion, sendInitialEvents }: ListOptions,
-  { store, loop }: Pick<VerbParts, "store" | "loop">,
+  { store, loop }: Pick<ReadParts, "store" | "loop">,
 ): Promise<Beginning> {
   if (sendInitialEvents === true) {
     if (resourceVersion === undefined) return withExisting(await store.fresh());

@@ -9,12 +9,16 @@ import type { WatchAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
 import { listOptionsOf } from "../read/list-options.ts";
 import type { ListOptions } from "../read/list-options.ts";
+import type { ReadParts } from "../read/list.ts";
 import { selectedEntries } from "../read/selected-entries.ts";
-import type { VerbParts } from "../verb.ts";
+import type { WatchParts } from "./open-watch.ts";
 import { StoreWatchEvents } from "./watch-events.ts";
 import { beginningOf } from "./watch-start.ts";
 
-export async function watch(call: Call<StoredResource>, verbParts: VerbParts): Promise<WatchAnswer> {
+export async function watch(
+  call: Call<StoredResource>,
+  verbParts: WatchParts & Pick<ReadParts, "loop" | "indexes">,
+): Promise<WatchAnswer> {
   const { resource, query } = call;
   const options = listOptionsOf(query, resource.facts, "watch");
   requireOwnName(call.info.name, options);
@@ -62,7 +66,7 @@ interface Watched {
 async function existingObjects(
   view: View,
   { prefix, options, resource }: Watched,
-  { indexes }: Pick<VerbParts, "indexes">,
+  { indexes }: Pick<ReadParts, "indexes">,
 ): Promise<Iterable<Entry>> {
   if (!prefix.endsWith("/")) return [view.get(prefix)].filter((entry) => entry !== undefined);
   const range = { from: prefix, to: prefixEnd(prefix) };
