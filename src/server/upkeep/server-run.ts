@@ -21,7 +21,7 @@ export class ServerRun {
   readonly #parts: RunParts;
   /** Startup steps, for the parts that this server has. */
   readonly boot: BootProgress;
-  /** What follows data in the store, by upstream's name of the informer. */
+  /** Work that follows data in the store, by upstream's name of the informer. */
   readonly followed: Readonly<Record<string, Follower>>;
   #upkeep: Upkeep | undefined;
   #isEnding = false;

@@ -21,7 +21,7 @@ export interface FairnessOptions {
 }
 
 /** As in kube-apiserver. */
-export const DEFAULT_FAIRNESS: FairnessOptions = {
+const DEFAULT_FAIRNESS: FairnessOptions = {
   isOn: true,
   maxReadsInFlight: 400,
   maxWritesInFlight: 200,
