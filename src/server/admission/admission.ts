@@ -230,13 +230,15 @@ export class AdmissionPass implements ShownOwners {
 
   /** Admission of an object that is sent to a subresource and never stored: only plugins change or judge it. */
   async admit<T extends ApiObject>(object: T, previous?: T): Promise<T> {
+    const draft: ApiObject = object;
     const next = await this.mutate(
-      object as unknown as Draft<ApiObject>,
+      draft as Draft<ApiObject>,
       (changed) => changed as Draft<ApiObject>,
       previous,
     );
     await this.validate(next, previous);
-    return next as unknown as T;
+    const admitted: ApiObject = next;
+    return admitted as T;
   }
 
   /** Runs the plugins again after a policy changed the object, so that earlier plugins see the change. */
