@@ -31,10 +31,13 @@ class PlainCache {
     return {
       find: (key) => objects.get(keyOf(key)),
       list: () => [...objects.values()],
+      walk: () => objects.values(),
+      countIn: (namespace) => this.#inNamespace(namespace).length,
       ownedBy: () => [],
       uncontrolled: () => [],
       dependentsOf: () => [],
       indexed: (_, namespace) => this.#inNamespace(namespace),
+      indexValues: () => [],
       size: objects.size,
     };
   }

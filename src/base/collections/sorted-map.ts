@@ -130,8 +130,19 @@ export class SortedMapEditor<V extends Keyed> {
     this.#mapOf = mapOf;
   }
 
+  get size(): number {
+    return this.#root?.size ?? 0;
+  }
+
   get(key: string): V | undefined {
     return find(this.#root, key);
+  }
+
+  /** Values with `from <= key < to`, ascending. */
+  list(from: string, to: string): V[] {
+    const found: V[] = [];
+    if (this.#root !== undefined) collectWithin(this.#root, { from, to }, found);
+    return found;
   }
 
   set(value: V): void {

@@ -7,11 +7,13 @@ import { compileLabelSelector, labelsMatch } from "../../api/selectors/label-sel
 import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import { SortedMap } from "../../base/collections/sorted-map.ts";
 import type { Log } from "../../base/log/log.ts";
+import { inSlices, SLICE_ITEMS } from "../../base/loop/in-slices.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import { keyOfObject, keysWithin, keyText, namespaceOfKey } from "../refs/cache-key.ts";
 import { controllerOf } from "../refs/owner-reference.ts";
 import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
 import type { ObjectChange } from "./object-change.ts";
-import { ObjectIndex, objectsOf } from "./object-index.ts";
+import { LAST, ObjectIndex, objectsOf } from "./object-index.ts";
 import type { CacheEntry } from "./object-index.ts";
 
 /** Upper bound of label indexes. They are created for the labels used in queries; each costs memory. */
@@ -33,6 +35,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   /** All indexes above that exist. */
   readonly #usedIndexes: ObjectIndex<T>[] = [];
   readonly #log: Log;
+  #visited = 0;
 
   constructor(log: Log) {
     this.#log = log;
@@ -42,15 +45,35 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     return this.#order.size;
   }
 
+  /** Objects that reads have visited so far; those that a read scanned in vain count as well. */
+  get visited(): number {
+    return this.#visited;
+  }
+
   find(key: ObjectKey): T | undefined {
+    this.#visited += 1;
     return this.#order.get(keyText(key))?.object;
   }
 
+  countIn(namespace: string): number {
+    return this.#order.count(...keysWithin(namespace));
+  }
+
+  /** Skips objects that were removed since the walk began, and shows newer states of the others. */
+  *walk(namespace?: string): Generator<T, void> {
+    const [from, to] = namespace === undefined ? ["", LAST] : keysWithin(namespace);
+    for (const entry of this.#order.range(from, to)) {
+      if (this.#order.get(entry.key) !== entry) continue;
+      this.#visited += 1;
+      yield entry.object;
+    }
+  }
+
   list({ namespace, labels }: CacheFilter = {}): readonly T[] {
-    if (labels === undefined) return this.#within(namespace);
+    if (labels === undefined) return this.#visit(this.#within(namespace));
     const selector = compileLabelSelector(labels);
-    if (selector.requirements.length === 0) return this.#within(namespace);
-    return this.#selectable(namespace, selector).filter(
+    if (selector.requirements.length === 0) return this.#visit(this.#within(namespace));
+    return this.#visit(this.#selectable(namespace, selector)).filter(
       ({ metadata }) =>
         (namespace === undefined || (metadata.namespace ?? "") === namespace) &&
         labelsMatch(selector, metadata.labels),
@@ -69,19 +92,41 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
 
   dependentsOf(uid: string): readonly T[] {
     this.#owners ??= this.#indexed(ownerUids);
-    return this.#owners.find(uid);
+    return this.#visit(this.#owners.find(uid));
   }
 
   #byController(value: string): readonly T[] {
+    return this.#visit(this.#controllerIndex().find(value));
+  }
+
+  #controllerIndex(): ObjectIndex<T> {
     this.#controllers ??= this.#indexed(controllerValue);
-    return this.#controllers.find(value);
+    return this.#controllers;
+  }
+
+  #visit(objects: readonly T[]): readonly T[] {
+    this.#visited += objects.length;
+    return objects;
   }
 
   indexed(name: string, value: string): readonly T[] {
+    return this.#visit(this.#namedIndex(name).find(value));
+  }
+
+  indexValues(name: string): Iterable<string> {
+    return this.#namedIndex(name).values();
+  }
+
+  #namedIndex(name: string): ObjectIndex<T> {
     const named = this.#indexes.get(name);
     if (named === undefined)
       throw new Error(`there is no index "${name}": name it in the definition's indexes`);
-    return named.index.find(value);
+    return named.index;
+  }
+
+  /** Creates the index by controller now. Otherwise the first read creates it, which visits all objects at once. */
+  indexControllers(): void {
+    this.#controllerIndex();
   }
 
   /** A name stands for one function. A function that throws for an object adds no values for it. */
@@ -114,16 +159,28 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     return this.#remove(entry);
   }
 
-  /** Replaces the content with these objects. Returns the changes in order of namespace and name. */
-  replace(objects: readonly T[]): readonly ObjectChange<T>[] {
-    const { order, differences } = merge(this.#order, sorted(objects));
-    this.#order = order;
-    return differences.flatMap(({ entry, after }) => {
-      if (after === undefined) return this.#remove(entry);
-      if (after !== entry.object) return this.#replace(entry, after);
-      this.#add(entry);
-      return [{ before: undefined, after }];
-    });
+  /**
+   * Replaces the content with these objects, in slices. Calls `notify` with the changes of each slice, in order of
+   * namespace and name.
+   */
+  *replace(objects: readonly T[], notify: (changes: readonly ObjectChange<T>[]) => void): YieldingWork<void> {
+    const wanted = yield* inOrder(objects);
+    const old = this.#order;
+    const isFirst = old.size === 0;
+    // The first content is taken as a whole: nothing reads the cache before it is complete.
+    if (isFirst) this.#order = wanted;
+    for (const slice of slicesOf(pairsOf(old, wanted))) {
+      notify(slice.flatMap((pair) => this.#become(pair, isFirst)));
+      if (slice.length === SLICE_ITEMS) yield;
+    }
+  }
+
+  #become({ old, wanted }: Pair<T>, isFirst: boolean): readonly ObjectChange<T>[] {
+    if (old === undefined && wanted === undefined) return [];
+    if (wanted === undefined) return old === undefined ? [] : this.remove(old.object);
+    if (!isFirst) return this.put(wanted.object);
+    this.#add(wanted);
+    return [{ before: undefined, after: wanted.object }];
   }
 
   #add(entry: CacheEntry<T>): void {
@@ -168,7 +225,8 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
 
   #indexed(valuesOf: IndexFunction<T>): ObjectIndex<T> {
     const index = new ObjectIndex(valuesOf);
-    for (const entry of this.#order.range("", "\uffff")) index.add(entry);
+    this.#visited += this.size;
+    index.fill(this.#order.range("", LAST));
     this.#usedIndexes.push(index);
     return index;
   }
@@ -237,40 +295,51 @@ function isSameState(left: ApiObject, right: ApiObject): boolean {
   return isSameObject(left, right) && left.metadata.resourceVersion === right.metadata.resourceVersion;
 }
 
-/** In order of keys; of several objects with one key, the last. */
-function sorted<T extends ApiObject>(objects: readonly T[]): readonly CacheEntry<T>[] {
-  const entries = objects.map((object) => ({ key: keyOfObject(object), object }));
-  entries.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
-  return entries.filter(({ key }, index) => entries[index + 1]?.key !== key);
+/** In order of keys; of several objects with one key, the last. Lists of servers are nearly in this order. */
+function* inOrder<T extends ApiObject>(objects: readonly T[]): YieldingWork<SortedMap<CacheEntry<T>>> {
+  const ascending: CacheEntry<T>[] = [];
+  const others: CacheEntry<T>[] = [];
+  yield* inSlices(objects, (object) => {
+    const entry = { key: keyOfObject(object), object };
+    const last = ascending.at(-1);
+    (last === undefined || last.key < entry.key ? ascending : others).push(entry);
+  });
+  const order = SortedMap.fromSorted(ascending).edit();
+  yield* inSlices(others, (entry) => order.set(entry));
+  return order.map();
 }
 
-interface Difference<T extends ApiObject> {
-  /** The entry with its previous object; a new entry has its object already. */
-  readonly entry: CacheEntry<T>;
-  /** The new object of the entry; undefined when it is removed. */
-  readonly after: T | undefined;
+/** The cached and the wanted entry of one key. */
+interface Pair<T extends ApiObject> {
+  readonly old: CacheEntry<T> | undefined;
+  readonly wanted: CacheEntry<T> | undefined;
 }
 
-/** Walks both in order. Objects that are cached already keep their entry. */
-function merge<T extends ApiObject>(
-  old: SortedMap<CacheEntry<T>>,
-  incoming: readonly CacheEntry<T>[],
-): { readonly order: SortedMap<CacheEntry<T>>; readonly differences: readonly Difference<T>[] } {
-  const differences: Difference<T>[] = [];
-  const result: CacheEntry<T>[] = [];
-  const rest = old.range("", "\uffff");
-  let before = rest.next();
-  for (const fresh of incoming) {
-    for (; before.done !== true && before.value.key < fresh.key; before = rest.next())
-      differences.push({ entry: before.value, after: undefined });
-    const known = before.done !== true && before.value.key === fresh.key ? before.value : undefined;
-    if (known !== undefined) before = rest.next();
-    const entry = known ?? fresh;
-    if (known === undefined || !isSameState(known.object, fresh.object))
-      differences.push({ entry, after: fresh.object });
-    result.push(entry);
+/** Walks both in order. */
+function* pairsOf<T extends ApiObject>(
+  before: SortedMap<CacheEntry<T>>,
+  after: SortedMap<CacheEntry<T>>,
+): Generator<Pair<T>, void> {
+  const rest = before.range("", LAST);
+  let old = rest.next();
+  for (const wanted of after.range("", LAST)) {
+    for (; old.done !== true && old.value.key < wanted.key; old = rest.next())
+      yield { old: old.value, wanted: undefined };
+    const known = old.done !== true && old.value.key === wanted.key ? old.value : undefined;
+    yield { old: known, wanted };
+    if (known !== undefined) old = rest.next();
   }
-  for (; before.done !== true; before = rest.next())
-    differences.push({ entry: before.value, after: undefined });
-  return { order: SortedMap.fromSorted(result), differences };
+  for (; old.done !== true; old = rest.next()) yield { old: old.value, wanted: undefined };
+}
+
+/** Slices of at most SLICE_ITEMS items. */
+function* slicesOf<T>(items: Iterable<T>): Generator<readonly T[], void> {
+  let slice: T[] = [];
+  for (const item of items) {
+    slice.push(item);
+    if (slice.length < SLICE_ITEMS) continue;
+    yield slice;
+    slice = [];
+  }
+  if (slice.length > 0) yield slice;
 }

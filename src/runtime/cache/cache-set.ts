@@ -6,6 +6,7 @@ import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { PartialObjectMetadata } from "../../api/generated/types/meta-v1.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import { endableSignal } from "../../client/call-signal.ts";
@@ -209,6 +210,12 @@ export class CacheSet {
       labels: ["kind"],
     });
     const endObjects = objects.read(() => sum(ofKind().map(({ cache }) => cache.size)), { kind });
+    const visits = metrics.counter({
+      name: "setpoint_cache_visited_objects_total",
+      help: "Objects that reads of caches visited.",
+      labels: ["kind"],
+    });
+    const endVisits = visits.read(() => sum(ofKind().map(({ cache }) => cache.visited)), { kind });
     const silence = metrics.gauge({
       name: "setpoint_watcher_silence_seconds",
       help: "Time since a watcher last received anything. Bookmarks arrive each minute.",
@@ -218,6 +225,7 @@ export class CacheSet {
     const endSilence = silence.read(() => (this.#run === undefined ? 0 : longest() / 1000), { kind });
     return () => {
       endObjects();
+      endVisits();
       endSilence();
     };
   }
@@ -229,7 +237,9 @@ export class CacheSet {
       // A released watcher ends normally; the end of the run does not wait for it.
       if (released.signal.aborted) watchers.delete(running);
     };
-    const running = watcher.run((event) => cache.apply(event), call.signal).finally(ended);
+    const running = watcher
+      .run((event) => runInTurns(cache.applyInSlices(event), this.#loop, "loop"), call.signal)
+      .finally(ended);
     watchers.add(running);
     running.catch((error: unknown) => ending.abort(error));
   }

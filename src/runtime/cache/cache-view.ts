@@ -24,6 +24,11 @@ export interface CacheView<T extends ApiObject> {
   find(key: ObjectKey): T | undefined;
   /** All objects that match the filter. */
   list(filter?: CacheFilter): readonly T[];
+  /**
+   * All objects, or those of a namespace, in order, one at a time. The walk may continue in later steps: it shows the newest state of each object
+   * and skips removed ones. Objects added meanwhile may be missing; a subscription reports them.
+   */
+  walk(namespace?: string): Iterable<T>;
   /** Objects whose controller is exactly this object (compared by uid). */
   ownedBy(owner: ApiObject): readonly T[];
   /** Objects of a namespace without a controller. Use "" for cluster-scoped kinds. */
@@ -35,6 +40,10 @@ export interface CacheView<T extends ApiObject> {
    * index.
    */
   indexed(index: string, value: string): readonly T[];
+  /** The values under which an index has objects, in no particular order. */
+  indexValues(index: string): Iterable<string>;
+  /** Number of objects in a namespace. Takes the same time for any number. */
+  countIn(namespace: string): number;
   /** Number of cached objects. */
   readonly size: number;
 }

@@ -1,13 +1,15 @@
 /**
- * The newest state that the watch of a kind has delivered. It changes only when the watcher delivers a batch, which
- * it applies as a whole. Listeners run afterwards, so that they never read a state older than the change they
- * receive.
+ * The newest state that the watch of a kind has delivered. It changes only when the watcher delivers a batch. A large
+ * batch is applied in slices, in a step each. Listeners run after each slice, so that they never read a state older
+ * than the change they receive.
  */
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
+import { SLICE_ITEMS } from "../../base/loop/in-slices.ts";
+import { runToEnd, type YieldingWork } from "../../base/loop/yielding-work.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import { isNumber } from "../refs/resource-version.ts";
-import type { WatcherEvent } from "../watch/watcher-event.ts";
+import type { WatcherChange, WatcherEvent } from "../watch/watcher-event.ts";
 import { CacheContent } from "./cache-content.ts";
 import { SeenVersions } from "./cache-versions.ts";
 import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
@@ -58,8 +60,21 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     return this.#content.find(key);
   }
 
+  /** Objects that reads have visited so far. */
+  get visited(): number {
+    return this.#content.visited;
+  }
+
   list(filter?: CacheFilter): readonly T[] {
     return this.#content.list(filter);
+  }
+
+  countIn(namespace: string): number {
+    return this.#content.countIn(namespace);
+  }
+
+  walk(namespace?: string): Iterable<T> {
+    return this.#content.walk(namespace);
   }
 
   ownedBy(owner: ApiObject): readonly T[] {
@@ -78,9 +93,18 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     return this.#content.indexed(index, value);
   }
 
+  indexValues(index: string): Iterable<string> {
+    return this.#content.indexValues(index);
+  }
+
   /** Adds an index at any time. Adding the same function under the same name again is a no-op. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     this.#content.addIndex(name, valuesOf);
+  }
+
+  /** Creates the index of `ownedBy` and `uncontrolled` before the cache is filled, so that no read visits all objects. */
+  indexControllers(): void {
+    this.#content.indexControllers();
   }
 
   /** Calls the listener for each change from now on, in order. Returns the function that unsubscribes. */
@@ -109,22 +133,27 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
 
   /** Applies an event of the watcher. */
   apply(event: WatcherEvent<T>): void {
-    const changes = this.#changes(event);
+    runToEnd(this.applyInSlices(event));
+  }
+
+  /** Like `apply`, but others may run between slices. The next event must wait for its end. */
+  *applyInSlices(event: WatcherEvent<T>): YieldingWork<void> {
+    if (event.type === "reset")
+      yield* this.#content.replace(event.objects, (changes) => this.#notify(changes));
+    if (event.type === "changes") yield* this.#change(event.changes);
     this.#seen.note(event);
-    if (changes.length > 0) this.#notify(changes);
     if (this.#waiters.size > 0) this.#wake(event);
   }
 
-  #changes(event: WatcherEvent<T>): readonly ObjectChange<T>[] {
-    switch (event.type) {
-      case "reset":
-        return this.#content.replace(event.objects);
-      case "changes":
-        return event.changes.flatMap(({ type, object }) =>
+  *#change(changes: readonly WatcherChange<T>[]): YieldingWork<void> {
+    for (let from = 0; from < changes.length; from += SLICE_ITEMS) {
+      if (from > 0) yield;
+      const slice = changes.slice(from, from + SLICE_ITEMS);
+      this.#notify(
+        slice.flatMap(({ type, object }) =>
           type === "put" ? this.#content.put(object) : this.#content.remove(object),
-        );
-      case "progress":
-        return [];
+        ),
+      );
     }
   }
 

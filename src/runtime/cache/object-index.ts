@@ -1,6 +1,7 @@
 /** Index of objects by a value, for example the uid of an owner. Each list is in order of namespace and name. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { SortedMap } from "../../base/collections/sorted-map.ts";
+import type { SortedMapEditor } from "../../base/collections/sorted-map.ts";
 import type { IndexFunction } from "./cache-view.ts";
 
 /**
@@ -17,7 +18,7 @@ export interface CacheEntry<T extends ApiObject> {
 type Bucket<T extends ApiObject> = CacheEntry<T> | SharedBucket<T>;
 
 interface SharedBucket<T extends ApiObject> {
-  order: SortedMap<CacheEntry<T>>;
+  readonly order: SortedMapEditor<CacheEntry<T>>;
   /** Created on demand. */
   list: readonly T[] | undefined;
 }
@@ -29,6 +30,28 @@ export class ObjectIndex<T extends ApiObject> {
   /** The function must return the same values for the same object each time. */
   constructor(valuesOf: IndexFunction<T>) {
     this.#valuesOf = valuesOf;
+  }
+
+  /** Adds all entries to the empty index, several times faster than single additions. They are in order of keys. */
+  fill(entries: Iterable<CacheEntry<T>>): void {
+    const byValue = new Map<string, CacheEntry<T>[]>();
+    for (const entry of entries) {
+      for (const value of this.#valuesOf(entry.object)) {
+        const found = byValue.get(value);
+        if (found === undefined) byValue.set(value, [entry]);
+        else if (found.at(-1) !== entry) found.push(entry);
+      }
+    }
+    for (const [value, found] of byValue) {
+      const [only] = found;
+      if (found.length === 1 && only !== undefined) this.#buckets.set(value, only);
+      else this.#buckets.set(value, shared(found));
+    }
+  }
+
+  /** The values under which objects are found, in no particular order. */
+  values(): Iterable<string> {
+    return this.#buckets.keys();
   }
 
   add(entry: CacheEntry<T>): void {
@@ -54,7 +77,7 @@ export class ObjectIndex<T extends ApiObject> {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return [];
     if (!isShared(bucket)) return [bucket.object];
-    bucket.list ??= objectsOf(bucket.order);
+    bucket.list ??= bucket.order.list("", LAST).map(({ object }) => object);
     return bucket.list;
   }
 
@@ -74,10 +97,12 @@ export class ObjectIndex<T extends ApiObject> {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) this.#buckets.set(value, entry);
     else if (isShared(bucket)) {
-      bucket.order = bucket.order.set(entry);
+      bucket.order.set(entry);
       bucket.list = undefined;
     } else if (bucket !== entry) {
-      this.#buckets.set(value, { order: SortedMap.fromSorted([bucket]).set(entry), list: undefined });
+      const both = shared([bucket]);
+      both.order.set(entry);
+      this.#buckets.set(value, both);
     }
   }
 
@@ -88,7 +113,7 @@ export class ObjectIndex<T extends ApiObject> {
       if (bucket.key === key) this.#buckets.delete(value);
       return;
     }
-    bucket.order = bucket.order.delete(key);
+    bucket.order.delete(key);
     bucket.list = undefined;
     if (bucket.order.size === 0) this.#buckets.delete(value);
   }
@@ -103,12 +128,16 @@ function membership(values: readonly string[]): (value: string) => boolean {
   return (value) => all.has(value);
 }
 
+function shared<T extends ApiObject>(entries: readonly CacheEntry<T>[]): SharedBucket<T> {
+  return { order: SortedMap.fromSorted(entries).edit(), list: undefined };
+}
+
 function isShared<T extends ApiObject>(bucket: Bucket<T>): bucket is SharedBucket<T> {
   return "order" in bucket;
 }
 
 /** Sorts after every key. */
-const LAST = "\uffff";
+export const LAST = "\uffff";
 
 export function objectsOf<T extends ApiObject>(
   order: SortedMap<CacheEntry<T>>,

@@ -6,6 +6,7 @@
 import type { ApiObject } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import type { MaybePromise } from "../../base/loop/maybe-promise.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Transport, TransportEvent, TransportStream } from "../../client/transport.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";
@@ -51,12 +52,15 @@ export interface WatcherOptions extends WatcherScope {
 
 type FollowingState = InitialState | WatchingState;
 
+/** Takes over an event. The watcher reads on once the promise has resolved. */
+export type Delivery<T> = (event: WatcherEvent<T>) => MaybePromise<void>;
+
 export class Watcher<T extends ApiObject> {
   readonly #options: WatcherOptions;
   readonly #loop: Loop;
   readonly #log: Log;
   readonly #transform: Transform;
-  #deliver: (event: WatcherEvent<T>) => void = () => undefined;
+  #deliver: Delivery<T> = () => undefined;
   #signal = AbortSignal.abort();
   #lastContactAt: number;
   /** Kept between runs: the next run resumes at its position. */
@@ -81,7 +85,7 @@ export class Watcher<T extends ApiObject> {
   }
 
   /** Watches until the signal is aborted. Errors of the server or the network never reject. */
-  async run(deliver: (event: WatcherEvent<T>) => void, signal: AbortSignal): Promise<void> {
+  async run(deliver: Delivery<T>, signal: AbortSignal): Promise<void> {
     this.#deliver = deliver;
     this.#signal = signal;
     this.#lastContactAt = this.#loop.elapsed();
@@ -110,7 +114,7 @@ export class Watcher<T extends ApiObject> {
         (response) => pageInput(response, this.#transform),
         (error: unknown) => inputOf(error, attempt),
       );
-      this.#step(state, input);
+      await this.#step(state, input);
     } finally {
       attempt.end();
     }
@@ -124,7 +128,7 @@ export class Watcher<T extends ApiObject> {
       const stream = await this.#options.transport
         .watch(request)
         .catch((error: unknown) => inputOf(error, attempt));
-      const opened = this.#step(state, "type" in stream ? stream : openingInput(stream));
+      const opened = await this.#step(state, "type" in stream ? stream : openingInput(stream));
       if (isFollowing(opened) && !("type" in stream)) await this.#read(opened, stream, attempt);
     } finally {
       attempt.end();
@@ -142,7 +146,7 @@ export class Watcher<T extends ApiObject> {
     for (;;) {
       attempt.extend(state.name === "initial" ? INITIAL_TIMEOUT_MS : PROGRESS_TIMEOUT_MS);
       const input = await this.#next(batches, attempt);
-      const next = this.#step(state, input);
+      const next = await this.#step(state, input);
       if (input.type !== "events") return;
       if (!isFollowing(next) || this.#signal.aborted) {
         attempt.end();
@@ -169,8 +173,7 @@ export class Watcher<T extends ApiObject> {
       const woken = (): void => {
         timer.cancel();
         call.release();
-        this.#step(state, { type: "woken" });
-        resolve();
+        void this.#step(state, { type: "woken" }).then(() => resolve());
       };
       const timer = this.#loop.timer(this.#loop.now() + state.waitMs, state.timer, woken);
       call.signal.addEventListener("abort", woken, { once: true });
@@ -178,7 +181,7 @@ export class Watcher<T extends ApiObject> {
   }
 
   /** Delivers the events of a step, then takes over the new state. No-op once the signal is aborted. */
-  #step(state: WatcherState, input: WatcherInput): WatcherState {
+  async #step(state: WatcherState, input: WatcherInput): Promise<WatcherState> {
     if (this.#signal.aborted) return state;
     const at = this.#loop.elapsed();
     const { state: next, deliver } = step(state, input, { at, random: this.#loop.random("backoff") });
@@ -186,7 +189,8 @@ export class Watcher<T extends ApiObject> {
     else this.#lastContactAt = Math.max(this.#lastContactAt, healthySince(state, at));
     for (const event of deliver) {
       this.#reportRestore(state, event);
-      this.#deliver(event as WatcherEvent<T>);
+      const delivered = this.#deliver(event as WatcherEvent<T>);
+      if (delivered !== undefined) await delivered;
     }
     if (next.name === "waiting" && next !== state)
       this.#log.warn("the watch failed and is retried", { why: next.why, waitMs: Math.round(next.waitMs) });
