@@ -21,6 +21,7 @@ import { TerminalError, type Controller, type ControllerDefinition, type Outcome
 import type { ReconcileContext } from "./controller.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { HotLoopGuard } from "./hot-loop-guard.ts";
+import { KeyFeed } from "./key-feed.ts";
 import { subscribeKeys } from "./key-mapping.ts";
 import type { KnownKinds } from "./kinds.ts";
 import { resultOf, type PassRecord, type PassResult } from "./pass-result.ts";
@@ -68,6 +69,9 @@ export class ControllerRun {
   /** Prefix of the ids of this run's passes. */
   readonly #prefix: string;
   readonly #concurrency: number;
+  readonly #feed: KeyFeed;
+  /** Reason of the current feed. */
+  #why: "start" | "resync" = "start";
   #passes = 0;
   /** Posted steps that have not taken their key yet. */
   #posted = 0;
@@ -86,6 +90,11 @@ export class ControllerRun {
     this.#concurrency = concurrency;
     this.#kinds = parts.kinds;
     this.#queue = new WorkQueue({ loop, ...(retry && { retry }), onReady: () => this.#pump() });
+    this.#feed = new KeyFeed({
+      loop,
+      depth: () => this.#queue.depth,
+      add: (object) => this.#addExisting(object),
+    });
     this.#barrier = new WriteBarrier({ kinds: this.#kinds, loop, log });
     this.#guard = new HotLoopGuard({ controller: name, loop, log, metrics, recorder });
     this.#metrics = new ControllerMetrics(name, metrics);
@@ -107,12 +116,13 @@ export class ControllerRun {
     signal.addEventListener("abort", stop, { once: true });
     const resync = this.#scheduleResync();
     try {
-      this.#addAll("start");
+      this.#feedAll("start");
       await ended;
     } finally {
       signal.removeEventListener("abort", stop);
       resync.cancel();
       for (const each of unsubscribes) each();
+      this.#feed.end();
       this.#queue.clear();
     }
   }
@@ -128,15 +138,19 @@ export class ControllerRun {
     ];
   }
 
-  /** Adds every object with low urgency, behind the keys of changed objects. */
-  #addAll(why: "start" | "resync"): void {
+  /** Feeds every object with low urgency, behind the keys of changed objects. */
+  #feedAll(why: "start" | "resync"): void {
+    this.#why = why;
+    this.#feed.begin(this.#kinds.cache(this.#definition.for).walk());
+  }
+
+  #addExisting(object: ApiObject): void {
     const { for: type, when } = this.#definition;
-    for (const object of this.#kinds.cache(type).list()) {
-      if (why === "start" && when?.({ before: undefined, after: object }) === false) continue;
-      const { namespace = "", name = "", resourceVersion = "" } = object.metadata;
-      const found = { type: "object", kind: type.kind, namespace, name, resourceVersion } as const;
-      this.#queue.add(keyOf(object.metadata), why === "start" ? found : { type: "resync" }, "resync");
-    }
+    const why = this.#why;
+    if (why === "start" && when?.({ before: undefined, after: object }) === false) return;
+    const { namespace = "", name = "", resourceVersion = "" } = object.metadata;
+    const found = { type: "object", kind: type.kind, namespace, name, resourceVersion } as const;
+    this.#queue.add(keyOf(object.metadata), why === "start" ? found : { type: "resync" }, "resync");
   }
 
   #scheduleResync(): Timer {
@@ -145,7 +159,7 @@ export class ControllerRun {
     const { loop } = this.#parts;
     const next = (): Timer =>
       loop.timer(loop.now() + resyncMs, "periodic", () => {
-        this.#addAll("resync");
+        this.#feedAll("resync");
         timer = next();
       });
     let timer = next();
@@ -169,6 +183,7 @@ export class ControllerRun {
       this.#endIfIdle();
       return;
     }
+    this.#feed.taken();
     this.#working++;
     // A rejection here is a bug of the runtime; it ends the run.
     void this.#pass(item, signal).then(

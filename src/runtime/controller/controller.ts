@@ -122,6 +122,8 @@ export interface ReconcileContext {
   /** Current time in milliseconds since the epoch. */
   readonly clock: { readonly now: () => number };
   readonly random: Random;
+  /** Runs long work of the pass, and other steps wherever the generator yields. */
+  readonly inTurns: <T>(work: Generator<void, T>) => T | Promise<T>;
   /** Adds the controller, key and id of the pass to each line. */
   readonly log: Log;
   /** Aborted when the controller stops or loses its lead. */

@@ -5,6 +5,7 @@
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import type { Client } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 import { applyChildren, type AppliedManifests } from "./children.ts";
@@ -48,6 +49,7 @@ export function reconcileContext(parts: PassParts, pass: Pass): ReconcileContext
     client,
     clock: { now: () => loop.now() },
     random: loop.random("reconcile"),
+    inTurns: (work) => runInTurns(work, loop, "loop"),
     log,
     signal,
     event: (about, event) => recorder.record({ component: definition.name, about, event }),

@@ -208,9 +208,10 @@ class RuntimeManager implements Manager {
 
   #controllerMember(controller: Controller): Member {
     const { definition } = controller;
-    const { name, indexes = [] } = definition;
+    const { name, indexes = [], owns = [] } = definition;
     const kinds = this.#kindsOf(`the controller ${name}`, kindsOf(definition));
     kinds.addIndexes(indexes);
+    for (const type of owns) kinds.cache(type).indexControllers();
     const { onPass } = this.#options;
     const [client, loop, metrics] = [this.#clientAs(name), this.#loop, this.metrics];
     return {
