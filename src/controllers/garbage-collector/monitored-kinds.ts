@@ -1,4 +1,8 @@
 /** Feeds the graph with the objects of every deletable resource in discovery. When a resource disappears, its objects leave the graph. */
+import type { ApiObject } from "../../api/api-object.ts";
+import { inSlices } from "../../base/loop/in-slices.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { orderOfVersions } from "../../runtime/refs/resource-version.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
@@ -13,26 +17,30 @@ interface Followed {
   readonly seenVersion: () => string | undefined;
   /** Resolves once the graph has all objects of the resource. */
   readonly synced: (signal: AbortSignal) => Promise<void>;
+  /** Ends the subscription. The graph keeps the objects. */
   readonly leave: () => void;
+  /** Drops the objects from the graph, in slices. */
+  readonly forget: () => void;
 }
 
 export class MonitoredKinds {
-  readonly #hold: RoutineParts["hold"];
+  readonly #parts: Pick<RoutineParts, "hold" | "loop">;
   readonly #graph: OwnerGraph;
   readonly #followed = new Map<string, Followed>();
 
-  constructor(hold: RoutineParts["hold"], graph: OwnerGraph) {
-    this.#hold = hold;
+  constructor(parts: Pick<RoutineParts, "hold" | "loop">, graph: OwnerGraph) {
+    this.#parts = parts;
     this.#graph = graph;
   }
 
   /** Returns true if a resource was added. Resources of a failing group version stay. */
   update({ preferred, failures }: ServedResources): boolean {
     const wanted = new Map(preferred.filter(isCollected).map((each) => [nameOf(each), each]));
-    for (const [name, { resource, leave }] of this.#followed) {
+    for (const [name, { resource, leave, forget }] of this.#followed) {
       if (wanted.has(name) || failures.has(resource.apiVersion)) continue;
       this.#followed.delete(name);
       leave();
+      forget();
     }
     const added = [...wanted].filter(([name]) => !this.#followed.has(name));
     for (const [name, resource] of added) this.#followed.set(name, this.#follow(resource));
@@ -58,19 +66,34 @@ export class MonitoredKinds {
 
   #follow(resource: ServedResource): Followed {
     const graph = this.#graph;
-    const { cache, release } = this.#hold(resource);
-    for (const object of cache.list()) graph.put(resource, object);
+    const { cache, release } = this.#parts.hold(resource);
+    let isFollowed = true;
     const unsubscribe = cache.subscribe(({ before, after }) => {
       if (after !== undefined) graph.put(resource, after);
       else if (before !== undefined) graph.remove(before);
     });
+    const put = (object: ApiObject): void => {
+      if (isFollowed) graph.put(resource, object);
+    };
+    const fed = this.#inTurns(inSlices(cache.walk(), put));
     const leave = (): void => {
+      isFollowed = false;
       unsubscribe();
-      for (const object of cache.list()) graph.forget(object);
       release();
     };
+    const forget = (): void => {
+      void this.#inTurns(inSlices(cache.walk(), (object) => graph.forget(resource, object)));
+    };
     const seenVersion = (): string | undefined => cache.resourceVersion;
-    return { resource, leave, seenVersion, synced: (signal) => cache.synced(signal) };
+    const synced = async (signal: AbortSignal): Promise<void> => {
+      await cache.synced(signal);
+      await fed;
+    };
+    return { resource, leave, forget, seenVersion, synced };
+  }
+
+  async #inTurns(work: YieldingWork<void>): Promise<void> {
+    await runInTurns(work, this.#parts.loop, "loop");
   }
 }
 

@@ -97,7 +97,7 @@ describe("the graph of owners", () => {
     put("owner");
     expect(graph.size).toBe(3);
 
-    graph.forget(object("owner"));
+    graph.forget(MAPS, object("owner"));
     expect(graph.size).toBe(3);
 
     put("dependent");

@@ -75,14 +75,28 @@ export class OwnerGraph {
     for (const dependent of node.dependents) this.#listener.check(dependent.uid);
   }
 
-  /** Drops an object whose kind is no longer followed; its existence is unknown from now on. */
-  forget(object: ApiObject): void {
+  /**
+   * Drops an object whose resource is no longer followed; its existence is unknown from now on. No-op once another
+   * resource has added it.
+   */
+  forget(resource: ServedResource, object: ApiObject): void {
     const node = this.#nodes.get(object.metadata.uid ?? "");
-    if (node?.object === undefined) return;
+    if (node?.object === undefined || node.resource !== resource) return;
     for (const { uid } of ownersOf(node.object)) this.#unlink(node, uid);
     node.object = undefined;
     node.resource = undefined;
     this.#dropIfUnneeded(node);
+  }
+
+  /** False for an object whose owners all exist and that is not being deleted: a check would do nothing. */
+  needsCheck(uid: string): boolean {
+    const node = this.#nodes.get(uid);
+    if (node?.object === undefined) return false;
+    const known = node as KnownNode;
+    return (
+      isBeingDeleted(known.object) ||
+      ownersOf(known.object).some((reference) => !isSound(known, reference, this.#nodes.get(reference.uid)))
+    );
   }
 
   #add(uid: string): GraphNode {
@@ -127,18 +141,9 @@ export class OwnerGraph {
   }
 
   #checkReference(node: KnownNode, reference: OwnerReference, owner: GraphNode): void {
-    const { object, resource } = owner;
-    if (object === undefined || resource === undefined) {
-      this.#listener.check(node.uid);
-      return;
-    }
-    if (isElsewhere(node, object)) this.#listener.misplaced(node, reference);
-    if (
-      !isNamedBy(reference, owner as KnownNode) ||
-      isElsewhere(node, object) ||
-      isDeletingDependents(object)
-    )
-      this.#listener.check(node.uid);
+    const { object } = owner;
+    if (object !== undefined && isElsewhere(node, object)) this.#listener.misplaced(node, reference);
+    if (!isSound(node, reference, owner)) this.#listener.check(node.uid);
   }
 
   /** Checks the references of dependents that were added before their owner. */
@@ -190,6 +195,15 @@ export function isNamedBy(
 export function isElsewhere({ object }: KnownNode, owner: ApiObject): boolean {
   const { namespace = "" } = owner.metadata;
   return namespace !== "" && namespace !== (object.metadata.namespace ?? "");
+}
+
+/** The owner exists, is the named object, and does not delete its dependents. */
+function isSound(node: KnownNode, reference: OwnerReference, owner: GraphNode | undefined): boolean {
+  if (owner?.object === undefined) return false;
+  const known = owner as KnownNode;
+  return (
+    isNamedBy(reference, known) && !isElsewhere(node, known.object) && !isDeletingDependents(known.object)
+  );
 }
 
 function isSameReference(left: OwnerReference, right: OwnerReference): boolean {

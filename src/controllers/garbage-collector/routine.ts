@@ -6,6 +6,8 @@
  * gone. The delete fails if the object's owners changed.
  */
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
+import { inSlices } from "../../base/loop/in-slices.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import type { ServedResources } from "../served-resources.ts";
 import { Collector } from "./collector.ts";
@@ -28,12 +30,15 @@ async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   const { loop, log, client } = parts;
   let served: ServedResources | undefined;
   const workers = new Workers({ loop, log, process: (uid) => collector.process(uid) });
+  /** Objects reported before all owners are known. Most of them need no check then. */
+  const early = new Set<string>();
+  let isComplete = false;
   const graph = new OwnerGraph({
-    check: (uid) => workers.add(uid),
+    check: (uid) => void (isComplete ? workers.add(uid) : early.add(uid)),
     gone: (uid) => collector.noteGone(uid),
     misplaced: (node, reference) => reportMisplaced(parts, node, reference),
   });
-  const kinds = new MonitoredKinds(parts.hold, graph);
+  const kinds = new MonitoredKinds(parts, graph);
   const nothing: ServedResources = { preferred: [], findType: () => undefined, failures: new Map() };
   const collector = new Collector({
     graph,
@@ -49,6 +54,12 @@ async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   const measured = measure(parts, graph);
   await feed.begin(signal);
   await firstSync(kinds, parts, signal);
+  isComplete = true;
+  const checkEarly = (uid: string): void => {
+    if (graph.needsCheck(uid)) workers.add(uid);
+  };
+  await runInTurns(inSlices(early, checkEarly), loop, "loop");
+  early.clear();
   await Promise.all([feed.run(signal), workers.run(signal)]);
   measured();
   kinds.leave();
