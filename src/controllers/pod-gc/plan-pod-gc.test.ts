@@ -29,7 +29,7 @@ describe("pods to clean up", () => {
       ["unscheduled", "unscheduled"],
       ["stuck", "out of service"],
     ]);
-    expect([...missingNodes({ pods, findNode })]).toEqual(["gone"]);
+    expect([...missingNodes({ names: ["gone", "here", "", "broken"], findNode })]).toEqual(["gone"]);
   });
 
   test("are the evicted, then the oldest of too many ended pods", () => {

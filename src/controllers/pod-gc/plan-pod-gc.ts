@@ -6,6 +6,7 @@ const TERMINATED_MAX = 12_500;
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
 export interface PodGcState {
+  /** Includes all candidates, and all pods of the gone nodes. */
   readonly pods: readonly Pod[];
   readonly findNode: (name: string) => Node | undefined;
   /** Nodes that the server confirmed to be gone. */
@@ -28,17 +29,21 @@ export function planPodGc({ pods, findNode, goneNodes }: PodGcState): readonly V
   return [...reasons].map(([pod, why]) => ({ pod, why }));
 }
 
+/** True for a pod that has ended or is being deleted. Other pods are deleted only with their node. */
+export function isCandidate(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined || isTerminated(pod);
+}
+
+export interface BoundNodes {
+  /** Names of the nodes that pods are bound to. */
+  readonly names: Iterable<string>;
+  readonly findNode: (name: string) => Node | undefined;
+}
+
 /** Names of nodes that pods are bound to and the cache lacks. */
-export function missingNodes({ pods, findNode }: Omit<PodGcState, "goneNodes">): ReadonlySet<string> {
+export function missingNodes({ names, findNode }: BoundNodes): ReadonlySet<string> {
   const missing = new Set<string>();
-  // Many pods share a node, so each name is looked up once.
-  const known = new Set([""]);
-  for (const { spec } of pods) {
-    const { nodeName = "" } = spec;
-    if (known.has(nodeName)) continue;
-    known.add(nodeName);
-    if (findNode(nodeName) === undefined) missing.add(nodeName);
-  }
+  for (const name of names) if (name !== "" && findNode(name) === undefined) missing.add(name);
   return missing;
 }
 

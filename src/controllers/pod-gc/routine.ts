@@ -7,15 +7,22 @@
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
+import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { nextPeriod } from "../next-period.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
-import { missingNodes, planPodGc } from "./plan-pod-gc.ts";
+import { nodesWithPods, podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
+import { isCandidate, missingNodes, planPodGc } from "./plan-pod-gc.ts";
 import type { Victim } from "./plan-pod-gc.ts";
+
+/** Index of the pods that a round must look at, in addition to those of missing nodes. */
+const CANDIDATES = "pod-gc/candidates";
+const CANDIDATE = "yes";
 
 export const podGcRoutine: Routine = {
   name: "pod-garbage-collector-controller",
   reads: [Pod, Node],
+  indexes: [podsByNode, indexing(Pod, CANDIDATES, (pod) => (isCandidate(pod) ? [CANDIDATE] : []))],
   run,
 };
 
@@ -28,27 +35,20 @@ const WHY = { reason: "DeletionByPodGC", message: "PodGC: node no longer exists"
 /** Start of absence by node name, for missing nodes with pods. */
 type Quarantine = Map<string, number>;
 
-interface Progress {
-  readonly quarantine: Quarantine;
-  /** Lists of the last pass without work. A cache returns the same list while it is unchanged. */
-  clean: { readonly pods: readonly Pod[]; readonly nodes: readonly Node[] } | undefined;
-}
-
 async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
-  const progress: Progress = { quarantine: new Map(), clean: undefined };
-  while (await nextPeriod(parts.loop, PERIOD_MS, signal)) await collect(parts, progress, signal);
+  const quarantine: Quarantine = new Map();
+  while (await nextPeriod(parts.loop, PERIOD_MS, signal)) await collect(parts, quarantine, signal);
 }
 
-async function collect(parts: RoutineParts, progress: Progress, signal: AbortSignal): Promise<void> {
+async function collect(parts: RoutineParts, quarantine: Quarantine, signal: AbortSignal): Promise<void> {
   const { cache, log } = parts;
-  const { quarantine, clean } = progress;
   const findNode = (name: string): Node | undefined => cache(Node).find({ name });
-  const [pods, nodes] = [cache(Pod).list(), cache(Node).list()];
-  if (pods === clean?.pods && nodes === clean.nodes) return;
   try {
-    const goneNodes = await findGone(parts, quarantine, missingNodes({ pods, findNode }));
-    const victims = planPodGc({ pods, findNode, goneNodes });
-    progress.clean = victims.length === 0 && quarantine.size === 0 ? { pods, nodes } : undefined;
+    const missing = missingNodes({ names: nodesWithPods(cache), findNode });
+    const goneNodes = await findGone(parts, quarantine, missing);
+    const pods = new Set(cache(Pod).indexed(CANDIDATES, CANDIDATE));
+    for (const name of goneNodes) for (const pod of podsOnNode(name, cache)) pods.add(pod);
+    const victims = planPodGc({ pods: [...pods], findNode, goneNodes });
     for (let at = 0; at < victims.length && !signal.aborted; at += PARALLEL)
       await Promise.all(victims.slice(at, at + PARALLEL).map((victim) => end(parts, victim)));
   } catch (error) {

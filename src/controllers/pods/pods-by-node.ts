@@ -10,6 +10,11 @@ export const podsByNode = indexing(Pod, NAME, ({ spec }) =>
   spec.nodeName === undefined ? [] : [spec.nodeName],
 );
 
+/** Names of the nodes that pods are bound to. */
+export function nodesWithPods(cache: CacheReader): Iterable<string> {
+  return cache(Pod).indexValues(NAME);
+}
+
 export function podsOnNode(node: string, cache: CacheReader): readonly Pod[] {
   return cache(Pod).indexed(NAME, node);
 }
