@@ -9,7 +9,9 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { timeText } from "../../api/values/time.ts";
+import { inSlices, SLICE_ITEMS } from "../../base/loop/in-slices.ts";
 import type { Timer } from "../../base/loop/loop.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Patch } from "../../client/client.ts";
@@ -28,7 +30,7 @@ import {
   type NodeHealth,
 } from "./node-health.ts";
 import { findTaintChange, isEvicting } from "./node-taints.ts";
-import { zoneHealth, zoneOf, type ZoneHealth } from "./zone-health.ts";
+import { ZoneCounts, zoneOf, type ZoneHealth } from "./zone-health.ts";
 import { ZoneQueues } from "./zone-queues.ts";
 
 const NAME = "node-controller";
@@ -59,10 +61,13 @@ class LifecycleRun {
   readonly #outdated = new Map<string, string>();
   readonly #queues = new ZoneQueues();
   readonly #writes = new WriteLimiter<string>();
+  readonly #counts = new ZoneCounts();
   #zones: ZoneHealth = { zones: new Map(), isFullOutage: false };
   #period: Timer | undefined;
   #queueing: Timer | undefined;
   #isScheduled = false;
+  /** False until all existing nodes were counted: a part of them would look like an outage. */
+  #isComplete = false;
 
   constructor(parts: RoutineParts, signal: AbortSignal) {
     this.#parts = parts;
@@ -70,21 +75,32 @@ class LifecycleRun {
   }
 
   async run(): Promise<void> {
-    const { subscribe, cache } = this.#parts;
+    const { subscribe } = this.#parts;
     const leave = [
       subscribe(Node, (change) => this.#nodeChanged(change)),
       subscribe(Lease, ({ after }) => this.#leaseChanged(after)),
     ];
-    for (const node of cache(Node).list()) {
+    await this.#visitAll((node) => {
       if (isLost(node)) this.#lost.add(node.metadata.name);
       this.#noteHeartbeat(node.metadata.name, node);
-    }
-    this.#checkAll();
+    });
+    this.#isComplete = true;
+    this.#schedule();
+    await this.#checkAll();
     await untilAborted(this.#signal);
     for (const each of leave) each();
     this.#period?.cancel();
     this.#queueing?.cancel();
     await this.#writes.quiet();
+  }
+
+  /** In slices: the visit takes several steps. */
+  async #visitAll(visit: (node: Node) => void): Promise<void> {
+    const { loop, cache } = this.#parts;
+    const visitUnlessAborted = (node: Node): void => {
+      if (!this.#signal.aborted) visit(node);
+    };
+    await runInTurns(inSlices(cache(Node).walk(), visitUnlessAborted), loop, "loop");
   }
 
   #nodeChanged({ before, after }: ObjectChange<Node>): void {
@@ -106,6 +122,7 @@ class LifecycleRun {
   #forget(node: Node): void {
     const { name } = node.metadata;
     this.#health.delete(name);
+    this.#counts.remove(name);
     this.#outdated.delete(name);
     this.#marked.delete(name);
     this.#lost.delete(name);
@@ -123,6 +140,7 @@ class LifecycleRun {
 
   #noteHeartbeat(name: string, node: Node): void {
     const lease = this.#parts.cache(Lease).find({ namespace: LEASES, name });
+    this.#counts.put(node);
     this.#health.set(
       name,
       observeHeartbeat(this.#health.get(name), { node, lease }, this.#parts.loop.elapsed()),
@@ -135,14 +153,14 @@ class LifecycleRun {
   }
 
   /** Checks all nodes periodically: a missing heartbeat causes no event. */
-  #checkAll(): void {
-    if (this.#signal.aborted) return;
-    const { loop, cache } = this.#parts;
+  async #checkAll(): Promise<void> {
+    const { loop } = this.#parts;
     const heardUntil = this.#heardUntil();
-    for (const node of cache(Node).list()) {
+    await this.#visitAll((node) => {
       const health = this.#health.get(node.metadata.name);
       if (health !== undefined && graceEndsAt(health, node) <= heardUntil) this.#mark(node.metadata.name);
-    }
+    });
+    if (this.#signal.aborted) return;
     for (const name of this.#failed) this.#mark(name);
     this.#failed.clear();
     this.#period = loop.timer(wholeSecondWithin(loop.now(), PERIOD_MS), "periodic", () => this.#checkAll());
@@ -156,7 +174,11 @@ class LifecycleRun {
 
   #mark(name: string): void {
     this.#marked.add(name);
-    if (this.#isScheduled || this.#signal.aborted) return;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (!this.#isComplete || this.#isScheduled || this.#signal.aborted || this.#marked.size === 0) return;
     this.#isScheduled = true;
     this.#parts.loop.post("loop", () => this.#work());
   }
@@ -164,11 +186,15 @@ class LifecycleRun {
   #work(): void {
     this.#isScheduled = false;
     if (this.#signal.aborted) return;
-    const marked = [...this.#marked];
-    this.#marked.clear();
     this.#updateZones();
     const heardUntil = this.#heardUntil();
-    for (const name of marked) this.#reconcile(name, heardUntil);
+    let left = SLICE_ITEMS;
+    for (const name of this.#marked) {
+      if (left-- === 0) break;
+      this.#marked.delete(name);
+      this.#reconcile(name, heardUntil);
+    }
+    this.#schedule();
     this.#awaitQueues();
   }
 
@@ -178,10 +204,9 @@ class LifecycleRun {
   #updateZones(): void {
     const { cache, loop } = this.#parts;
     const wasFullOutage = this.#zones.isFullOutage;
-    const nodes = cache(Node).list();
-    this.#zones = zoneHealth(nodes);
+    this.#zones = this.#counts.health();
     if (this.#zones.isFullOutage === wasFullOutage) return;
-    for (const { metadata } of nodes) {
+    for (const { metadata } of cache(Node).walk()) {
       const health = this.#health.get(metadata.name);
       if (health !== undefined && wasFullOutage) {
         this.#health.set(metadata.name, { ...health, lastHeartbeatAt: loop.elapsed() });

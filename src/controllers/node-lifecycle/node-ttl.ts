@@ -30,7 +30,7 @@ export const nodeTtlController = defineController({ name: "ttl-controller", for:
 
 async function reconcile(node: Node, { cache, client }: ReconcileContext): Promise<Outcome> {
   const known = ownValue(node.metadata.annotations, TTL);
-  const wanted = ttlFor(cache(Node).list().length, known);
+  const wanted = ttlFor(cache(Node).size, known);
   if (wanted === known) return;
   const { uid } = node.metadata;
   const changes = { metadata: { uid, annotations: { [TTL]: wanted } } };

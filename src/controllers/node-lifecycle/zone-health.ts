@@ -38,16 +38,45 @@ export interface ZoneHealth {
   readonly isFullOutage: boolean;
 }
 
-export function zoneHealth(nodes: readonly Node[]): ZoneHealth {
-  const counts = new Map<string, { ready: number; notReady: number }>();
-  for (const node of nodes) {
-    const zone = zoneOf(node);
-    const count = counts.get(zone) ?? { ready: 0, notReady: 0 };
-    counts.set(zone, count);
-    if (ownValue(node.metadata.labels, EXCLUDED) !== undefined) continue;
-    if (isNodeReady(node)) count.ready++;
-    else count.notReady++;
+type Group = "ready" | "notReady" | "excluded";
+type ZoneCount = Record<Group, number>;
+
+/** Counts the nodes of each zone, so that the health of the zones costs no visit of all nodes. */
+export class ZoneCounts {
+  readonly #nodes = new Map<string, { readonly zone: string; readonly group: Group }>();
+  readonly #zones = new Map<string, ZoneCount>();
+
+  /** Adds the node, or takes over its new state. */
+  put(node: Node): void {
+    const { name } = node.metadata;
+    this.remove(name);
+    const [zone, group] = [zoneOf(node), groupOf(node)];
+    this.#nodes.set(name, { zone, group });
+    const count = this.#zones.get(zone) ?? { ready: 0, notReady: 0, excluded: 0 };
+    this.#zones.set(zone, count);
+    count[group]++;
   }
+
+  remove(name: string): void {
+    const known = this.#nodes.get(name);
+    const count = this.#zones.get(known?.zone ?? "");
+    if (known === undefined || count === undefined) return;
+    this.#nodes.delete(name);
+    count[known.group]--;
+    if (count.ready + count.notReady + count.excluded === 0) this.#zones.delete(known.zone);
+  }
+
+  health(): ZoneHealth {
+    return healthOf(this.#zones);
+  }
+}
+
+function groupOf(node: Node): Group {
+  if (ownValue(node.metadata.labels, EXCLUDED) !== undefined) return "excluded";
+  return isNodeReady(node) ? "ready" : "notReady";
+}
+
+function healthOf(counts: ReadonlyMap<string, ZoneCount>): ZoneHealth {
   const states = [...counts].map(([zone, count]) => ({ zone, count, state: stateOf(count) }));
   const counted = states.filter(({ count }) => count.ready + count.notReady > 0);
   const isFullOutage = counted.length > 0 && counted.every(({ state }) => state === "FullDisruption");
