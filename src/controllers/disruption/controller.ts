@@ -32,9 +32,8 @@ export const disruptionController = defineController({
 async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext): Promise<Outcome> {
   const { cache, clock, event, updateStatus } = context;
   const { namespace = "" } = budget.metadata;
-  const pods = cache(Pod)
-    .list({ namespace })
-    .filter((pod) => covers(budget, pod));
+  const { selector } = budget.spec;
+  const pods = selector === undefined ? [] : cache(Pod).list({ namespace, labels: selector });
   warnShared(budget, pods, context);
   if (pods.length === 0)
     event(budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });

@@ -4,7 +4,8 @@
  * Reads Services, Pods and Nodes (for zones and CPUs). Writes the EndpointSlices that it manages, owned by their Service.
  */
 import type { Manifest, ObjectKey } from "../../api/api-object.ts";
-import { Node, Pod, Service } from "../../api/generated/types/core-v1.ts";
+import { Node, Service } from "../../api/generated/types/core-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
@@ -25,7 +26,6 @@ import {
   familiesOf,
   hasAddress,
   hostnameOf,
-  isChosen,
   isBeingDeleted,
   isHeadless,
   portsOf,
@@ -34,7 +34,7 @@ import {
 import type { Family } from "./service-pods.ts";
 import { isOverloaded, isReadyNode, planHintedSlices, wantsHints, zoneShares } from "./topology-hints.ts";
 import { TriggerTimes, withTriggerTime } from "./trigger-times.ts";
-import { chosenPods, servicesOf } from "./watched-pods.ts";
+import { chosenPods, podsOf, servicesOf } from "./watched-pods.ts";
 
 export const SERVICE_NAME = "kubernetes.io/service-name";
 export const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
@@ -96,9 +96,7 @@ function managedSlices(service: Service, cache: CacheReader): readonly EndpointS
 async function reconcile(service: Service, context: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service)) return;
   const { cache, client } = context;
-  const pods = cache(Pod)
-    .list({ namespace: service.metadata.namespace ?? "" })
-    .filter((pod) => isChosen(service, pod));
+  const pods = podsOf(service, cache);
   // Runs even if no write follows: the next pass compares with this one.
   const triggerTime = memoryOf(cache).triggers.next(service, pods);
   const slices = managedSlices(service, cache);

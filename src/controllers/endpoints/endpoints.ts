@@ -3,8 +3,8 @@
  *
  * Reads Services and Pods; writes the Endpoints of the same name.
  */
-import { Endpoints, Pod, Service } from "../../api/generated/types/core-v1.ts";
-import type { EndpointAddress, EndpointSubset } from "../../api/generated/types/core-v1.ts";
+import { Endpoints, Service } from "../../api/generated/types/core-v1.ts";
+import type { EndpointAddress, EndpointSubset, Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { repackSubsets } from "../../resources/endpoint/subset-packing.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
@@ -20,13 +20,12 @@ import {
   familiesOf,
   hasAddress,
   hostnameOf,
-  isChosen,
   isBeingDeleted,
   isHeadless,
   portsOf,
 } from "./service-pods.ts";
 import { TriggerTimes, withTriggerTime } from "./trigger-times.ts";
-import { chosenPods } from "./watched-pods.ts";
+import { chosenPods, podsOf } from "./watched-pods.ts";
 
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 const HEADLESS = "service.kubernetes.io/headless";
@@ -55,9 +54,7 @@ const triggerTimes = perRunState(() => new TriggerTimes());
 async function reconcile(service: Service, { cache, client }: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service)) return;
   const { namespace, name } = service.metadata;
-  const pods = cache(Pod)
-    .list({ namespace: namespace ?? "" })
-    .filter((pod) => isChosen(service, pod));
+  const pods = podsOf(service, cache);
   const { labels, isCut, subsets } = wantedOf(service, pods);
   // Runs even if no write follows: the next pass compares with this one.
   const triggerTime = triggerTimes(cache).next(service, pods);

@@ -15,6 +15,12 @@ export const chosenPods = watching(Pod, ({ before, after }, cache) => {
   return concerned.map(({ metadata: { name } }) => ({ namespace, name }));
 });
 
+/** Pods that the Service selects. The label index finds them among any number of others. */
+export function podsOf({ metadata, spec }: Service, cache: CacheReader): readonly Pod[] {
+  const { namespace = "" } = metadata;
+  return cache(Pod).list({ namespace, labels: { matchLabels: spec.selector ?? {} } });
+}
+
 export function* servicesOf(pod: Pod, cache: CacheReader) {
   const { namespace = "" } = pod.metadata;
   for (const service of cache(Service).list({ namespace })) {
