@@ -10,6 +10,8 @@ import {
 } from "../api/generated/types/core-v1.ts";
 import { DeviceClass, ResourceClaim, ResourceSlice } from "../api/generated/types/resource-v1.ts";
 import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/generated/types/storage-v1.ts";
+import { inSlices } from "../base/loop/in-slices.ts";
+import { runInTurns } from "../base/loop/run-in-turns.ts";
 import { hasGrantedResources } from "../resources/pod/pod-requests.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
 import { isSame } from "../resources/rules/value-rules.ts";
@@ -34,20 +36,24 @@ export interface ClusterEventTarget {
   volumesChanged(): void;
 }
 
-type Parts = Pick<RoutineParts, "cache" | "subscribe">;
+type Parts = Pick<RoutineParts, "cache" | "loop" | "subscribe">;
 
 export class ClusterEventSource {
   readonly #target: ClusterEventTarget;
   readonly #parts: Parts;
   readonly #unsubscribe: (() => void)[] = [];
+  #isStopped = false;
 
   constructor(target: ClusterEventTarget, parts: Parts) {
     this.#target = target;
     this.#parts = parts;
   }
 
-  /** Feeds all existing objects, then each change until `stop`. */
-  start(): void {
+  /**
+   * Feeds each change until `stop`, and all existing objects, in slices. Resolves when all of them were fed. A change that
+   * arrives before its object was fed is fed first; the same state again changes nothing.
+   */
+  async start(): Promise<void> {
     this.#on(Node, (change) => this.#nodeChanged(change));
     this.#on(Pod, (change) => this.#podChanged(change));
     this.#on(Namespace, ({ before, after }) => {
@@ -75,11 +81,20 @@ export class ClusterEventSource {
       if (after !== undefined) this.#target.notice({ type: "resourceSlice" });
     });
     this.#on(DeviceClass, ({ before, after }) => this.#target.notice({ type: "deviceClass", before, after }));
-    for (const after of this.#parts.cache(Node).list()) this.#nodeChanged({ before: undefined, after });
-    for (const after of this.#parts.cache(Pod).list()) this.#podChanged({ before: undefined, after });
+    await this.#feed(Node, (after) => this.#nodeChanged({ before: undefined, after }));
+    await this.#feed(Pod, (after) => this.#podChanged({ before: undefined, after }));
+  }
+
+  async #feed<T extends ApiObject>(type: ResourceType<T>, add: (object: T) => void): Promise<void> {
+    const { cache, loop } = this.#parts;
+    const addUnlessStopped = (object: T): void => {
+      if (!this.#isStopped) add(object);
+    };
+    await runInTurns(inSlices(cache(type).walk(), addUnlessStopped), loop, "loop");
   }
 
   stop(): void {
+    this.#isStopped = true;
     for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
   }
 

@@ -61,6 +61,8 @@ export class SchedulerRun {
   readonly #reporter: PodReporter;
   readonly #unschedulableCache = new UnschedulableCache(this.#snapshot);
   readonly #volumeListeners = new Set<() => void>();
+  /** False until the snapshot has all existing nodes and pods: a decision before would overlook some. */
+  #isFed = false;
   #isPumpPosted = false;
 
   constructor(parts: RoutineParts, signal: AbortSignal, makeProfiles: ProfileMaker) {
@@ -90,9 +92,11 @@ export class SchedulerRun {
 
   async run(): Promise<void> {
     const events = new ClusterEventSource(this.#eventTarget(), this.#parts);
-    events.start();
     this.#queue.start();
     const stopUpkeep = this.#startUpkeep();
+    await events.start();
+    this.#isFed = true;
+    this.#schedulePump();
     await untilAborted(this.#signal);
     stopUpkeep();
     events.stop();
@@ -188,7 +192,7 @@ export class SchedulerRun {
   }
 
   #schedulePump(): void {
-    if (this.#isPumpPosted || this.#signal.aborted) return;
+    if (!this.#isFed || this.#isPumpPosted || this.#signal.aborted) return;
     if (!this.#queue.hasActive || this.#writes.isFull) return;
     this.#isPumpPosted = true;
     this.#parts.loop.post("loop", () => this.#pump());

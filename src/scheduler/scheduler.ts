@@ -13,12 +13,14 @@ import {
 import { PodDisruptionBudget } from "../api/generated/types/policy-v1.ts";
 import { DeviceClass, ResourceClaim, ResourceSlice } from "../api/generated/types/resource-v1.ts";
 import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/generated/types/storage-v1.ts";
+import { candidateValues } from "../resources/storage/volume-candidates.ts";
 import { indexing } from "../runtime/controller/controller.ts";
 import type { Routine } from "../runtime/manager/routine.ts";
 import { DEFAULT_WEIGHTS, makePlugins } from "./default-plugins.ts";
 import { Profile } from "./framework/profile.ts";
 import { PLUGIN_NAMES, type PluginName } from "./framework/scheduler-plugin.ts";
 import { SERVICES_BY_NAMESPACE } from "./plugins/default-selector.ts";
+import { VOLUME_CANDIDATES } from "./plugins/volume-binding.ts";
 import { type ProfileMaker, SchedulerRun } from "./scheduler-run.ts";
 
 export interface SchedulerProfile {
@@ -62,7 +64,10 @@ export function schedulerRoutine({ profiles = [DEFAULT_PROFILE] }: SchedulerOpti
       ResourceSlice,
       DeviceClass,
     ],
-    indexes: [indexing(Service, SERVICES_BY_NAMESPACE, ({ metadata }) => [metadata.namespace ?? ""])],
+    indexes: [
+      indexing(Service, SERVICES_BY_NAMESPACE, ({ metadata }) => [metadata.namespace ?? ""]),
+      indexing(PersistentVolume, VOLUME_CANDIDATES, candidateValues),
+    ],
     run: (parts, signal) => new SchedulerRun(parts, signal, profileMaker(profiles)).run(),
   };
 }

@@ -10,6 +10,7 @@ import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { findCondition, isTerminal } from "../../resources/pod/pod-state.ts";
 import { hasStorageClass, storageClassOf } from "../../resources/storage/claim-class.ts";
 import { findDefaultStorageClass } from "../../resources/storage/default-class.ts";
+import { candidateValues, volumeCandidates } from "../../resources/storage/volume-candidates.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
@@ -25,6 +26,11 @@ import { claimsOf } from "./protection.ts";
 
 /** Index of unscheduled pods by the claims they name. */
 const BY_CLAIM = "claim-of-waiting-pod";
+/** Index of claims by the volume they name. */
+const BY_VOLUME = "volume-of-claim";
+const NO_VOLUME = "";
+/** Index of volumes by `candidateValues`. */
+const CANDIDATES = "volume-candidates";
 
 export const claimController = defineController({
   name: "persistentvolume-controller",
@@ -46,17 +52,19 @@ export const claimController = defineController({
       }
     }),
   ],
-  indexes: [indexing(Pod, BY_CLAIM, claimsOfWaiting)],
+  indexes: [
+    indexing(Pod, BY_CLAIM, claimsOfWaiting),
+    indexing(PersistentVolumeClaim, BY_VOLUME, ({ spec }) => [spec.volumeName ?? NO_VOLUME]),
+    indexing(PersistentVolume, CANDIDATES, candidateValues),
+  ],
   reconcile,
 });
 
 /** A free volume may suit any claim without a volume name, and claims with its name. */
-function* waitingClaims(cache: CacheReader, volume = "") {
-  for (const { metadata, spec } of cache(PersistentVolumeClaim).list()) {
-    const { volumeName = "" } = spec;
-    if (volumeName === "" || volumeName === volume)
+function* waitingClaims(cache: CacheReader, volume = NO_VOLUME) {
+  for (const name of new Set([NO_VOLUME, volume]))
+    for (const { metadata } of cache(PersistentVolumeClaim).indexed(BY_VOLUME, name))
       yield { namespace: metadata.namespace, name: metadata.name };
-  }
 }
 
 function claimsOfWaiting(pod: Pod): readonly string[] {
@@ -96,7 +104,8 @@ function planClaim(claim: PersistentVolumeClaim, cache: CacheReader): ClaimPlan 
 }
 
 function planUnnamed(claim: PersistentVolumeClaim, cache: CacheReader): ClaimPlan {
-  const volume = findVolume(claim, cache(PersistentVolume).list());
+  const candidates = volumeCandidates(claim, (value) => cache(PersistentVolume).indexed(CANDIDATES, value));
+  const volume = findVolume(claim, candidates);
   const storageClass = cache(StorageClass).find({ name: storageClassOf(claim) });
   const waits = storageClass?.volumeBindingMode === "WaitForFirstConsumer";
   const isPreBound = volume?.spec.claimRef !== undefined;

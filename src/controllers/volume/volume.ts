@@ -8,10 +8,13 @@ import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generate
 import type { PersistentVolumeStatus } from "../../api/generated/types/core-v1.ts";
 import { timeText } from "../../api/values/time.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import { defineController, watching } from "../../runtime/controller/controller.ts";
+import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { BOUND_BY_CONTROLLER, PROVISIONED_BY } from "./annotations.ts";
 import { planReclaim, RECYCLER_NAMESPACE, recycledVolume, recyclerFault, recyclerName } from "./reclaim.ts";
+
+/** Index of volumes by the uid of their claim. */
+const BY_CLAIM = "claim-of-volume";
 
 export const volumeController = defineController({
   name: "persistentvolume-phase-controller",
@@ -23,9 +26,8 @@ export const volumeController = defineController({
       if (volumeName !== undefined) yield { name: volumeName };
       // A claim deleted before its volumeName was written is found by its uid.
       if (after !== undefined) return;
-      for (const { metadata, spec } of cache(PersistentVolume).list()) {
-        if (spec.claimRef?.uid === uid) yield { name: metadata.name };
-      }
+      for (const { metadata } of cache(PersistentVolume).indexed(BY_CLAIM, uid ?? ""))
+        yield { name: metadata.name };
     }),
     watching(Pod, function* ({ before, after }) {
       const pod = after ?? before;
@@ -36,6 +38,7 @@ export const volumeController = defineController({
       if (!isBeingDeleted || !isTerminal(pod)) yield { name };
     }),
   ],
+  indexes: [indexing(PersistentVolume, BY_CLAIM, ({ spec }) => [spec.claimRef?.uid ?? ""])],
   reconcile,
 });
 

@@ -9,6 +9,7 @@ import { PersistentVolume, type PersistentVolumeClaim } from "../../api/generate
 import { CSIDriver, CSIStorageCapacity, StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
+import { volumeCandidates } from "../../resources/storage/volume-candidates.ts";
 import { ALWAYS } from "../framework/cluster-event.ts";
 import {
   type FilterAnswer,
@@ -88,6 +89,9 @@ function volumeFilter(pod: PodInfo, context: PluginContext, binder: VolumeBinder
   };
 }
 
+/** Name of the index of volumes by `candidateValues`. */
+export const VOLUME_CANDIDATES = "scheduler/volume-candidates";
+
 type Planner = (node: NodeInfo) => readonly ClaimPlan[] | Rejection;
 
 /** Plans an action for each claim, assuming that the pod is placed on the node. */
@@ -97,12 +101,15 @@ function planner(
   binder: VolumeBinder,
 ): Planner {
   if (claims.length === 0) return () => [];
-  const volumes = cache(PersistentVolume).list();
+  const findVolumes = (value: string): readonly PersistentVolume[] =>
+    cache(PersistentVolume).indexed(VOLUME_CANDIDATES, value);
   const wanted = claims
     .toSorted((a, b) => requestedBytes(a) - requestedBytes(b))
     .map((claim) => ({
       claim,
-      suitable: suitableVolumes(claim, volumes).filter((volume) => !binder.isTaken(volume, claim)),
+      suitable: suitableVolumes(claim, volumeCandidates(claim, findVolumes)).filter(
+        (volume) => !binder.isTaken(volume, claim),
+      ),
       storageClass: cache(StorageClass).find({ name: storageClassOf(claim) }),
     }));
   const capacities = cache(CSIStorageCapacity).list();
