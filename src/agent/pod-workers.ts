@@ -111,7 +111,10 @@ export class PodWorkers {
 
   /** The node is down: drops its workers. Its pods get no more writes. */
   stopNode({ name }: AgentNode): void {
-    for (const worker of this.#workers.values()) if (worker.place.node === name) this.#drop(worker);
+    for (const pod of this.#parts.routine.cache(Pod).indexed(PODS_BY_NODE, name)) {
+      const worker = this.#workers.get(pod.metadata.uid);
+      if (worker?.place.node === name) this.#drop(worker);
+    }
   }
 
   /** Resolves when no write and no read is in flight. The signal must be aborted before. */

@@ -69,7 +69,8 @@ export interface NodeStatusManagerParts {
 
 interface NodeEntry {
   readonly node: AgentNode;
-  readonly machine: MachineStatus;
+  /** Computed on first use. */
+  machine: MachineStatus | undefined;
   /** Slot of the round in which the node renews. */
   readonly slot: number;
   /** Uid of the Node object, which owns the lease. */
@@ -98,7 +99,7 @@ export class NodeStatusManager {
     for (const node of parts.nodes.values()) {
       this.#entries.set(node.name, {
         node,
-        machine: machineStatus(node.setup, parts.versions),
+        machine: undefined,
         slot: index++ % this.#slots,
         uid: "",
         lease: undefined,
@@ -197,8 +198,9 @@ export class NodeStatusManager {
   }
 
   /** Keeps fields of an existing Node that other clients have set. */
-  async #refreshed(known: Node, { node: { setup }, machine }: NodeEntry): Promise<Node> {
+  async #refreshed(known: Node, entry: NodeEntry): Promise<Node> {
     if (isDown(known)) return known;
+    const { setup } = entry.node;
     const { routine, clientOf } = this.#parts;
     const nodes = clientOf(setup.name)(Node);
     const labels = Object.entries(nodeLabels(setup)).filter(
@@ -210,7 +212,7 @@ export class NodeStatusManager {
         changes: { metadata: { labels: Object.fromEntries(labels) } },
       });
     }
-    const changed = findMachinePatch(known, machine);
+    const changed = findMachinePatch(known, this.#machineOf(entry));
     const status = { ...changed, conditions: conditionsAt(known, routine.loop.now()) };
     const written = await nodes.patch(
       known,
@@ -234,7 +236,7 @@ export class NodeStatusManager {
     const isDue = now - entry.reportedAt >= REPORT_MS;
     if (known === undefined || (known === entry.lastGood && !isDue)) return;
     const allocatable = findAllocatablePatch(known);
-    const identity = findIdentityPatch(known, entry.machine);
+    const identity = findIdentityPatch(known, this.#machineOf(entry));
     const isGood = hasOwnConditions(known) && allocatable === undefined && identity === undefined;
     entry.lastGood = isGood ? known : undefined;
     if (isGood && !isDue) return;
@@ -247,6 +249,11 @@ export class NodeStatusManager {
       entry.reportedAt = now;
       this.#tell(known, nodeRecovered(entry.node.name, known));
     });
+  }
+
+  #machineOf(entry: NodeEntry): MachineStatus {
+    entry.machine ??= machineStatus(entry.node.setup, this.#parts.versions);
+    return entry.machine;
   }
 
   #renew(entry: NodeEntry): void {

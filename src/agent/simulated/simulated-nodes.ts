@@ -5,6 +5,8 @@
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../api/generated/types/node-v1.ts";
 import { findCidr, ipAddressText, type IpAddress } from "../../api/values/ip-address.ts";
+import { inSlices } from "../../base/loop/in-slices.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Client } from "../../client/client.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
@@ -64,9 +66,16 @@ async function runNodes(
   routine: RoutineParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const nodes = nodesOf(options);
   const { loop } = routine;
-  const clients = new Map(Array.from(nodes.keys(), (name) => [name, routine.clientAs(`node:${name}`)]));
+  const nodes = new Map<string, AgentNode>();
+  const clients = new Map<string, Client>();
+  const indexes = Array.from({ length: options.count }, (_, index) => index);
+  const addNode = (index: number): void => {
+    const node = new AgentNode(setupOf(options, index));
+    nodes.set(node.name, node);
+    clients.set(node.name, routine.clientAs(`node:${node.name}`));
+  };
+  await runInTurns(inSlices(indexes, addNode), loop, "loop");
   const clientOf = (name: string): Client => clients.get(name) ?? routine.client;
   const timers = new TimerQueue(loop);
   const fleet = new PodWorkers({
@@ -92,11 +101,6 @@ async function runNodes(
   for (const each of leave) each();
   timers.end();
   await Promise.all([fleet.end(), keeper.end()]);
-}
-
-function nodesOf(options: SimulatedNodesOptions): ReadonlyMap<string, AgentNode> {
-  const nodes = Array.from({ length: options.count }, (_, index) => new AgentNode(setupOf(options, index)));
-  return new Map(nodes.map((node) => [node.name, node]));
 }
 
 function setupOf(options: SimulatedNodesOptions, index: number): NodeSetup {
