@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import { incomplete } from "../../api/object-fixture.ts";
+import { runToEnd } from "../../base/loop/yielding-work.ts";
 import { planTokens } from "./plan-tokens.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -37,14 +38,14 @@ function actionOf(given: Case): string | undefined {
   });
   const account = { metadata: { name: "robot", uid: "u1" }, secrets } as ServiceAccount;
   const pod = incomplete<Pod>({ metadata: { name: "p", namespace: "a" }, spec: { containers: [], volumes } });
-  const [planned] = planTokens({
+  const plan = planTokens({
     now: given.now ?? NOW,
     since,
     secrets: [secret],
     pods: [pod],
     findAccount: (namespace, name) => (`${namespace}/${name}` === "a/robot" ? account : undefined),
   });
-  return planned?.action;
+  return runToEnd(plan)[0]?.action;
 }
 
 describe("an auto-generated token", () => {

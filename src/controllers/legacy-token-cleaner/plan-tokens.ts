@@ -1,5 +1,7 @@
 /** Finds auto-generated ServiceAccount tokens that were unused for a year. They are invalidated first and deleted a year later. */
 import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import { inSlices } from "../../base/loop/in-slices.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import { dayText, findDay, INVALID_SINCE, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { podReferences } from "../../resources/pod/pod-references.ts";
 
@@ -14,8 +16,8 @@ export interface TokenState {
   readonly now: number;
   /** Day since when the server records the use of tokens, from its ConfigMap. */
   readonly since: string | undefined;
-  readonly secrets: readonly Secret[];
-  readonly pods: readonly Pod[];
+  readonly secrets: Iterable<Secret>;
+  readonly pods: Iterable<Pod>;
   readonly findAccount: (namespace: string, name: string) => ServiceAccount | undefined;
 }
 
@@ -24,16 +26,24 @@ export interface TokenAction {
   readonly action: "invalidate" | "delete";
 }
 
-export function planTokens({ now, since, secrets, pods, findAccount }: TokenState): readonly TokenAction[] {
+export function* planTokens({
+  now,
+  since,
+  secrets,
+  pods,
+  findAccount,
+}: TokenState): YieldingWork<readonly TokenAction[]> {
   const trackedAt = findDay(since ?? "");
   // Recording may have started at the end of that day, so one day is added.
   if (trackedAt === undefined || now < trackedAt + DAY_MS + UNUSED_MS) return [];
   const before = now - UNUSED_MS;
-  const unused = secrets.filter(
-    (secret) => isUnused(secret, before) && isGenerated(secret, findAccount(...accountOf(secret))),
-  );
+  const unused: Secret[] = [];
+  yield* inSlices(secrets, (secret) => {
+    if (isUnused(secret, before) && isGenerated(secret, findAccount(...accountOf(secret))))
+      unused.push(secret);
+  });
   if (unused.length === 0) return [];
-  const mounted = mountedSecrets(pods);
+  const mounted = yield* mountedSecrets(pods);
   return unused.flatMap((secret): TokenAction[] => {
     if (mounted.has(`${secret.metadata.namespace ?? ""}/${secret.metadata.name}`)) return [];
     const invalidSince = secret.metadata.labels?.[INVALID_SINCE];
@@ -65,11 +75,12 @@ function isGenerated({ metadata }: Secret, account: ServiceAccount | undefined):
 }
 
 /** Items have the form `NAMESPACE/NAME`. */
-function mountedSecrets(pods: readonly Pod[]): ReadonlySet<string> {
+function* mountedSecrets(pods: Iterable<Pod>): YieldingWork<ReadonlySet<string>> {
   const mounted = new Set<string>();
-  for (const pod of pods)
+  yield* inSlices(pods, (pod) => {
     for (const reference of podReferences(pod))
       if (reference.startsWith("secrets/"))
         mounted.add(`${pod.metadata.namespace ?? ""}/${reference.slice("secrets/".length)}`);
+  });
   return mounted;
 }

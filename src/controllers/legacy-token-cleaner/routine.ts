@@ -6,6 +6,7 @@
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import { dayText, INVALID_SINCE, TRACKED_SINCE, TRACKING } from "../../resources/core/legacy-token.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { nextPeriod } from "../next-period.ts";
@@ -29,13 +30,14 @@ async function clean(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   const { cache, client, loop, log } = parts;
   try {
     const tracking = await client(ConfigMap).find(TRACKING);
-    const actions = planTokens({
+    const plan = planTokens({
       now: loop.now(),
       since: tracking?.data?.[TRACKED_SINCE],
-      secrets: cache(Secret).list(),
-      pods: cache(Pod).list(),
+      secrets: cache(Secret).walk(),
+      pods: cache(Pod).walk(),
       findAccount: (namespace, name) => cache(ServiceAccount).find({ namespace, name }),
     });
+    const actions = await runInTurns(plan, loop, "background");
     for (const action of actions) if (!signal.aborted) await carryOut(parts, action);
   } catch (error) {
     if (!signal.aborted) log.warn("cannot clean up unused tokens; retrying in the next round", { error });

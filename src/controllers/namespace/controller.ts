@@ -21,7 +21,7 @@ export const namespaceController = defineController({
     watching(Pod, ({ before, after }, read) => {
       const { namespace = "" } = before?.metadata ?? {};
       if (after !== undefined || !isTerminating(read(Namespace).find({ name: namespace }))) return [];
-      return read(Pod).list({ namespace }).length === 0 ? [{ name: namespace }] : [];
+      return read(Pod).countIn(namespace) === 0 ? [{ name: namespace }] : [];
     }),
   ],
   reconcile,

@@ -11,6 +11,7 @@ import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts
 import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from "../../api/generated/types/core-v1.ts";
 import { DeviceClass, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { CountedResource, UsageFacts } from "../../resources/quota/usage.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
@@ -55,7 +56,7 @@ export const resourceQuotaController = defineController({
 });
 
 async function reconcile(quota: ResourceQuota, context: ReconcileContext): Promise<Outcome> {
-  const seen = findStatus(quota, context);
+  const seen = await context.inTurns(findStatus(quota, context));
   if (seen !== undefined && jsonEqual(seen, quota.status)) return;
   const counted = await recount(quota, context);
   // Objects created before the status existed were not charged: count them now.
@@ -76,7 +77,7 @@ async function recount(quota: ResourceQuota, context: ReconcileContext): Promise
 }
 
 /** Status computed from caches; undefined if a counted resource has none. It may lag, so it only decides if a recount is needed. */
-function findStatus(quota: ResourceQuota, context: ReconcileContext): QuotaStatus | undefined {
+function* findStatus(quota: ResourceQuota, context: ReconcileContext): YieldingWork<QuotaStatus | undefined> {
   const { namespace = "" } = quota.metadata;
   const { cache } = context;
   const facts = factsOf(context);
@@ -84,7 +85,7 @@ function findStatus(quota: ResourceQuota, context: ReconcileContext): QuotaStatu
   for (const resource of countedResources(quota)) {
     const type = cachedType(resource);
     if (type === undefined) return undefined;
-    shares.push(usageOfObjects(cache(type).list({ namespace }), { quota, resource, facts }));
+    shares.push(yield* usageOfObjects(cache(type).walk(namespace), { quota, resource, facts }));
   }
   return statusOf(quota, shares);
 }
@@ -101,7 +102,7 @@ async function readShare(
   if (type === undefined) return usageOfCount(await countObjects(client, resource, namespace), counting);
   const objects: ApiObject[] = [];
   for await (const page of client(type).pages({ namespace })) objects.push(...page.items);
-  return usageOfObjects(objects, counting);
+  return await context.inTurns(usageOfObjects(objects, counting));
 }
 
 function cachedType({ group, name }: CountedResource): ResourceType | undefined {

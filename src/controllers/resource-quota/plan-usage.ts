@@ -1,6 +1,8 @@
 /** Computes the status of a quota from the objects it counts. */
 import type { ResourceQuota } from "../../api/generated/types/core-v1.ts";
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../../api/values/quantity.ts";
+import { inSlices } from "../../base/loop/in-slices.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import { quotaCovers } from "../../resources/quota/scope.ts";
 import {
   addUsage,
@@ -33,14 +35,14 @@ interface Counting {
   readonly facts: UsageFacts;
 }
 
-export function usageOfObjects(
+export function* usageOfObjects(
   objects: Iterable<ApiObject>,
   { quota, resource, facts }: Counting,
-): ResourceUsage {
+): YieldingWork<ResourceUsage> {
   const sum = new Map<string, Quantity>();
-  for (const object of objects) {
+  yield* inSlices(objects, (object) => {
     if (quotaCovers(quota, object, resource)) addUsage(sum, knownUsage(object, resource, facts));
-  }
+  });
   return sum;
 }
 
