@@ -31,6 +31,9 @@ class PlainCache {
     return {
       find: (key) => objects.get(keyOf(key)),
       list: () => [...objects.values()],
+      select: () => {
+        throw new Error("the scheduler selects no objects by labels");
+      },
       walk: () => objects.values(),
       countIn: (namespace) => this.#inNamespace(namespace).length,
       ownedBy: () => [],

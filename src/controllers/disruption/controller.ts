@@ -30,10 +30,9 @@ export const disruptionController = defineController({
 });
 
 async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext): Promise<Outcome> {
-  const { cache, clock, event, updateStatus } = context;
+  const { clock, event, updateStatus } = context;
   const { namespace = "" } = budget.metadata;
-  const { selector } = budget.spec;
-  const pods = selector === undefined ? [] : cache(Pod).list({ namespace, labels: selector });
+  const pods = await coveredPods(budget, context);
   warnShared(budget, pods, context);
   if (pods.length === 0)
     event(budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
@@ -52,6 +51,15 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
     event(pod, { type: "Warning", reason: "NotDeleted", message });
   }
   return plan.recheckAfterMs === undefined ? undefined : { recheckAfterMs: plan.recheckAfterMs };
+}
+
+async function coveredPods(
+  { metadata, spec }: PodDisruptionBudget,
+  { cache, inTurns }: ReconcileContext,
+): Promise<readonly Pod[]> {
+  if (spec.selector === undefined) return [];
+  const { namespace = "" } = metadata;
+  return await inTurns(cache(Pod).select({ namespace, labels: spec.selector }));
 }
 
 /** A budget without a selector covers no pods. */

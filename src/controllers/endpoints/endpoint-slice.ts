@@ -96,7 +96,7 @@ function managedSlices(service: Service, cache: CacheReader): readonly EndpointS
 async function reconcile(service: Service, context: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service)) return;
   const { cache, client } = context;
-  const pods = podsOf(service, cache);
+  const pods = await podsOf(service, context);
   // Runs even if no write follows: the next pass compares with this one.
   const triggerTime = memoryOf(cache).triggers.next(service, pods);
   const slices = managedSlices(service, cache);

@@ -51,10 +51,11 @@ export const endpointsController = defineController({
 
 const triggerTimes = perRunState(() => new TriggerTimes());
 
-async function reconcile(service: Service, { cache, client }: ReconcileContext): Promise<Outcome> {
+async function reconcile(service: Service, context: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service)) return;
+  const { cache, client } = context;
   const { namespace, name } = service.metadata;
-  const pods = podsOf(service, cache);
+  const pods = await podsOf(service, context);
   const { labels, isCut, subsets } = wantedOf(service, pods);
   // Runs even if no write follows: the next pass compares with this one.
   const triggerTime = triggerTimes(cache).next(service, pods);

@@ -1,7 +1,7 @@
 /** Maps a change of a pod to the Services that select it, before or after the change. */
 import { Pod, Service } from "../../api/generated/types/core-v1.ts";
 import { watching } from "../../runtime/controller/controller.ts";
-import type { CacheReader } from "../../runtime/controller/controller.ts";
+import type { CacheReader, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { choosesPods, isChosen, isRelevant } from "./service-pods.ts";
 
 export const chosenPods = watching(Pod, ({ before, after }, cache) => {
@@ -16,9 +16,12 @@ export const chosenPods = watching(Pod, ({ before, after }, cache) => {
 });
 
 /** Pods that the Service selects. The label index finds them among any number of others. */
-export function podsOf({ metadata, spec }: Service, cache: CacheReader): readonly Pod[] {
+export async function podsOf(
+  { metadata, spec }: Service,
+  { cache, inTurns }: ReconcileContext,
+): Promise<readonly Pod[]> {
   const { namespace = "" } = metadata;
-  return cache(Pod).list({ namespace, labels: { matchLabels: spec.selector ?? {} } });
+  return await inTurns(cache(Pod).select({ namespace, labels: { matchLabels: spec.selector ?? {} } }));
 }
 
 export function* servicesOf(pod: Pod, cache: CacheReader) {

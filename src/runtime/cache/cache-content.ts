@@ -11,6 +11,8 @@ import { inSlices, SLICE_ITEMS } from "../../base/loop/in-slices.ts";
 import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import { keyOfObject, keysWithin, keyText, namespaceOfKey } from "../refs/cache-key.ts";
 import { controllerOf } from "../refs/owner-reference.ts";
+import { inOrder, pairsOf, slicesOf } from "./cache-reset.ts";
+import type { Pair } from "./cache-reset.ts";
 import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
 import type { ObjectChange } from "./object-change.ts";
 import { LAST, ObjectIndex, objectsOf } from "./object-index.ts";
@@ -31,6 +33,8 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   #owners: ObjectIndex<T> | undefined;
   #controllers: ObjectIndex<T> | undefined;
   readonly #labels = new Map<string, ObjectIndex<T>>();
+  /** Labels whose index is being built in slices. */
+  readonly #building = new Set<string>();
   readonly #indexes = new Map<string, NamedIndex<T>>();
   /** All indexes above that exist. */
   readonly #usedIndexes: ObjectIndex<T>[] = [];
@@ -61,11 +65,15 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
 
   /** Skips objects that were removed since the walk began, and shows newer states of the others. */
   *walk(namespace?: string): Generator<T, void> {
+    for (const { object } of this.#walkEntries(namespace)) yield object;
+  }
+
+  *#walkEntries(namespace?: string): Generator<CacheEntry<T>, void> {
     const [from, to] = namespace === undefined ? ["", LAST] : keysWithin(namespace);
     for (const entry of this.#order.range(from, to)) {
       if (this.#order.get(entry.key) !== entry) continue;
       this.#visited += 1;
-      yield entry.object;
+      yield entry;
     }
   }
 
@@ -78,6 +86,13 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
         (namespace === undefined || (metadata.namespace ?? "") === namespace) &&
         labelsMatch(selector, metadata.labels),
     );
+  }
+
+  *select(filter: CacheFilter): YieldingWork<readonly T[]> {
+    const { requirements } = compileLabelSelector(filter.labels ?? {});
+    for (const requirement of requirements)
+      if (valueIn(requirement) !== undefined) yield* this.#indexLabel(requirement.key);
+    return this.list(filter);
   }
 
   ownedBy(owner: ApiObject): readonly T[] {
@@ -247,11 +262,11 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   #selectable(namespace: string | undefined, { requirements }: LabelSelector): readonly T[] {
     let fewest = namespace === undefined ? this.size : this.#order.count(...keysWithin(namespace));
     let shortest: (() => readonly T[]) | undefined;
-    for (const { key, operator, values } of requirements) {
-      const [value] = values;
+    for (const requirement of requirements) {
+      const value = valueIn(requirement);
       if (fewest <= SMALL_SIZE) break;
-      if ((operator !== "=" && operator !== "in") || values.length !== 1 || value === undefined) continue;
-      const index = this.#labelIndex(key);
+      if (value === undefined) continue;
+      const index = this.#labelIndex(requirement.key);
       if (index === undefined || index.count(value) >= fewest) continue;
       fewest = index.count(value);
       shortest = () => index.find(value);
@@ -261,14 +276,38 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
 
   #labelIndex(label: string): ObjectIndex<T> | undefined {
     const known = this.#labels.get(label);
-    if (known !== undefined || this.#labels.size >= MAX_LABEL_INDEXES) return known;
-    const index = this.#indexed(({ metadata: { labels } }) => {
-      const value = labels !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined;
-      return value === undefined ? [] : [value];
-    });
+    const isWanted = this.#labels.size < MAX_LABEL_INDEXES && !this.#building.has(label);
+    if (known !== undefined || !isWanted) return known;
+    const index = this.#indexed(valuesOfLabel(label));
     this.#labels.set(label, index);
     return index;
   }
+
+  /** Builds the label's index in slices, or waits until another caller has built it. */
+  *#indexLabel(label: string): YieldingWork<void> {
+    while (this.#building.has(label)) yield;
+    const count = this.#labels.size + this.#building.size;
+    if (this.size <= SMALL_SIZE || this.#labels.has(label) || count >= MAX_LABEL_INDEXES) return;
+    this.#building.add(label);
+    const index = new ObjectIndex<T>(valuesOfLabel(label));
+    // From now on the index sees all changes. An entry may be added to it twice.
+    this.#usedIndexes.push(index);
+    yield* inSlices(this.#walkEntries(), (entry) => index.add(entry));
+    this.#building.delete(label);
+    this.#labels.set(label, index);
+  }
+}
+
+/** The value that a requirement demands of its label; undefined when several will do. */
+function valueIn({ operator, values }: LabelSelector["requirements"][number]): string | undefined {
+  return (operator === "=" || operator === "in") && values.length === 1 ? values[0] : undefined;
+}
+
+function valuesOfLabel(label: string): IndexFunction<ApiObject> {
+  return ({ metadata: { labels } }) => {
+    const value = labels !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined;
+    return value === undefined ? [] : [value];
+  };
 }
 
 interface NamedIndex<T extends ApiObject> {
@@ -293,53 +332,4 @@ function isSameObject(left: ApiObject, right: ApiObject): boolean {
 
 function isSameState(left: ApiObject, right: ApiObject): boolean {
   return isSameObject(left, right) && left.metadata.resourceVersion === right.metadata.resourceVersion;
-}
-
-/** In order of keys; of several objects with one key, the last. Lists of servers are nearly in this order. */
-function* inOrder<T extends ApiObject>(objects: readonly T[]): YieldingWork<SortedMap<CacheEntry<T>>> {
-  const ascending: CacheEntry<T>[] = [];
-  const others: CacheEntry<T>[] = [];
-  yield* inSlices(objects, (object) => {
-    const entry = { key: keyOfObject(object), object };
-    const last = ascending.at(-1);
-    (last === undefined || last.key < entry.key ? ascending : others).push(entry);
-  });
-  const order = SortedMap.fromSorted(ascending).edit();
-  yield* inSlices(others, (entry) => order.set(entry));
-  return order.map();
-}
-
-/** The cached and the wanted entry of one key. */
-interface Pair<T extends ApiObject> {
-  readonly old: CacheEntry<T> | undefined;
-  readonly wanted: CacheEntry<T> | undefined;
-}
-
-/** Walks both in order. */
-function* pairsOf<T extends ApiObject>(
-  before: SortedMap<CacheEntry<T>>,
-  after: SortedMap<CacheEntry<T>>,
-): Generator<Pair<T>, void> {
-  const rest = before.range("", LAST);
-  let old = rest.next();
-  for (const wanted of after.range("", LAST)) {
-    for (; old.done !== true && old.value.key < wanted.key; old = rest.next())
-      yield { old: old.value, wanted: undefined };
-    const known = old.done !== true && old.value.key === wanted.key ? old.value : undefined;
-    yield { old: known, wanted };
-    if (known !== undefined) old = rest.next();
-  }
-  for (; old.done !== true; old = rest.next()) yield { old: old.value, wanted: undefined };
-}
-
-/** Slices of at most SLICE_ITEMS items. */
-function* slicesOf<T>(items: Iterable<T>): Generator<readonly T[], void> {
-  let slice: T[] = [];
-  for (const item of items) {
-    slice.push(item);
-    if (slice.length < SLICE_ITEMS) continue;
-    yield slice;
-    slice = [];
-  }
-  if (slice.length > 0) yield slice;
 }

@@ -25,6 +25,11 @@ export interface CacheView<T extends ApiObject> {
   /** All objects that match the filter. */
   list(filter?: CacheFilter): readonly T[];
   /**
+   * Like `list`, but visits many objects in slices: run it with `ReconcileContext.inTurns`. Prefer it for queries by
+   * labels, whose first one visits all objects to index them.
+   */
+  select(filter: CacheFilter): Generator<void, readonly T[]>;
+  /**
    * All objects, or those of a namespace, in order, one at a time. The walk may continue in later steps: it shows the newest state of each object
    * and skips removed ones. Objects added meanwhile may be missing; a subscription reports them.
    */

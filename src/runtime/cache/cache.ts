@@ -69,6 +69,10 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     return this.#content.list(filter);
   }
 
+  select(filter: CacheFilter): YieldingWork<readonly T[]> {
+    return this.#content.select(filter);
+  }
+
   countIn(namespace: string): number {
     return this.#content.countIn(namespace);
   }

@@ -115,4 +115,20 @@ describe("ObjectIndex", () => {
       expect(names(index.find(word))).toEqual(expected.toSorted());
     }
   });
+
+  test("is the same whether filled at once or by single additions", () => {
+    const entries = ["x y", "x x", "", "y"].map((words, at) => entry(`o${String(at)}`, words));
+    const [filled, added] = [new ObjectIndex(wordsOf), new ObjectIndex(wordsOf)];
+    filled.fill(entries);
+    for (const each of entries) added.add(each);
+
+    for (const index of [filled, added]) {
+      index.add(entry("o9", "y"));
+      expect([...index.values()].toSorted()).toEqual(["x", "y"]);
+      expect(["x", "y"].map((word) => names(index.find(word)))).toEqual([
+        ["o0", "o1"],
+        ["o0", "o3", "o9"],
+      ]);
+    }
+  });
 });
