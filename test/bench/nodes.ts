@@ -22,6 +22,11 @@ const PODS_READY_MS = 900_000;
 const LOOK_EVERY_MS = 500;
 const GET_EVERY_MS = 20;
 const SHOWN_ACTORS = 8;
+/** Upper bound of the wait for calm loops after a restart. They are calm while they use less than this share of a core. */
+const CALM_MS = 180_000;
+const CALM_SHARE = 0.3;
+const CALM_WINDOW_MS = 3000;
+const IDLE_WINDOW_MS = 30_000;
 
 interface Run {
   /** The size, as the table shows it. */
@@ -94,7 +99,7 @@ async function fillFigures(run: Run): Promise<readonly Figure[]> {
   ];
 }
 
-function longestSteps({ at, cluster }: Run): readonly Figure[] {
+function longestSteps({ at, cluster }: Pick<Run, "at" | "cluster">): readonly Figure[] {
   return longStepsIn(cluster.log())
     .slice(0, SHOWN_ACTORS)
     .map(({ actor, count, longestMs }) => ({
@@ -123,10 +128,34 @@ async function restartFigures({ at, dataDir, nodes: count }: Restart): Promise<r
     return [
       { at, what: "kill -9, then /readyz", value: seconds(readyMs) },
       { at, what: "memory at /readyz after the restart", value: `${whole(again.memoryMb())} MB` },
+      ...(await calmFigures(at, again)),
     ];
   } finally {
     await again.stop();
   }
+}
+
+/** The loops after a restart, from the first list until they have nothing left to do, and the idle cluster. */
+async function calmFigures(at: string, cluster: ClusterProcess): Promise<readonly Figure[]> {
+  const startedAt = performance.now();
+  let most = 0;
+  do most = Math.max(most, cluster.memoryMb());
+  while ((await cpuShare(cluster, CALM_WINDOW_MS)) > CALM_SHARE && performance.now() - startedAt < CALM_MS);
+  const calmMs = performance.now() - startedAt;
+  const idle = await cpuShare(cluster, IDLE_WINDOW_MS);
+  return [
+    { at, what: "from /readyz until the loops are calm", value: seconds(calmMs) },
+    { at, what: "most memory meanwhile", value: `${whole(most)} MB` },
+    { at, what: "CPU of the idle cluster", value: `${(idle * 100).toFixed(1)} % of a core` },
+    ...longestSteps({ at: `${at}, restart`, cluster }),
+  ];
+}
+
+/** Part of a core that the process uses in the next `ms`. */
+async function cpuShare(cluster: ClusterProcess, ms: number): Promise<number> {
+  const [cpu, startedAt] = [cluster.cpuMs(), performance.now()];
+  await sleep(ms);
+  return (cluster.cpuMs() - cpu) / (performance.now() - startedAt);
 }
 
 /** A server that has just started may close a connection; the next look asks again. */

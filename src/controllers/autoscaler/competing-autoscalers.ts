@@ -58,12 +58,6 @@ export function findCompetitors(
   });
 }
 
-/** Throws a SyntaxError if the selector is invalid. */
-export function matching(pods: readonly Pod[], selector: string): readonly Pod[] {
-  const labels = parseLabelSelector(selector);
-  return pods.filter(({ metadata }) => labelsMatch(labels, metadata.labels));
-}
-
 function hasSameTarget(
   { spec: left }: HorizontalPodAutoscaler,
   { spec: right }: HorizontalPodAutoscaler,

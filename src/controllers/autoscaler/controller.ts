@@ -11,9 +11,9 @@ import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { statusOf } from "./autoscaler-status.ts";
-import { findCompetitors, forgetSelector, matching, noteSelector } from "./competing-autoscalers.ts";
+import { findCompetitors, forgetSelector, noteSelector } from "./competing-autoscalers.ts";
 import { readMetrics } from "./metric-source.ts";
 import { planByMetrics, planBySize, undecided } from "./plan-scale.ts";
 import type { ScalePlan } from "./plan-scale.ts";
@@ -88,13 +88,14 @@ async function reportMissing(
 async function planByLoad(
   hpa: HorizontalPodAutoscaler,
   { selector, specReplicas, statusReplicas }: FoundTarget,
-  { cache, client, clock }: ReconcileContext,
+  context: ReconcileContext,
 ): Promise<ScalePlan> {
+  const { cache, client, clock } = context;
   const { namespace = "" } = hpa.metadata;
   if (selector === "") {
     return undecided("InvalidSelector", "the HPA target's scale is missing a selector", "SelectorRequired");
   }
-  const pods = findPods({ namespace, selector }, cache);
+  const pods = await findPods({ namespace, selector }, context);
   if (typeof pods === "string") return undecided("InvalidSelector", pods);
   const competitors = findCompetitors({ hpa, selector, pods }, cache);
   if (competitors.length > 0) {
@@ -107,12 +108,12 @@ async function planByLoad(
 }
 
 /** Returns an error message if the selector is invalid. */
-function findPods(
+async function findPods(
   { namespace, selector }: { readonly namespace: string; readonly selector: string },
-  cache: CacheReader,
-): readonly Pod[] | string {
+  { cache, inTurns }: ReconcileContext,
+): Promise<readonly Pod[] | string> {
   try {
-    return matching(cache(Pod).list({ namespace }), selector);
+    return await inTurns(cache(Pod).select({ namespace, labels: selector }));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return `couldn't convert selector into a corresponding internal selector object: ${error.message}`;

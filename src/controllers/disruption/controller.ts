@@ -7,24 +7,31 @@ import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/a
 import { Pod, ReplicationController } from "../../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import { cachedLabelSelector, labelSelectorText, labelsMatch } from "../../api/selectors/label-selector.ts";
-import { defineController, watching } from "../../runtime/controller/controller.ts";
+import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { perRunState } from "../per-run-state.ts";
+import { selectedValues, selectingValue } from "../pods/selecting.ts";
 import { expectedPods } from "./expected-pods.ts";
 import { failedStatus, needsExpected, planBudget } from "./plan-budget.ts";
+
+/** Index of budgets by a label that their pods must have. */
+const SELECTING = "disruption/selecting";
 
 export const disruptionController = defineController({
   name: "disruption-controller",
   for: PodDisruptionBudget,
   watches: [
     watching(Pod, function* ({ before, after }, cache) {
-      const states = [before, after].filter((pod) => pod !== undefined);
-      const { namespace = "" } = states[0]?.metadata ?? {};
-      for (const budget of cache(PodDisruptionBudget).list({ namespace })) {
-        if (states.some((pod) => covers(budget, pod))) yield { namespace, name: budget.metadata.name };
+      for (const value of selectedValues(before, after)) {
+        for (const budget of cache(PodDisruptionBudget).indexed(SELECTING, value)) {
+          const { namespace, name } = budget.metadata;
+          if ([before, after].some((pod) => pod !== undefined && covers(budget, pod)))
+            yield { namespace, name };
+        }
       }
     }),
   ],
+  indexes: [indexing(PodDisruptionBudget, SELECTING, selectingValues)],
   reads: [Deployment, ReplicaSet, StatefulSet, ReplicationController],
   reconcile,
 });
@@ -51,6 +58,11 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
     event(pod, { type: "Warning", reason: "NotDeleted", message });
   }
   return plan.recheckAfterMs === undefined ? undefined : { recheckAfterMs: plan.recheckAfterMs };
+}
+
+function selectingValues({ metadata, spec }: PodDisruptionBudget): readonly string[] {
+  if (spec.selector === undefined) return [];
+  return [selectingValue(metadata.namespace ?? "", cachedLabelSelector(spec.selector))];
 }
 
 async function coveredPods(

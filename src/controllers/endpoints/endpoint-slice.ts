@@ -10,7 +10,7 @@ import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
-import { defineController, watching } from "../../runtime/controller/controller.ts";
+import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { keyText } from "../../runtime/refs/cache-key.ts";
@@ -34,18 +34,26 @@ import {
 import type { Family } from "./service-pods.ts";
 import { isOverloaded, isReadyNode, planHintedSlices, wantsHints, zoneShares } from "./topology-hints.ts";
 import { TriggerTimes, withTriggerTime } from "./trigger-times.ts";
-import { chosenPods, podsOf, servicesOf } from "./watched-pods.ts";
+import { chosenPods, podsOf, selectingServices, servicesOf } from "./watched-pods.ts";
 
 export const SERVICE_NAME = "kubernetes.io/service-name";
 export const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 const HEADLESS = "service.kubernetes.io/headless";
 const MANAGER = "endpointslice-controller.k8s.io";
 
+/** Index of the Services that want zone hints. */
+const WITH_HINTS = "endpoints/with-hints";
+const YES = "yes";
+
 export const endpointSliceController = defineController({
   name: "endpoint-slice-controller",
   for: Service,
   owns: [EndpointSlice],
-  indexes: [podsByNode],
+  indexes: [
+    podsByNode,
+    selectingServices,
+    indexing(Service, WITH_HINTS, (service) => (wantsHints(service) ? [YES] : [])),
+  ],
   watches: [
     chosenPods,
     watching(Node, function* ({ before, after }, cache) {
@@ -55,7 +63,7 @@ export const endpointSliceController = defineController({
       yield* overloadedServices(cache);
       if (isSameZone) return;
       const { name = "" } = (after ?? before)?.metadata ?? {};
-      for (const pod of podsOnNode(name, cache)) yield* servicesOf(pod, cache);
+      for (const pod of podsOnNode(name, cache)) yield* servicesOf([pod], cache);
     }),
   ],
   reconcile,
@@ -74,7 +82,7 @@ const memoryOf = perRunState(() => ({
 
 /** Services whose hints no longer fit the changed nodes. */
 function* overloadedServices(cache: CacheReader): Iterable<ObjectKey> {
-  const wanting = cache(Service).list().filter(wantsHints);
+  const wanting = cache(Service).indexed(WITH_HINTS, YES);
   if (wanting.length === 0) return;
   const shares = zoneShares(cache(Node).list());
   for (const service of wanting) {

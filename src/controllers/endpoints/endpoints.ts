@@ -25,7 +25,7 @@ import {
   portsOf,
 } from "./service-pods.ts";
 import { TriggerTimes, withTriggerTime } from "./trigger-times.ts";
-import { chosenPods, podsOf } from "./watched-pods.ts";
+import { chosenPods, podsOf, selectingServices } from "./watched-pods.ts";
 
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 const HEADLESS = "service.kubernetes.io/headless";
@@ -34,6 +34,7 @@ const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
 export const endpointsController = defineController({
   name: "endpoint-controller",
   for: Service,
+  indexes: [selectingServices],
   watches: [
     chosenPods,
     watching(Endpoints, function* ({ before, after }) {

@@ -1,6 +1,7 @@
 /** Finds the pods of a Service, with their addresses and ports. Pure. */
 import type { Node, Pod, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import { cachedLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
+import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import { findIpAddress } from "../../api/values/ip-address.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 
@@ -25,8 +26,12 @@ export function isHeadless({ spec }: Service): boolean {
 const NO_LABELS = {};
 
 /** An empty selector matches all pods. */
-export function isChosen({ spec }: Service, pod: Pod): boolean {
-  return labelsMatch(cachedLabelSelector({ matchLabels: spec.selector ?? NO_LABELS }), pod.metadata.labels);
+export function selectorOf({ spec }: Service): LabelSelector {
+  return cachedLabelSelector({ matchLabels: spec.selector ?? NO_LABELS });
+}
+
+export function isChosen(service: Service, pod: Pod): boolean {
+  return labelsMatch(selectorOf(service), pod.metadata.labels);
 }
 
 /** False for a pod that has ended or has no address yet. */

@@ -3,6 +3,7 @@
  * update takes logarithmic time for each index in use.
  */
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
+import { parseLabelSelector } from "../../api/selectors/label-query.ts";
 import { compileLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import { SortedMap } from "../../base/collections/sorted-map.ts";
@@ -79,7 +80,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
 
   list({ namespace, labels }: CacheFilter = {}): readonly T[] {
     if (labels === undefined) return this.#visit(this.#within(namespace));
-    const selector = compileLabelSelector(labels);
+    const selector = compiled(labels);
     if (selector.requirements.length === 0) return this.#visit(this.#within(namespace));
     return this.#visit(this.#selectable(namespace, selector)).filter(
       ({ metadata }) =>
@@ -89,7 +90,7 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   }
 
   *select(filter: CacheFilter): YieldingWork<readonly T[]> {
-    const { requirements } = compileLabelSelector(filter.labels ?? {});
+    const { requirements } = compiled(filter.labels ?? {});
     for (const requirement of requirements)
       if (valueIn(requirement) !== undefined) yield* this.#indexLabel(requirement.key);
     return this.list(filter);
@@ -296,6 +297,10 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
     this.#building.delete(label);
     this.#labels.set(label, index);
   }
+}
+
+function compiled(labels: NonNullable<CacheFilter["labels"]>): LabelSelector {
+  return typeof labels === "string" ? parseLabelSelector(labels) : compileLabelSelector(labels);
 }
 
 /** The value that a requirement demands of its label; undefined when several will do. */

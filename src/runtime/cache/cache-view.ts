@@ -9,8 +9,8 @@ import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 export interface CacheFilter {
   /** Namespace of the objects. */
   readonly namespace?: string;
-  /** Label selector that the objects match. */
-  readonly labels?: LabelSelector;
+  /** Label selector that the objects match: an object, or a query such as `app=web,tier!=db`. */
+  readonly labels?: LabelSelector | string;
 }
 
 /**
