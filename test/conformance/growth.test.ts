@@ -1,7 +1,12 @@
 /** The cost of a request grows with its answer and not with the store. Costs are counted in objects, never in time. */
 import { expect, test } from "vitest";
-import type { Loop } from "../../src/base/loop/loop.ts";
+import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import type { Lane, Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
+import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
+import { CacheSet } from "../../src/runtime/cache/cache-set.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { listOf, TestApi, watchEvents } from "../api-harness.ts";
@@ -49,15 +54,19 @@ test.each([1000, 20_000])("with %i objects, a selective list visits its answer",
   expect(await list("fieldSelector=metadata.name%3Dc000001")).toEqual({ items: 1, visited: 0 });
 });
 
-/** Steps of other work that the loop runs while this work is done. */
-async function stepsBeside(loop: Loop, work: () => Promise<unknown>): Promise<number> {
+/** Steps of other work in the lane that the loop runs while this work is done. */
+async function stepsBeside(
+  loop: Loop,
+  work: () => Promise<unknown>,
+  lane: Lane = "request",
+): Promise<number> {
   let steps = 0;
   let isDone = false;
   const step = (): void => {
     steps += 1;
-    if (!isDone) loop.post("request", step);
+    if (!isDone) loop.post(lane, step);
   };
-  loop.post("request", step);
+  loop.post(lane, step);
   await work();
   isDone = true;
   return steps;
@@ -104,4 +113,23 @@ test("other work runs while a watch of this process reads 20,000 objects", async
     }
   });
   expect(steps).toBeGreaterThan(150);
+});
+
+test("other work runs while a cache takes over 20,000 objects", async () => {
+  const loop = createRealLoop({ name: "growth" });
+  await using api = await TestApi.start(["default"], { loop, store: await filled(20_000) });
+  const user = { user: "kubernetes-admin", groups: ["system:masters"] };
+  const transport = inProcessTransport({ handler: api.handler, loop, serverLoop: loop, user });
+  const caches = new CacheSet({ transport, loop, log: silentLog, metrics: createMetrics() });
+  const cache = caches.use(ConfigMap);
+  const ending = new AbortController();
+  const running = caches.run(ending.signal);
+
+  const steps = await stepsBeside(loop, () => cache.synced(ending.signal), "loop");
+  ending.abort(new Error("the test has ended"));
+  await running;
+
+  expect(cache.size).toBe(20_000);
+  // A step reads at most 500 objects, or sorts or adds at most 256.
+  expect(steps).toBeGreaterThanOrEqual(Math.floor(20_000 / 500) + 2 * Math.floor(20_000 / 256));
 });

@@ -5,6 +5,7 @@
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
+import { SLICE_ITEMS } from "../../base/loop/in-slices.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { MaybePromise } from "../../base/loop/maybe-promise.ts";
 import { endableSignal } from "../../client/call-signal.ts";
@@ -143,6 +144,7 @@ export class Watcher<T extends ApiObject> {
   ): Promise<void> {
     const batches = stream.items[Symbol.asyncIterator]();
     let state: FollowingState = opened;
+    let eventsOfStep = 0;
     for (;;) {
       attempt.extend(state.name === "initial" ? INITIAL_TIMEOUT_MS : PROGRESS_TIMEOUT_MS);
       const input = await this.#next(batches, attempt);
@@ -154,7 +156,16 @@ export class Watcher<T extends ApiObject> {
         return;
       }
       state = next;
+      eventsOfStep += input.events.length;
+      if (eventsOfStep < SLICE_ITEMS) continue;
+      eventsOfStep = 0;
+      await this.#nextStep();
     }
+  }
+
+  /** Lets others run: events that wait already would otherwise all be read in this step. */
+  #nextStep(): Promise<void> {
+    return new Promise((resolve) => this.#loop.post("loop", resolve));
   }
 
   #next(batches: AsyncIterator<readonly TransportEvent[]>, attempt: WatcherAttempt): Promise<WatcherInput> {
