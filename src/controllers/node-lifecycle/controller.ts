@@ -9,7 +9,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { timeText } from "../../api/values/time.ts";
-import { inSlices, SLICE_ITEMS } from "../../base/loop/in-slices.ts";
+import { inSlices } from "../../base/loop/in-slices.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
@@ -37,6 +37,8 @@ const NAME = "node-controller";
 const LEASES = "kube-node-lease";
 /** Interval of the check of all nodes, as upstream's. */
 const PERIOD_MS = 5000;
+/** Upper bound of the nodes reconciled in one step: each may send a write. */
+const RECONCILED_TOGETHER = 32;
 /** Interval at which queued nodes are tainted NoExecute, while some are queued. */
 const QUEUE_MS = 1000;
 
@@ -188,7 +190,7 @@ class LifecycleRun {
     if (this.#signal.aborted) return;
     this.#updateZones();
     const heardUntil = this.#heardUntil();
-    let left = SLICE_ITEMS;
+    let left = RECONCILED_TOGETHER;
     for (const name of this.#marked) {
       if (left-- === 0) break;
       this.#marked.delete(name);

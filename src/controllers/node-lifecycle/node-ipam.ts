@@ -5,7 +5,9 @@
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
+import { inSlices } from "../../base/loop/in-slices.ts";
 import type { Timer } from "../../base/loop/loop.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
@@ -43,6 +45,8 @@ class IpamRun {
   /** Blocks by node name, from allocation on. */
   readonly #given = new Map<string, readonly string[]>();
   readonly #writes = new WriteLimiter<string>();
+  /** False until the blocks of all existing nodes are kept: a block in use could be given away before. */
+  #knowsAll = false;
   /** Retry timers by node name, one per node: each could start the next. */
   readonly #retries = new Map<string, Timer>();
 
@@ -53,15 +57,22 @@ class IpamRun {
   }
 
   async run(): Promise<void> {
-    const { subscribe, cache } = this.#parts;
-    const leave = subscribe(Node, (change) => this.#changed(change));
-    const nodes = cache(Node).list();
-    for (const node of nodes) this.#keep(node);
-    for (const node of nodes) this.#allocate(node);
+    const leave = this.#parts.subscribe(Node, (change) => this.#changed(change));
+    await this.#visitAll((node) => this.#keep(node));
+    this.#knowsAll = true;
+    await this.#visitAll((node) => this.#allocate(node));
     await untilAborted(this.#signal);
     leave();
     for (const timer of this.#retries.values()) timer.cancel();
     await this.#writes.quiet();
+  }
+
+  async #visitAll(visit: (node: Node) => void): Promise<void> {
+    const { cache, loop } = this.#parts;
+    const visitUnlessAborted = (node: Node): void => {
+      if (!this.#signal.aborted) visit(node);
+    };
+    await runInTurns(inSlices(cache(Node).walk(), visitUnlessAborted), loop, "loop");
   }
 
   #changed({ before, after }: ObjectChange<Node>): void {
@@ -70,7 +81,7 @@ class IpamRun {
       return;
     }
     this.#keep(after);
-    this.#allocate(after);
+    if (this.#knowsAll) this.#allocate(after);
   }
 
   #keep({ metadata, spec }: Node): void {
