@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Drops history in bounded pieces: values that are live at the end of the cut move from the log to the table `live`,
- * and superseded ones are deleted there. Each piece advances the compacted revision, so a crash between two pieces
- * loses nothing. A row of the log is deleted with its last revision; until then its first records are skipped.
+ * Drops history in bounded pieces: first superseded values are deleted from the table `live`, then values that are live
+ * at the end of the cut move there from the log. A piece is one transaction that leaves a complete store, so a crash
+ * between two pieces loses nothing. A row of the log is deleted with its last revision; until then its first records
+ * are skipped.
  */
 import { PAGE_BYTES, writeMeta } from "./database.js";
 import { LiveWriter } from "./live-writer.js";
@@ -15,8 +16,11 @@ import { ROWS_PER_REVISION } from "./record.js";
 /** @typedef {import("./log-index.js").LogIndex} LogIndex */
 /** @typedef {import("./log-reader.js").LogReader} LogReader */
 
-/** Upper bound of a piece: a commit may have to wait for one, for a few milliseconds. */
-const PIECE = { rows: 2 * ROWS_PER_REVISION, bytes: 1 << 20, passed: 16 << 20 };
+/**
+ * Upper bound of a piece, which a commit may have to wait for. A deleted row may write a page of its own, and a passed
+ * page of the log is read. So a piece writes about a megabyte.
+ */
+const PIECE = { removed: 64, added: 2 * ROWS_PER_REVISION, bytes: 512 << 10, passed: 4 << 20 };
 
 export class Compactor {
   #db;
@@ -58,6 +62,7 @@ export class Compactor {
     this.#live.add(moved);
     writeMeta(this.#db, next);
     this.#db.exec("COMMIT");
+    cut.removed += dead.length;
     return { meta: next, bytes: (dead.length + changes + 2) * PAGE_BYTES + bytes };
   }
 
