@@ -16,6 +16,8 @@ import type { Store } from "../../src/store/store.ts";
 const ROOT = "/registry/full/";
 /** Size of the small file system; the store's own files take about a quarter of it. */
 const DISK_KIB = 2048;
+/** Has room for a log of more than one copy. */
+const LARGER_DISK_KIB = 32 << 10;
 const BALLAST_BYTES = 700 * 1024;
 const VALUE_CHARS = 8000;
 
@@ -62,6 +64,29 @@ describe("a file store on a small file system", () => {
     expect(whileFull).toBeUndefined();
     await expectReadable(store, acknowledged);
     await writeAgain(store, acknowledged);
+    await expectReadable(await world.reopen(), acknowledged);
+  });
+
+  test("that has no room to copy its log goes on until the log is full, and loses nothing", async ({
+    skip,
+  }) => {
+    await using disk = await mountSmallDisk(LARGER_DISK_KIB);
+    if (disk === undefined) return skip("this user may not mount a tmpfs");
+    await using world = await openWorld({ dir: join(disk.dir, "store") });
+    // Many at once leave a log with blocks for more than what is copied at once.
+    const early = Array.from(
+      { length: 800 },
+      (_, n) => [`${ROOT}early-${n}`, "e".repeat(VALUE_CHARS)] as const,
+    );
+    await Promise.all(early.map(([key, value]) => write(world.store, key, value)));
+    fillWithNothing(disk.dir);
+
+    const acknowledged = new Map([...early, ...(await fillUp(world.store))]);
+    await expectReadable(world.store, acknowledged);
+    await rm(join(disk.dir, "filler"));
+    await writeAgain(world.store, acknowledged);
+
+    expect(acknowledged.size).toBeGreaterThan(early.length + 1);
     await expectReadable(await world.reopen(), acknowledged);
   });
 
@@ -232,10 +257,10 @@ function fillWithNothing(dir: string, name = "filler"): void {
   }
 }
 
-async function mountSmallDisk() {
+async function mountSmallDisk(kib = DISK_KIB) {
   const dir = await mkdtemp(join(tmpdir(), "setpoint-small-disk-"));
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_KIB}k`, "tmpfs", dir], { stdio: "ignore" });
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", dir], { stdio: "ignore" });
   } catch {
     await rm(dir, { recursive: true });
     return undefined;

@@ -22,7 +22,7 @@ interface Interrupted {
  * Five rounds over all keys, in which every seventh is deleted and created again. The first round is dropped, and a
  * part of the next three.
  */
-function interrupt(steps: number): Interrupted {
+async function interrupt(steps: number): Promise<Interrupted> {
   const dir = makeDir();
   const newClusterId = "00000000-0000-4000-8000-000000000000";
   const store = new DiskStore({ type: "open", dir, newClusterId, maxBytes: undefined }, () => undefined);
@@ -44,7 +44,7 @@ function interrupt(steps: number): Interrupted {
     store.commit(Buffer.from(encodeCommits([writer.next(put("/other", String(step)))])));
   }
   const copy = copyDir(dir);
-  store.close();
+  await store.close();
   return { dir: copy, writer, reached };
 }
 
@@ -62,7 +62,7 @@ function keptAt(writer: Writer, revision: number): number {
 
 describe.each([1, 2, 4])("a cut that was interrupted after %i steps", (steps) => {
   test("keeps all live values, and the history after its target", async () => {
-    const { dir, writer, reached } = interrupt(steps);
+    const { dir, writer, reached } = await interrupt(steps);
     expect(reached).toBeLessThan(TARGET);
 
     const { backend, rows, compactedRevision, revision } = await open(dir);
@@ -79,7 +79,7 @@ describe.each([1, 2, 4])("a cut that was interrupted after %i steps", (steps) =>
   });
 
   test("is completed by the next one, and keeps all live values", async () => {
-    const { dir, writer } = interrupt(steps);
+    const { dir, writer } = await interrupt(steps);
     const first = await open(dir);
     await first.backend.compact(TARGET);
     await first.backend.close();
@@ -102,7 +102,7 @@ describe.each([1, 2, 4])("a cut that was interrupted after %i steps", (steps) =>
     ["a part of what is still to be cut", "DELETE FROM log WHERE id = (SELECT min(id) FROM log)"],
     ["its end", "UPDATE meta SET floor = floor + 1"],
   ])("that lost %s is refused", async (_, sql) => {
-    const { dir } = interrupt(steps);
+    const { dir } = await interrupt(steps);
     const db = new Database(join(dir, "store.db"));
     expect(db.prepare(sql).run().changes).toBe(1);
     db.close();

@@ -23,24 +23,22 @@ const channel = new ChannelEnd(/** @type {import("./channel.js").EndParts} */ (w
  * of latency and CPU: a round trip took 49 µs with the thread asleep, 16 with it awake.
  */
 const AWAKE_LOOKS = 10_000;
-/** Then the thread's event loop runs: it frees memory that the database binding no longer needs. */
-const AWAKE_REQUESTS = 256;
 /**
- * Size of commits that many concurrent writers produce. About this many of them show whether writers wait for this
- * thread all the time.
+ * Then the thread's event loop runs: it frees memory that the database binding no longer needs, and notices the end of
+ * a copy of the write-ahead log.
  */
-const LARGE_COMMIT_BYTES = 16 << 10;
-const HURRY_COMMITS = 16;
+const AWAKE_REQUESTS = 32;
 
 /** @type {DiskStore | undefined} */
 let store;
 /** @type {BackupWriter | undefined} */
 let backup;
-/** Share of recent large commits that the next request followed without a pause. */
-let hurry = 0;
-let isLarge = false;
 
-/** @type {{ readonly [T in Request["type"]]: (request: Extract<Request, { type: T }>) => Results[T] }} */
+/**
+ * @typedef {{ readonly [T in Request["type"]]: (request: Extract<Request, { type: T }>) => Results[T] | Promise<Results[T]> }} Handlers
+ */
+
+/** @type {Handlers} */
 const HANDLERS = {
   open(request) {
     store = new DiskStore(request, sendRows);
@@ -51,9 +49,11 @@ const HANDLERS = {
   },
   compact: ({ revision }) => openStore().compact(revision),
   read: ({ after, upTo }) => openStore().read(after, upTo),
-  close() {
-    openStore().close();
+  async close() {
+    const closed = openStore();
     store = undefined;
+    await closed.close();
+    return undefined;
   },
   backup: ({ dir, file }) => copyStore(dir, file),
   restore: ({ file, dir }) => restoreStore(file, dir),
@@ -76,32 +76,41 @@ channel.onMessage((request) => {
 
 /** @param {Request} request */
 function serve(request) {
-  isLarge = request.type === "commit" && request.records.byteLength >= LARGE_COMMIT_BYTES;
-  const handler = /** @type {(request: Request) => Results[Request["type"]]} */ (HANDLERS[request.type]);
+  const handler =
+    /** @type {(request: Request) => Results[Request["type"]] | Promise<Results[Request["type"]]>} */ (
+      HANDLERS[request.type]
+    );
   try {
     const result = handler(request);
-    channel.post({ type: "done", result }, transferable(result));
+    if (result instanceof Promise) result.then(answer, refuse);
+    else answer(result);
   } catch (error) {
-    channel.post({
-      type: "failed",
-      code: faultCode(error),
-      message: messageOf(error),
-      system: systemErrorOf(error),
-    });
+    refuse(error);
   }
   // Runs after the response was sent.
-  if (request.type === "commit" || request.type === "compact") store?.tidy(request.elapsedMs, hurry > 1 / 2);
+  if (request.type === "commit" || request.type === "compact") store?.tidy(request.elapsedMs);
+}
+
+/** @param {Results[Request["type"]]} result */
+function answer(result) {
+  channel.post({ type: "done", result }, transferable(result));
+}
+
+/** @param {unknown} error */
+function refuse(error) {
+  channel.post({
+    type: "failed",
+    code: faultCode(error),
+    message: messageOf(error),
+    system: systemErrorOf(error),
+  });
 }
 
 /** Writers without pauses find this thread awake. */
 function serveWhatFollows() {
   for (let served = 0; served < AWAKE_REQUESTS; served += 1) {
     const request = lookOut();
-    if (request === undefined) {
-      hurry -= hurry / HURRY_COMMITS;
-      return;
-    }
-    hurry += (Number(isLarge) - hurry) / HURRY_COMMITS;
+    if (request === undefined) return;
     serve(request);
   }
 }

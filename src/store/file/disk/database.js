@@ -19,7 +19,7 @@ const FORMAT = 3;
  * Time to wait for locks. Other processes only read (a backup, the sqlite3 tool) and hold locks briefly, when they open
  * and close.
  */
-const BUSY_TIMEOUT = "PRAGMA busy_timeout = 5000";
+export const BUSY_TIMEOUT = "PRAGMA busy_timeout = 5000";
 /** "SETP": distinguishes the store's files from other SQLite files. */
 const APPLICATION_ID = 0x53455450;
 
@@ -204,6 +204,11 @@ const UNAVAILABLE = /^SQLITE_(CANTOPEN|BUSY|LOCKED|NOMEM|PERM|AUTH|READONLY|IOER
 /** A full disk: readers need space for the index of the write-ahead log. */
 const NO_ROOM = /^SQLITE_(FULL|IOERR_SHMSIZE)/;
 
+/** @param {unknown} error */
+export function isUnavailable(error) {
+  return UNAVAILABLE.test(sqliteCode(error) ?? "");
+}
+
 /**
  * Translates SQLite's errors during a read into StoreFaults.
  * @template T
@@ -220,7 +225,7 @@ export function reading(file, read) {
     const what = `cannot be read: ${messageOf(error)}`;
     if (NO_ROOM.test(code))
       throw new StoreFault("NoSpace", `${file}: ${what}, for want of space on the disk`, error);
-    throw UNAVAILABLE.test(code)
+    throw isUnavailable(error)
       ? new StoreFault("Unavailable", `${file}: ${what}`, error)
       : damagedStore(file, what);
   }

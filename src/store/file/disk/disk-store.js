@@ -1,5 +1,6 @@
 // @ts-check
 /** An open store on disk: the worker thread's side of the file backend. */
+import { Checkpointer } from "./checkpointer.js";
 import { PAGE_BYTES, reading } from "./database.js";
 import { brokenDisk, damagedStore, StoreFault } from "./fault.js";
 import { createStore, findStore, makeDirectory, storePaths } from "./install.js";
@@ -13,16 +14,6 @@ import { WritableDatabase } from "./writable.js";
 /** @typedef {import("./history-check.js").Head} Head */
 /** @typedef {import("../thread-protocol.ts").OpenRequest} OpenRequest */
 
-/**
- * Size of the write-ahead log that triggers a checkpoint: bounds the log, and the time of a recovery. After it the log
- * is written from its start again, where a sync is cheaper than at its end.
- */
-const CHECKPOINT_BYTES = 4 << 20;
-/**
- * The same threshold while writers wait all the time: a burst should wait neither for checkpoints nor for disk blocks,
- * so the log gets all its blocks at once. Longest measured wait of a writer: 0.1 s.
- */
-export const BURST_CHECKPOINT_BYTES = 128 << 20;
 /** Interval of the marker's syncs: upper bound of its age after a power loss. */
 const MARKER_SYNC_MS = 1000;
 
@@ -31,6 +22,7 @@ export class DiskStore {
   #lock;
   #marker;
   #database;
+  #checkpointer;
   /** @type {Meta} */
   #meta;
   /** @type {Head} */
@@ -39,7 +31,6 @@ export class DiskStore {
   #index;
   /** @type {Buffer[]} */
   #unlisted = [];
-  #walBytes = 0;
   #markerSyncedAt = 0;
 
   /**
@@ -60,6 +51,7 @@ export class DiskStore {
       this.#index = index;
       const isExpected = this.#isNewest.bind(this);
       this.#database = new WritableDatabase({ paths, maxBytes, index, isExpected });
+      this.#checkpointer = new Checkpointer({ paths, database: this.#database, maxBytes });
       this.#marker = new Marker(paths.marker, mark);
       this.#adopt(mark.revision);
     } catch (error) {
@@ -85,7 +77,7 @@ export class DiskStore {
     this.#database.sync();
     this.#head = head;
     this.#unlisted.push(records);
-    this.#walBytes += logBytes(records.length);
+    this.#checkpointer.note(logBytes(records.length));
   }
 
   /**
@@ -100,7 +92,7 @@ export class DiskStore {
     const { meta, bytes } = this.#database.write(({ compactor }) => compactor.piece(request));
     this.#index.drop(meta.compacted);
     this.#meta = meta;
-    this.#walBytes += bytes;
+    this.#checkpointer.note(bytes);
     return meta.compacted >= target ? revision : meta.compacted;
   }
 
@@ -117,20 +109,25 @@ export class DiskStore {
   /**
    * Does the work that need not delay the response to a commit. A failure shows in the next response.
    * @param {number} elapsedMs
-   * @param {boolean} isBurst whether writers wait for this thread all the time
    */
-  tidy(elapsedMs, isBurst) {
+  tidy(elapsedMs) {
     this.#unlessBroken(() => {
       this.#mark();
       this.#list();
-      if (this.#isCheckpointDue(isBurst) && this.#database.checkpoint("PASSIVE")) this.#walBytes = 0;
+      this.#checkpointer.advance();
       if (elapsedMs - this.#markerSyncedAt < MARKER_SYNC_MS) return;
       this.#marker.sync();
       this.#markerSyncedAt = elapsedMs;
     });
   }
 
-  close() {
+  /** Resolves when no work goes on beside the requests. */
+  idle() {
+    return this.#checkpointer.idle();
+  }
+
+  async close() {
+    await this.#checkpointer.end();
     try {
       this.#database.close();
       this.#marker.close();
@@ -158,13 +155,6 @@ export class DiskStore {
 
   #mark() {
     this.#marker.advance(this.#head.revision);
-  }
-
-  /** @param {boolean} isBurst */
-  #isCheckpointDue(isBurst) {
-    if (this.#walBytes < CHECKPOINT_BYTES) return false;
-    if (!isBurst || this.#walBytes >= BURST_CHECKPOINT_BYTES) return true;
-    return !this.#database.reserveLog(BURST_CHECKPOINT_BYTES);
   }
 
   /** @param {() => void} work on the marker or the database */

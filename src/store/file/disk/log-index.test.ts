@@ -72,7 +72,12 @@ test("an interrupted cut resumes where it stopped, without the records it has sk
       const { index, live } = write(transactions);
       const newest = transactions.length + 1;
       const rows = new Set<number>();
-      const { through, survivors } = index.step(index.cut(1, newest), { removed: 1, added: 1, bytes: 1, passed: 300 });
+      const { through, survivors } = index.step(index.cut(1, newest), {
+        removed: 1,
+        added: 1,
+        bytes: 1,
+        passed: 300,
+      });
       for (const id of survivors) rows.add(id);
       index.drop(through);
 

@@ -7,11 +7,10 @@ import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { Compactor } from "./compaction.js";
 import { openWritable, PAGE_BYTES, pragma } from "./database.js";
 import { brokenDisk, commitFault, messageOf, sqliteCode, StoreFault } from "./fault.js";
-import { readLog } from "./log-guard.js";
+import { LogGuard } from "./log-guard.js";
 import { LogReader } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { PieceReader } from "./piece-reader.js";
-import { preallocate } from "./preallocate.js";
 import { revisionOf } from "./record.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
@@ -25,7 +24,8 @@ import { revisionOf } from "./record.js";
  * @property {LogReader} reader
  * @property {Compactor} compactor
  * @property {PieceReader} pieces
- * @property {number} walFd to sync the write-ahead log with, and to give it room
+ * @property {LogGuard} guard
+ * @property {number} walFd to sync the write-ahead log with
  */
 
 /** @typedef {OpenConnection | { state: "suspect" } | { state: "broken", fault: StoreFault }} ConnectionState */
@@ -38,16 +38,11 @@ import { revisionOf } from "./record.js";
  * @property {(revision: number) => boolean} isExpected whether the newest row may be of this revision after a failed write
  */
 
-/** Largest share of the free space of the disk and of `maxBytes` to reserve in advance. */
-const RESERVED_SHARE = 1 / 8;
+/** Upper bound of the wait for another connection's checkpoint, in milliseconds. */
+const CHECKPOINT_WAIT_MS = 5000;
 
 export class WritableDatabase {
   #options;
-  /**
-   * Whether the write-ahead log has the requested blocks.
-   * @type {boolean | undefined}
-   */
-  #isLogReserved;
   /** @type {ConnectionState} */
   #connection;
 
@@ -86,34 +81,39 @@ export class WritableDatabase {
     }
   }
 
-  /**
-   * Reserves blocks for the write-ahead log: a sync takes half as long again after the file has grown. Returns whether
-   * it has them; not when they would take much of the free space. Tried only once.
-   * @param {number} bytes
-   */
-  reserveLog(bytes) {
-    this.#isLogReserved ??= this.#fillLog(bytes);
-    return this.#isLogReserved;
+  get isOpen() {
+    return this.#connection.state === "open";
+  }
+
+  /** Throws if the write-ahead log cannot be read; then nothing of it may be copied. */
+  checkLog() {
+    if (this.#connection.state !== "open") return;
+    try {
+      this.#connection.guard.read();
+    } catch (error) {
+      throw this.fail(brokenDisk(this.#options.paths.wal, error));
+    }
   }
 
   /**
    * Copies the write-ahead log into the database as far as readers allow; the log then starts from its beginning.
-   * Returns whether it did.
+   * Waits for the checkpoint of another connection.
    * @param {"PASSIVE" | "TRUNCATE"} mode
    */
   checkpoint(mode) {
-    if (this.#connection.state !== "open") return false;
+    if (this.#connection.state !== "open") return;
+    this.checkLog();
     try {
-      readLog(this.#connection.walFd, PAGE_BYTES);
-    } catch (error) {
-      throw this.fail(brokenDisk(this.#options.paths.wal, error));
-    }
-    try {
-      pragma(this.#connection.db, `wal_checkpoint(${mode})`);
-      return true;
+      const { db } = this.#connection;
+      // A passive checkpoint is only refused while another one runs.
+      for (let waited = 0; waited < CHECKPOINT_WAIT_MS; waited += 1) {
+        const isRefused = pragma(db, `wal_checkpoint(${mode})`) === 1;
+        if (!isRefused || mode === "TRUNCATE") return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
     } catch (error) {
       // On a full disk all data is still in the log.
-      if (sqliteCode(error) === "SQLITE_FULL") return false;
+      if (sqliteCode(error) === "SQLITE_FULL") return;
       throw this.fail(brokenDisk(this.#options.paths.db, error));
     }
   }
@@ -154,20 +154,6 @@ export class WritableDatabase {
     return fault;
   }
 
-  /**
-   * Fills the log with zeros, which SQLite does not take for frames: there is no page 0.
-   * @param {number} bytes
-   */
-  #fillLog(bytes) {
-    const { paths, maxBytes = Infinity } = this.#options;
-    if (bytes > maxBytes * RESERVED_SHARE) return false;
-    try {
-      return preallocate({ file: paths.wal, fd: this.ready().walFd, bytes, share: RESERVED_SHARE });
-    } catch (error) {
-      throw this.fail(error instanceof StoreFault ? error : brokenDisk(paths.wal, error));
-    }
-  }
-
   /** @param {OpenConnection} connection */
   #compare({ db, reader }) {
     const newestLive = () => Number(db.prepare("SELECT max(id) FROM live").raw().all().flat()[0] ?? 0);
@@ -188,6 +174,7 @@ export class WritableDatabase {
 function connect({ paths, maxBytes, index }) {
   const db = openWritable(paths.db, maxBytes);
   const reader = new LogReader(db, paths.db);
+  const walFd = openSync(paths.wal, "r+");
   return {
     state: "open",
     db,
@@ -195,7 +182,8 @@ function connect({ paths, maxBytes, index }) {
     reader,
     compactor: new Compactor(db, index, reader),
     pieces: new PieceReader(db, paths.db, reader),
-    walFd: openSync(paths.wal, "r+"),
+    guard: new LogGuard(walFd, PAGE_BYTES),
+    walFd,
   };
 }
 
