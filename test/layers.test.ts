@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const SERVER_FLOORS: readonly (readonly string[])[] = [
   ["objects", "pki"],
   ["request", "egress"],
-  ["transport", "access", "representation", "write"],
+  ["transport", "access", "representation", "relay", "write"],
   ["admission", "custom", "stages"],
   ["verbs"],
   ["upkeep"],

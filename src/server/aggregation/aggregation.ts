@@ -3,12 +3,12 @@ import { badRequest, methodNotAllowed, serviceUnavailable } from "../../api/erro
 import type { OpenEgress } from "../egress/create-egress.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { ClientPair, DialAddress } from "../egress/egress.ts";
+import { identityHeaders } from "../relay/forwarded-headers.ts";
+import { refusal } from "../relay/relay.ts";
+import type { Relay } from "../relay/relay.ts";
 import type { Exchange, Reply, Stage } from "../request/exchange.ts";
 import { isMethodFit } from "../request/request-info.ts";
 import type { OtherRequest, RequestInfo, ResourceRequest } from "../request/request-info.ts";
-import { identityHeaders } from "./relay/forwarded-headers.ts";
-import { refusal } from "./relay/relay.ts";
-import type { Relay } from "./relay/relay.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
 
 export interface AggregationParts {

@@ -1,11 +1,11 @@
 /** Creates all parts of API aggregation. */
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { ClientPair } from "../egress/egress.ts";
+import { Relay } from "../relay/relay.ts";
 import type { Stage } from "../request/exchange.ts";
 import { aggregate } from "./aggregation.ts";
 import { availabilityMetrics } from "./availability-metrics.ts";
-import { proxyObjects } from "./relay/object-proxy.ts";
-import { Relay } from "./relay/relay.ts";
+import { proxyObjects } from "./object-proxy.ts";
 import type { RemoteParts } from "./remote-api-upkeep.ts";
 import { RemoteApiUpkeep } from "./remote-api-upkeep.ts";
 import { RemoteApis } from "./remote-apis.ts";

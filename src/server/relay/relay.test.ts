@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { loop, makeAuthority, openWorld, serve } from "../../egress/fixture.ts";
-import type { HttpRequest } from "../../request/http.ts";
-import { HeldBody } from "../../stages/fairness/held-body.ts";
+import { loop, makeAuthority, openWorld, serve } from "../egress/fixture.ts";
+import type { HttpRequest } from "../request/http.ts";
+import { HeldBody } from "../stages/fairness/held-body.ts";
 import { Relay } from "./relay.ts";
 
 const REQUEST: HttpRequest = {

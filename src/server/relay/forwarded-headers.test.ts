@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HttpRequest } from "../../request/http.ts";
+import type { HttpRequest } from "../request/http.ts";
 import { forwardedAnswerHeaders, forwardedRequestHeaders, identityHeaders } from "./forwarded-headers.ts";
 
 function requestWith(headers: Readonly<Record<string, string>>): HttpRequest {

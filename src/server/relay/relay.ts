@@ -3,14 +3,14 @@
  * server has agreed. Authorization happens before the relay, and the relay follows no redirects.
  */
 import type { IncomingMessage } from "node:http";
-import { serviceUnavailable } from "../../../api/errors/api-error.ts";
-import { stringifyJson } from "../../../api/json/json-text.ts";
-import type { Loop, Timer } from "../../../base/loop/loop.ts";
-import type { OpenEgress } from "../../egress/create-egress.ts";
-import type { DialRequest } from "../../egress/dial.ts";
-import { EgressError } from "../../egress/egress.ts";
-import type { OutgoingBody, ReceivedResponse } from "../../egress/outgoing-request.ts";
-import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
+import { serviceUnavailable } from "../../api/errors/api-error.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
+import type { OpenEgress } from "../egress/create-egress.ts";
+import type { DialRequest } from "../egress/dial.ts";
+import { EgressError } from "../egress/egress.ts";
+import type { OutgoingBody, ReceivedResponse } from "../egress/outgoing-request.ts";
+import type { AcceptedRequest, HttpResponse } from "../request/http.ts";
 import { eventsOf } from "./direct-events.ts";
 import { forwardedAnswerHeaders, forwardedRequestHeaders } from "./forwarded-headers.ts";
 import type { HeaderFields } from "./forwarded-headers.ts";

@@ -1,6 +1,6 @@
 /** Parses the events of a watch response for a caller within the process. Each line is one JSON object. */
-import { isJsonObject } from "../../../api/json/json-object.ts";
-import type { DirectEvent } from "../../request/http.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { DirectEvent } from "../request/http.ts";
 
 /** Upper bound of one event: more than any API server writes. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024;

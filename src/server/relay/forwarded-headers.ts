@@ -1,7 +1,7 @@
 /** Separates headers to forward from those of a single connection, in requests and responses. */
-import type { AcceptedRequest } from "../../request/http.ts";
-import type { User } from "../../request/user.ts";
-import { spokenProtocols } from "../../request/websocket-token.ts";
+import type { AcceptedRequest } from "../request/http.ts";
+import type { User } from "../request/user.ts";
+import { spokenProtocols } from "../request/websocket-token.ts";
 
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>;
 
