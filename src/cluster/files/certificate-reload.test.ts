@@ -20,6 +20,8 @@ test("the server uses changed certificate files within a minute, if they are val
     ["front-proxy-ca.crt", pki.frontProxyCa.cert],
     ["front-proxy-client.crt", pki.frontProxyClient.cert],
     ["front-proxy-client.key", pki.frontProxyClient.key],
+    ["apiserver-kubelet-client.crt", pki.kubeletClient?.cert ?? ""],
+    ["apiserver-kubelet-client.key", pki.kubeletClient?.key ?? ""],
   ]);
   const loop = new VirtualLoop({ seed: 1 });
   const certificates = new LiveCertificates(pki);

@@ -17,7 +17,10 @@ const FILES = [
   "front-proxy-client.crt",
   "front-proxy-client.key",
 ] as const;
-type Texts = Readonly<Record<(typeof FILES)[number], string>>;
+/** Absent in a folder that cannot make them. */
+const KUBELET_CLIENT = ["apiserver-kubelet-client.crt", "apiserver-kubelet-client.key"] as const;
+type Texts = Readonly<Record<(typeof FILES)[number], string>> &
+  Readonly<Partial<Record<(typeof KUBELET_CLIENT)[number], string>>>;
 
 /** Rejects for a missing file. */
 type ReadFile = (name: string) => Promise<string>;
@@ -25,7 +28,7 @@ type ReadFile = (name: string) => Promise<string>;
 export class LiveCertificates {
   #texts: Texts;
 
-  constructor({ server, ca, frontProxyCa, frontProxyClient }: Pki) {
+  constructor({ server, ca, frontProxyCa, frontProxyClient, kubeletClient }: Pki) {
     this.#texts = {
       "apiserver.crt": server.cert,
       "apiserver.key": server.key,
@@ -33,6 +36,10 @@ export class LiveCertificates {
       "front-proxy-ca.crt": frontProxyCa.cert,
       "front-proxy-client.crt": frontProxyClient.cert,
       "front-proxy-client.key": frontProxyClient.key,
+      ...(kubeletClient !== undefined && {
+        "apiserver-kubelet-client.crt": kubeletClient.cert,
+        "apiserver-kubelet-client.key": kubeletClient.key,
+      }),
     };
   }
 
@@ -45,6 +52,11 @@ export class LiveCertificates {
     return { cert, key };
   }
 
+  get kubeletClient(): KeyPair | undefined {
+    const { "apiserver-kubelet-client.crt": cert, "apiserver-kubelet-client.key": key } = this.#texts;
+    return cert === undefined || key === undefined ? undefined : { cert, key };
+  }
+
   /** Returns the CAs and names to publish for aggregated API servers, current at each call. */
   requestHeaderTrust(frontProxyNames: readonly string[]): () => RequestHeaderTrust {
     return () => {
@@ -55,16 +67,17 @@ export class LiveCertificates {
 
   /** Treats all files as one: a certificate is useless without its key. `renew` throws for unusable certificates. */
   file(path: string, read: ReadFile, renew: (tls: ListenerTls) => void): ReloadedFile {
+    const files = Object.keys(this.#texts);
     return {
       path,
       text: JSON.stringify(this.#texts),
       read: async () => {
-        const texts = await Promise.all(FILES.map((name) => read(name)));
-        return JSON.stringify(Object.fromEntries(FILES.map((name, i) => [name, texts[i]])));
+        const texts = await Promise.all(files.map((name) => read(name)));
+        return JSON.stringify(Object.fromEntries(files.map((name, i) => [name, texts[i]])));
       },
       use: (text) => {
         const texts = JSON.parse(text) as Texts;
-        for (const name of FILES) if (name.endsWith(".crt")) checkCertificate(texts[name]);
+        for (const [name, pem] of Object.entries(texts)) if (name.endsWith(".crt")) checkCertificate(pem);
         renew(tlsOf(texts));
         this.#texts = texts;
       },

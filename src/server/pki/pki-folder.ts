@@ -90,6 +90,12 @@ export class PkiFolder {
     return this.#makeLeaf({ ...plan, key }, { cert: authority.cert, key: authority.key });
   }
 
+  /** Undefined if the folder has neither the certificate nor the key of the authority. */
+  async optionalLeaf(plan: LeafPlan, authority: Authority): Promise<KeyPair | undefined> {
+    if (authority.key === undefined && (await this.#findCert(plan.name)) === undefined) return undefined;
+    return this.leaf(plan, authority);
+  }
+
   /** A public key file may hold several keys; the first belongs to the private key. */
   async tokenKeys(name: string): Promise<TokenKeys> {
     const path = this.#path(`${name}.pub`);

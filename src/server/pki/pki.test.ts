@@ -34,6 +34,8 @@ describe("a new folder", () => {
     expect(modes).toEqual([
       ["admin.crt", "644"],
       ["admin.key", "600"],
+      ["apiserver-kubelet-client.crt", "644"],
+      ["apiserver-kubelet-client.key", "600"],
       ["apiserver.crt", "644"],
       ["apiserver.key", "600"],
       ["ca.crt", "644"],
@@ -70,6 +72,9 @@ describe("a new folder", () => {
     );
     expect(admin?.subject).toBe("O=system:masters\nO=kubeadm:cluster-admins\nCN=kubernetes-admin");
     expect(admin?.keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
+    expect(new X509Certificate(pki.kubeletClient?.cert ?? "").subject).toBe(
+      "CN=kube-apiserver-kubelet-client",
+    );
     const components = Object.values(pki.components).map(({ cert }) => new X509Certificate(cert).subject);
     expect(components).toEqual(["CN=system:kube-controller-manager", "CN=system:kube-scheduler"]);
     expect(ca !== undefined && server?.checkIssued(ca) === true && server.verify(ca.publicKey)).toBe(true);
@@ -109,9 +114,9 @@ describe("an existing folder", () => {
 
     expect(early).toEqual(first);
     expect(late.ca).toEqual(first.ca);
-    for (const leaf of ["server", "frontProxyClient", "admin"] as const) {
-      expect(late[leaf].key).toBe(first[leaf].key);
-      expect(late[leaf].cert).not.toBe(first[leaf].cert);
+    for (const leaf of ["server", "frontProxyClient", "kubeletClient", "admin"] as const) {
+      expect(late[leaf]?.key).toBe(first[leaf]?.key);
+      expect(late[leaf]?.cert).not.toBe(first[leaf]?.cert);
     }
   });
 
@@ -153,7 +158,7 @@ describe("an existing folder", () => {
 
     const second = await open(dir);
 
-    expect(readdirSync(dir)).toHaveLength(16);
+    expect(readdirSync(dir)).toHaveLength(18);
     expect(second).toHaveProperty(kept, valueAt(first, kept));
   });
 
@@ -189,6 +194,14 @@ describe("an existing folder", () => {
     await expect(expired).rejects.toThrow(
       /\.crt is expired and cannot be made because (front-proxy-)?ca\.key is not/,
     );
+  });
+
+  test("without an authority key and without a client certificate for kubelets works without it", async () => {
+    const dir = folder();
+    await open(dir);
+    for (const file of ["ca.key", "apiserver-kubelet-client.crt"]) unlinkSync(join(dir, file));
+
+    expect((await open(dir)).kubeletClient).toBeUndefined();
   });
 
   test("with the key of another authority is refused by name and not changed", async () => {

@@ -20,6 +20,8 @@ export interface Pki {
   readonly frontProxyCa: Authority;
   readonly server: KeyPair;
   readonly frontProxyClient: KeyPair;
+  /** Client certificate towards kubelets. Undefined without it and without the key of the authority. */
+  readonly kubeletClient: KeyPair | undefined;
   /** Client certificate of the cluster administrator. */
   readonly admin: KeyPair;
   /** Client certificates of components that may run as separate programs, under kubeadm's names. */
@@ -31,6 +33,17 @@ export interface Pki {
 const FRONT_PROXY_CLIENT: LeafPlan = {
   name: "front-proxy-client",
   subject: { commonName: "front-proxy-client", organizations: [] },
+  usage: "client",
+  names: [],
+};
+
+/**
+ * The user has no group. kubeadm's `system:masters` would let a forged Node address lead the server, with all rights, to
+ * its own port. A default binding gives the user the rights for the kubelets' API.
+ */
+const KUBELET_CLIENT: LeafPlan = {
+  name: "apiserver-kubelet-client",
+  subject: { commonName: "kube-apiserver-kubelet-client", organizations: [] },
   usage: "client",
   names: [],
 };
@@ -72,15 +85,17 @@ export async function openPki({ dir, names, loop, log }: PkiOptions): Promise<Pk
     folder.tokenKeys("sa"),
   ]);
   const subject = { commonName: "kube-apiserver", organizations: [] };
-  const [server, frontProxyClient, admin, controllerManager, scheduler] = await Promise.all([
+  const [server, frontProxyClient, kubeletClient, admin, controllerManager, scheduler] = await Promise.all([
     folder.leaf({ name: "apiserver", subject, usage: "server", names }, ca),
     folder.leaf(FRONT_PROXY_CLIENT, frontProxyCa),
+    folder.optionalLeaf(KUBELET_CLIENT, ca),
     folder.leaf(ADMIN, ca),
     folder.leaf(componentPlan("controller-manager"), ca),
     folder.leaf(componentPlan("scheduler"), ca),
   ]);
   const components = { "controller-manager": controllerManager, scheduler };
-  return { ca, frontProxyCa, server, frontProxyClient, admin, components, serviceAccount };
+  const leaves = { server, frontProxyClient, kubeletClient, admin, components };
+  return { ca, frontProxyCa, ...leaves, serviceAccount };
 }
 
 /** Kubernetes' default bindings give the components' roles to these users. */

@@ -61,6 +61,15 @@ const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
   "statefulset-controller": [{ apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["patch"] }],
 };
 
+/** Upstream leaves the server's rights for the kubelets' API to the cluster's installer. */
+const KUBELET_CLIENT: Unstored<ClusterRoleBinding> = {
+  apiVersion: VERSION,
+  kind: "ClusterRoleBinding",
+  metadata: { ...METADATA, name: "setpoint:kubelet-client" },
+  roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: "system:kubelet-api-admin" },
+  subjects: [{ apiGroup: GROUP, kind: "User", name: "kube-apiserver-kubelet-client" }],
+};
+
 const NODES_USER: Subject = { apiGroup: GROUP, kind: "User", name: "setpoint:simulated-nodes" };
 
 export const OWN_ROLES: readonly (
@@ -71,6 +80,7 @@ export const OWN_ROLES: readonly (
 )[] = [
   ...granted("setpoint:simulated-nodes", SIMULATED_NODES, NODES_USER),
   ...grantedIn("kube-system", { name: "setpoint:simulated-nodes", rules: NODES_LEASE, subject: NODES_USER }),
+  KUBELET_CLIENT,
   ...Object.entries(CONTROLLERS).flatMap(([name, rules]) =>
     granted(`setpoint:controller:${name}`, rules, account(name)),
   ),
