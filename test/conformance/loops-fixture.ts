@@ -148,15 +148,8 @@ async function startPlane(loop: VirtualLoop, store: Store, nodes: number): Promi
   const metrics = observedMetrics(createMetrics(), sources);
   const ending = new AbortController();
   const plane = new ControlPlane({
-    loop,
-    log: silentLog,
-    metrics,
-    store,
-    isStoreShared: false,
-    tokenKeys: makeTokenKeys,
-    runtimeConfig: {},
-    serviceCidrs: ["10.96.0.0/12"],
-    nodePorts: { first: 30_000, last: 32_767 },
+    surroundings: { loop, log: silentLog, metrics, store },
+    server: { tokenKeys: makeTokenKeys },
     freezes: false,
   });
   await loop.finish(plane.settle(ADDRESS));

@@ -2,18 +2,17 @@
  * Proxies requests to pods and Services (`pods/NAME/proxy/…`, `services/NAME/proxy/…`). Objects name the target, so one place finds
  * and checks the address. It refuses addresses such as loopback, link-local and metadata services.
  */
-import type { Loop } from "../../../base/loop/loop.ts";
-import type { Store, View } from "../../../store/store.ts";
-import type { Admission } from "../../admission/admission.ts";
 import { badRequest, notFound, serviceUnavailable } from "../../api/errors/api-error.ts";
 import type { Pod, ServicePort } from "../../api/generated/types/core-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
-import type { OpenEgress } from "../../egress/create-egress.ts";
-import type { Registry } from "../../objects/registry.ts";
-import type { View } from "../../store/store.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { Store, View } from "../../store/store.ts";
+import type { Admission } from "../admission/admission.ts";
 import { isDialable } from "../egress/address-check.ts";
+import type { OpenEgress } from "../egress/create-egress.ts";
 import { readyEnds } from "../egress/service-lookup.ts";
 import type { ServiceEnd } from "../egress/service-lookup.ts";
+import type { Registry } from "../objects/registry.ts";
 import { isStored } from "../objects/registry.ts";
 import { StoredObject } from "../objects/stored-object.ts";
 import { findConnectionName } from "../relay/connection-name.ts";
@@ -24,7 +23,6 @@ import type { AcceptedRequest, HttpResponse } from "../request/http.ts";
 import type { ResourceRequest } from "../request/request-info.ts";
 import { resolve } from "../verbs/dispatch.ts";
 import { admitConnection } from "../verbs/subresources/unavailable.ts";
-import type { VerbParts } from "../verbs/verb.ts";
 
 export interface ProxyParts {
   readonly loop: Loop;
