@@ -36,6 +36,17 @@ export interface ClientIdentity {
   readonly onWrite?: (written: WriteResult) => void;
   /** Called with each object that was read by name, and with a known object that turned out to be gone. */
   readonly onRead?: (read: WriteResult) => void;
+  /** Called with the target of a write whose outcome is unknown, before the write's promise rejects. */
+  readonly onUnknown?: (write: UnknownWrite) => void;
+}
+
+/** A write without a conclusive response: the connection broke, or the server failed. It may have been carried out. */
+export interface UnknownWrite {
+  readonly type: ResourceType;
+  /** Undefined for a generated name and for the deletion of a collection. */
+  readonly name: string | undefined;
+  /** Empty for a cluster-scoped kind, and for a collection in all namespaces. */
+  readonly namespace: string;
 }
 
 /** The result of a write, or of a read of one object. */

@@ -1,6 +1,7 @@
 /** A caller with an identity: user agent, field manager, cause and signals. */
 import type { Caller, CallRequest } from "./caller.ts";
-import type { CallOptions, ClientIdentity, WriteResult } from "./client.ts";
+import type { CallOptions, ClientIdentity, UnknownWrite, WriteResult } from "./client.ts";
+import { isRefusal } from "./response-error.ts";
 import type { TransportEvent } from "./transport.ts";
 
 export interface CallerIdentity extends Omit<ClientIdentity, "signal"> {
@@ -57,6 +58,11 @@ export class IdentifiedCaller {
 
   reportWrite(written: WriteResult): void {
     this.#identity.onWrite?.(written);
+  }
+
+  /** Reports a failed write unless the server refused it. */
+  reportFailure(write: UnknownWrite, error: unknown): void {
+    if (!isRefusal(error)) this.#identity.onUnknown?.(write);
   }
 
   /** Reports an object that was read by name. */

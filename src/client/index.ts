@@ -26,6 +26,7 @@ export type {
   WatchEvent,
   WatchOptions,
   WriteOptions,
+  UnknownWrite,
   WriteResult,
 } from "./client.ts";
 export { connect } from "./connection.ts";

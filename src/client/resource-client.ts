@@ -91,17 +91,20 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   async create(manifest: Manifest<T>, options: WriteOptions = {}): Promise<T> {
     const namespace = this.#namespaceOf(manifest.metadata ?? {});
     const path = collectionPath(this.type, namespace);
-    return this.#write({ method: "POST", path, body: this.#complete(manifest) }, options);
+    const target = { name: manifest.metadata?.name, namespace };
+    return this.#write({ method: "POST", path, target, body: this.#complete(manifest) }, options);
   }
 
   async update(object: T, options: WriteOptions = {}): Promise<T> {
-    const write: Write = { method: "PUT", path: this.#pathOf(object), body: this.#complete(object) };
+    const target = this.#keyOf(object);
+    const write: Write = { method: "PUT", path: this.#pathOf(object), target, body: this.#complete(object) };
     return this.#write(write, options, object);
   }
 
   async updateStatus(object: T, status: unknown, options: WriteOptions = {}): Promise<T> {
     const path = `${this.#pathOf(object)}/status`;
-    const write: Write = { method: "PUT", path, body: { ...this.#complete(object), status } };
+    const target = this.#keyOf(object);
+    const write: Write = { method: "PUT", path, target, body: { ...this.#complete(object), status } };
     return this.#write(write, options, object);
   }
 
@@ -110,6 +113,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     const write: Write = {
       method: "PATCH",
       path,
+      target: this.#keyOf(reference),
       body: patchBody(patch),
       contentType: patchMediaType(patch),
     };
@@ -119,11 +123,12 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   async apply(manifest: Manifest<T>, options: ApplyOptions = {}): Promise<T> {
     const { name = "", namespace } = manifest.metadata ?? {};
     const path = this.#pathOf({ name, namespace }, options.subresource);
+    const target = this.#keyOf({ name, namespace });
     const query = options.force === true ? { force: "true" } : {};
     const fieldManager = options.fieldManager ?? this.#caller.applyManager;
     const body = this.#complete(manifest);
     return this.#write(
-      { method: "PATCH", path, query, body, contentType: APPLY_TYPE },
+      { method: "PATCH", path, target, query, body, contentType: APPLY_TYPE },
       { ...options, fieldManager },
     );
   }
@@ -138,6 +143,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       value = await this.#caller.send(request, options);
     } catch (error) {
       this.#noteAbsent(known, error);
+      if (options.dryRun === undefined) this.#noteFailure(this.#keyOf(reference), error);
       throw error;
     }
     if (options.dryRun !== undefined) return;
@@ -147,7 +153,13 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   async deleteCollection(options: ListOptions & DeleteOptions = {}): Promise<void> {
     const path = collectionPath(this.type, options.namespace);
     const query = listQuery(options);
-    const value = await this.#caller.send({ method: "DELETE", path, query, ...deleteBody(options) }, options);
+    let value: unknown;
+    try {
+      value = await this.#caller.send({ method: "DELETE", path, query, ...deleteBody(options) }, options);
+    } catch (error) {
+      if (options.dryRun === undefined) this.#noteFailure({ namespace: options.namespace }, error);
+      throw error;
+    }
     const { items = [] } = (value ?? {}) as Partial<ObjectList<T>>;
     if (options.dryRun !== undefined) return;
     for (const written of deleteCollectionResults(this.type, items, options.propagationPolicy))
@@ -163,7 +175,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     return new Subresource(async ({ reference, options, ...request }) => {
       const path = this.#pathOf(reference, name);
       if (request.method === "GET") return this.#caller.send({ ...request, path }, options);
-      return this.#write({ ...request, path }, options);
+      return this.#write({ ...request, path, target: this.#keyOf(reference) }, options);
     });
   }
 
@@ -173,12 +185,12 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   }
 
   async #write(
-    { method, path, query, body, contentType }: Write,
+    { method, path, target, query, body, contentType }: Write,
     options: WriteOptions,
     known?: T,
   ): Promise<T> {
     const fullQuery = Object.assign(writeQuery(options, this.#caller.fieldManager), query);
-    const request: Write =
+    const request =
       contentType === undefined
         ? { method, path, query: fullQuery, body }
         : { method, path, query: fullQuery, body, contentType };
@@ -187,6 +199,7 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       value = await this.#caller.send(request, options);
     } catch (error) {
       this.#noteAbsent(known, error);
+      if (options.dryRun === undefined) this.#noteFailure(target, error);
       throw error;
     }
     const written = options.dryRun === undefined ? findWriteResult(this.type, value) : undefined;
@@ -198,6 +211,10 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   #noteAbsent(known: T | undefined, error: unknown): void {
     const absent = findNotFoundResult(this.type, known, error);
     if (absent !== undefined) this.#caller.reportWrite(absent);
+  }
+
+  #noteFailure({ name, namespace = "" }: Target, error: unknown): void {
+    this.#caller.reportFailure({ type: this.type, name, namespace }, error);
   }
 
   #keyOf(reference: Reference<T>): ObjectKey {
@@ -245,9 +262,16 @@ interface ServedList<T> extends Omit<ObjectList<T>, "items"> {
   readonly items: readonly T[] | null;
 }
 
+/** Object of a write; without a name when the server generates it. */
+interface Target {
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
 interface Write {
   readonly method: Method;
   readonly path: string;
+  readonly target: Target;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly contentType?: string;

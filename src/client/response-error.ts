@@ -44,6 +44,11 @@ export function errorFromResponse({ code, value, retryAfterSeconds }: ErrorRespo
   });
 }
 
+/** True when the error proves that the server did not carry the request out. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.code < 500;
+}
+
 /** Seconds after which to retry, from the header or the Status. */
 export function retryAfterOf({ value, retryAfterSeconds }: ErrorResponse): number | undefined {
   if (retryAfterSeconds !== undefined) return retryAfterSeconds;

@@ -95,7 +95,7 @@ export class ControllerRun {
       depth: () => this.#queue.depth,
       add: (object) => this.#addExisting(object),
     });
-    this.#barrier = new WriteBarrier({ kinds: this.#kinds, loop, log });
+    this.#barrier = new WriteBarrier({ client: parts.client, kinds: this.#kinds, loop, log });
     this.#guard = new HotLoopGuard({ controller: name, loop, log, metrics, recorder });
     this.#metrics = new ControllerMetrics(name, metrics);
     this.#prefix = Buffer.from(loop.random("reconcile-ids").bytes(4)).toString("hex");
@@ -331,6 +331,7 @@ export class ControllerRun {
       },
       // The next pass must not see a cache older than this read.
       onRead: (read) => writes.note(read),
+      onUnknown: (write) => writes.noteUnknown(write),
     });
     const parts = {
       definition: this.#definition,

@@ -54,9 +54,13 @@ export class KnownKinds {
 
   /** The cache that receives changes of this object; undefined when none does. */
   findCacheOf(type: ResourceType, { metadata }: ApiObject): Cache<ApiObject> | undefined {
-    const isHeld =
-      !type.namespaced || this.#namespace === undefined || metadata.namespace === this.#namespace;
-    return isHeld ? this.findCache(type) : undefined;
+    return this.isCached(type, metadata.namespace) ? this.findCache(type) : undefined;
+  }
+
+  /** True when a cache receives changes of objects of the kind in this namespace. */
+  isCached(type: ResourceType, namespace: string | undefined): boolean {
+    const isHeld = !type.namespaced || this.#namespace === undefined || namespace === this.#namespace;
+    return isHeld && this.#byId.has(kindId(type));
   }
 
   findCache(type: ResourceType): Cache<ApiObject> | undefined {

@@ -1,16 +1,18 @@
 /**
  * Read-your-writes: after a pass, its key waits until the caches show the objects that the pass wrote or read from
- * the server. Otherwise the next pass would miss them and act twice.
+ * the server. Otherwise the next pass would miss them and act twice. A write whose response was lost counts as
+ * written until a read from the server shows its outcome.
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { endableSignal } from "../../client/call-signal.ts";
-import type { WriteResult } from "../../client/client.ts";
+import type { Client, UnknownWrite, WriteResult } from "../../client/client.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";
-import type { KnownKinds } from "./kinds.ts";
+import { kindId, type KnownKinds } from "./kinds.ts";
+import { findOutcomes } from "./unknown-writes.ts";
 
 /**
  * Upper bound of the wait. Stale data is then better than no pass: writes are guarded, and the watch may be down for
@@ -19,6 +21,8 @@ import type { KnownKinds } from "./kinds.ts";
 const WAIT_MAX_MS = 30_000;
 
 interface BarrierParts {
+  /** Reads the outcome of writes whose response was lost. */
+  readonly client: Client;
   readonly kinds: KnownKinds;
   readonly loop: Loop;
   readonly log: Log;
@@ -62,6 +66,7 @@ export class WriteBarrier {
       waiting.abort(new Error("the wait for the cache timed out"));
     });
     try {
+      await this.#learn(writes, waiting.signal);
       await writes.seen(waiting.signal, (uid, ended) => this.#onEnd(uid, ended));
     } catch (error) {
       if (!waiting.signal.aborted) throw error;
@@ -70,6 +75,11 @@ export class WriteBarrier {
       waiting.release();
       end();
     }
+  }
+
+  async #learn(writes: PassWrites, signal: AbortSignal): Promise<void> {
+    for (const write of writes.takeUnknown())
+      for (const outcome of await findOutcomes(this.#parts, write, signal)) writes.note(outcome);
   }
 
   #onEnd(uid: string, ended: () => void): () => void {
@@ -101,6 +111,8 @@ export class PassWrites {
   /** Last write of each cache. Events of a kind arrive in order, so that one is enough. */
   readonly #newest = new Map<Cache<ApiObject>, ApiObject>();
   readonly #deleted = new Map<string, { readonly cache: Cache<ApiObject>; readonly object: ApiObject }>();
+  /** Writes whose response was lost, by target. */
+  readonly #unknown = new Map<string, UnknownWrite>();
   /** Newest resourceVersion of each cache when the pass began. */
   readonly #seenBefore: readonly (string | undefined)[];
 
@@ -137,7 +149,20 @@ export class PassWrites {
       this.#newest.set(cache, object);
   }
 
+  noteUnknown(write: UnknownWrite): void {
+    const { type, namespace, name } = write;
+    if (!this.#kinds.isCached(type, namespace)) return;
+    this.#unknown.set(`${kindId(type)} ${namespace}/${name ?? ""}`, write);
+  }
+
+  takeUnknown(): readonly UnknownWrite[] {
+    const taken = [...this.#unknown.values()];
+    this.#unknown.clear();
+    return taken;
+  }
+
   get isSeen(): boolean {
+    if (this.#unknown.size > 0) return false;
     for (const [cache, object] of this.#newest) if (!isSeenIn(cache, object)) return false;
     for (const [uid, { cache, object }] of this.#deleted) if (isThere(cache, object, uid)) return false;
     return true;
