@@ -10,13 +10,14 @@ export { Cache } from "./cache/cache.ts";
 export type { CacheListener } from "./cache/cache.ts";
 export type { CacheFilter, CacheView, IndexFunction } from "./cache/cache-view.ts";
 export type { Cause, Causes } from "./queue/cause.ts";
+export { child } from "./controller/child.ts";
+export type { ChildManifest, ChildOptions, DeclaredChild, NamedManifest } from "./controller/child.ts";
 export { childName } from "./controller/child-names.ts";
 export { findCondition, isTrue, withCondition } from "./controller/conditions.ts";
 export type { ConditionMoment, NewCondition } from "./controller/conditions.ts";
 export { defineController, indexing, TerminalError, watching } from "./controller/controller.ts";
 export type {
   CacheReader,
-  ChildManifest,
   ClaimChoice,
   Controller,
   ControllerDefinition,

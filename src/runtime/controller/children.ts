@@ -1,6 +1,7 @@
 /**
  * Makes the children of an object equal to the declared ones: applies each, then deletes those no longer declared.
- * Children that another object controls are never changed.
+ * Children that another object controls are never changed. Kinds that the controller does not own are refused: their
+ * children would never be watched or deleted.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
@@ -10,8 +11,10 @@ import type { Client, ResourceClient } from "../../client/client.ts";
 import { controllerOf, groupOf, ownerReferenceTo } from "../refs/owner-reference.ts";
 import { RecentMap } from "../refs/recent-map.ts";
 import { isApplied } from "./applied-fields.ts";
-import { TerminalError, type ChildManifest } from "./controller.ts";
+import type { ChildManifest, DeclaredChild } from "./child.ts";
+import { TerminalError } from "./controller.ts";
 import { kindId, type KnownKinds } from "./kinds.ts";
+import { hasApplied, onlyFields, withoutFields } from "./left-fields.ts";
 
 /** Upper bound of concurrent requests for one set of children. */
 const PARALLEL_MAX = 16;
@@ -31,14 +34,16 @@ interface Child {
   readonly manifest: JsonObject & {
     readonly metadata: { readonly name: string; readonly namespace?: string };
   };
+  /** Paths of the fields that are set only when the child is created. */
+  readonly leave: readonly string[];
 }
 
 /** Returns the children in the order declared. When one cannot be applied, nothing is deleted. */
 export async function applyChildren(
   parts: ChildrenParts,
-  declared: readonly ChildManifest[],
+  declared: readonly (ChildManifest | DeclaredChild)[],
 ): Promise<readonly ApiObject[]> {
-  const children = await Promise.all(declared.map((manifest) => childOf(parts, manifest)));
+  const children = await Promise.all(declared.map((each) => childOf(parts, each)));
   refuseDuplicates(children);
   const applied = await inBatches(children, (child) => applyChild(parts, child));
   const kept = new Set(children.map(placeOf));
@@ -53,23 +58,46 @@ export async function applyChildren(
   return applied;
 }
 
-async function childOf({ owner, kinds, client }: ChildrenParts, declared: ChildManifest): Promise<Child> {
-  const { apiVersion, kind } = declared;
-  const type = kinds.findType(apiVersion, kind) ?? (await client.findType(apiVersion, kind));
-  if (type === undefined) throw new Error(`the kind ${kindId(declared)} of a child is not served`);
-  const { name, namespace, ownerReferences = [], ...rest } = declared.metadata ?? {};
-  if (name === undefined || name === "") throw new TerminalError(`a child of kind ${kind} has no name`);
-  const home = type.namespaced ? (namespace ?? owner.metadata.namespace) : undefined;
+async function childOf(parts: ChildrenParts, child: ChildManifest | DeclaredChild): Promise<Child> {
+  const { manifest, leave = [] } = isDeclared(child) ? child : { manifest: child };
+  const type = await typeOf(parts, manifest);
+  return { type, leave, manifest: { ...manifest, metadata: metadataOf(parts.owner, type, manifest) } };
+}
+
+async function typeOf(parts: ChildrenParts, manifest: ChildManifest): Promise<ResourceType> {
+  const { apiVersion, kind, metadata } = manifest;
+  if (!isOwned(parts, manifest))
+    throw new TerminalError(
+      `${kind} ${metadata?.name ?? ""} is declared as a child, but ${kindId(manifest)} is not in \`owns\` of ` +
+        `the controller ${parts.manager}: add it, so that its children are watched and deleted`,
+    );
+  const type = parts.kinds.findType(apiVersion, kind) ?? (await parts.client.findType(apiVersion, kind));
+  if (type === undefined) throw new TerminalError(`the kind ${kindId(manifest)} of a child is not served`);
+  return type;
+}
+
+function metadataOf(
+  owner: ApiObject,
+  { kind, namespaced }: ResourceType,
+  manifest: ChildManifest,
+): Child["manifest"]["metadata"] {
+  const { name = "", namespace, ownerReferences = [], ...rest } = manifest.metadata ?? {};
+  if (name === "") throw new TerminalError(`a child of kind ${kind} has no name`);
+  const home = namespaced ? (namespace ?? owner.metadata.namespace) : undefined;
   if (owner.metadata.namespace !== undefined && home !== owner.metadata.namespace)
     throw new TerminalError(`${kind} ${name} cannot be owned from another namespace`);
   const others = ownerReferences.filter(({ uid }) => uid !== owner.metadata.uid);
-  const metadata = {
-    ...rest,
-    name,
-    ...(home !== undefined && { namespace: home }),
-    ownerReferences: [...others, ownerReferenceTo(owner)],
-  };
-  return { type, manifest: { ...declared, metadata } };
+  const metadata = { ...rest, name, ownerReferences: [...others, ownerReferenceTo(owner)] };
+  return home === undefined ? metadata : { ...metadata, namespace: home };
+}
+
+function isDeclared(child: ChildManifest | DeclaredChild): child is DeclaredChild {
+  return !("apiVersion" in child);
+}
+
+/** The version may differ from the owned one: both name the same objects. */
+function isOwned({ owns }: ChildrenParts, { apiVersion, kind }: ChildManifest): boolean {
+  return owns.some((type) => type.kind === kind && groupOf(type.apiVersion) === groupOf(apiVersion));
 }
 
 function refuseDuplicates(children: readonly Child[]): void {
@@ -90,7 +118,9 @@ function placeText({ apiVersion, kind }: ResourceType, namespace: string, name: 
   return `${kind}.${groupOf(apiVersion)} ${namespace}/${name}`;
 }
 
-async function applyChild(parts: ChildrenParts, { type, manifest }: Child): Promise<ApiObject> {
+async function applyChild(parts: ChildrenParts, child: Child): Promise<ApiObject> {
+  const { type, leave } = child;
+  const manifest = withoutFields(child.manifest, leave);
   const live = parts.kinds.findCache(type)?.find(manifest.metadata);
   if (live !== undefined) {
     refuseForeign(parts.owner, live);
@@ -98,9 +128,38 @@ async function applyChild(parts: ChildrenParts, { type, manifest }: Child): Prom
     if (live.metadata.deletionTimestamp !== undefined) return live;
     if (isApplied(live, manifest, parts.manager) || parts.applied.isAsApplied(live, manifest)) return live;
   }
-  const applied = await parts.client(type).apply(manifest, { force: true });
+  const client = parts.client(type);
+  if (leave.length > 0) await handOver(parts, child, live ?? (await client.apply(child.manifest, FORCED)));
+  const applied = await client.apply(manifest, FORCED);
   parts.applied.note(applied, manifest);
   return applied;
+}
+
+const FORCED = { force: true } as const;
+
+/**
+ * Gives fields that the controller has applied to a second field manager. Without another owner, the server would
+ * reset them when the controller no longer applies them.
+ */
+async function handOver(
+  { client, manager }: ChildrenParts,
+  { type, leave }: Child,
+  live: ApiObject,
+): Promise<void> {
+  // Caches of network clients drop managed fields.
+  const object = live.metadata.managedFields === undefined ? await client(type).get(live) : live;
+  if (!hasApplied(object, manager, leave)) return;
+  const { name, namespace, uid } = object.metadata;
+  const metadata = { name, uid, ...(namespace !== undefined && { namespace }) };
+  try {
+    await client(type).apply(
+      { ...onlyFields(object, leave), metadata },
+      { fieldManager: `${manager}-initial` },
+    );
+  } catch (error) {
+    // Another writer has changed the field and owns it now.
+    if (!isApiError(error, "Conflict")) throw error;
+  }
 }
 
 function refuseForeign(owner: ApiObject, live: ApiObject): void {

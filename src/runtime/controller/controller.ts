@@ -6,7 +6,7 @@
  * sees a cache older than the controller's own writes and reads for that key (read-your-writes); failures are retried
  * with back-off; a pass is aborted when the lead is lost.
  */
-import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../../api/api-object.ts";
+import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Random, TimerKind } from "../../base/loop/loop.ts";
@@ -14,6 +14,7 @@ import type { Client } from "../../client/client.ts";
 import type { CacheView, IndexFunction } from "../cache/cache-view.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
+import type { ChildManifest, DeclaredChild } from "./child.ts";
 
 /** Definition of a controller: what it watches, and the code that reconciles one object. */
 export interface ControllerDefinition<T extends ApiObject> {
@@ -143,11 +144,11 @@ export interface ReconcileContext {
   ) => Promise<readonly T[]>;
 
   /**
-   * Makes the children of the reconciled object equal to the declared ones. Applies each child (server-side
-   * apply, with an owner reference), then deletes undeclared children of the kinds in `owns`.
-   * Returns the live children in the order given.
+   * Makes the children of the reconciled object equal to the declared ones, made by `child`. Applies each child
+   * (server-side apply, with an owner reference), then deletes undeclared children of the kinds in `owns`.
+   * Returns the live children in the order given. A child of another kind is refused with a `TerminalError`.
    */
-  readonly children: (declared: readonly ChildManifest[]) => Promise<readonly ApiObject[]>;
+  readonly children: (declared: readonly (DeclaredChild | ChildManifest)[]) => Promise<readonly ApiObject[]>;
 
   /**
    * Writes the status if it differs from the object's. Sets `observedGeneration` when the object has a generation.
@@ -158,13 +159,6 @@ export interface ReconcileContext {
     status: T extends { readonly status?: infer S } ? S : unknown,
   ) => Promise<T>;
 }
-
-/** Manifest of a child for `ReconcileContext.children`. */
-export type ChildManifest = Manifest<ApiObject> & {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly [field: string]: unknown;
-};
 
 /** Thrown by `reconcile` when a retry is useless until something changes. */
 export class TerminalError extends Error {

@@ -4,9 +4,9 @@ import { CronJob } from "../../../src/api/generated/types/batch-v1.ts";
 import { ConfigMap } from "../../../src/api/generated/types/core-v1.ts";
 import type { Condition } from "../../../src/api/generated/types/meta-v1.ts";
 import { resourceType } from "../../../src/client/resource-type.ts";
+import type { ChildManifest } from "../../../src/runtime/controller/child.ts";
 import { withCondition } from "../../../src/runtime/controller/conditions.ts";
 import { defineController } from "../../../src/runtime/controller/controller.ts";
-import type { ChildManifest } from "../../../src/runtime/controller/controller.ts";
 
 interface BackupPlan extends ApiObject {
   readonly spec: {

@@ -5,9 +5,10 @@ import { Deployment } from "../../../src/api/generated/types/apps-v1.ts";
 import type { Condition } from "../../../src/api/generated/types/meta-v1.ts";
 import type { Client } from "../../../src/client/client.ts";
 import { resourceType } from "../../../src/client/resource-type.ts";
+import type { ChildManifest } from "../../../src/runtime/controller/child.ts";
 import { withCondition } from "../../../src/runtime/controller/conditions.ts";
 import { defineController } from "../../../src/runtime/controller/controller.ts";
-import type { ChildManifest, ReconcileContext } from "../../../src/runtime/controller/controller.ts";
+import type { ReconcileContext } from "../../../src/runtime/controller/controller.ts";
 import type { Behaviour } from "../webhook-server.ts";
 import type { OperatorWebhooks } from "./operator-run.ts";
 
