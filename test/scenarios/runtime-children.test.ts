@@ -1,5 +1,5 @@
 /** Children that the compiler checks, and fields of children that belong to other writers. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
 import { child } from "../../src/runtime/controller/child.ts";
@@ -112,12 +112,14 @@ describe.each([
 });
 
 test("the compiler refuses a child without a name, with an unknown field or with a value of another type", () => {
-  // @ts-expect-error a name is required
-  child(Deployment, { metadata: {} });
-  // @ts-expect-error the field is called replicas
-  child(Deployment, { metadata: { name: "a" }, spec: { replica: 3 } });
-  // @ts-expect-error the list of finalizers has texts
-  child(ConfigMap, { metadata: { name: "a", finalizers: [3] } });
+  type DeploymentChild = Parameters<typeof child<Deployment>>[1];
+  type ConfigMapChild = Parameters<typeof child<ConfigMap>>[1];
+
+  expectTypeOf<{ metadata: object }>().not.toExtend<DeploymentChild>();
+  expectTypeOf<NonNullable<DeploymentChild["spec"]>>().toHaveProperty("replicas");
+  expectTypeOf<NonNullable<DeploymentChild["spec"]>>().not.toHaveProperty("replica");
+  expectTypeOf<{ metadata: { name: string; finalizers: number[] } }>().not.toExtend<ConfigMapChild>();
+  expectTypeOf<{ metadata: { name: string; finalizers: string[] } }>().toExtend<ConfigMapChild>();
 
   expect(child(ConfigMap, { metadata: { name: "a" } }).manifest).toMatchObject({
     apiVersion: "v1",
