@@ -9,6 +9,7 @@ import { OwnedStream } from "./owned-stream.ts";
 import { errorFromResponse, retryAfterOf } from "./response-error.ts";
 import { mayRetry, pause, Attempts } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
+import { StoppedCalls } from "./stopped-calls.ts";
 import { Throttle } from "./throttle.ts";
 import type { ThrottleOptions } from "./throttle.ts";
 import type {
@@ -46,10 +47,12 @@ export class Caller {
   readonly #transport: Transport;
   readonly #options: CallerOptions;
   readonly #throttle: Throttle | undefined;
+  readonly #stopped: StoppedCalls;
 
   constructor(transport: Transport, options: CallerOptions) {
     this.#transport = transport;
     this.#options = options;
+    this.#stopped = new StoppedCalls(options.loop);
     this.#throttle =
       options.throttle === undefined ? undefined : new Throttle(options.throttle, options.loop);
   }
@@ -100,10 +103,11 @@ export class Caller {
     const made = this.#prepared(request, signal);
     const startedAt = loop.elapsed();
     let attempts: Attempts | undefined;
+    if (signal?.aborted === true) await this.#stopped.refuse(request.signals);
     for (;;) {
       signal?.throwIfAborted();
       await this.#throttle?.take(signal);
-      const tried = await settled(make(made));
+      const tried = await this.#settled(make(made));
       const failure = failureOf(tried);
       if (failure === undefined || !mayRetry(request.method, failure)) return resultOf(tried);
       attempts ??= new Attempts(retry === "none" ? { tries: 1 } : retry, loop, startedAt);
@@ -132,6 +136,17 @@ export class Caller {
     return made;
   }
 
+  /** An error arrives in a later step: a closed transport may reject at once. */
+  #settled<R>(response: Promise<R>): Promise<Tried<R>> {
+    return response.then(
+      (given) => ({ response: given }),
+      async (error: unknown) => {
+        await this.#stopped.nextStep();
+        return { error };
+      },
+    );
+  }
+
   #warn({ warnings }: TransportResponse): void {
     const { onWarning } = this.#options;
     if (onWarning !== undefined) for (const warning of warnings) onWarning(warning);
@@ -139,13 +154,6 @@ export class Caller {
 }
 
 type Tried<R> = { readonly response: R } | { readonly error: unknown };
-
-function settled<R>(response: Promise<R>): Promise<Tried<R>> {
-  return response.then(
-    (given) => ({ response: given }),
-    (error: unknown) => ({ error }),
-  );
-}
 
 function failureOf<R extends ResponseHead>(tried: Tried<R>): Failure | undefined {
   if ("error" in tried) return tried;

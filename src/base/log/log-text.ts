@@ -1,4 +1,4 @@
-/** A log for a terminal: one line of text per message. */
+/** A log for a terminal: one line of text per message, and the stack of an error below it. */
 
 import { inspect, styleText } from "node:util";
 import type { Log, LogFields, LogLevel } from "./log.ts";
@@ -13,23 +13,43 @@ export interface TextLogOptions {
   readonly level?: LogLevel;
   /** Whether the level is coloured with escape sequences. */
   readonly isColoured: boolean;
-  /** Writes a line, which ends with a newline. */
+  /** Writes a line, which ends with a newline. A stack follows in the same call, a line for each frame. */
   readonly write: (line: string) => void;
+  /** Clock of the lines, in milliseconds since the epoch. Default: the machine's. */
+  readonly now?: () => number;
 }
 
 /** `12:00:00.000 warn  a step blocked the event loop actor=cluster/store durationMs=80` */
 export function createTextLog(options: TextLogOptions, bound: LogFields = {}): Log {
-  const { level: least = "info", isColoured, write } = options;
+  const { level: least = "info", isColoured, write, now = Date.now } = options;
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     const name = level.padEnd(5);
     // The caller knows whether colours work; `styleText` would ask standard output.
     const shown = isColoured ? styleText(COLOURS[level], name, { validateStream: false }) : name;
-    const words = Object.entries({ ...bound, ...fields }).map(([key, value]) => `${key}=${text(value)}`);
-    write([new Date().toISOString().slice(11, 23), shown, oneLine(message), ...words].join(" ") + "\n");
+    const { stack, ...named } = { ...bound, ...fields };
+    const words = Object.entries(named).map(([key, value]) => `${key}=${text(value)}`);
+    const time = new Date(now()).toISOString().slice(11, 23);
+    write([time, shown, oneLine(message), ...words].join(" ") + "\n" + indented(stack));
   };
   const [debug, info, warn, error] = [at("debug"), at("info"), at("warn"), at("error")];
-  return { debug, info, warn, error, with: (fields) => createTextLog(options, { ...bound, ...fields }) };
+  return {
+    debug,
+    info,
+    warn,
+    error,
+    with: (fields) => createTextLog(options, { ...bound, ...fields }),
+    withClock: (clock) => createTextLog({ ...options, now: clock }, bound),
+  };
+}
+
+/** The frames of a stack, below the line that they belong to. */
+function indented(stack: unknown): string {
+  if (typeof stack !== "string") return "";
+  return stack
+    .split("\n")
+    .map((line) => `    ${oneLine(line)}\n`)
+    .join("");
 }
 
 function text(value: unknown): string {

@@ -14,6 +14,8 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
   /** A log with `fields` on every line. */
   with(fields: LogFields): Log;
+  /** The same log with the times of another clock, in milliseconds since the epoch. Default: the machine's clock. */
+  withClock?(now: () => number): Log;
 }
 
 /** A log that drops every line. */

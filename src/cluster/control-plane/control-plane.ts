@@ -4,6 +4,7 @@ import type { Loop } from "../../base/loop/loop.ts";
 import { createClient } from "../../client/api-client.ts";
 import type { Client } from "../../client/client.ts";
 import { CacheSet } from "../../runtime/cache/cache-set.ts";
+import type { PassRecord } from "../../runtime/controller/pass-result.ts";
 import { runAll } from "../../runtime/manager/run-all.ts";
 import type { ServerOptions } from "../../server/options.ts";
 import type { HttpHandler, PeerIdentity } from "../../server/request/http.ts";
@@ -25,11 +26,16 @@ export interface ControlPlaneOptions {
   readonly freezes: boolean;
 }
 
-interface LoopEnds {
+/** How a program's loops run. */
+interface ProgramRun {
+  /** Loop of the program. */
+  readonly loop: Loop;
   /** Aborts to stop the loops. */
   readonly signal: AbortSignal;
   /** Aborts to cut the loops off from the server. */
   readonly cut: AbortSignal;
+  /** Called after each pass of a controller. */
+  readonly onPass?: (pass: PassRecord) => void;
 }
 
 /** Identity of the loops that a program adds: they have all rights. */
@@ -58,12 +64,11 @@ export class ControlPlane {
   }
 
   /** Runs loops until the signal aborts, with caches of their own, like a separate program. */
-  async runLoops(name: string, group: LoopGroup, { signal, cut }: LoopEnds): Promise<void> {
-    const { loop: parent, log, metrics } = this.#options.surroundings;
-    const loop = parent.child(name);
+  async runLoops(group: LoopGroup, { loop, signal, cut, onPass }: ProgramRun): Promise<void> {
+    const { log, metrics } = this.#options.surroundings;
     const transport = abortableTransport(this.transport(PROGRAM, loop), cut);
     try {
-      await manage(group, { transport, loop, log, metrics }).run(signal);
+      await manage(group, { transport, loop, log, metrics, onPass }).run(signal);
     } finally {
       await transport.close();
     }

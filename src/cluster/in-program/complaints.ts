@@ -8,9 +8,14 @@ const CHARS_MAX = 300;
 /** Log fields that identify the subject of a warning. */
 const ABOUT = ["controller", "key", "loop", "watcher"];
 
+interface Complaint {
+  readonly text: string;
+  readonly error: unknown;
+}
+
 export class Complaints {
   readonly log: Log;
-  readonly #kept = new Map<string, string>();
+  readonly #kept = new Map<string, Complaint>();
 
   constructor(inner: Log) {
     this.log = this.#around(inner, {});
@@ -18,15 +23,20 @@ export class Complaints {
 
   /** Newest last; empty without warnings. */
   toString(): string {
-    return [...this.#kept.values()].join("; ");
+    return [...this.#kept.values()].map(({ text }) => text).join("; ");
+  }
+
+  /** Error of the newest warning that has one. */
+  get error(): unknown {
+    return [...this.#kept.values()].findLast(({ error }) => error !== undefined)?.error;
   }
 
   #around(inner: Log, bound: LogFields): Log {
     const keep = (message: string, fields: LogFields = {}): void => {
-      const all = { ...bound, ...fields };
+      const { stack: _, ...all } = { ...bound, ...fields };
       const about = [message, ...ABOUT.map((name) => String(all[name]))].join(" ");
       this.#kept.delete(about);
-      this.#kept.set(about, textOf(message, all).slice(0, CHARS_MAX));
+      this.#kept.set(about, { text: textOf(message, all).slice(0, CHARS_MAX), error: all["error"] });
       const [oldest] = this.#kept.keys();
       if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
     };

@@ -29,7 +29,7 @@ function driven<T>(stream: TransportStream<T>, driver: VirtualDriver): Transport
   };
 }
 
-/** Loop for code outside the virtual loop: a timer, such as a client's back-off, runs the virtual loop until it fires. */
+/** Loop for code outside the virtual loop: a timer, such as a client's back-off, or a step runs the virtual loop until then. */
 export function drivenLoop(inner: Loop, driver: VirtualDriver): Loop {
   return {
     actor: inner.actor,
@@ -38,7 +38,21 @@ export function drivenLoop(inner: Loop, driver: VirtualDriver): Loop {
     },
     now: () => inner.now(),
     elapsed: () => inner.elapsed(),
-    post: (lane, step) => inner.post(lane, step),
+    post: (lane, step) => {
+      const ran = new Promise<void>((resolve, reject) => {
+        inner.post(lane, async () => {
+          try {
+            await step();
+            resolve();
+          } catch (error) {
+            reject(error as Error);
+            throw error;
+          }
+        });
+      });
+      ran.catch(() => undefined);
+      void driver.drive(ran).catch(() => undefined);
+    },
     outside: (label, work) => inner.outside(label, work),
     inFlight: (label) => inner.inFlight(label),
     random: (stream) => inner.random(stream),

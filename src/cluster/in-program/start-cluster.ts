@@ -9,11 +9,14 @@ import type { CustomResourceDefinitionCondition } from "../../api/generated/type
 import { parseDuration } from "../../api/values/time.ts";
 import { silentLog } from "../../base/log/log.ts";
 import type { Log } from "../../base/log/log.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { createClient } from "../../client/api-client.ts";
 import type { Client } from "../../client/client.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";
+import type { PassRecord } from "../../runtime/controller/pass-result.ts";
 import type { DefinedResource } from "../../runtime/kinds/resource-definition.ts";
+import { refuseDuplicateNames } from "../../runtime/manager/loop-names.ts";
 import type { Routine } from "../../runtime/manager/routine.ts";
 import type { AdmissionOptions } from "../../server/admission/plugins.ts";
 import { makeTokenKeys } from "../../server/pki/token-keys.ts";
@@ -30,6 +33,7 @@ import { admissionForLoops } from "../loops/needed-loops.ts";
 import { Complaints } from "./complaints.ts";
 import { openEndpoint } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { PassLedger } from "./pass-ledger.ts";
 import { RealTimePump } from "./real-time-pump.ts";
 import { RealTime, VirtualTime } from "./time-source.ts";
 import type { TimeSource } from "./time-source.ts";
@@ -63,6 +67,14 @@ export interface StartOptions {
   readonly admission?: AdmissionOptions;
 }
 
+/** Options of `Cluster.settle`. */
+export interface SettleOptions {
+  /** Upper bound of virtual time. Default: 10 minutes. */
+  readonly within?: Duration;
+  /** Whether controllers of the program may have given up with a `TerminalError`. Default: `refused`. */
+  readonly terminalFailures?: "refused" | "expected";
+}
+
 /** Number of milliseconds, or a duration such as `30m` or `1h30m`. */
 export type Duration = number | string;
 
@@ -78,6 +90,7 @@ const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 
 /** Starts a cluster in this process; resolves when its API serves requests and `kinds` are established. */
 export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
+  refuseDuplicateNames(options);
   const time = options.clock === "virtual" ? new VirtualTime({ seed: options.seed ?? 1 }) : new RealTime();
   return Cluster.open({ options, time, store: await openStoreFor(options, time) });
 }
@@ -110,12 +123,15 @@ export class Cluster implements AsyncDisposable {
   readonly #running: Promise<void>[] = [];
   #endpoint: Promise<Endpoint> | undefined;
   #pumping: Promise<void> = Promise.resolve();
+  /** Passes of the program's controllers, for each group that runs. */
+  readonly #ledgers = new Set<PassLedger>();
   /** `settle` has already reported why the cluster does not settle. */
   #isTold = false;
 
   private constructor(parts: Parts) {
     const { time, store, options } = parts;
-    this.#complaints = new Complaints(options.log ?? silentLog);
+    const now = (): number => time.loop.now();
+    this.#complaints = new Complaints(options.log?.withClock?.(now) ?? options.log ?? silentLog);
     const { log } = this.#complaints;
     this.#parts = parts;
     // Each group of loops adds a listener.
@@ -134,7 +150,7 @@ export class Cluster implements AsyncDisposable {
     const transport = time.outsider(this.#plane.transport(ADMIN, loop));
     this.client = createClient(transport, { loop: time.outsiderLoop(loop) });
     this.clock = {
-      now: () => time.loop.now(),
+      now,
       advance: (by) => time.advance(millisecondsOf(by)),
     };
   }
@@ -188,14 +204,24 @@ export class Cluster implements AsyncDisposable {
   /**
    * Runs the cluster until it is idle: no step, request, retry, back-off or grace period is left. Periodic work
    * (resync, heartbeats) runs meanwhile and does not count. Rejects after `within` of virtual time (default 10 minutes)
-   * and names the busy loops. Virtual clocks only.
+   * and names the busy loops; the last error that they logged is the `cause`. Rejects also when a controller of the
+   * program gave up with a `TerminalError`, unless that is expected. Virtual clocks only.
    */
-  async settle({ within = SETTLE_WITHIN }: { readonly within?: Duration } = {}): Promise<void> {
+  async settle({ within = SETTLE_WITHIN, terminalFailures = "refused" }: SettleOptions = {}): Promise<void> {
     try {
-      await this.#parts.time.settle({ limitMs: millisecondsOf(within), why: () => this.#why() });
+      await this.#parts.time.settle({
+        limitMs: millisecondsOf(within),
+        why: () => this.#why(),
+        cause: () => this.#complaints.error,
+      });
     } catch (error) {
       this.#isTold = true;
       throw error;
+    }
+    if (terminalFailures === "expected") return;
+    for (const ledger of this.#ledgers) {
+      const givenUp = ledger.findGivenUp();
+      if (givenUp !== undefined) throw givenUp;
     }
   }
 
@@ -214,7 +240,8 @@ export class Cluster implements AsyncDisposable {
 
   #why(): string {
     const complaints = String(this.#complaints);
-    return complaints === "" ? "" : `; last warnings: ${complaints}`;
+    const rechecks = [...this.#ledgers].map((ledger) => ledger.rechecksText()).join("");
+    return complaints === "" ? rechecks : `${rechecks}; last warnings: ${complaints}`;
   }
 
   /**
@@ -222,24 +249,37 @@ export class Cluster implements AsyncDisposable {
    * logs and metrics.
    */
   run(group: LoopGroup, name = "operator"): RunningLoops {
+    refuseDuplicateNames(group);
+    const { time } = this.#parts;
+    const loop = time.loop.child(name);
+    const ledger = new PassLedger();
+    this.#ledgers.add(ledger);
     const ending = new AbortController();
     const cut = new AbortController();
+    const killed = untilAborted(cut.signal);
     const end = (): void => ending.abort();
     this.#ending.signal.addEventListener("abort", end, { once: true });
+    const onPass = (pass: PassRecord): void => ledger.note(pass);
     const ended = this.#plane
-      .runLoops(name, group, { signal: ending.signal, cut: cut.signal })
-      .finally(() => this.#ending.signal.removeEventListener("abort", end));
-    this.#keep(ended);
+      .runLoops(group, { loop, signal: ending.signal, cut: cut.signal, onPass })
+      .finally(() => {
+        this.#ending.signal.removeEventListener("abort", end);
+        this.#ledgers.delete(ledger);
+      });
+    // Nothing waits for a killed program: its passes may never end.
+    this.#keep(Promise.race([ended, killed]));
     return {
       stop: async () => {
         ending.abort();
-        const stuck = await this.#parts.time.end(ended);
+        const stuck = await time.end(ended);
         if (stuck !== undefined) throw stuck;
         await ended;
       },
       kill: () => {
         cut.abort();
         ending.abort();
+        time.abandon(loop);
+        this.#ledgers.delete(ledger);
       },
     };
   }
@@ -263,7 +303,7 @@ export class Cluster implements AsyncDisposable {
     const { time, store, options } = this.#parts;
     if (!(store instanceof MemoryStore))
       throw new Error("only a cluster whose store is in memory can be forked");
-    if (time.isVirtual) await this.settle();
+    if (time.isVirtual) await this.settle({ terminalFailures: "expected" });
     const forked = time.fork(store.view.revision);
     return Cluster.open({ options, time: forked, store: store.fork(forked.loop.child("store")) });
   }

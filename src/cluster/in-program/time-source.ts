@@ -25,6 +25,8 @@ export interface TimeSource {
   rest(): Promise<void>;
   /** Allows work outside the cluster (sockets, compression) from now on. */
   letOutsideIn(): void;
+  /** Forgets the work in flight of a loop that was killed. */
+  abandon(loop: Loop): void;
   settle(bounds: RunBounds): Promise<void>;
   advance(ms: number): Promise<void>;
   /** `changed` registers a listener for each change that can affect the predicate, and returns the function that removes it. */
@@ -73,6 +75,10 @@ export class VirtualTime implements TimeSource {
 
   letOutsideIn(): void {
     this.loop.declareOutside();
+  }
+
+  abandon({ actor }: Loop): void {
+    this.loop.abandon(actor);
   }
 
   settle(bounds: RunBounds): Promise<void> {
@@ -124,6 +130,10 @@ export class RealTime implements TimeSource {
 
   letOutsideIn(): void {
     // The machine's clock always allows it.
+  }
+
+  abandon(): void {
+    // The machine's clock does not wait for work in flight.
   }
 
   settle(): Promise<void> {

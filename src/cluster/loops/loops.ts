@@ -14,6 +14,7 @@ import { rootCaController } from "../../controllers/root-ca.ts";
 import { tokenSecretController } from "../../controllers/token-secret.ts";
 import type { CacheSet } from "../../runtime/cache/cache-set.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";
+import type { PassRecord } from "../../runtime/controller/pass-result.ts";
 import type { LeaderElectionOptions } from "../../runtime/manager/leader-election.ts";
 import { createManager } from "../../runtime/manager/manager.ts";
 import type { Manager } from "../../runtime/manager/manager.ts";
@@ -149,12 +150,20 @@ export interface LoopSurroundings {
   readonly loop: Loop;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Called after each pass of a controller; default none. */
+  readonly onPass?: ((pass: PassRecord) => void) | undefined;
 }
 
 /** Creates the manager of a group. Its client does not retry: the work queue does, and a retry within a process gains nothing. */
 export function manage({ lease, ...group }: LoopGroup, surroundings: LoopSurroundings): Manager {
-  const { transport, caches, ...others } = surroundings;
+  const { transport, caches, onPass, ...others } = surroundings;
   const client = others.client ?? createClient(transport, { loop: others.loop, retry: "none" });
-  const common = { ...group, ...others, client, ...(lease !== undefined && { leaderElection: lease }) };
+  const common = {
+    ...group,
+    ...others,
+    client,
+    ...(onPass !== undefined && { onPass }),
+    ...(lease !== undefined && { leaderElection: lease }),
+  };
   return createManager(caches === undefined ? { ...common, transport } : { ...common, caches });
 }

@@ -8,6 +8,7 @@
 import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
+import { stackText } from "../../base/log/stack-text.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Client } from "../../client/client.ts";
@@ -210,7 +211,7 @@ export class ControllerRun {
     const durationMs = loop.elapsed() - begunAt;
     this.#metrics.note(result.type, item.waitedMs, durationMs);
     this.#conclude(item.key, result);
-    this.#report({ item, id, startedAt, durationMs, result: result.type });
+    this.#report({ item, id, startedAt, durationMs, result });
     this.#working--;
     end();
     this.#pump();
@@ -264,6 +265,7 @@ export class ControllerRun {
         log.error("a reconcile failed; it is not retried until something changes", {
           key: keyLabel(key),
           error: result.error,
+          stack: stackText(result.error),
         });
         return;
       case "failed": {
@@ -274,6 +276,7 @@ export class ControllerRun {
           key: keyLabel(key),
           retryAfterMs,
           error: result.error,
+          stack: stackText(result.error),
         });
         return;
       }
@@ -350,7 +353,18 @@ export class ControllerRun {
     const { namespace = "", name } = objectKeyOf(item.key);
     const controller = this.#definition.name;
     const { causes } = item;
-    this.#parts.onPass?.({ id, controller, namespace, name, causes, startedAt, durationMs, result });
+    this.#parts.onPass?.({
+      id,
+      controller,
+      namespace,
+      name,
+      causes,
+      startedAt,
+      durationMs,
+      result: result.type,
+      ...("error" in result && { error: result.error }),
+      ...(result.type === "recheck" && { recheck: { afterMs: result.afterMs, timer: result.timer } }),
+    });
   }
 }
 
@@ -368,5 +382,5 @@ interface PassEnd {
   readonly id: string;
   readonly startedAt: number;
   readonly durationMs: number;
-  readonly result: PassResult["type"];
+  readonly result: PassResult;
 }

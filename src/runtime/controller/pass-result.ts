@@ -27,6 +27,10 @@ export interface PassRecord {
   readonly durationMs: number;
   /** How the pass ended; `vanished` when its object was gone. */
   readonly result: PassResult["type"];
+  /** The error of a pass that failed. */
+  readonly error?: unknown;
+  /** The next pass that a `recheck` asked for. */
+  readonly recheck?: { readonly afterMs: number; readonly timer: TimerKind };
 }
 
 /** Throws when the outcome is invalid. */

@@ -19,6 +19,7 @@ import { KnownKinds, kindsOf } from "../controller/kinds.ts";
 import type { PassRecord } from "../controller/pass-result.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { LeaderElection, type LeaderElectionOptions } from "./leader-election.ts";
+import { refuseDuplicateNames } from "./loop-names.ts";
 import type { Routine, RoutineParts } from "./routine.ts";
 import { runAll } from "./run-all.ts";
 
@@ -116,6 +117,7 @@ class RuntimeManager implements Manager {
 
   constructor(options: ManagerOptions) {
     const { controllers = [], routines = [] } = options;
+    refuseDuplicateNames({ controllers, routines });
     this.#options = options;
     this.#loop = options.loop ?? createRealLoop({ name: "manager" });
     this.#log = options.log ?? silentLog;
@@ -127,7 +129,6 @@ class RuntimeManager implements Manager {
       ...controllers.map((controller) => this.#controllerMember(controller)),
       ...routines.map((routine) => this.#routineMember(routine)),
     ];
-    refuseDuplicateNames(this.#members);
   }
 
   get isLeading(): boolean {
@@ -271,13 +272,4 @@ class RuntimeManager implements Manager {
 function clientOf(options: ManagerOptions, loop: Loop): Client {
   if ("caches" in options) return options.client;
   return options.client ?? createClient(options.transport, { loop: loop.child("client") });
-}
-
-/** Two controllers or routines of one name would write as one field manager and undo each other's work. */
-function refuseDuplicateNames(members: readonly Member[]): void {
-  const names = new Set<string>();
-  for (const { name } of members) {
-    if (names.has(name)) throw new Error(`two loops are named ${name}`);
-    names.add(name);
-  }
 }

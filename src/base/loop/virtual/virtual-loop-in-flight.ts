@@ -4,16 +4,28 @@
 const NAMED_MAX = 10;
 
 export class InFlight {
-  readonly #open = new Map<number, string>();
+  readonly #open = new Map<number, { readonly actor: string; readonly label: string }>();
+  /** Actors whose work no longer counts. */
+  readonly #abandoned: string[] = [];
   #begun = 0;
 
   begin(actor: string, label: string): () => void {
     this.#begun += 1;
     const id = this.#begun;
-    this.#open.set(id, `${actor}: ${label}`);
+    if (!this.#isAbandoned(actor)) this.#open.set(id, { actor, label });
     return () => {
       this.#open.delete(id);
     };
+  }
+
+  /** Forgets the work of an actor and its children, now and from now on. */
+  abandon(actor: string): void {
+    this.#abandoned.push(actor);
+    for (const [id, work] of this.#open) if (this.#isAbandoned(work.actor)) this.#open.delete(id);
+  }
+
+  #isAbandoned(actor: string): boolean {
+    return this.#abandoned.some((root) => actor === root || actor.startsWith(`${root}/`));
   }
 
   get isEmpty(): boolean {
@@ -22,7 +34,8 @@ export class InFlight {
 
   /** Text for an error, oldest first. */
   describe(): string {
-    const named = [...this.#open.values()].slice(0, NAMED_MAX).join("; ");
+    const texts = [...this.#open.values()].map(({ actor, label }) => `${actor}: ${label}`);
+    const named = texts.slice(0, NAMED_MAX).join("; ");
     const more = this.#open.size - NAMED_MAX;
     return more > 0 ? `${named}; and ${String(more)} more` : named;
   }

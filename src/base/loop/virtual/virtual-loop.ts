@@ -51,6 +51,8 @@ export interface RunBounds {
   readonly maxSteps?: number;
   /** Returns further explanation for the error. Default: none. */
   readonly why?: () => string;
+  /** Returns the cause of the error. Default: none. */
+  readonly cause?: () => unknown;
 }
 
 interface Goal {
@@ -59,6 +61,7 @@ interface Goal {
   readonly latest: number;
   readonly maxSteps: number;
   readonly why: () => string;
+  readonly cause: () => unknown;
 }
 
 /** A loop on a virtual clock, for tests. A seed determines the order of all steps. */
@@ -96,6 +99,11 @@ export class VirtualLoop extends VirtualActor {
   /** Permits all outside work from now on. The trace is then no longer the same for the same seed. */
   declareOutside(): void {
     this.#outside.declareAll();
+  }
+
+  /** No longer waits for work in flight of this actor and its children, as after the end of their process. */
+  abandon(actor: string): void {
+    this.#inFlight.abandon(actor);
   }
 
   /** True when nothing but periodic timers is left to run. */
@@ -160,8 +168,9 @@ export class VirtualLoop extends VirtualActor {
     limitMs = DEFAULT_LIMIT_MS,
     maxSteps = DEFAULT_MAX_STEPS,
     why = () => "",
-  }: RunBounds): Pick<Goal, "latest" | "maxSteps" | "why"> {
-    return { latest: this.now() + limitMs, maxSteps, why };
+    cause = () => undefined,
+  }: RunBounds): Pick<Goal, "latest" | "maxSteps" | "why" | "cause"> {
+    return { latest: this.now() + limitMs, maxSteps, why, cause };
   }
 
   async #drive(goal: Goal): Promise<void> {
@@ -199,6 +208,7 @@ export class VirtualLoop extends VirtualActor {
     return new Error(
       `not ${goal.name} after ${bound} (seed ${this.seed}, step ${this.#trace.steps}, ` +
         `+${this.elapsed()}ms); pending: ${named === "" ? "nothing" : named + more}${goal.why()}`,
+      { cause: goal.cause() },
     );
   }
 }
