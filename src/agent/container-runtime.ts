@@ -6,6 +6,7 @@
  * has one run at a time.
  */
 import type { Container, Pod, Probe } from "../api/generated/types/core-v1.ts";
+import type { RuntimeHandlerFactory } from "./runtime-handler.ts";
 
 /** A container with its pod and node. */
 export interface ContainerPlace {
@@ -52,7 +53,7 @@ export interface ContainerUsage {
 
 export interface ContainerRuntime {
   /** Handler name in RuntimeClasses. */
-  readonly handler: string;
+  readonly handler: ReturnType<RuntimeHandlerFactory>["name"];
   /** Whether the container can start without a pull of its image. */
   hasImage(place: ContainerPlace): boolean;
   /** Reports `pulled` or `pull-failed`. */
