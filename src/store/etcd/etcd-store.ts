@@ -214,6 +214,8 @@ export class EtcdStore implements Store {
     this.#checkOpen();
     await compactEtcd(this.#connection, revision);
     this.#archive.raiseFloor(revision);
+    // etcd may have compacted a revision, written by another server, that the watch has yet to deliver.
+    if (revision > this.#mirror.revision) await this.fresh();
     this.#mirror.compact(revision);
   }
 
