@@ -62,11 +62,13 @@ function parserFor(command: Command, io: Io): Parser {
     .showHelpAfterError(`(see "setpoint ${command.name} --help")`)
     .allowExcessArguments(false);
   for (const name of command.usage) parser.argument(`<${name}>`);
-  for (const { flags, help, choices, fallback } of command.options) {
+  for (const { flags, help, choices, fallback, isRepeatable } of command.options) {
     const option = new Option(flags, help);
     if (choices !== undefined) option.choices(choices);
     if (fallback !== undefined) option.default(fallback);
     if (/<(?:file|dir)>$/.test(flags)) option.argParser(parsePath);
+    if (isRepeatable)
+      option.argParser((text, before: readonly string[] | undefined) => [...(before ?? []), text]);
     parser.addOption(option);
   }
   return parser.action(async () => {

@@ -28,13 +28,15 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   /** The value when the option is not given; shown in the help. */
   readonly fallback?: string;
+  /** The option may be given several times; `findTexts` returns all values. */
+  readonly isRepeatable?: true;
 }
 
 export interface Arguments {
   /** Positional arguments by the name that `usage` gives them. */
   readonly operands: Readonly<Record<string, string>>;
   /** Options by camel-case name: `--data-dir` is `dataDir`. A switch that is given is `true`. */
-  readonly options: Readonly<Record<string, string | true | undefined>>;
+  readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
 export interface Command {
@@ -60,4 +62,10 @@ export const jsonOption: OptionSpec = { flags: "--json", help: "JSON output inst
 export function findText(args: Arguments, name: string): string | undefined {
   const value = args.options[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** All values of a repeatable option, in the order given. */
+export function findTexts(args: Arguments, name: string): readonly string[] {
+  const value = args.options[name];
+  return typeof value === "object" ? value : [];
 }

@@ -9,11 +9,10 @@ import {
   type ComponentOptions,
 } from "../cluster/component.ts";
 import type { SigningFiles } from "../cluster/files/signing-files.ts";
-import { NODES } from "../cluster/loops/loops.ts";
 import { eventsOption } from "./cluster-options.ts";
 import { findText, UsageError, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
-import { parseNodes } from "./server-options.ts";
-import { allocateOption, nodesOption, parsePodNetwork, podCidrOption } from "./up.ts";
+import { nodeOptions, parseNodeOptions } from "./node-options.ts";
+import { allocateOption, parsePodNetwork, podCidrOption } from "./up.ts";
 
 const kubeconfigOption: OptionSpec = {
   flags: "--kubeconfig <file>",
@@ -99,7 +98,7 @@ export const agentCommand: Command = {
   help: "run simulated nodes alone, against any Kubernetes",
   options: [
     kubeconfigOption,
-    nodesOption,
+    ...nodeOptions,
     { flags: "--node-prefix <name>", help: "prefix of node names: NAME-1, NAME-2 …", fallback: "agent" },
     ...electionOptions,
     eventsOption,
@@ -108,7 +107,7 @@ export const agentCommand: Command = {
     run(io, args, {
       ...parseCommon(io, args),
       part: "agent",
-      nodes: parseNodes(findText(args, "nodes") ?? String(NODES)),
+      ...parseNodeOptions(args),
       nodePrefix: parsePrefix(findText(args, "nodePrefix") ?? "agent"),
     }),
 };

@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "./command.ts";
-import {
-  parseNodes,
-  parsePodCidrs,
-  parsePortRange,
-  parseRuntimeConfig,
-  parseServiceCidrs,
-} from "./server-options.ts";
+import { parsePodCidrs, parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
 
 describe("--runtime-config", () => {
   test("names group versions with a word for each, true when there is none", () => {
@@ -54,15 +48,5 @@ describe("--pod-cidr", () => {
 
   test.each(["10.244.0.0/25", "fd00::/96", "none"])("%s is refused", (text) => {
     expect(() => parsePodCidrs(text)).toThrow(UsageError);
-  });
-});
-
-describe("--nodes", () => {
-  test("is a number", () => {
-    expect(parseNodes("5000")).toBe(5000);
-  });
-
-  test.each(["-1", "many", "1e9", "99999"])("%s is refused", (text) => {
-    expect(() => parseNodes(text)).toThrow(UsageError);
   });
 });

@@ -61,15 +61,6 @@ function parseCidrs(flag: string, text: string): readonly string[] {
   return ranges;
 }
 
-/** Upper bound of simulated nodes: more would have no addresses. */
-const NODES_MAX = 16_000;
-
-export function parseNodes(text: string): number {
-  const count = /^\d{1,6}$/.test(text) ? Number(text) : Infinity;
-  if (count <= NODES_MAX) return count;
-  throw new UsageError(`--nodes must be a number from 0 to ${NODES_MAX}, found "${text}"`);
-}
-
 /** `30000-32767`. */
 export function parsePortRange(text: string): ClusterOptions["nodePorts"] {
   const { first, last } = /^(?<first>\d{1,5})-(?<last>\d{1,5})$/.exec(text.trim())?.groups ?? {};

@@ -1,8 +1,9 @@
-import { NODES, POD_CIDR } from "../cluster/loops/loops.ts";
+import { POD_CIDR } from "../cluster/loops/loops.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { eventsOption, parseServerOptions, runReported, serverOptions } from "./cluster-options.ts";
 import { findText, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
-import { parseNodes, parsePodCidrs } from "./server-options.ts";
+import { nodeOptions, parseNodeOptions } from "./node-options.ts";
+import { parsePodCidrs } from "./server-options.ts";
 
 export const podCidrOption: OptionSpec = {
   flags: "--pod-cidr <ranges>",
@@ -17,17 +18,11 @@ export const allocateOption: OptionSpec = {
   fallback: "true",
 };
 
-export const nodesOption: OptionSpec = {
-  flags: "--nodes <count>",
-  help: "number of simulated nodes",
-  fallback: String(NODES),
-};
-
 export const upCommand: Command = {
   name: "up",
   usage: [],
   help: "run a cluster in this process until Ctrl-C",
-  options: [...serverOptions, nodesOption, podCidrOption, allocateOption, eventsOption],
+  options: [...serverOptions, ...nodeOptions, podCidrOption, allocateOption, eventsOption],
   run: (io, args) => runReported(parseClusterOptions(io, args), io, args),
 };
 
@@ -45,7 +40,7 @@ export function parseClusterOptions(io: Io, args: Arguments): ClusterOptions {
   return {
     ...parseServerOptions(io, args),
     loops: "all",
-    nodes: parseNodes(findText(args, "nodes") ?? String(NODES)),
+    ...parseNodeOptions(args),
     ...parsePodNetwork(args),
   };
 }

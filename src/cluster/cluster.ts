@@ -64,7 +64,7 @@ export interface ClusterSurroundings {
 
 /** Loops that run beside the server, by their group's name in logs and metrics. */
 function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Record<string, LoopGroup>> {
-  const { loops, podCidrs, allocatesNodeCidrs = true, nodes, store } = options;
+  const { loops, podCidrs, allocatesNodeCidrs = true, nodes, nodeShapes, store } = options;
   const { cert, key } = pki.ca;
   // A CA without its key cannot sign.
   const signer = key === undefined ? {} : { signer: certificateSigner({ cert, key, loop }) };
@@ -72,7 +72,7 @@ function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Recor
     ...builtInGroups(loops, { podCidrs, allocatesNodeCidrs, ca: cert, ...signer }),
     // Several servers over one etcd run the same nodes, so they need a lease.
     nodes: {
-      ...nodeLoops(nodes, { families: familiesOf(podCidrs) }),
+      ...nodeLoops(nodes, { families: familiesOf(podCidrs), shapes: nodeShapes }),
       ...(store.type === "etcd" && { lease: NODES_LEASE }),
     },
   };

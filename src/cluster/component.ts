@@ -1,5 +1,6 @@
 /** Runs one component of a control plane as its own process, over HTTP against any Kubernetes. */
 import { hostname } from "node:os";
+import type { NodeShape } from "../agent/simulated/node-shape.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import type { Log } from "../base/log/log.ts";
 import type { Loop } from "../base/loop/loop.ts";
@@ -35,7 +36,13 @@ export type ComponentOptions = Common &
         /** Whether each loop acts as its own service account; default: all act as the kubeconfig's user. */
         readonly usesAccounts?: boolean;
       }
-    | { readonly part: "agent"; readonly nodes: number; readonly nodePrefix: string }
+    | {
+        readonly part: "agent";
+        readonly nodes: number;
+        readonly nodePrefix: string;
+        /** Shapes of the nodes, assigned in turn; default: eight cores and 32 GiB. */
+        readonly nodeShapes?: readonly NodeShape[] | undefined;
+      }
   );
 
 interface Common {
@@ -130,10 +137,10 @@ async function groupOf(options: ComponentOptions, endpoint: Endpoint, loop: Loop
       return builtInGroups("all", { podCidrs, allocatesNodeCidrs, ...signer, ca }).controllers;
     }
     case "agent": {
-      const { nodes, nodePrefix } = options;
+      const { nodes, nodePrefix, nodeShapes } = options;
       // One process at a time runs the nodes of one prefix.
       const lease = { ...NODES_LEASE, name: `${NODES_LEASE.name}-${nodePrefix}` };
-      return { ...nodeLoops(nodes, { prefix: nodePrefix }), lease };
+      return { ...nodeLoops(nodes, { prefix: nodePrefix, shapes: nodeShapes }), lease };
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Options of a cluster in this process. The caller has checked them; the code from here on trusts them. */
+import type { NodeShape } from "../agent/simulated/node-shape.ts";
 import type { EncryptionFiles } from "../server/objects/encryption/open-encryption.ts";
 import type { FairnessOptions } from "../server/stages/fairness/create-fairness.ts";
 import type { NetworkOptions } from "../server/write/companions/network-options.ts";
@@ -63,6 +64,8 @@ export interface ClusterOptions extends NetworkOptions {
   readonly loops: LoopChoice;
   /** Number of simulated nodes in this process. */
   readonly nodes: number;
+  /** Shapes of the simulated nodes, assigned in turn; default: eight cores and 32 GiB. */
+  readonly nodeShapes?: readonly NodeShape[] | undefined;
   /** Address ranges from which nodes get blocks for their pods, one range per IP family. */
   readonly podCidrs: readonly string[];
   /** Whether nodes get blocks of `podCidrs`; default true. */

@@ -15,6 +15,7 @@ import { AgentNode, type NodeSetup } from "../node/agent-node.ts";
 import { NodeStatusManager } from "../node/node-status-manager.ts";
 import { PODS_BY_NODE, PodWorkers } from "../pod-workers.ts";
 import { TimerQueue } from "../timer-queue.ts";
+import { shapeAt, type NodeShape } from "./node-shape.ts";
 import { SimulatedRuntime } from "./simulated-runtime.ts";
 
 export interface SimulatedNodesOptions {
@@ -24,14 +25,8 @@ export interface SimulatedNodesOptions {
   readonly prefix?: string;
   /** IP families of the nodes' addresses, primary first. Default: IPv4 only. */
   readonly families?: readonly IpAddress["family"][];
-  /** Capacity of each node. Omitted resources get the default. */
-  readonly capacity?: Readonly<Record<string, string>>;
-  /** Additional labels of every node. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Zones of the nodes, assigned in turn. Nodes get zone and region labels only when zones are given. */
-  readonly zones?: readonly string[];
-  /** Region label of the nodes. Default: `local`. */
-  readonly region?: string;
+  /** Shapes of the nodes, assigned in turn. Default: eight cores and 32 GiB, without labels. */
+  readonly shapes?: readonly NodeShape[] | undefined;
   /**
    * Whether a controller publishes the server's certificate in each namespace. Default: true. If false, pods
    * do not wait for it.
@@ -39,8 +34,6 @@ export interface SimulatedNodesOptions {
   readonly hasRootCa?: boolean;
 }
 
-const CAPACITY = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
-const REGION = "local";
 /** Blocks for the nodes' addresses: room for 65,000 nodes. */
 const MACHINES = { IPv4: "172.18.0.0/16", IPv6: "fd00:172:18::/112" } as const;
 /** Block for pod addresses of nodes without a pod CIDR: 256 for each node, room for 16,000 nodes. */
@@ -104,21 +97,12 @@ async function runNodes(
 }
 
 function setupOf(options: SimulatedNodesOptions, index: number): NodeSetup {
-  const { prefix = "node", families = ["IPv4"], capacity = {}, labels = {} } = options;
-  const { zones = [], region = REGION } = options;
-  const zone = zones[index % Math.max(1, zones.length)];
+  const { prefix = "node", families = ["IPv4"], shapes = [] } = options;
   return {
     name: `${prefix}-${index + 1}`,
     addresses: families.map((family) => addressAt(MACHINES[family], index + 2)),
     fallbackCidr: `${addressAt(FALLBACK, index * 256)}/24`,
-    capacity: { ...CAPACITY, ...capacity },
-    labels: {
-      ...(zone !== undefined && {
-        "topology.kubernetes.io/region": region,
-        "topology.kubernetes.io/zone": zone,
-      }),
-      ...labels,
-    },
+    ...shapeAt(shapes, index),
   };
 }
 

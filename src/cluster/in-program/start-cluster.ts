@@ -3,6 +3,7 @@
  * one. It opens no socket until `kubeconfig` is called. Clusters share no state, only the schemas of built-in kinds.
  */
 import { setMaxListeners } from "node:events";
+import type { NodeShape } from "../../agent/simulated/node-shape.ts";
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
 import type { CustomResourceDefinitionCondition } from "../../api/generated/types/apiextensions-v1.ts";
@@ -55,6 +56,11 @@ export interface StartOptions {
   readonly loops?: LoopChoice;
   /** Number of simulated nodes; default 3 with all loops, otherwise 0. */
   readonly nodes?: number;
+  /**
+   * Capacity and labels of the simulated nodes, assigned in turn: `[{ capacity: { cpu: "4" }, labels: { zone: "a" } }]`.
+   * Default: eight cores, 32 GiB of memory, no labels.
+   */
+  readonly nodeShapes?: readonly NodeShape[];
   /** Custom kinds of the program (`defineResource`), served before its controllers start. */
   readonly kinds?: readonly DefinedResource<ApiObject>[];
   /** Controllers of the program, run beside the built-in loops. */
@@ -170,7 +176,7 @@ export class Cluster implements AsyncDisposable {
         controllers: unleased(workers),
         scheduler: unleased(scheduler),
         // This cluster has no CA certificate for pods.
-        nodes: nodeLoops(nodes, { hasRootCa: false }),
+        nodes: nodeLoops(nodes, { hasRootCa: false, shapes: parts.options.nodeShapes }),
       };
       cluster.#later(() => {
         cluster.#keep(cluster.#plane.runBuiltIn(builtIn, cluster.#ending.signal));

@@ -174,7 +174,7 @@ async function runThenClose(manager: Manager, transport: Transport, signal: Abor
 }
 
 function groupOf(part: Part): LoopGroup {
-  if (part === "nodes") return nodeLoops(NODES, { hasRootCa: false, capacity: NODE_CAPACITY });
+  if (part === "nodes") return nodeLoops(NODES, { hasRootCa: false, shapes: [{ capacity: NODE_CAPACITY }] });
   const groups = builtInGroups("all");
   return part.startsWith("scheduler") ? groups.scheduler : groups.controllers;
 }

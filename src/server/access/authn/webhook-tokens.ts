@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
-import { DecisionCache } from "../../egress/decision-cache.ts";
+import { DecisionCache } from "../../../base/collections/decision-cache.ts";
 import { EgressError } from "../../egress/egress.ts";
 import { askReview } from "../../egress/review-call.ts";
 import type { ReviewParts, ReviewServer } from "../../egress/review-call.ts";

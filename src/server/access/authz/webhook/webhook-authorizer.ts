@@ -1,7 +1,7 @@
 /** Authorizes by a SubjectAccessReview webhook, and caches its answers. A cached answer is synchronous. */
 import type { Program } from "../../../../api/cel/program.ts";
 import { isJsonObject } from "../../../../api/json/json-object.ts";
-import { DecisionCache } from "../../../egress/decision-cache.ts";
+import { DecisionCache } from "../../../../base/collections/decision-cache.ts";
 import type { EgressReply } from "../../../egress/egress.ts";
 import { EgressError } from "../../../egress/egress.ts";
 import { askReview } from "../../../egress/review-call.ts";

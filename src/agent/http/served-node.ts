@@ -1,0 +1,36 @@
+/** A node as its HTTP API shows it. */
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import type { RuntimeHandler } from "../runtime-handler.ts";
+import type { ContainerPath } from "./kubelet-route.ts";
+
+/** The parts of a runtime handler that the API needs. */
+export type ServedRuntime = Pick<RuntimeHandler, "exec" | "attach" | "portForward" | "logs" | "usage">;
+
+export interface ServedNode {
+  readonly name: string;
+  /** All pods that are bound to the node, with their newest status. */
+  pods(): readonly Pod[];
+  /** Undefined before the pod has a sandbox. */
+  findRuntime(pod: Pod): ServedRuntime | undefined;
+  /** Settings for `/configz`, under their names in a KubeletConfiguration. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+}
+
+export function findPod(
+  node: ServedNode,
+  { namespace, pod: name, uid }: Omit<ContainerPath, "container">,
+): Pod | undefined {
+  return node
+    .pods()
+    .find(
+      ({ metadata }) =>
+        metadata.name === name &&
+        metadata.namespace === namespace &&
+        (uid === undefined || metadata.uid === uid),
+    );
+}
+
+export function findContainer({ spec }: Pod, name: string): Container | undefined {
+  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
+  return [...containers, ...initContainers, ...ephemeralContainers].find((each) => each.name === name);
+}
