@@ -9,6 +9,7 @@ import { CallerReviews } from "../../src/agent/http/caller-reviews.ts";
 import { listenForNode, type KubeletListener } from "../../src/agent/http/kubelet-listener.ts";
 import { KubeletServer } from "../../src/agent/http/kubelet-server.ts";
 import type { ServedNode, ServedRuntime } from "../../src/agent/http/served-node.ts";
+import type { LogQuery } from "../../src/agent/runtime-handler.ts";
 import type { Pod } from "../../src/api/generated/types/core-v1.ts";
 import { ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../src/api/generated/types/rbac-v1.ts";
@@ -44,7 +45,7 @@ const NODE: ServedNode = {
   ],
   findRuntime: () =>
     incomplete<ServedRuntime>({
-      logs: (_place, { tailLines = 2 }) =>
+      logs: (_place: unknown, { tailLines = 2 }: LogQuery) =>
         Promise.resolve(Readable.from(["one\n", "two\n"].slice(2 - tailLines))),
       usage: () =>
         Promise.resolve({
