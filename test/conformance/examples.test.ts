@@ -1,7 +1,7 @@
-/** The example as a separate program, compiled against the package; a kubeconfig is all it knows of the cluster. */
+/** Examples as separate programs, compiled against the package. They learn of the cluster from a kubeconfig alone. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync } from "node:fs";
+import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startCluster } from "setpoint";
 import type { Cluster } from "setpoint";
@@ -9,18 +9,14 @@ import { ConfigMap } from "setpoint/resources";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { Thermostat } from "../../examples/thermostat/thermostat.ts";
 import { PackageConsumer, ROOT } from "./package-consumer.ts";
+import type { Outcome } from "./package-consumer.ts";
 
 const consumer = new PackageConsumer();
 afterAll(() => consumer[Symbol.dispose]());
 
 describe("examples/thermostat", () => {
   test("runs as a program, keeps what it should, and ends when it is told to", async () => {
-    const filter = (path: string): boolean => !/\/dist(\/|$)/.test(path);
-    cpSync(join(ROOT, "examples/thermostat"), join(consumer.folder, "thermostat"), {
-      recursive: true,
-      filter,
-    });
-    expect(consumer.compile("thermostat")).toEqual({ code: 0, output: "" });
+    expect(compile("thermostat")).toEqual({ code: 0, output: "" });
     await using cluster = await startCluster({ loops: "none" });
     const env = { ...process.env, KUBECONFIG: await cluster.kubeconfig() };
     const program = spawn(process.execPath, ["dist/main.js"], {
@@ -42,6 +38,18 @@ describe("examples/thermostat", () => {
     expect(await ended).toEqual([0, null]);
   });
 });
+
+describe("examples", () => {
+  test.each(readdirSync(join(ROOT, "examples")))("%s compiles against the package", (name) => {
+    expect(compile(name)).toEqual({ code: 0, output: "" });
+  });
+});
+
+function compile(example: string): Outcome {
+  const filter = (path: string): boolean => !/\/dist(\/|$)/.test(path);
+  cpSync(join(ROOT, "examples", example), join(consumer.folder, example), { recursive: true, filter });
+  return consumer.compile(example);
+}
 
 function isServed(cluster: Cluster): boolean {
   try {
