@@ -2,6 +2,9 @@
  * Follows the entries of a resource, for an index over them. Each `catchUp` costs only the changes since the last one.
  */
 import { assert } from "../../base/assert.ts";
+import { piecesOf } from "../../base/collections/pieces.ts";
+import { runToEnd } from "../../base/loop/yielding-work.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import type { Entry, Mark, View } from "../../store/store.ts";
 import { prefixEnd } from "../../store/store.ts";
 
@@ -12,14 +15,21 @@ interface FollowerParts {
   readonly apply: (removed: Iterable<Entry>, added: Iterable<Entry>) => void;
 }
 
-/** Objects per step of the first read: about two milliseconds for pods. */
+/** Objects per step: about two milliseconds for pods. */
 const PIECE = 100;
+
+interface Changes {
+  readonly removed: Iterable<Entry>;
+  readonly added: Iterable<Entry>;
+}
 
 export class EntryFollower {
   readonly #parts: FollowerParts;
   #mark: Mark | undefined;
   /** The first read of all entries, while it runs in pieces. */
   #beginning: Promise<void> | undefined;
+  /** Changes up to the mark that are not applied yet. */
+  #left: YieldingWork<void> | undefined;
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -63,26 +73,67 @@ export class EntryFollower {
 
   /** Applies the changes; returns true if there were any. */
   catchUp(view: View): boolean {
-    assert(
-      this.#beginning === undefined,
-      "catchUp must not run during the first read; await ready() before it",
-    );
-    const { prefix, apply } = this.#parts;
-    const mark = view.mark(prefix);
-    const before = this.#mark;
-    if (mark === before) return false;
-    if (before === undefined) {
-      apply([], view.range(prefix, prefixEnd(prefix)));
-    } else {
-      const { removed, added } = view.changesSince(before, prefix);
-      apply(removed, added);
-    }
-    this.#mark = mark;
+    const changes = this.#changesUntil(view);
+    if (changes === undefined) return false;
+    this.#parts.apply(changes.removed, changes.added);
     return true;
+  }
+
+  /**
+   * Applies the changes in pieces, and yields after each; returns true if there were any. The next `catchUp` applies
+   * those that are left.
+   */
+  *catchUpInPieces(view: View): YieldingWork<boolean> {
+    const changes = this.#changesUntil(view);
+    if (changes === undefined) return false;
+    this.#left = this.#applyInPieces(changes);
+    yield* this.#left;
+    return true;
+  }
+
+  /** Applies the changes that `catchUpInPieces` has left. Called before each read. */
+  finish(): void {
+    if (this.#left === undefined) return;
+    runToEnd(this.#left);
+    this.#left = undefined;
   }
 
   /** Entries of the view that differ from those last caught up with. */
   differing(view: View): readonly Entry[] {
     return this.#mark === undefined ? [] : view.changesSince(this.#mark, this.#parts.prefix).added;
+  }
+
+  /** Undefined if there are none. The caller applies them. */
+  #changesUntil(view: View): Changes | undefined {
+    assert(
+      this.#beginning === undefined,
+      "catchUp must not run during the first read; await ready() before it",
+    );
+    this.finish();
+    const { prefix } = this.#parts;
+    const mark = view.mark(prefix);
+    const before = this.#mark;
+    if (mark === before) return undefined;
+    this.#mark = mark;
+    if (before === undefined) return { removed: [], added: view.range(prefix, prefixEnd(prefix)) };
+    return view.changesSince(before, prefix);
+  }
+
+  /** The old and the new form of an entry are in the same piece. Both lists are in the order of their keys. */
+  *#applyInPieces({ removed, added }: Changes): YieldingWork<void> {
+    const old = [...removed];
+    let from = 0;
+    for (const piece of piecesOf(added, PIECE)) {
+      const last = piece.at(-1)?.key ?? "";
+      let to = from;
+      while (to < old.length && (old[to]?.key ?? "") <= last) to += 1;
+      this.#parts.apply(old.slice(from, to), piece);
+      from = to;
+      yield;
+    }
+    for (const piece of piecesOf(old.slice(from), PIECE)) {
+      this.#parts.apply(piece, []);
+      yield;
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { runToEnd } from "../../base/loop/yielding-work.ts";
 import { openAccessWorld } from "../access/authz/fixture.ts";
 import { LiveIndex } from "./live-index.ts";
 
@@ -13,7 +14,7 @@ test("an index that keeps up has no changes left at its next read", async () => 
     remove: ({ metadata }) => calls.push(`remove ${metadata.name}`),
   });
   await world.put("pods/a/first", {});
-  index.keepUp(world.store.view);
+  runToEnd(index.keepUp(world.store.view));
   expect(calls, "keepUp before the first read is a no-op").toEqual([]);
 
   expect(index.catchUp(world.store.view)).toBe(true);
@@ -21,10 +22,36 @@ test("an index that keeps up has no changes left at its next read", async () => 
 
   await world.put("pods/a/second", {});
   await world.remove("pods/a/first");
-  index.keepUp(world.store.view);
+  expect(runToEnd(index.keepUp(world.store.view))).toBe(true);
   expect(calls.splice(0)).toEqual(["remove first", "add second"]);
   expect(index.catchUp(world.store.view)).toBe(false);
+  expect(runToEnd(index.keepUp(world.store.view))).toBe(false);
   expect(calls).toEqual([]);
+});
+
+test("many changes are applied in pieces, and a read in between finds all of them", async () => {
+  const world = openAccessWorld();
+  const names = Array.from({ length: 250 }, (_, at) => `pod-${String(at).padStart(3, "0")}`);
+  for (const name of names) await world.put(`pods/a/${name}`, { metadata: { uid: `old ${name}` } });
+  const known = new Set<string>();
+  const index = new LiveIndex({
+    prefix: PREFIX,
+    add: ({ metadata }) => known.add(metadata.uid ?? ""),
+    remove: ({ metadata }) => known.delete(metadata.uid ?? ""),
+  });
+  index.catchUp(world.store.view);
+  for (const name of names.slice(100)) await world.put(`pods/a/${name}`, { metadata: { uid: `new ${name}` } });
+  for (const name of names.slice(0, 100)) await world.remove(`pods/a/${name}`);
+  const all = names.slice(100).map((name) => `new ${name}`);
+
+  const work = index.keepUp(world.store.view);
+  work.next();
+  expect([...known].filter((uid) => uid.startsWith("new")), "a piece of the changes").toHaveLength(100);
+  index.catchUp(world.store.view);
+
+  expect([...known].toSorted()).toEqual(all);
+  expect(work.next().done).toBe(true);
+  expect([...known].toSorted()).toEqual(all);
 });
 
 test("a long first read lets other work run, and misses no change meanwhile", async () => {

@@ -2,6 +2,7 @@
  * Keeps an index over all objects of a resource current. Each `catchUp` costs only the changes since the last one.
  * The index does not retain the objects, and skips unreadable ones.
  */
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry, View } from "../../store/store.ts";
 import { EntryFollower } from "./entry-follower.ts";
@@ -34,10 +35,10 @@ export class LiveIndex<T extends ApiObject> {
 
   /**
    * Keeps a rarely read index current: the store retains old entries until an index catches up. No-op before the
-   * first read.
+   * first read. Returns true if there were changes.
    */
-  keepUp(view: View): void {
-    if (this.#follower.hasBegun) this.catchUp(view);
+  *keepUp(view: View): YieldingWork<boolean> {
+    return this.#follower.hasBegun && (yield* this.#follower.catchUpInPieces(view));
   }
 
   /** Applies the changes; returns true if there were any. */

@@ -1,5 +1,7 @@
 /** Creates everything that the server maintains, in the order in which it is put in place. */
 import { findCidr } from "../../api/values/ip-address.ts";
+import { runInTurns } from "../../base/loop/run-in-turns.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import type { NodeGraph } from "../access/authz/node/node-graph.ts";
 import type { SelectionIndexes } from "../objects/selection/selection-indexes.ts";
 import type { WriteParts } from "../verbs/writing.ts";
@@ -54,6 +56,8 @@ export interface UpkeepSettings extends UpkeepOptions, NetworkOptions, ServerAdd
 
 /** Interval at which indexes read changes. Otherwise the changes accumulate while nothing is looked up. */
 const INDEXES_MS = 5000;
+/** The same while objects change: an object that was just written is still decoded. */
+const BUSY_INDEXES_MS = 100;
 
 export function createUpkeep(verbParts: UpkeepParts, options: UpkeepSettings): Upkeep {
   const { registry, loop, store } = verbParts;
@@ -87,12 +91,25 @@ export function createUpkeep(verbParts: UpkeepParts, options: UpkeepSettings): U
   return new Upkeep(verbParts, { required, tasks });
 }
 
-function followedChanges({ store, indexes }: UpkeepParts, graph: NodeGraph | undefined): PeriodicTask {
-  const perform = async (): Promise<void> => {
-    graph?.keepUp();
-    indexes.keepUp(store.view);
+function followedChanges(
+  { loop, store, indexes }: UpkeepParts,
+  graph: NodeGraph | undefined,
+): PeriodicTask {
+  let isBusy = false;
+  const keepUp = function* (): YieldingWork<boolean> {
+    const hasGraphChanged = graph !== undefined && (yield* graph.keepUp());
+    const haveIndexesChanged = yield* indexes.keepUp(store.view);
+    return hasGraphChanged || haveIndexesChanged;
   };
-  return { name: "indexes", firstAfterMs: INDEXES_MS, everyMs: INDEXES_MS, perform };
+  return {
+    name: "indexes",
+    firstAfterMs: INDEXES_MS,
+    everyMs: INDEXES_MS,
+    againAfterMs: () => (isBusy ? BUSY_INDEXES_MS : undefined),
+    perform: async () => {
+      isBusy = await runInTurns(keepUp(), loop);
+    },
+  };
 }
 
 function trustOfExtensions(

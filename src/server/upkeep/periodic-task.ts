@@ -9,6 +9,8 @@ export interface PeriodicTask {
   readonly firstAfterMs: number;
   /** Pause from the end of one run to the start of the next. */
   readonly everyMs: number;
+  /** Shorter pause after the run that has just ended; undefined for `everyMs`. */
+  againAfterMs?(): number | undefined;
   /** Runs before the server is ready. If it fails, the server does not start. */
   begin?(): Promise<void>;
   /** A failed run is retried sooner than `everyMs`. */

@@ -26,7 +26,7 @@ export async function runPeriodicTask(task: PeriodicTask, parts: Parts, signal: 
     try {
       await task.perform();
       failures = 0;
-      wait = everyMs;
+      wait = task.againAfterMs?.() ?? everyMs;
     } catch (error) {
       if (isStoreError(error, "Closed")) return;
       log.warn("a periodic task failed; the server will retry it", { task: name, error });

@@ -4,6 +4,7 @@
  * index, a list scans all objects in slices.
  */
 import type { Loop } from "../../../base/loop/loop.ts";
+import type { YieldingWork } from "../../../base/loop/yielding-work.ts";
 import type { Counter, Gauge, Metrics } from "../../../base/metrics/metrics.ts";
 import type { View } from "../../../store/store.ts";
 import type { StoredResource } from "../registry.ts";
@@ -90,14 +91,19 @@ export class SelectionIndexes {
     return keys === undefined || best === undefined ? undefined : { keys, by: kindOf(best.term) };
   }
 
-  /** Follows the changes, which costs little if done often, and drops what was not queried for a while. */
-  keepUp(view: View): void {
+  /**
+   * Follows the changes, which costs little if done often, and drops what was not queried for a while. Returns true if
+   * there were changes.
+   */
+  *keepUp(view: View): YieldingWork<boolean> {
     const before = this.#loop.elapsed() - IDLE_MS;
+    let haveChanged = false;
     for (const [id, { usedAt, index, refusedUntil }] of this.#asked) {
       if (usedAt < before && refusedUntil < before + IDLE_MS) this.#asked.delete(id);
-      else index?.keepUp(view);
+      else if (index !== undefined && (yield* index.keepUpInPieces(view))) haveChanged = true;
     }
     this.#stayWithin();
+    return haveChanged;
   }
 
   #indexFor(prefix: string, { attribute }: SelectionTerm): ValueIndex | undefined {

@@ -3,6 +3,7 @@
  * index, the objects that differ are candidates too.
  */
 import { SortedMap } from "../../../base/collections/sorted-map.ts";
+import type { YieldingWork } from "../../../base/loop/yielding-work.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Entry, View } from "../../../store/store.ts";
 import { EntryFollower } from "../entry-follower.ts";
@@ -61,9 +62,21 @@ export class ValueIndex {
 
   /** Brings the index to the view, unless it is already newer or still makes its first read. */
   keepUp(view: View): void {
-    if (view.revision <= this.#revision || this.#follower.isBeginning) return;
-    this.#follower.catchUp(view);
+    this.#follower.finish();
+    if (!this.#isBehind(view)) return;
     this.#revision = view.revision;
+    this.#follower.catchUp(view);
+  }
+
+  /** The same in pieces. Returns true if there were changes. */
+  *keepUpInPieces(view: View): YieldingWork<boolean> {
+    if (!this.#follower.hasBegun || !this.#isBehind(view)) return false;
+    this.#revision = view.revision;
+    return yield* this.#follower.catchUpInPieces(view);
+  }
+
+  #isBehind(view: View): boolean {
+    return view.revision > this.#revision && !this.#follower.isBeginning;
   }
 
   /** Number of indexed objects with one of the values. */

@@ -6,6 +6,7 @@ import type { PersistentVolume, Pod } from "../../../../api/generated/types/core
 import type { ResourceSlice } from "../../../../api/generated/types/resource-v1.ts";
 import type { VolumeAttachment } from "../../../../api/generated/types/storage-v1.ts";
 import type { Loop } from "../../../../base/loop/loop.ts";
+import type { YieldingWork } from "../../../../base/loop/yielding-work.ts";
 import { podReferences, volumeSecretPlaces } from "../../../../resources/pod/pod-references.ts";
 import type { ReferencedResource } from "../../../../resources/pod/pod-references.ts";
 import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
@@ -62,11 +63,13 @@ export class NodeGraph {
 
   /**
    * Reads pods and volumes that changed since the last question. Called periodically: otherwise changes accumulate
-   * while no node asks, and the next question pays for all of them.
+   * while no node asks, and the next question pays for all of them. Returns true if there were any.
    */
-  keepUp(): void {
-    this.#index.keepUp(this.#store.view);
-    this.#volumeIndex.keepUp(this.#store.view);
+  *keepUp(): YieldingWork<boolean> {
+    const { view } = this.#store;
+    const havePods = yield* this.#index.keepUp(view);
+    const haveVolumes = yield* this.#volumeIndex.keepUp(view);
+    return havePods || haveVolumes;
   }
 
   runsPod(node: string, { namespace, name }: Place): boolean {
