@@ -5,7 +5,7 @@ import type { Versions } from "../../objects/versions.ts";
 import type { Call } from "../../request/call.ts";
 import type { LongRunningLabels, OpenRequest, RequestCounts } from "../../request/request-counts.ts";
 import { scopeOf } from "../../request/request-info.ts";
-import { filterOf, type ObjectFilter } from "../read/object-filter.ts";
+import type { ObjectFilter } from "../read/object-filter.ts";
 import { ConversionGate } from "./conversion-gate.ts";
 import type { OpenSelectors, Selectors } from "./open-selectors.ts";
 import { StoreEntries, type WatchedEntries } from "./watched-entries.ts";
@@ -58,7 +58,7 @@ export class OpenWatch {
       this.#watching.close();
       throw error;
     }
-    this.filter = filterOf(this.#selectors, call.resource, versions);
+    this.filter = selectors.filter(this.#selectors, call.resource, versions);
     this.entries = entriesOf(this.#watching, options, { versions, onAnswer: listeners.onReady });
     this.counted = tally.stayOpen(labelsOf(call));
     this.#unlisten = listen(call, listeners);

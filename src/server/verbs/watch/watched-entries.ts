@@ -2,6 +2,7 @@
  * The entries that a watch reads from the store: the existing objects in pieces, then the changes. Also the events that
  * a watcher with a filter gets for them.
  */
+import { piecesOf } from "../../../base/collections/pieces.ts";
 import type { Entry, Watch, WatchEvent } from "../../../store/store.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import type { WatchEventAnswer } from "../../request/answer.ts";
@@ -31,7 +32,7 @@ export class StoreEntries implements WatchedEntries {
   /** `existing` is undefined for a watch that begins with changes. */
   constructor(watching: Watch, existing: Iterable<Entry> | undefined) {
     this.#watching = watching;
-    this.#pieces = piecesOf(existing ?? []);
+    this.#pieces = piecesOf(existing ?? [], PIECE_OBJECTS);
   }
 
   get revision(): number {
@@ -73,21 +74,26 @@ export function eventsOfExisting(
   return events;
 }
 
-/** Answers that unfiltered watchers of the same events share. The server computes and encodes them once. */
-const seenByAll = new WeakMap<readonly WatchEvent[], readonly WatchEventAnswer[]>();
+/** Answers that watchers of the same events with the same filter share. The server computes and encodes them once. */
+const seenBy = new WeakMap<
+  readonly WatchEvent[],
+  Map<ObjectFilter | undefined, readonly WatchEventAnswer[]>
+>();
 
 export function eventsOfChanges(
   changes: readonly WatchEvent[],
   filter: ObjectFilter | undefined,
 ): readonly WatchEventAnswer[] {
-  const known = filter === undefined ? seenByAll.get(changes) : undefined;
+  const byFilter = seenBy.get(changes) ?? new Map<ObjectFilter | undefined, readonly WatchEventAnswer[]>();
+  const known = byFilter.get(filter);
   if (known !== undefined) return known;
   const events: WatchEventAnswer[] = [];
   for (const change of changes) {
     const event = eventOf(change, filter);
     if (event !== undefined) events.push(event);
   }
-  if (filter === undefined) seenByAll.set(changes, events);
+  if (byFilter.size === 0) seenBy.set(changes, byFilter);
+  byFilter.set(filter, events);
   return events;
 }
 
@@ -105,17 +111,4 @@ function eventOf(
   const matches = now !== undefined && (filter === undefined || filter(now));
   if (matches) return { type: matched ? "MODIFIED" : "ADDED", stored: now };
   return matched ? { type: "DELETED", stored: old, resourceVersion: String(revision) } : undefined;
-}
-
-function* piecesOf(existing: Iterable<Entry>): Generator<readonly Entry[], undefined> {
-  let entries: Entry[] = [];
-  for (const entry of existing) {
-    if (entries.length === PIECE_OBJECTS) {
-      yield entries;
-      entries = [];
-    }
-    entries.push(entry);
-  }
-  if (entries.length > 0) yield entries;
-  return undefined;
 }
