@@ -19,26 +19,17 @@ export interface ConversionParts {
   readonly egress: Egress;
 }
 
-/** Converts objects of one kind and one version to another version; keeps their order. */
+/** Converts objects of one kind and one version to another version in one call; keeps their order. */
 export type Convert = (objects: readonly ApiObject[], apiVersion: string) => Promise<readonly ApiObject[]>;
 
 /** Upstream's timeout. */
 const TIMEOUT_MS = 30_000;
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
-/** Upper bound of objects in one call; more objects take several calls in sequence. */
-const OBJECTS_MAX = 500;
 /** Supported versions of ConversionReview, the preferred one first. */
 const REVIEW_VERSIONS = ["v1", "v1beta1"] as const;
 
 export function conversionWebhook(conversion: CustomResourceConversion, parts: ConversionParts): Convert {
-  return async (objects, apiVersion) => {
-    const converted: ApiObject[] = [];
-    for (let start = 0; start < objects.length; start += OBJECTS_MAX) {
-      const piece = objects.slice(start, start + OBJECTS_MAX);
-      converted.push(...(await ask(piece, apiVersion, { conversion, parts })));
-    }
-    return converted;
-  };
+  return (objects, apiVersion) => ask(objects, apiVersion, { conversion, parts });
 }
 
 interface Webhook {

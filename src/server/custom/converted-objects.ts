@@ -1,4 +1,5 @@
 /** Caches the objects of a custom kind that its webhook converted to one version. */
+import { piecesOf } from "../../base/collections/pieces.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Convert } from "./conversion-webhook.ts";
 
@@ -8,6 +9,9 @@ export interface ConversionTarget {
   /** The object as it is sent to the webhook, with the defaults of its own version. */
   readonly sent: (object: ApiObject) => ApiObject;
 }
+
+/** Upper bound of objects in one call; more objects take several calls in sequence. */
+const OBJECTS_MAX = 500;
 
 export class ConvertedObjects {
   readonly #target: ConversionTarget;
@@ -49,10 +53,12 @@ export class ConvertedObjects {
 
   async #convert(objects: readonly ApiObject[]): Promise<void> {
     const { convert, sent, apiVersion } = this.#target;
-    const converted = await convert(objects.map(sent), apiVersion);
-    for (const [at, object] of objects.entries()) {
-      const made = converted[at];
-      if (made !== undefined) this.#made.set(object, made);
+    for (const piece of piecesOf(objects, OBJECTS_MAX)) {
+      const converted = await convert(piece.map(sent), apiVersion);
+      for (const [at, object] of piece.entries()) {
+        const made = converted[at];
+        if (made !== undefined) this.#made.set(object, made);
+      }
     }
   }
 }

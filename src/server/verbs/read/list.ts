@@ -20,7 +20,6 @@ import { reachRevision } from "./revision-wait.ts";
 
 export interface ReadParts extends PageParts {
   readonly store: Store;
-  readonly versions: Versions;
   /** Keys under a prefix with unreadable values. Lists only values that the server has tried to read. */
   readonly unreadable: (prefix: string) => readonly string[];
   /** Resolves once all objects of a resource are decoded, before one step looks at all of them. Undefined when they already are. */
@@ -47,8 +46,9 @@ export async function list(call: Call<StoredResource>, verbParts: ReadParts): Pr
   const since = token === undefined || token.revision < 0 ? verbParts.loop.now() : token.since;
   const collection = { view, prefix, start: token?.start ?? "", name, options, resource, filter };
   const isByKey = isOne && token === undefined;
-  if (filter !== undefined) await readyToFilter(collection, isByKey, verbParts);
-  const page = isByKey ? readOne(collection) : await readPage(collection, verbParts);
+  const page = isByKey
+    ? await readByKey(collection, verbParts.versions)
+    : await readPage(collection, verbParts);
   warnOfUnreadable(call, verbParts.unreadable(prefix));
   return answerOf(collection, page, since);
 }
@@ -84,20 +84,12 @@ function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListO
   return isWhole ? { ...options, limit: 0 } : options;
 }
 
-/** Converts the objects before filtering: selectors apply to the requested version. */
-async function readyToFilter(
-  { view, prefix, name = "", resource }: Collection,
-  isByKey: boolean,
-  { versions }: Pick<ReadParts, "versions">,
-): Promise<void> {
-  if (resource.custom?.webhook === undefined) return;
-  const one = isByKey ? view.get(prefix + name) : undefined;
-  const all = isByKey ? [] : view.range(prefix, prefixEnd(prefix));
-  const entries = one === undefined ? [...all] : [one];
-  await versions.readyToShow(
-    entries.map((entry) => StoredObject.of(entry)),
-    resource,
-  );
+/** Reads the only object that can match. Selectors apply to the requested version. */
+async function readByKey(collection: Collection, versions: Versions): Promise<Page> {
+  const { view, prefix, name = "", resource, filter } = collection;
+  const entry = filter === undefined ? undefined : view.get(prefix + name);
+  if (entry !== undefined) await versions.readyToShow([StoredObject.of(entry)], resource);
+  return readOne(collection);
 }
 
 interface ViewRequest {
