@@ -9,20 +9,22 @@ import { inProcessTransport } from "../../src/cluster/control-plane/in-process-t
 import { CacheSet } from "../../src/runtime/cache/cache-set.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { listOf, TestApi, watchEvents } from "../api-harness.ts";
+import { listOf, TestApi, watchEvents, wholeBody } from "../api-harness.ts";
 
 /** Changes of one transaction. */
 const PIECE = 128;
 
-/** A store with `count` ConfigMaps. One in 100 has the label `rare`. */
-async function filled(count: number): Promise<Store> {
+const CONFIG_MAPS = { resource: "configmaps", object: { kind: "ConfigMap", apiVersion: "v1" } };
+
+/** A store with `count` objects. One in 100 has the label `rare`. */
+async function filled(count: number, { resource, object } = CONFIG_MAPS): Promise<Store> {
   const store = openMemoryStore({ loop: createRealLoop({ name: "growth" }).child("store") });
   const changes = Array.from({ length: count }, (_, at) => {
     const name = `c${String(at).padStart(6, "0")}`;
     const labels = { app: `app-${String(at % 10)}`, ...(at % 100 === 0 && { rare: "yes" }) };
     const metadata = { name, namespace: "default", uid: name, labels };
-    const value = Buffer.from(JSON.stringify({ kind: "ConfigMap", apiVersion: "v1", metadata }));
-    return { type: "put", key: `/registry/configmaps/default/${name}`, value } as const;
+    const value = Buffer.from(JSON.stringify({ ...object, metadata }));
+    return { type: "put", key: `/registry/${resource}/default/${name}`, value } as const;
   });
   for (let at = 0; at < count; at += PIECE) await store.write({ changes: changes.slice(at, at + PIECE) });
   return store;
@@ -90,6 +92,61 @@ test.each([
 
   expect(list).toBeGreaterThan(15);
   expect(watch).toBeGreaterThan(15);
+});
+
+/** A loop on which each look at the clock finds that 10 ms have passed: work that may pause does. */
+function slowLoop(loop: Loop): Loop {
+  let ms = 0;
+  const slowed = (actor: Loop): Loop => ({
+    get lane() {
+      return actor.lane;
+    },
+    actor: actor.actor,
+    now: () => actor.now(),
+    elapsed: () => (ms += 10),
+    timer: (...timer) => actor.timer(...timer),
+    post: (lane, step) => actor.post(lane, step),
+    outside: (label, work) => actor.outside(label, work),
+    inFlight: (label) => actor.inFlight(label),
+    random: (stream) => actor.random(stream),
+    child: (name) => slowed(actor.child(name)),
+  });
+  return slowed(loop);
+}
+
+const AUTOSCALER = {
+  kind: "HorizontalPodAutoscaler",
+  apiVersion: "autoscaling/v2",
+  spec: { scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "apps/v1" }, maxReplicas: 3 },
+};
+const AUTOSCALERS = { resource: "horizontalpodautoscalers", object: AUTOSCALER };
+const SECOND_VERSION = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
+const TABLE = "as=Table;v=v1;g=meta.k8s.io";
+const METADATA = "as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+
+test.each([
+  ["JSON", LIST, "application/json"],
+  ["indented JSON", `${LIST}?pretty=true`, "application/json"],
+  ["YAML", LIST, "application/yaml"],
+  ["protobuf", LIST, PROTOBUF],
+  ["a table", LIST, `application/json;${TABLE}`],
+  ["a table with whole objects", `${LIST}?includeObject=Object`, `application/json;${TABLE}`],
+  ["metadata", LIST, `application/json;${METADATA}`],
+  ["metadata in protobuf", LIST, `${PROTOBUF};${METADATA}`],
+  ["a second version", SECOND_VERSION, "application/json"],
+  ["a second version in protobuf", SECOND_VERSION, PROTOBUF],
+])("other work runs while a list of 10,000 objects is sent as %s", async (_, path, accept) => {
+  const loop = slowLoop(createRealLoop({ name: "growth" }));
+  const store = await filled(10_000, path === SECOND_VERSION ? AUTOSCALERS : CONFIG_MAPS);
+  await using api = await TestApi.start([], { loop, store });
+
+  const response = await api.raw("GET", path, undefined, { accept });
+  const steps = await stepsBeside(loop, () => wholeBody(response));
+
+  // A piece has 64 KiB or 100 objects.
+  expect(response.status).toBe(200);
+  expect(steps).toBeGreaterThan(15);
 });
 
 test("other work runs while a watch of this process reads 20,000 objects", async () => {

@@ -20,7 +20,7 @@ import { directResponse } from "./direct.ts";
 import type { FormCache } from "./form-cache.ts";
 import { chooseForm, findStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
 import type { Asked, Form, Media } from "./form.ts";
-import { jsonList, protobufList, yamlList } from "./list-body.ts";
+import { COMMA, jsonList, protobufList, yamlList } from "./list-body.ts";
 import { metadataView, wholeView } from "./object-view.ts";
 import type { ObjectView } from "./object-view.ts";
 import { SCALE_TABLE } from "./scale-table.ts";
@@ -193,13 +193,25 @@ function objectBody(page: Page, { object }: ObjectAnswer): Body {
   const isWhole = transform === undefined;
   const value = isWhole ? object : metadataView(metaVersion, page.tools, undefined).shown(object);
   if (media === "yaml") return { parts: yamlParts(value) };
-  if (media === "json") return { parts: [textOf(value, media)] };
+  if (media === "json") return { parts: "items" in value ? jsonItems(value) : [textOf(value, media)] };
   const schema = isWhole
     ? findKindSchema(object.apiVersion, object.kind)
     : findKindSchema("meta.k8s.io/v1", value["kind"] as string);
   if (schema === undefined) throw new Error(`${object.apiVersion} ${object.kind} has no protobuf form`);
   return { parts: [encodeObject(schema, value)] };
 }
+
+/** The text of a list that is not stored, one part for each item. `items` is its last member. */
+function* jsonItems({ items, ...list }: JsonObject): Generator<Uint8Array> {
+  yield Buffer.from(stringifyJson({ ...list, items: [] }).slice(0, -"]}".length));
+  for (const [at, item] of (items as readonly JsonObject[]).entries()) {
+    if (at > 0) yield COMMA;
+    yield Buffer.from(stringifyJson(item));
+  }
+  yield LIST_END;
+}
+
+const LIST_END: Uint8Array = Buffer.from("]}");
 
 function listBody(page: Page, list: ListAnswer): Body {
   const { media, transform } = page.form;
