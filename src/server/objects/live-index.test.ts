@@ -40,13 +40,17 @@ test("many changes are applied in pieces, and a read in between finds all of the
     remove: ({ metadata }) => known.delete(metadata.uid ?? ""),
   });
   index.catchUp(world.store.view);
-  for (const name of names.slice(100)) await world.put(`pods/a/${name}`, { metadata: { uid: `new ${name}` } });
+  for (const name of names.slice(100))
+    await world.put(`pods/a/${name}`, { metadata: { uid: `new ${name}` } });
   for (const name of names.slice(0, 100)) await world.remove(`pods/a/${name}`);
   const all = names.slice(100).map((name) => `new ${name}`);
 
   const work = index.keepUp(world.store.view);
   work.next();
-  expect([...known].filter((uid) => uid.startsWith("new")), "a piece of the changes").toHaveLength(100);
+  expect(
+    [...known].filter((uid) => uid.startsWith("new")),
+    "a piece of the changes",
+  ).toHaveLength(100);
   index.catchUp(world.store.view);
 
   expect([...known].toSorted()).toEqual(all);

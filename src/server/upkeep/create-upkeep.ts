@@ -91,10 +91,7 @@ export function createUpkeep(verbParts: UpkeepParts, options: UpkeepSettings): U
   return new Upkeep(verbParts, { required, tasks });
 }
 
-function followedChanges(
-  { loop, store, indexes }: UpkeepParts,
-  graph: NodeGraph | undefined,
-): PeriodicTask {
+function followedChanges({ loop, store, indexes }: UpkeepParts, graph: NodeGraph | undefined): PeriodicTask {
   let isBusy = false;
   const keepUp = function* (): YieldingWork<boolean> {
     const hasGraphChanged = graph !== undefined && (yield* graph.keepUp());

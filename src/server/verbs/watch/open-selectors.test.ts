@@ -2,8 +2,14 @@ import { describe, expect, test } from "vitest";
 import { isApiError } from "../../../api/errors/api-error.ts";
 import { parseFieldSelector } from "../../../api/selectors/field-selector.ts";
 import { parseLabelSelector } from "../../../api/selectors/label-query.ts";
+import { kinds } from "../../../resources/index.ts";
+import { Registry, requireStored } from "../../objects/registry.ts";
+import { Versions } from "../../objects/versions.ts";
 import { OpenSelectors } from "./open-selectors.ts";
 import type { Selectors } from "./open-selectors.ts";
+
+const PODS = requireStored(new Registry(kinds), "", "pods");
+const VERSIONS = new Versions(new Map());
 
 /** A selector of this many labels. Labels of different keys are distinct. */
 function without(count: number, key = "a"): Selectors {
@@ -20,6 +26,26 @@ describe("OpenSelectors", () => {
 
     expect(second.labels).toBe(first.labels);
     expect(second).toBe(first);
+  });
+
+  test("OpenSelectors has one filter for all watches of a resource with equal selectors", () => {
+    const open = new OpenSelectors();
+    const filter = (selectors: Selectors) => open.filter(open.hold(selectors), PODS, VERSIONS);
+
+    expect(filter(without(1))).toBeDefined();
+    expect(filter(without(1))).toBe(filter(without(1)));
+    expect(filter(without(1, "b"))).not.toBe(filter(without(1)));
+    expect(filter(without(0))).toBeUndefined();
+  });
+
+  test("OpenSelectors keeps no filter after the last release of a selector", () => {
+    const open = new OpenSelectors();
+    const held = open.hold(without(1));
+    const filter = open.filter(held, PODS, VERSIONS);
+
+    open.release(held);
+
+    expect(open.filter(open.hold(without(1)), PODS, VERSIONS)).not.toBe(filter);
   });
 
   test("OpenSelectors counts no terms of short selectors", () => {
