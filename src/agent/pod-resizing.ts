@@ -39,12 +39,11 @@ export class PodResizing {
     else if (this.#deferred.delete(worker) || object !== undefined) this.#sizeDeferred(node);
   }
 
-  /** Frees what the pod holds of the node. False when it was freed before. */
-  release(worker: PodWorker, node: AgentNode | undefined): boolean {
+  /** Frees the resources of the pod. No-op when they were freed before. */
+  release(worker: PodWorker, node: AgentNode | undefined): void {
     const wasThere = node?.allocated.remove(worker.pod.metadata.uid) ?? false;
     this.#deferred.delete(worker);
     if (wasThere && node !== undefined) this.#sizeDeferred(node);
-    return wasThere;
   }
 
   #report({ pod, place }: PodWorker, problem: SizeProblem | undefined): void {

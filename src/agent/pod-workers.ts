@@ -5,6 +5,7 @@
  */
 import { isApiError } from "../api/errors/api-error.ts";
 import { Node, Pod } from "../api/generated/types/core-v1.ts";
+import { RuntimeClass } from "../api/generated/types/node-v1.ts";
 import type { Client } from "../client/client.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../runtime/cache/object-change.ts";
@@ -12,12 +13,14 @@ import { WriteLimiter } from "../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { orderOfVersions } from "../runtime/refs/resource-version.ts";
 import { ConfigCache } from "./config-cache.ts";
-import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
+import { HandlerChoice } from "./handler-choice.ts";
 import { findRejection } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { PodResizing } from "./pod-resizing.ts";
+import { ContainerLifecycle } from "./pod/container-lifecycle.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
-import { SandboxSetup } from "./sandbox-setup.ts";
+import type { RuntimeHandler, RuntimeHandlerFactory, RuntimeListener } from "./runtime-handler.ts";
+import { SandboxSetup, sandboxSpec } from "./sandbox-setup.ts";
 import type { TimerQueue } from "./timer-queue.ts";
 
 /** Name of the cache index that maps nodes to pods. */
@@ -37,7 +40,8 @@ export interface PodWorkersParts {
   /** Client with the identity of a node. */
   readonly clientOf: (node: string) => Client;
   readonly timers: TimerQueue;
-  readonly runtime: (report: ReportListener) => ContainerRuntime;
+  /** The first one runs pods without a RuntimeClass. */
+  readonly handlers: readonly [RuntimeHandlerFactory, ...RuntimeHandlerFactory[]];
   /** Aborted at shutdown: later write errors are expected and not logged. */
   readonly signal: AbortSignal;
   readonly findNode: (name: string) => AgentNode | undefined;
@@ -47,7 +51,9 @@ export interface PodWorkersParts {
 
 export class PodWorkers {
   readonly #parts: PodWorkersParts;
-  readonly #runtime: ContainerRuntime;
+  readonly #handlers: readonly RuntimeHandler[];
+  readonly #choice: HandlerChoice;
+  readonly #lifecycle: ContainerLifecycle;
   readonly #workerParts: PodWorkerParts;
   readonly #configs: ConfigCache<PodWorker>;
   readonly #workers = new Map<string, PodWorker>();
@@ -77,26 +83,54 @@ export class PodWorkers {
         if (this.#isKnown(worker)) this.#mark(worker);
       },
     });
-    this.#runtime = parts.runtime((uid, container, report) =>
-      this.#workers.get(uid)?.report(container, report),
-    );
+    const [first, ...others] = parts.handlers;
+    const listener = this.#listener();
+    const handlers = [first(listener), ...others.map((create) => create(listener))] as const;
+    this.#handlers = handlers;
+    this.#choice = new HandlerChoice({
+      handlers,
+      findRuntimeClass: (name) => routine.cache(RuntimeClass).find({ name }),
+    });
+    this.#lifecycle = new ContainerLifecycle({ now, timers });
     const mark = (worker: PodWorker): void => this.#mark(worker);
     this.#resizing = new PodResizing({ routine, mark });
     this.#sandboxes = new SandboxSetup({
       ...parts,
-      handler: this.#runtime.handler,
+      handlers: this.#choice,
       isKnown: (worker) => this.#isKnown(worker),
       mark,
     });
     this.#workerParts = {
       now,
       timers,
-      runtime: this.#runtime,
+      lifecycle: this.#lifecycle,
       wake: (worker) => this.#mark(worker),
       event: routine.event,
       findConfig: (requester, reference, since) =>
         this.#configs.findConfig(reference, { since, requester, node: requester.place.node }),
     };
+  }
+
+  /** The handler that runs the pod; undefined before the pod has one. */
+  findHandler(pod: Pod): RuntimeHandler | undefined {
+    return this.#workers.get(pod.metadata.uid)?.place.handler;
+  }
+
+  /** Runs the handlers until the signal is aborted. */
+  async run(): Promise<void> {
+    await Promise.all(this.#handlers.map((handler) => handler.run(this.#parts.signal)));
+  }
+
+  /**
+   * Looks for sandboxes that run already, and removes those whose pod is gone or has ended. Before `follow` and the
+   * start of nodes: the runtime knows better than the API which containers run.
+   */
+  async recover(): Promise<void> {
+    const uids = await this.#choice.recover();
+    if (uids.length === 0) return;
+    const pods = [...this.#parts.routine.cache(Pod).list()];
+    const alive = new Set(pods.filter(hasWork).map(({ metadata }) => metadata.uid));
+    for (const uid of uids) if (!alive.has(uid)) this.#choice.remove(uid);
   }
 
   /** Subscribes to pods. Returns a function that ends the subscription. */
@@ -120,6 +154,20 @@ export class PodWorkers {
   /** Resolves when no write and no read is in flight. The signal must be aborted before. */
   async end(): Promise<void> {
     await Promise.all([this.#limiter.quiet(), this.#sandboxes.quiet(), this.#configs.end()]);
+  }
+
+  #listener(): RuntimeListener {
+    return {
+      sandbox: (uid, report) => {
+        const worker = this.#workers.get(uid);
+        const node = worker && this.#parts.findNode(worker.place.node);
+        if (worker !== undefined && node !== undefined) this.#sandboxes.settle(worker, node, report);
+      },
+      container: ({ uid, container }, report) => {
+        if (report.type === "exited") this.#lifecycle.ended(uid, container);
+        this.#workers.get(uid)?.report(container, report);
+      },
+    };
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {
@@ -174,32 +222,26 @@ export class PodWorkers {
     if (place.rejection !== undefined) this.#tell(pod, node, place.rejection);
     // A terminal pod uses no resources, also one that was terminal before this agent started.
     else if (!isTerminal(pod)) this.#resizing.resize(worker, node);
-    if (place.addresses === undefined) this.#sandboxes.begin(worker, node);
-    for (const message of isNew ? this.#runtime.problems(pod) : []) {
+    for (const message of isNew ? (place.handler?.findAnnotationProblems(pod) ?? []) : []) {
       this.#tell(pod, node, { reason: "InvalidAnnotation", message });
     }
     this.#workers.set(uid, worker);
+    if (place.addresses === undefined) this.#sandboxes.begin(worker, node);
     this.#mark(worker);
   }
 
   #findPlace(pod: Pod, node: AgentNode, isNew: boolean): PodPlace {
     const object = this.#parts.routine.cache(Node).find({ name: node.name });
     const rejection = isNew && object !== undefined ? findRejection(pod, object, node.allocated) : undefined;
-    const addresses = rejection === undefined ? this.#findAddresses(pod, node, object) : [];
-    return { node: node.name, hostAddresses: node.setup.addresses, addresses, rejection };
-  }
-
-  /**
-   * The pod's existing addresses; undefined when it still needs some. The addresses of a terminal pod may
-   * belong to another pod. A pod deleted before it has addresses never starts.
-   */
-  #findAddresses(pod: Pod, node: AgentNode, object: Node | undefined): readonly string[] | undefined {
-    const { podIP, podIPs } = pod.status;
-    if (isTerminal(pod)) return [];
-    if (podIP === undefined) return pod.metadata.deletionTimestamp === undefined ? undefined : [];
-    const addresses = podIPs?.map(({ ip }) => ip) ?? [podIP];
-    if (pod.spec.hostNetwork !== true) node.keepAddresses(object, addresses);
-    return addresses;
+    const choice = this.#choice.find(pod);
+    const handler = choice.type === "handler" ? choice.handler : undefined;
+    const place = { node: node.name, hostAddresses: node.setup.addresses, rejection, handler };
+    // The addresses of a terminal pod may belong to another pod.
+    if (rejection !== undefined || isTerminal(pod)) return { ...place, addresses: [], found: undefined };
+    const found = isNew ? undefined : handler?.adopt(sandboxSpec(pod, node, object));
+    // A pod deleted before it has a sandbox never starts.
+    const isOver = pod.metadata.deletionTimestamp !== undefined;
+    return { ...place, addresses: found?.addresses ?? (isOver ? [] : undefined), found };
   }
 
   #tell(pod: Pod, { name }: AgentNode, what: { readonly reason: string; readonly message: string }): void {
@@ -209,6 +251,7 @@ export class PodWorkers {
   #drop(worker: PodWorker): void {
     const { uid } = worker.pod.metadata;
     worker.dismiss();
+    this.#choice.forget(uid);
     this.#workers.delete(uid);
     this.#marked.delete(worker);
     this.#steps.delete(worker);
@@ -218,12 +261,7 @@ export class PodWorkers {
   }
 
   #release(worker: PodWorker): void {
-    const { node, addresses } = worker.place;
-    const found = this.#parts.findNode(node);
-    // Only the first release frees the addresses: later they may belong to another pod.
-    const wasThere = this.#resizing.release(worker, found);
-    const isOwn = addresses !== undefined && worker.pod.spec.hostNetwork !== true;
-    if (wasThere && isOwn) found?.freeAddresses(addresses);
+    this.#resizing.release(worker, this.#parts.findNode(worker.place.node));
   }
 
   #mark(worker: PodWorker): void {

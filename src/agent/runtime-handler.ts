@@ -31,13 +31,16 @@ export interface RuntimeHandler {
   list(): Promise<readonly FoundSandbox[]>;
 
   /**
-   * Takes over the pod's sandbox after a restart of the agent, with the containers in the state that the runtime
-   * knows. Undefined if the runtime has no trace of the pod: its containers are lost. Reports follow for containers
-   * that still run.
+   * Takes over the sandbox of a pod that has started before, with its containers in the state that the runtime
+   * knows. Undefined if the runtime has no sandbox of the pod: its containers are lost. Reports follow for
+   * containers that still run.
    */
   adopt(sandbox: SandboxSpec): FoundSandbox | undefined;
 
-  /** Reports `sandbox-ready` or `sandbox-failed`. The agent retries a failed sandbox with another call. */
+  /**
+   * Reports `sandbox-ready` or `sandbox-failed`. The agent retries a failed sandbox with another call. A call during
+   * the removal of the pod's earlier sandbox takes effect after it.
+   */
   createSandbox(sandbox: SandboxSpec): void;
 
   /**
@@ -185,8 +188,6 @@ export interface FoundImage {
   readonly id: string;
   /** User of the image's configuration; undefined if it has none or is unknown. */
   readonly user?: number | string;
-  /** Stop signal of the image's configuration, for example `SIGQUIT`. */
-  readonly stopSignal?: string;
 }
 
 export interface ContainerStart extends ContainerPlace {
@@ -249,8 +250,8 @@ export interface ProgramPort {
 }
 
 export interface StopOrder {
-  /** For example `SIGTERM`. */
-  readonly signal: string;
+  /** For example `SIGTERM`. Undefined for that of the image. */
+  readonly signal: string | undefined;
   readonly graceMs: number;
 }
 

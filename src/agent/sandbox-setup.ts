@@ -3,25 +3,24 @@
  * Event and retried until it succeeds or the pod ends.
  */
 import { Node, type Pod } from "../api/generated/types/core-v1.ts";
-import { RuntimeClass } from "../api/generated/types/node-v1.ts";
 import type { Client } from "../client/client.ts";
 import { WriteLimiter } from "../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
+import type { HandlerChoice } from "./handler-choice.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { findDeviceProblem, hasDeviceClaims } from "./pod/device-claims.ts";
 import type { PodWorker } from "./pod/pod-worker.ts";
+import type { SandboxReport, SandboxSpec } from "./runtime-handler.ts";
 import type { TimerQueue } from "./timer-queue.ts";
 
 const RETRY_MS = 10_000;
-const NO_ADDRESS = "no IP addresses available in range set";
 
 export interface SandboxSetupParts {
   readonly routine: RoutineParts;
   /** Client with the identity of a node. */
   readonly clientOf: (node: string) => Client;
   readonly timers: TimerQueue;
-  /** Name of the runtime handler that runs the pods. */
-  readonly handler: string;
+  readonly handlers: HandlerChoice;
   /** Whether the pod of the worker is still the node's to run. */
   readonly isKnown: (worker: PodWorker) => boolean;
   readonly mark: (worker: PodWorker) => void;
@@ -60,17 +59,27 @@ export class SandboxSetup {
     return this.#claimReads.quiet();
   }
 
+  /** Takes a report of the handler about the pod's sandbox. */
+  settle(worker: PodWorker, node: AgentNode, report: SandboxReport): void {
+    if (report.type === "sandbox-ready") {
+      worker.settleSandbox(report.addresses);
+      this.#parts.mark(worker);
+    } else if (report.type === "sandbox-failed") this.#failed(worker, node, report.message);
+  }
+
   #makeSandbox(worker: PodWorker, node: AgentNode): void {
     const { pod } = worker;
-    const problem = this.#findHandlerProblem(pod);
-    const addresses = problem === undefined ? this.#newAddresses(pod, node) : undefined;
-    if (addresses !== undefined) return worker.settleSandbox(addresses);
-    const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${problem ?? NO_ADDRESS}`;
-    this.#report(pod, node, { reason: "FailedCreatePodSandBox", message });
-    this.#tryLater(worker, () => {
-      this.#makeSandbox(worker, node);
-      this.#parts.mark(worker);
-    });
+    const choice = this.#parts.handlers.find(pod);
+    if (choice.type === "problem") return this.#failed(worker, node, choice.message);
+    worker.settleHandler(choice.handler);
+    const object = this.#parts.routine.cache(Node).find({ name: node.name });
+    return choice.handler.createSandbox(sandboxSpec(pod, node, object));
+  }
+
+  #failed(worker: PodWorker, node: AgentNode, problem: string): void {
+    const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${problem}`;
+    this.#report(worker.pod, node, { reason: "FailedCreatePodSandBox", message });
+    this.#tryLater(worker, () => this.#makeSandbox(worker, node));
   }
 
   #tryLater(worker: PodWorker, attempt: () => void): void {
@@ -80,21 +89,6 @@ export class SandboxSetup {
     });
   }
 
-  #newAddresses({ spec }: Pod, node: AgentNode): readonly string[] | undefined {
-    if (spec.hostNetwork === true) return node.setup.addresses;
-    return node.takeAddresses(this.#parts.routine.cache(Node).find({ name: node.name }));
-  }
-
-  /** Error text when the pod's RuntimeClass names another runtime handler. */
-  #findHandlerProblem({ spec }: Pod): string | undefined {
-    const name = spec.runtimeClassName;
-    if (name === undefined) return undefined;
-    const handler = this.#parts.routine.cache(RuntimeClass).find({ name })?.handler;
-    if (handler === undefined) return `RuntimeClass "${name}" not found`;
-    if (handler === this.#parts.handler) return undefined;
-    return `failed to get sandbox runtime: no runtime for "${handler}" is configured`;
-  }
-
   #report(
     pod: Pod,
     { name }: AgentNode,
@@ -102,4 +96,24 @@ export class SandboxSetup {
   ): void {
     this.#parts.routine.event(pod, { type: "Warning", ...warning, host: name });
   }
+}
+
+/** The spec of the pod's sandbox on the node. */
+export function sandboxSpec(pod: Pod, node: AgentNode, object: Node | undefined): SandboxSpec {
+  const { podIP, podIPs } = pod.status;
+  return {
+    node: node.name,
+    pod,
+    podCidrs: node.podCidrs(object),
+    hostAddresses: node.setup.addresses,
+    addresses: podIPs?.map(({ ip }) => ip) ?? (podIP === undefined ? [] : [podIP]),
+    hostname: hostnameOf(pod),
+  };
+}
+
+/** Linux' upper bound of a host name. */
+const HOSTNAME_MAX = 63;
+
+function hostnameOf({ metadata, spec }: Pod): string {
+  return (spec.hostname ?? metadata.name).slice(0, HOSTNAME_MAX).replace(/[-.]+$/, "");
 }

@@ -1,6 +1,5 @@
 /** One node of this process: its setup, its state, and the resources of its pods. */
 import type { Node } from "../../api/generated/types/core-v1.ts";
-import { AddressPool } from "./address-pool.ts";
 import { AllocatedResources } from "./allocated-resources.ts";
 
 export interface NodeSetup {
@@ -23,7 +22,6 @@ export class AgentNode {
   readonly setup: NodeSetup;
   readonly allocated = new AllocatedResources();
   state: NodeState = "absent";
-  #pools: ReadonlyMap<string, AddressPool> = new Map();
 
   constructor(setup: NodeSetup) {
     this.setup = setup;
@@ -33,30 +31,9 @@ export class AgentNode {
     return this.setup.name;
   }
 
-  /** One address from each of the node's current blocks. Undefined when a block is exhausted. */
-  takeAddresses(node: Node | undefined): readonly string[] | undefined {
-    const pools = this.#poolsOf(node);
-    const taken = pools.flatMap((pool) => pool.take() ?? []);
-    if (taken.length === pools.length) return taken;
-    this.freeAddresses(taken);
-    return undefined;
-  }
-
-  keepAddresses(node: Node | undefined, addresses: readonly string[]): void {
-    for (const pool of this.#poolsOf(node)) for (const address of addresses) pool.keep(address);
-  }
-
-  freeAddresses(addresses: readonly string[]): void {
-    for (const pool of this.#pools.values()) for (const address of addresses) pool.free(address);
-  }
-
-  /** Keeps the pools of unchanged blocks. Blocks do not overlap, so a replaced pool can be dropped. */
-  #poolsOf(node: Node | undefined): readonly AddressPool[] {
+  /** Blocks for the addresses of pods. */
+  podCidrs(node: Node | undefined): readonly string[] {
     const { podCIDR = this.setup.fallbackCidr, podCIDRs = [podCIDR] } = node?.spec ?? {};
-    if (podCIDRs.length !== this.#pools.size || !podCIDRs.every((block) => this.#pools.has(block)))
-      this.#pools = new Map(
-        podCIDRs.map((block) => [block, this.#pools.get(block) ?? new AddressPool(block)]),
-      );
-    return [...this.#pools.values()];
+    return podCIDRs;
   }
 }

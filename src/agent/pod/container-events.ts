@@ -2,7 +2,7 @@
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { formatDuration } from "../../api/values/time.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
-import type { ContainerReport } from "../container-runtime.ts";
+import type { ContainerReport } from "../runtime-handler.ts";
 import { startDelayMs, type ContainerRecord } from "./container-record.ts";
 import { CONFIG_ERROR, type PodAction } from "./plan-pod.ts";
 import type { RoleContainer } from "./restart-policy.ts";
@@ -35,6 +35,7 @@ export function actionEvents(action: PodAction): readonly EventText[] {
     }
     case "stop":
       return [normal("Killing", action.message)];
+    case "inspect":
     case "resize":
     case "reset":
     case "probe":
@@ -70,6 +71,9 @@ export function reportEvents(container: Container, report: ContainerReport): rea
         ? []
         : [warning("Unhealthy", `${probe} probe failed: ${report.message}`)];
     }
+    case "start-failed":
+      return [warning("Failed", `Error: ${report.message}`)];
+    case "inspected":
     case "exited":
       return [];
   }

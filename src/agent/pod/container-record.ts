@@ -3,7 +3,7 @@
  * `begin…` functions change it after an action. All are pure.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
-import type { ContainerReport, ProbeType } from "../container-runtime.ts";
+import type { ContainerReport, FoundImage, ProbeType } from "../runtime-handler.ts";
 
 /** A finished run. */
 export interface Exit {
@@ -35,6 +35,9 @@ export type ProbeRuns = Readonly<Partial<Record<ProbeType, ProbeRun>>>;
 export type ContainerPhase =
   /** No request to the runtime yet, or none since a restart of the whole pod. */
   | { readonly type: "idle" }
+  | { readonly type: "inspecting" }
+  /** The runtime has looked for the image; undefined when it must be pulled. */
+  | { readonly type: "inspected"; readonly image: FoundImage | undefined }
   | { readonly type: "pulling" }
   /** The image is present; the start follows. */
   | { readonly type: "pulled" }
@@ -134,6 +137,11 @@ export function hasNoRun({ phase }: ContainerRecord): boolean {
   return phase.type === "idle" || phase.type === "exited" || phase.type === "unpullable";
 }
 
+/** Another image resets the back-off. */
+export function beginInspect(record: ContainerRecord, image: string): ContainerRecord {
+  return { ...record, phase: { type: "inspecting" }, crashes: crashesWith(record, image) };
+}
+
 export function beginPull(record: ContainerRecord, image: string): ContainerRecord {
   return { ...record, phase: { type: "pulling" }, crashes: crashesWith(record, image) };
 }
@@ -227,20 +235,42 @@ export function stepContainer(
   report: ContainerReport,
   { now, probeStatus }: StepMoment,
 ): ContainerRecord {
-  const { phase } = record;
+  if (report.type === "probed") {
+    const { phase } = record;
+    if (phase.type !== "running") return record;
+    return { ...record, phase: probed(phase, report, probeStatus(report.probe)) };
+  }
+  return PHASE_BEFORE[report.type] === record.phase.type ? settled(record, report, now) : record;
+}
+
+/** The phase that each report ends. */
+const PHASE_BEFORE = {
+  inspected: "inspecting",
+  pulled: "pulling",
+  "pull-failed": "pulling",
+  started: "starting",
+  "start-failed": "starting",
+  exited: "running",
+} as const;
+
+function settled(
+  record: ContainerRecord,
+  report: Report<keyof typeof PHASE_BEFORE>,
+  now: number,
+): ContainerRecord {
   switch (report.type) {
+    case "inspected":
+      return { ...record, phase: { type: "inspected", image: report.image } };
     case "pulled":
-      if (phase.type !== "pulling") return record;
-      return { ...record, phase: { type: "pulled" }, imageId: report.imageId, pulls: undefined };
+      return { ...record, phase: { type: "pulled" }, imageId: report.image.id, pulls: undefined };
     case "pull-failed":
-      return phase.type === "pulling" ? pullFailed(record, report.message, now) : record;
+      return pullFailed(record, report.message, now);
     case "started":
-      return phase.type === "starting" ? started(record, report) : record;
+      return started(record, report);
+    case "start-failed":
+      return startFailed(record, report, now);
     case "exited":
-      return phase.type === "running" ? exited(record, phase, report) : record;
-    case "probed":
-      if (phase.type !== "running") return record;
-      return { ...record, phase: probed(phase, report, probeStatus(report.probe)) };
+      return exited(record, report);
   }
 }
 
@@ -278,11 +308,38 @@ function started(record: ContainerRecord, { id, imageId, at }: Report<"started">
   };
 }
 
+/** The kubelet's exit code for a program that could not be started. */
+const START_ERROR_CODE = 128;
+/** The kubelet's delay after a failed pass. */
+export const CREATE_RETRY_MS = 10_000;
+
+/** A program that could not be started counts as a run, so that the restart policy and the back-off apply. */
+function startFailed(
+  record: ContainerRecord,
+  { reason, message }: Report<"start-failed">,
+  now: number,
+): ContainerRecord {
+  if (reason === "CreateContainerError")
+    return cannotPull(record, { reason, message, retryAfterMs: CREATE_RETRY_MS, now });
+  const counted = started(record, { type: "started", id: "", imageId: record.imageId, at: now });
+  return {
+    ...counted,
+    phase: { type: "exited" },
+    exitBefore: record.exit,
+    exit: {
+      ...{ id: "", startedAt: now, finishedAt: now, exitCode: START_ERROR_CODE },
+      ...{ reason: "StartError", message },
+    },
+  };
+}
+
 function exited(
   record: ContainerRecord,
-  { id, startedAt, isReplaced }: Running,
   { at, exitCode, reason, message }: Report<"exited">,
 ): ContainerRecord {
+  const { phase } = record;
+  if (phase.type !== "running") return record;
+  const { id, startedAt, isReplaced } = phase;
   const exit: Exit = {
     id,
     startedAt,

@@ -8,7 +8,7 @@ import type {
 } from "../../api/generated/types/core-v1.ts";
 import { timeText } from "../../api/values/time.ts";
 import { startDelayMs, type ContainerRecord, type Exit } from "./container-record.ts";
-import { CONFIG_ERROR, PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
+import { PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
 import { hasEndedForGood, isContainerReady, isStarted, recordOf, type PodFacts } from "./pod-facts.ts";
 import type { RoleContainer } from "./restart-policy.ts";
 
@@ -152,6 +152,11 @@ function delayText(ms: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
+/** Failures of a pull turn into a back-off; failures of the creation keep their reason. */
+function isPullError(reason: string): boolean {
+  return reason === "ErrImagePull";
+}
+
 function findPullFailure(
   { image = "" }: Container,
   { phase }: ContainerRecord,
@@ -159,7 +164,7 @@ function findPullFailure(
 ): Waiting | undefined {
   if (phase.type !== "unpullable") return undefined;
   const { reason, message, failedAt, retryAt } = phase;
-  if (retryAt === undefined || reason === CONFIG_ERROR || now < failedAt + PULL_ERROR_SHOWN_MS)
+  if (retryAt === undefined || !isPullError(reason) || now < failedAt + PULL_ERROR_SHOWN_MS)
     return { reason, message };
   return {
     reason: "ImagePullBackOff",

@@ -12,6 +12,11 @@ const RUNNING: ContainerRecord = {
   phase: { type: "running", id: "1", startedAt: 0, probes: {}, asked: new Set(), killAt: undefined },
 };
 
+const INSPECTED: ContainerRecord = {
+  ...NEW_CONTAINER,
+  phase: { type: "inspected", image: { id: "web@sha256:1" } },
+};
+
 describe("the plan for a pod", () => {
   test("starts all containers together without init containers", () => {
     const plan = planPod(facts({ containers: [web("a"), web("b")] }), NOW);
@@ -35,15 +40,22 @@ describe("the plan for a pod", () => {
     expect(words(planPod(facts(spec, { side: probed("startup", "passes") }), NOW))).toContain("start a");
   });
 
-  test("pulls missing images, and refuses invalid image names", () => {
-    const spec = {
-      containers: [
-        { ...web("a"), imagePullPolicy: "Always" as const },
-        { ...web("b"), image: "B" },
-      ],
-    };
+  test("looks for an image before it pulls one, and refuses invalid image names", () => {
+    const names = ["a", "b", "c", "d", "e"];
+    const [a, b, c, d, e] = names.map(web);
+    const containers = [
+      { ...a, imagePullPolicy: "Always" as const },
+      { ...b, image: "B" },
+      { ...c },
+      { ...d },
+      { ...e, imagePullPolicy: "Never" as const },
+    ] as Container[];
+    const missing = { ...NEW_CONTAINER, phase: { type: "inspected", image: undefined } } as const;
+    const records = { a: NEW_CONTAINER, b: NEW_CONTAINER, c: NEW_CONTAINER, d: missing, e: missing };
 
-    expect(words(planPod(facts(spec), NOW))).toEqual(["pull a", "refuse b"]);
+    const plan = planPod(facts({ containers }, records), NOW);
+
+    expect(words(plan)).toEqual(["pull a", "refuse b", "inspect c", "pull d", "refuse e"]);
   });
 
   test("schedules a recheck for the end of a back-off", () => {
@@ -70,14 +82,14 @@ describe("the plan for a pod", () => {
     expect(plan.actions).toMatchObject([
       { isReplaced: true, message: "Container a definition changed, will be restarted" },
     ]);
-    expect(words(planPod(facts(spec, { a: replaced, b: RUNNING }), NOW))).toEqual(["start a"]);
+    expect(words(planPod(facts(spec, { a: replaced, b: RUNNING }), NOW))).toEqual(["inspect a"]);
     expect(planPod(facts(spec, { a: ended, b: RUNNING }), NOW).actions).toEqual([]);
   });
 
   test("skips the back-off of a crashed container once its image changes", () => {
     const crashed = { ...exited(1), image: "web:0", crashes: { delayMs: 300_000, at: NOW - 1000 } };
 
-    expect(words(planPod(facts({ containers: [web("a")] }, { a: crashed }), NOW))).toEqual(["start a"]);
+    expect(words(planPod(facts({ containers: [web("a")] }, { a: crashed }), NOW))).toEqual(["inspect a"]);
   });
 
   test("holds a container that cannot be created until the pod changes", () => {
@@ -92,7 +104,9 @@ describe("the plan for a pod", () => {
 
     expect(planPod(facts(spec), NOW).actions).toMatchObject([{ type: "refuse", reason }]);
     expect(planPod(facts(spec, { a: held }), NOW).actions).toEqual([]);
-    expect(words(planPod(facts(spec, { a: held }, { annotations: { dir: "x" } }), NOW))).toEqual(["start a"]);
+    expect(words(planPod(facts(spec, { a: held }, { annotations: { dir: "x" } }), NOW))).toEqual([
+      "inspect a",
+    ]);
   });
 
   test("starts nothing before the pod's preparation is done, and rechecks then", () => {
@@ -106,7 +120,7 @@ describe("the plan for a pod", () => {
   test("looks up the sources of an environment before the start", () => {
     const spec = { containers: [web("a")] };
     const outside = (finding: ConfigFinding, record: Partial<ContainerRecord> = {}): PodFacts => ({
-      ...facts(spec, { a: { ...NEW_CONTAINER, ...record } }),
+      ...facts(spec, { a: { ...INSPECTED, ...record } }),
       hasOutsideEnvironment: () => true,
       checkEnvironment: () => finding,
     });
@@ -177,7 +191,7 @@ describe("the plan for a pod", () => {
 
   test("fails a pod when an init container fails permanently, without starting the rest", () => {
     const spec = { restartPolicy: "Never" as const, initContainers: [web("one")], containers: [web("a")] };
-    const failed = facts(spec, { one: exited(1) });
+    const failed = facts(spec, { one: exited(1), a: NEW_CONTAINER });
     const status = podStatus(failed, planPod(failed, NOW), NOW);
 
     expect(status.phase).toBe("Failed");
@@ -210,6 +224,11 @@ function probed(type: "startup" | "liveness", before: ProbeStatus): ContainerRec
   return { ...NEW_CONTAINER, phase: { ...phase, asked: new Set(["startup", "readiness", "liveness"]) } };
 }
 
+/** The runtime has found the images of all containers. */
+function unstarted({ containers, initContainers = [] }: Pod["spec"]): Record<string, ContainerRecord> {
+  return Object.fromEntries([...containers, ...initContainers].map(({ name }) => [name, INSPECTED]));
+}
+
 function facts(
   spec: Pod["spec"],
   records: Readonly<Record<string, ContainerRecord>> = {},
@@ -226,7 +245,7 @@ function facts(
     type === "startup" ? startupProbe : type === "liveness" ? livenessProbe : undefined;
   return {
     pod,
-    records: new Map(Object.entries(records)),
+    records: new Map(Object.entries({ ...unstarted(spec), ...records })),
     acceptedAt: 0,
     hostAddresses: ["172.18.0.2"],
     addresses: ["10.0.0.2"],
@@ -234,7 +253,7 @@ function facts(
     sizeProblem: undefined,
     hold: undefined,
     probeOf,
-    hasImage: () => true,
+    isMeasuring: false,
     memoryUsedBy: () => 0,
     hasOutsideEnvironment: () => false,
     checkEnvironment: () => ({ type: "fine" }),

@@ -6,9 +6,10 @@ import type { Container } from "../../api/generated/types/core-v1.ts";
 import { findImageProblem } from "../../api/values/image-reference.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
 import type { TimerKind } from "../../base/loop/loop.ts";
-import type { ProbeType } from "../container-runtime.ts";
+import type { FoundImage, ProbeType } from "../runtime-handler.ts";
 import { findConfigProblem } from "./config-problem.ts";
 import {
+  CREATE_RETRY_MS,
   hasNoRun,
   isOutdated,
   restartAt,
@@ -32,6 +33,8 @@ import {
 import { containersOf, type RoleContainer } from "./restart-policy.ts";
 
 export type PodAction =
+  /** Asks the runtime for the image. */
+  | { readonly type: "inspect"; readonly container: Container }
   | { readonly type: "pull"; readonly container: Container }
   /** The image name is invalid or absent from the node, or the container cannot be created. */
   | {
@@ -72,14 +75,15 @@ export interface PodPlan {
 
 /** Reason for a container that cannot be created from its spec. */
 export const CONFIG_ERROR = "CreateContainerConfigError";
-/** The kubelet's delay after a failed pass. */
-const CONFIG_RETRY_MS = 10_000;
+/** Reason for a container that the runtime could not create. */
+const CREATE_ERROR = "CreateContainerError";
 
 export interface Recheck {
   readonly at: number;
   readonly kind: TimerKind;
 }
 
+const SHRINK_RETRY_MS = 10_000;
 /** Time for which a failed pull is shown as an error, before it is shown as back-off. */
 export const PULL_ERROR_SHOWN_MS = 2000;
 /** Minimum time for a container to end, also after a preStop hook that used up the grace period. */
@@ -159,6 +163,7 @@ class PlanDraft {
     const record = recordOf(this.#facts, container.name);
     const { phase } = record;
     if (phase.type === "idle") this.#bring(container);
+    else if (phase.type === "inspected") this.#useImage(container, phase.image);
     else if (phase.type === "pulled") this.#start(container, "new image");
     else if (phase.type === "exited") this.#again(each, record);
     else if (phase.type === "unpullable") this.#pullAgain(container, phase);
@@ -166,13 +171,16 @@ class PlanDraft {
       const podLimits = this.#facts.pod.spec.resources?.limits;
       const reason = isReplaceable(each) ? findReplacement(container, record, podLimits) : undefined;
       if (reason !== undefined) return this.#replace(container, reason);
-      if (
-        compareSize(container, record, podLimits) !== "same" &&
-        findShrinkProblem(this.#facts) === undefined
-      )
-        this.actions.push({ type: "resize", container });
+      if (compareSize(container, record, podLimits) !== "same") this.#resize(container);
       this.#watch(container, phase);
     }
+  }
+
+  /** Memory in use may fall later. */
+  #resize(container: Container): void {
+    if (this.#facts.isMeasuring) return;
+    if (findShrinkProblem(this.#facts) === undefined) this.actions.push({ type: "resize", container });
+    else this.lookAt(this.#now + SHRINK_RETRY_MS, "periodic");
   }
 
   /** The spec differs from the run: stops the run, and restarts under any restart policy. */
@@ -181,7 +189,7 @@ class PlanDraft {
     this.actions.push({ ...stopAction(container, graceMs, message), isReplaced: true });
   }
 
-  /** Pulls the image if needed, then starts the container. */
+  /** Begins with the image: pulls it, or asks whether it is present. */
   #bring(container: Container): void {
     const { image = "", imagePullPolicy = "IfNotPresent" } = container;
     const problem = findImageProblem(image);
@@ -191,8 +199,12 @@ class PlanDraft {
       this.actions.push({ type: "refuse", container, reason: "InvalidImageName", message });
       return;
     }
-    const isThere = imagePullPolicy !== "Always" && this.#facts.hasImage(container);
-    if (isThere) this.#start(container, "known image");
+    this.actions.push({ type: imagePullPolicy === "Always" ? "pull" : "inspect", container });
+  }
+
+  #useImage(container: Container, found: FoundImage | undefined): void {
+    const { image = "", imagePullPolicy } = container;
+    if (found !== undefined) this.#start(container, "known image");
     else if (imagePullPolicy === "Never") {
       const message = `Container image ${JSON.stringify(image)} is not present with pull policy of Never`;
       this.actions.push({ type: "refuse", container, reason: "ErrImageNeverPull", message });
@@ -220,7 +232,7 @@ class PlanDraft {
       const failure = {
         reason: CONFIG_ERROR,
         message: finding.message,
-        retryAfterMs: CONFIG_RETRY_MS,
+        retryAfterMs: CREATE_RETRY_MS,
       } as const;
       this.actions.push({ type: "refuse", container, ...failure });
       return;
@@ -246,20 +258,15 @@ class PlanDraft {
       if (isMended) this.#bring(container);
       return;
     }
-    if (phase.reason === CONFIG_ERROR) {
-      if (phase.retryAt <= this.#now) this.#createAgain(container);
+    if (phase.reason === CONFIG_ERROR || phase.reason === CREATE_ERROR) {
+      // The container keeps its shown state, and its image is present.
+      if (phase.retryAt <= this.#now) this.#start(container, "known image");
       this.lookAt(phase.retryAt, "periodic");
       return;
     }
     if (phase.retryAt <= this.#now) this.actions.push({ type: "pull", container });
     this.lookAt(phase.failedAt + PULL_ERROR_SHOWN_MS, "progress");
     this.lookAt(phase.retryAt, "periodic");
-  }
-
-  /** The container keeps its shown state. Its image is pulled only when it is absent. */
-  #createAgain(container: Container): void {
-    if (this.#facts.hasImage(container)) this.#start(container, "known image");
-    else this.#bring(container);
   }
 
   #watch(container: Container, phase: Extract<ContainerPhase, { type: "running" }>): void {

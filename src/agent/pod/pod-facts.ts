@@ -1,7 +1,7 @@
 /** The input of all decisions about a pod, and simple predicates on it. */
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import type { ProbeType } from "../container-runtime.ts";
+import type { ProbeType } from "../runtime-handler.ts";
 import type { ConfigFinding } from "./config-needs.ts";
 import { NEW_CONTAINER, type ContainerRecord, type Exit, type ProbeStatus } from "./container-record.ts";
 import type { SizeProblem } from "./granted-size.ts";
@@ -26,7 +26,8 @@ export interface PodFacts {
   /** Set while the pod waits for its preparation. */
   readonly hold: Hold | undefined;
   readonly probeOf: (container: Container, type: ProbeType) => Probe | undefined;
-  readonly hasImage: (container: Container) => boolean;
+  /** The memory in use is not known yet. */
+  readonly isMeasuring: boolean;
   /** Bytes; 0 while the container does not run. */
   readonly memoryUsedBy: (container: Container) => number;
   /** Whether the environment uses ConfigMaps or Secrets. */

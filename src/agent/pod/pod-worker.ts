@@ -4,7 +4,13 @@
  */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
-import type { ContainerPlace, ContainerReport, ContainerRuntime } from "../container-runtime.ts";
+import type {
+  ContainerPlace,
+  ContainerReport,
+  FoundSandbox,
+  ProbeType,
+  RuntimeHandler,
+} from "../runtime-handler.ts";
 import type { TimerQueue, ScheduledCall } from "../timer-queue.ts";
 import { environmentUses, checkEnvironment, type ConfigReference, type ConfigState } from "./config-needs.ts";
 import {
@@ -14,9 +20,11 @@ import {
   pullBackOffEvents,
   reportEvents,
 } from "./container-events.ts";
+import type { ContainerLifecycle } from "./container-lifecycle.ts";
 import { NEW_CONTAINER, stepContainer, type ContainerRecord } from "./container-record.ts";
 import { compareSize } from "./container-size.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
+import { MemoryMeasurement } from "./memory-measurement.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
 import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
 import {
@@ -40,13 +48,13 @@ import { DEADLINE_EXCEEDED, podStatus } from "./pod-status.ts";
 import { recordAfter } from "./record-after.ts";
 import { resizeCompleted, resizeFailed } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-policy.ts";
-import { restoredRecord } from "./restored-record.ts";
+import { restoredRecord, trueRecord } from "./restored-record.ts";
 import { findStatusPatch } from "./status-patch.ts";
 
 export interface PodWorkerParts {
   readonly now: () => number;
   readonly timers: TimerQueue;
-  readonly runtime: ContainerRuntime;
+  readonly lifecycle: ContainerLifecycle;
   /** Requests a pass for the pod. */
   readonly wake: (worker: PodWorker) => void;
   readonly event: (pod: Pod, event: RecordedEvent) => void;
@@ -67,6 +75,10 @@ export interface PodPlace {
   /** Undefined until the pod has a sandbox. */
   readonly addresses: readonly string[] | undefined;
   readonly rejection: PodRejection | undefined;
+  /** Undefined while no handler for the pod is known. */
+  readonly handler: RuntimeHandler | undefined;
+  /** Sandbox of a pod that has started before. */
+  readonly found: FoundSandbox | undefined;
 }
 
 /** The API write that is due after a pass. */
@@ -102,6 +114,10 @@ export class PodWorker {
   #isDeadlineTold = false;
   #preparation: Preparation;
   #recheck: ScheduledCall | undefined;
+  /** True while a pass acts: it sees the reports of its own actions. */
+  #isPassing = false;
+  /** Exists during a resize. */
+  #memory: MemoryMeasurement | undefined;
 
   constructor(pod: Pod, place: PodPlace, parts: PodWorkerParts) {
     this.#parts = parts;
@@ -141,6 +157,10 @@ export class PodWorker {
     return this.#place;
   }
 
+  settleHandler(handler: RuntimeHandler): void {
+    this.#place = { ...this.#place, handler };
+  }
+
   /** Records the addresses of the new sandbox. */
   settleSandbox(addresses: readonly string[]): void {
     this.#place = { ...this.#place, addresses };
@@ -162,7 +182,7 @@ export class PodWorker {
     this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
     // Releases the older spec, and makes the next comparison one of references.
     if (this.#grantedPod === pod) this.#grantedSpec = pod.spec;
-    this.#parts.runtime.update(this.#place.node, pod);
+    this.#place.handler?.update(this.#place.node, pod);
   }
 
   report(name: string, report: ContainerReport): void {
@@ -171,7 +191,7 @@ export class PodWorker {
     const now = this.#parts.now();
     const before = this.#recordOf(name);
     const { container } = each;
-    const probeStatus = (type: Parameters<ContainerRuntime["probe"]>[1]): ReturnType<typeof probeStatusOf> =>
+    const probeStatus = (type: ProbeType): ReturnType<typeof probeStatusOf> =>
       probeStatusOf(this.#facts(), { container, type }, now);
     const after = stepContainer(before, report, { now, probeStatus });
     if (after === before) return;
@@ -179,31 +199,42 @@ export class PodWorker {
     this.#tell(each, reportEvents(container, report));
     if (report.type === "exited") this.#tellCrash(each, after);
     if (report.type === "pull-failed") this.#tellPullBackOff(each);
-    this.#parts.wake(this);
+    // The running pass sees the new record.
+    if (!this.#isPassing) this.#parts.wake(this);
   }
 
   /** Decides and acts until no action is left for this moment. */
   pass(): PassOutcome {
     const now = this.#parts.now();
     this.#prepare(now);
+    this.#measure(now);
     const facts = this.#facts();
-    let plan = planPod(facts, now);
-    this.#tellDeadline(plan);
-    for (let round = 0; plan.actions.length > 0 && round < ROUNDS_MAX; round++) {
-      for (const action of plan.actions) this.#act(action, now);
-      plan = planPod(facts, now);
-    }
+    const plan = this.#carryOut(facts, now);
     this.#hasEnded = plan.hasEnded;
     this.#await(plan);
     this.#endResize();
-    this.#tellShrink(findShrinkProblem(facts));
-    if (plan.termination === undefined && isReplacing(facts)) return { type: "nothing" };
+    if (!this.#isMeasuring) this.#tellShrink(findShrinkProblem(facts));
+    if (plan.termination === undefined && (isReplacing(facts) || this.#isMeasuring))
+      return { type: "nothing" };
     if (plan.termination === undefined && !hasSandbox(facts)) return { type: "step" };
     const patch = findStatusPatch(this.#pod, podStatus(facts, plan, now), now);
     if (patch !== undefined) return { type: "write", patch };
     if (!plan.hasEnded) return { type: "nothing" };
     const { deletionTimestamp } = this.#pod.metadata;
     return { type: deletionTimestamp === undefined ? "over" : "remove" };
+  }
+
+  /** The plan that is left, without actions. */
+  #carryOut(facts: PodFacts, now: number): PodPlan {
+    let plan = planPod(facts, now);
+    this.#tellDeadline(plan);
+    this.#isPassing = true;
+    for (let round = 0; plan.actions.length > 0 && round < ROUNDS_MAX; round++) {
+      for (const action of plan.actions) this.#act(action, now);
+      plan = planPod(facts, now);
+    }
+    this.#isPassing = false;
+    return plan;
   }
 
   /** Status patch of a pod before its first run; undefined when the status is up to date. */
@@ -213,10 +244,12 @@ export class PodWorker {
     return findStatusPatch(this.#pod, podStatus(facts, planPod(facts, now), now), now);
   }
 
-  /** Kills all containers of the pod in the runtime. */
+  /** Ends the pod in the runtime. */
   dismiss(): void {
+    const { uid } = this.#pod.metadata;
     this.#parts.timers.cancel(this.#recheck);
-    this.#parts.runtime.forget(this.#pod.metadata.uid);
+    this.#parts.lifecycle.forget(uid);
+    this.#place.handler?.removeSandbox(uid);
     this.#records.clear();
   }
 
@@ -227,14 +260,12 @@ export class PodWorker {
       ...(status.containerStatuses ?? []),
       ...(status.ephemeralContainerStatuses ?? []),
     ];
+    const now = this.#parts.now();
     const podLimits = grantedByStatus(this.#pod).resources?.limits;
-    for (const each of known)
-      this.#records.set(each.name, { ...restoredRecord(each, this.#parts.now()), podLimits });
-    for (const { container } of containersOf(this.#pod)) {
-      const { phase, restartCount } = this.#recordOf(container.name);
-      if (phase.type !== "running") continue;
-      const { id, startedAt } = phase;
-      this.#parts.runtime.adopt(this.#in(container), { id, startedAt, attempt: restartCount });
+    for (const each of known) {
+      const record = { ...restoredRecord(each, now), podLimits };
+      const found = this.#place.found?.containers.find(({ name }) => name === each.name);
+      this.#records.set(each.name, trueRecord(record, found, now));
     }
   }
 
@@ -254,7 +285,7 @@ export class PodWorker {
 
   /** The records are the worker's own map and change with it. */
   #facts(): PodFacts {
-    const { runtime, findConfig } = this.#parts;
+    const { findConfig } = this.#parts;
     return {
       pod: this.#grantedPod,
       records: this.#records,
@@ -264,9 +295,9 @@ export class PodWorker {
       rejection: this.#place.rejection,
       sizeProblem: this.#sizeProblem,
       hold: this.#findHold(),
-      probeOf: (container, type) => runtime.probeOf(this.#in(container), type),
-      hasImage: (container) => runtime.hasImage(this.#in(container)),
-      memoryUsedBy: (container) => runtime.usage(this.#in(container))?.memoryBytes ?? 0,
+      probeOf: (container, type) => this.#place.handler?.prober?.probeOf(this.#in(container), type),
+      isMeasuring: this.#isMeasuring,
+      memoryUsedBy: ({ name }) => this.#memory?.bytesOf(name) ?? 0,
       hasOutsideEnvironment: (container) => environmentUses(this.#pod, container).length > 0,
       checkEnvironment: (container, since) =>
         checkEnvironment(environmentUses(this.#pod, container), (reference) =>
@@ -297,17 +328,22 @@ export class PodWorker {
   }
 
   #ask(action: PodAction, attempt: number): void {
-    const { runtime } = this.#parts;
+    const { lifecycle } = this.#parts;
+    const { handler } = this.#place;
+    // A pod without a handler has no sandbox, and gets no actions but stops.
+    if (handler === undefined) return undefined;
     const place = this.#in(action.container);
     switch (action.type) {
+      case "inspect":
+        return handler.findImage(place);
       case "pull":
-        return runtime.pull(place);
+        return handler.pull(place);
       case "start":
-        return runtime.start(place, attempt);
+        return lifecycle.start(handler, { ...place, attempt });
       case "probe":
-        return runtime.probe(place, action.probe);
+        return handler.prober?.probe(place, action.probe);
       case "stop":
-        return runtime.stop(place, action);
+        return lifecycle.stop(handler, { ...place, ...action });
       case "lookup":
       case "refuse":
       case "resize":
@@ -327,6 +363,18 @@ export class PodWorker {
         : this.#parts.timers.add(recheck.at, recheck.kind, () => this.#parts.wake(this));
   }
 
+  /** A resize may lower a memory limit, which needs the present usage. Requests a pass with the result. */
+  #measure(now: number): void {
+    const { handler } = this.#place;
+    if (!this.#isResizing || handler === undefined) return;
+    this.#memory ??= new MemoryMeasurement();
+    this.#memory.begin(handler, this.#pod, { now, settled: () => this.#parts.wake(this) });
+  }
+
+  get #isMeasuring(): boolean {
+    return this.#memory?.isSettled === false;
+  }
+
   #isGettingSize(): boolean {
     const podLimits = this.#grantedPod.spec.resources?.limits;
     return containersOf(this.#grantedPod).some(({ container }) => {
@@ -339,8 +387,9 @@ export class PodWorker {
 
   /** Sends one Event when all containers have the granted resources. */
   #endResize(): void {
-    if (!this.#isResizing || this.#isGettingSize()) return;
+    if (!this.#isResizing || this.#isMeasuring || this.#isGettingSize()) return;
     this.#isResizing = false;
+    this.#memory = undefined;
     if (this.#hasEnded) return;
     this.#parts.event(this.#pod, { ...resizeCompleted(this.#grantedPod), host: this.#place.node });
   }

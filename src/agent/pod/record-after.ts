@@ -1,6 +1,7 @@
 /** The record of a container after an action. */
 import {
   beginEnvironmentLookup,
+  beginInspect,
   beginProbe,
   beginPull,
   beginStart,
@@ -25,6 +26,8 @@ export function recordAfter(
 ): ContainerRecord {
   const { container } = action;
   switch (action.type) {
+    case "inspect":
+      return beginInspect(record, container.image ?? "");
     case "pull":
       return beginPull(record, container.image ?? "");
     case "refuse":

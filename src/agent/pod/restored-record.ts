@@ -1,8 +1,9 @@
 /**
- * Restores a container's record from the status of its pod, the only record that survives a restart of the
- * agent.
+ * Restores a container's record after a restart of the agent: its counts and back-off from the status of its pod, its
+ * run from the runtime.
  */
 import type { ContainerStateTerminated, ContainerStatus } from "../../api/generated/types/core-v1.ts";
+import type { ContainerExit, FoundContainer } from "../runtime-handler.ts";
 import {
   LONGEST_MS,
   NEW_CONTAINER,
@@ -30,6 +31,51 @@ export function restoredRecord(status: ContainerStatus, now: number): ContainerR
     imageId: imageID,
     resources: status.resources ?? {},
     crashes: findCrashes(status, exit),
+  };
+}
+
+/** The kubelet's exit of a container that the runtime has lost. */
+const LOST = {
+  exitCode: 137,
+  reason: "ContainerStatusUnknown",
+  message: "The container could not be located when the pod was deleted.  The container used to be Running",
+};
+
+/** The runtime knows better than the status, which may be older or newer than a crash of the agent or the machine. */
+export function trueRecord(
+  record: ContainerRecord,
+  found: FoundContainer | undefined,
+  now: number,
+): ContainerRecord {
+  const { phase } = record;
+  const shownId = phase.type === "running" ? phase.id : record.exit?.id;
+  if (found === undefined) {
+    if (phase.type !== "running") return record;
+    const exit = { ...LOST, id: phase.id, startedAt: phase.startedAt, finishedAt: now };
+    return { ...record, phase: { type: "exited" }, exit, exitBefore: record.exit };
+  }
+  const isKnown = shownId === found.id;
+  if (isKnown && (phase.type === "running") === (found.exit === undefined)) return record;
+  const counted = {
+    ...record,
+    imageId: found.imageId,
+    restartCount: Math.max(record.restartCount, found.attempt),
+  };
+  if (found.exit === undefined) return { ...counted, phase: runningPhase(found) };
+  const exit = endOf(found, found.exit);
+  return { ...counted, phase: { type: "exited" }, exit, exitBefore: record.exit };
+}
+
+function runningPhase({ id, startedAt }: FoundContainer): ContainerPhase {
+  return { type: "running", id, startedAt, probes: {}, asked: new Set(), killAt: undefined };
+}
+
+function endOf({ id, startedAt }: FoundContainer, exit: ContainerExit): Exit {
+  const { at, exitCode, reason, message } = exit;
+  return {
+    ...{ id, startedAt, finishedAt: at, exitCode },
+    reason: reason ?? (exitCode === 0 ? "Completed" : "Error"),
+    ...(message !== undefined && { message }),
   };
 }
 

@@ -75,7 +75,7 @@ function facts(): PodFacts {
     sizeProblem: undefined,
     hold: undefined,
     probeOf: () => undefined,
-    hasImage: () => true,
+    isMeasuring: false,
     memoryUsedBy: () => 0,
     hasOutsideEnvironment: () => false,
     checkEnvironment: () => ({ type: "fine" }),

@@ -1,6 +1,7 @@
 /** The image registry of simulated nodes: it has every image, except names that mark a missing image. */
 import { createHash } from "node:crypto";
 import { findImageReference, type ImageReference } from "../../api/values/image-reference.ts";
+import type { FoundImage } from "../runtime-handler.ts";
 
 /** Tags that tests and tutorials use for a missing image. */
 const MISSING_TAGS: ReadonlySet<string> = new Set(["nonexistent", "non-existent", "404"]);
@@ -37,7 +38,7 @@ function resolving(name: string): string {
 }
 
 interface Identity {
-  readonly imageId: string;
+  readonly image: FoundImage;
   readonly sizeBytes: number;
 }
 
@@ -50,7 +51,7 @@ export function imageIdentity(text: string): Identity {
   const hash = createHash("sha256").update(text).digest();
   const { domain, path } = findImageReference(text) ?? { domain: "docker.io", path: text };
   const identity = {
-    imageId: `${domain}/${path}@sha256:${hash.toString("hex")}`,
+    image: { id: `${domain}/${path}@sha256:${hash.toString("hex")}` },
     // Between 8 and 72 MB, so that not all images look alike.
     sizeBytes: 8_000_000 + (hash.readUInt32BE(0) % 64_000_000),
   };

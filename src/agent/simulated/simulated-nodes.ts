@@ -7,7 +7,6 @@ import { RuntimeClass } from "../../api/generated/types/node-v1.ts";
 import { findCidr, ipAddressText, type IpAddress } from "../../api/values/ip-address.ts";
 import { inSlices } from "../../base/loop/in-slices.ts";
 import { runInTurns } from "../../base/loop/run-in-turns.ts";
-import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Client } from "../../client/client.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
@@ -16,7 +15,7 @@ import { NodeStatusManager } from "../node/node-status-manager.ts";
 import { PODS_BY_NODE, PodWorkers } from "../pod-workers.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import { shapeAt, type NodeShape } from "./node-shape.ts";
-import { SimulatedRuntime } from "./simulated-runtime.ts";
+import { SimulatedHandler } from "./simulated-handler.ts";
 
 export interface SimulatedNodesOptions {
   /** Number of nodes. */
@@ -76,7 +75,7 @@ async function runNodes(
     clientOf,
     timers,
     signal,
-    runtime: (report) => new SimulatedRuntime({ loop, timers, report }),
+    handlers: [(listener) => new SimulatedHandler({ loop, timers, listener })],
     findNode: (name) => nodes.get(name),
     hasRootCa: options.hasRootCa ?? true,
   });
@@ -89,8 +88,9 @@ async function runNodes(
     onUp: (node) => fleet.startNode(node),
     onDown: (node) => fleet.stopNode(node),
   });
+  await fleet.recover();
   const leave = [fleet.follow(), keeper.follow()];
-  await untilAborted(signal);
+  await fleet.run();
   for (const each of leave) each();
   timers.end();
   await Promise.all([fleet.end(), keeper.end()]);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Container, Pod, Volume } from "../../api/generated/types/core-v1.ts";
-import type { ContainerPlace } from "../container-runtime.ts";
+import type { ContainerPlace } from "../runtime-handler.ts";
 import { VolumeFiles } from "./volume-files.ts";
 
 const EMPTY_DIR: Volume = { name: "data", emptyDir: {} };

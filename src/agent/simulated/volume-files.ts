@@ -5,7 +5,7 @@
  */
 import { posix } from "node:path";
 import type { Volume, VolumeMount } from "../../api/generated/types/core-v1.ts";
-import type { ContainerPlace } from "../container-runtime.ts";
+import type { ContainerPlace } from "../runtime-handler.ts";
 import type { TimeSpan } from "./time-span.ts";
 
 /** Upper bound of the files of one pod or node; further files are not recorded. */

@@ -2,18 +2,31 @@
  * A runtime whose containers are records and a few timers instead of processes. `behaviourOf` determines
  * their behaviour, so that equal pods behave equally at any place and time.
  */
-import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
+import type { Duplex, Readable } from "node:stream";
+import type { Container, ContainerStatus, Pod, Probe } from "../../api/generated/types/core-v1.ts";
 import type { Loop, Random, TimerKind } from "../../base/loop/loop.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import { simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
+import { PodAddresses } from "../node/pod-addresses.ts";
 import type {
-  AdoptedRun,
+  ContainerKey,
   ContainerPlace,
-  ContainerRuntime,
+  ContainerProber,
+  ContainerReport,
+  ContainerStart,
   ContainerUsage,
+  FoundContainer,
+  FoundSandbox,
+  LogQuery,
+  PodUsage,
   ProbeType,
-  ReportListener,
-} from "../container-runtime.ts";
+  RuntimeHandler,
+  RuntimeListener,
+  SandboxSpec,
+  StopOrder,
+  StreamSession,
+} from "../runtime-handler.ts";
 import type { TimerQueue, ScheduledCall } from "../timer-queue.ts";
 import {
   behaviourOf,
@@ -24,6 +37,7 @@ import {
 } from "./behaviour.ts";
 import { findPullError, imageIdentity } from "./image-registry.ts";
 import { findNextChange, isWithin } from "./probe-schedule.ts";
+import { refusedSession, simulatedLog } from "./simulated-streams.ts";
 import type { TimeSpan } from "./time-span.ts";
 import { VolumeFiles } from "./volume-files.ts";
 
@@ -31,6 +45,7 @@ import { VolumeFiles } from "./volume-files.ts";
 const SOON_MS = 60_000;
 /** Upper bound of the images on a node; the first one pulled is dropped first. */
 const IMAGES_MAX = 100;
+const NO_ADDRESS = "no IP addresses available in range set";
 /** 128 + SIGKILL. */
 const KILLED_CODE = 137;
 /** Probe of a container whose readiness is set by annotation only. */
@@ -57,34 +72,94 @@ interface SimulatedContainer {
   readonly probes: Map<ProbeType, Probing>;
 }
 
-export interface SimulatedRuntimeParts {
+export interface SimulatedHandlerParts {
   readonly loop: Loop;
   readonly timers: TimerQueue;
-  readonly report: ReportListener;
+  readonly listener: RuntimeListener;
 }
 
-export class SimulatedRuntime implements ContainerRuntime {
-  readonly handler = "simulated";
+interface Sandbox {
+  readonly node: string;
+  /** Taken from the node's blocks. */
+  readonly addresses: readonly string[];
+}
+
+export class SimulatedHandler implements RuntimeHandler, ContainerProber {
+  readonly name = "simulated";
+  readonly runsPrograms = false;
+  readonly prober = this;
   readonly #loop: Loop;
   readonly #timers: TimerQueue;
-  readonly #report: ReportListener;
+  readonly #listener: RuntimeListener;
   readonly #ids: Random;
   readonly #images = new Map<string, Set<string>>();
+  readonly #addresses = new Map<string, PodAddresses>();
+  readonly #sandboxes = new Map<string, Sandbox>();
   readonly #pods = new Map<string, Map<string, SimulatedContainer>>();
   readonly #files = new VolumeFiles();
 
-  constructor({ loop, timers, report }: SimulatedRuntimeParts) {
+  constructor({ loop, timers, listener }: SimulatedHandlerParts) {
     this.#loop = loop;
     this.#timers = timers;
-    this.#report = report;
+    this.#listener = listener;
     this.#ids = loop.random("container-ids");
   }
 
+  run(signal: AbortSignal): Promise<void> {
+    return untilAborted(signal);
+  }
+
+  /** A new process has no containers yet: `adopt` makes them from the pods' statuses. */
+  list(): Promise<readonly FoundSandbox[]> {
+    return Promise.resolve([]);
+  }
+
+  /** The status is the only trace of a simulated container. */
+  adopt({ node, pod, podCidrs, addresses }: SandboxSpec): FoundSandbox | undefined {
+    const { uid } = pod.metadata;
+    if (addresses.length === 0) return undefined;
+    const isOwn = pod.spec.hostNetwork !== true;
+    if (isOwn) this.#addressesOf(node).keep(podCidrs, addresses);
+    this.#sandboxes.set(uid, { node, addresses: isOwn ? addresses : [] });
+    const {
+      initContainerStatuses = [],
+      containerStatuses = [],
+      ephemeralContainerStatuses = [],
+    } = pod.status;
+    const containers = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
+    return { uid, addresses, containers: containers.flatMap((status) => this.#adopted(node, pod, status)) };
+  }
+
+  createSandbox({ node, pod, podCidrs, hostAddresses }: SandboxSpec): void {
+    const { uid } = pod.metadata;
+    const isOwn = pod.spec.hostNetwork !== true;
+    const taken = isOwn ? this.#addressesOf(node).take(podCidrs) : [];
+    if (taken === undefined)
+      return this.#listener.sandbox(uid, { type: "sandbox-failed", message: NO_ADDRESS });
+    this.#sandboxes.set(uid, { node, addresses: taken });
+    const addresses = isOwn ? taken : hostAddresses;
+    return this.#listener.sandbox(uid, { type: "sandbox-ready", addresses });
+  }
+
+  removeSandbox(uid: string): void {
+    const sandbox = this.#sandboxes.get(uid);
+    if (sandbox !== undefined) this.#addressesOf(sandbox.node).free(sandbox.addresses);
+    this.#sandboxes.delete(uid);
+    for (const container of this.#pods.get(uid)?.values() ?? []) this.#dismiss(container);
+    this.#pods.delete(uid);
+    this.#files.forget(uid);
+    this.#listener.sandbox(uid, { type: "sandbox-removed" });
+  }
+
   /** The pull policy Never implies that the image is already loaded. */
-  hasImage({ node, container }: ContainerPlace): boolean {
+  findImage({ node, pod, container }: ContainerPlace): void {
     const image = imageOf(container);
-    if (container.imagePullPolicy === "Never") return findPullError(image) === undefined;
-    return this.#images.get(node)?.has(image) ?? false;
+    const isThere =
+      container.imagePullPolicy === "Never"
+        ? findPullError(image) === undefined
+        : this.#images.get(node)?.has(image) === true;
+    const report = { type: "inspected", image: isThere ? imageIdentity(image).image : undefined } as const;
+    this.#listener.container({ uid: pod.metadata.uid, container: container.name }, report);
   }
 
   pull(place: ContainerPlace): void {
@@ -93,33 +168,23 @@ export class SimulatedRuntime implements ContainerRuntime {
     this.#due(made, { at: this.#loop.now() + pullMs, kind: "progress" }, () => this.#pulled(made, pullMs));
   }
 
-  start(place: ContainerPlace, attempt: number): void {
-    const made = this.#make(place, "starting", attempt);
+  start({ node, pod, container, attempt }: ContainerStart): void {
+    const made = this.#make({ node, pod, container }, "starting", attempt);
     const startAt = this.#loop.now() + made.behaviour.startMs;
     this.#due(made, { at: startAt, kind: "progress" }, () => this.#started(made));
   }
 
-  adopt(place: ContainerPlace, { id, startedAt, attempt }: AdoptedRun): void {
-    const made = this.#make(place, "running", attempt);
-    made.id = id;
-    made.startedAt = startedAt;
-    this.#remember(place.node, imageOf(place.container));
-    this.#awaitExit(made);
-  }
-
-  stop(place: ContainerPlace, { delayMs, graceMs }: { delayMs: number; graceMs: number }): void {
-    const found = this.#find(place.pod, place.container);
+  stop(key: ContainerKey, { graceMs }: StopOrder): void {
+    const found = this.#find(key);
     if (found === undefined) return;
     if (found.state !== "running") {
       this.#leave(found);
       return;
     }
     const { terminationMs, terminationCode } = found.behaviour;
-    const now = this.#loop.now();
-    const endsItself = delayMs + terminationMs <= graceMs;
-    const at = now + Math.min(delayMs + terminationMs, graceMs);
+    const at = this.#loop.now() + Math.min(terminationMs, graceMs);
     if (found.ending !== undefined && found.ending.at <= at) return;
-    found.ending = { at, exitCode: endsItself ? terminationCode : KILLED_CODE };
+    found.ending = { at, exitCode: terminationMs <= graceMs ? terminationCode : KILLED_CODE };
     this.#awaitExit(found);
   }
 
@@ -130,7 +195,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   }
 
   probe({ pod, container }: ContainerPlace, type: ProbeType): void {
-    const found = this.#find(pod, container);
+    const found = this.#find({ uid: pod.metadata.uid, container: container.name });
     if (found === undefined || found.probes.has(type)) return;
     const probing: Probing = { sinceMs: this.#loop.now(), last: undefined, due: undefined };
     found.probes.set(type, probing);
@@ -150,19 +215,60 @@ export class SimulatedRuntime implements ContainerRuntime {
     }
   }
 
-  forget(uid: string): void {
-    for (const container of this.#pods.get(uid)?.values() ?? []) this.#dismiss(container);
-    this.#pods.delete(uid);
-    this.#files.forget(uid);
+  exec(key: ContainerKey): StreamSession {
+    return refusedSession(this.#find(key)?.place.container.name ?? key.container);
   }
 
-  usage({ pod, container }: ContainerPlace): ContainerUsage | undefined {
-    const isRunning = this.#find(pod, container)?.state === "running";
-    return isRunning ? simulatedUsage(pod, container.name) : undefined;
+  attach(key: ContainerKey): StreamSession {
+    return this.exec(key);
   }
 
-  problems(pod: Pod): readonly string[] {
+  portForward(): Promise<Duplex> {
+    return Promise.reject(new Error("the pod is simulated, and no process answers on its ports"));
+  }
+
+  logs({ pod, container }: ContainerPlace, query: LogQuery): Promise<Readable | undefined> {
+    const {
+      initContainerStatuses = [],
+      containerStatuses = [],
+      ephemeralContainerStatuses = [],
+    } = pod.status;
+    const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
+    const status = all.find(({ name }) => name === container.name);
+    return Promise.resolve(simulatedLog(status, query));
+  }
+
+  usage(uid: string): Promise<PodUsage | undefined> {
+    const known = this.#pods.get(uid);
+    if (known === undefined) return Promise.resolve(undefined);
+    const at = this.#loop.now();
+    const containers = [...known.values()].flatMap((each) =>
+      each.state === "running" ? [usageOf(each, at)] : [],
+    );
+    return Promise.resolve({ at, containers });
+  }
+
+  findAnnotationProblems(pod: Pod): readonly string[] {
     return behaviourProblems(pod);
+  }
+
+  #addressesOf(node: string): PodAddresses {
+    const known = this.#addresses.get(node) ?? new PodAddresses();
+    this.#addresses.set(node, known);
+    return known;
+  }
+
+  #adopted(node: string, pod: Pod, status: ContainerStatus): readonly FoundContainer[] {
+    const { name, state, containerID: id = "", imageID: imageId, restartCount: attempt } = status;
+    const container = specOf(pod, name);
+    if (state.running === undefined || container === undefined) return [];
+    const startedAt = timeOf(state.running.startedAt) ?? this.#loop.now();
+    const made = this.#make({ node, pod, container }, "running", attempt);
+    made.id = id;
+    made.startedAt = startedAt;
+    this.#remember(node, imageOf(container));
+    this.#awaitExit(made);
+    return [{ name, id, imageId, attempt, startedAt, exit: undefined }];
   }
 
   #make(place: ContainerPlace, state: SimulatedContainer["state"], attempt: number): SimulatedContainer {
@@ -198,8 +304,8 @@ export class SimulatedRuntime implements ContainerRuntime {
     container.due = this.#timers.add(when.at, when.kind, act);
   }
 
-  #tell({ place }: SimulatedContainer, report: Parameters<ReportListener>[2]): void {
-    this.#report(place.pod.metadata.uid, place.container.name, report);
+  #tell({ place }: SimulatedContainer, report: ContainerReport): void {
+    this.#listener.container({ uid: place.pod.metadata.uid, container: place.container.name }, report);
   }
 
   #pulled(container: SimulatedContainer, tookMs: number): void {
@@ -223,9 +329,9 @@ export class SimulatedRuntime implements ContainerRuntime {
 
   #started(container: SimulatedContainer): void {
     container.state = "running";
-    container.id = `${this.handler}://${Buffer.from(this.#ids.bytes(32)).toString("hex")}`;
+    container.id = `${this.name}://${Buffer.from(this.#ids.bytes(32)).toString("hex")}`;
     container.startedAt = this.#loop.now();
-    const { imageId } = imageIdentity(imageOf(container.place.container));
+    const { id: imageId } = imageIdentity(imageOf(container.place.container)).image;
     this.#files.begin(container.place, container.behaviour.files, container.startedAt);
     this.#tell(container, { type: "started", id: container.id, imageId, at: container.startedAt });
     this.#awaitExit(container);
@@ -291,9 +397,20 @@ export class SimulatedRuntime implements ContainerRuntime {
     return isProgress && at - this.#loop.now() <= SOON_MS ? "progress" : "periodic";
   }
 
-  #find(pod: Pod, { name }: Container): SimulatedContainer | undefined {
-    return this.#pods.get(pod.metadata.uid)?.get(name);
+  #find({ uid, container }: ContainerKey): SimulatedContainer | undefined {
+    return this.#pods.get(uid)?.get(container);
   }
+}
+
+function usageOf({ place, startedAt }: SimulatedContainer, at: number): ContainerUsage {
+  const { name } = place.container;
+  const usage = simulatedUsage(place.pod, name);
+  return { ...usage, name, startedAt, cpuSeconds: ((at - startedAt) / 1000) * (usage.cpuMillis / 1000) };
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const ms = Date.parse(text ?? "");
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 function imageOf({ image = "" }: Container): string {
@@ -301,7 +418,8 @@ function imageOf({ image = "" }: Container): string {
 }
 
 function specOf({ spec }: Pod, name: string): Container | undefined {
-  return [...spec.containers, ...(spec.initContainers ?? [])].find((each) => each.name === name);
+  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
+  return [...containers, ...initContainers, ...ephemeralContainers].find((each) => each.name === name);
 }
 
 /** Whether the container restarts and ends again endlessly. */
