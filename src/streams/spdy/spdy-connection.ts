@@ -1,0 +1,245 @@
+/**
+ * SPDY/3.1 on a connection, as Kubernetes uses it for exec, attach and port forwarding. Go's implementation there neither
+ * sends nor reads window updates. So windows count only towards a peer that announces one; each side announces its own in
+ * its first frame. Towards other peers, a reader that falls a window behind stops the whole connection.
+ */
+import type { Duplex } from "node:stream";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
+import { FrameReader, FrameWriter, RESET } from "./frames.ts";
+import type { Frame } from "./frames.ts";
+import type { SpdyHeaders } from "./header-block.ts";
+import { SpdyError } from "./spdy-error.ts";
+import { SpdyStream, WINDOW_BYTES } from "./spdy-stream.ts";
+import type { StreamPort } from "./spdy-stream.ts";
+
+export interface SpdyOptions {
+  /** Clients number their streams oddly, servers evenly. */
+  readonly role: "client" | "server";
+  readonly loop: Loop;
+  /** Bytes received already, behind the HTTP upgrade. */
+  readonly head?: Uint8Array;
+  /** Decides about a stream that the peer opens. The reply is sent when this returns, so write later. Default: every stream is refused. */
+  readonly acceptStream?: (stream: SpdyStream) => boolean;
+}
+
+/** Streams that a peer may have open. Port forwarding opens two for each connection. */
+const STREAMS_MAX = 2000;
+/** Unsent bytes at which a peer that reads nothing is cut. Data alone waits for room, so these are answers to frames. */
+const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Time for the peer to read the rest and to close, after the own end. */
+const LINGER_MS = 5000;
+
+type StreamFrame = Extract<Frame, { readonly type: "reply" | "data" | "reset" | "window" }>;
+
+export class SpdyConnection {
+  /** Resolves when the socket has closed. */
+  readonly closed: Promise<void>;
+  readonly #socket: Duplex;
+  readonly #options: SpdyOptions;
+  readonly #reader = new FrameReader();
+  readonly #writer = new FrameWriter();
+  readonly #streams = new Map<number, SpdyStream>();
+  readonly #blocked = new Set<SpdyStream>();
+  readonly #behind = new Set<SpdyStream>();
+  readonly #port: StreamPort;
+  /** Initial window that the peer announced. */
+  #peerWindow: number | undefined;
+  #nextId: number;
+  #lastPeerId = 0;
+  #isClosing = false;
+  #late: Timer | undefined;
+
+  constructor(socket: Duplex, options: SpdyOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#nextId = options.role === "client" ? 1 : 2;
+    this.closed = new Promise((resolve) => socket.once("close", resolve));
+    const hasWindows = (): boolean => this.#peerWindow !== undefined;
+    this.#port = {
+      get hasWindows() {
+        return hasWindows();
+      },
+      send: (stream, frame) => this.#sendFor(stream, frame),
+      noteBacklog: (stream, isBehind) => this.#noteBacklog(stream, isBehind),
+      forget: (stream) => this.#forget(stream),
+    };
+  }
+
+  /** Number of open streams. */
+  get streamCount(): number {
+    return this.#streams.size;
+  }
+
+  start(): void {
+    const socket = this.#socket;
+    socket.on("error", () => undefined);
+    socket.on("drain", () => this.#resumeStreams());
+    socket.once("close", () => this.#closed());
+    socket.once("end", () => this.#peerLeft());
+    this.#send({ type: "settings", initialWindow: WINDOW_BYTES });
+    const { head } = this.#options;
+    if (head !== undefined && head.byteLength > 0) this.#take(Buffer.from(head));
+    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+  }
+
+  /** Opens a stream. Await for `replied` where the peer's consent matters. */
+  open(headers: SpdyHeaders): SpdyStream {
+    const stream = this.#makeStream(this.#nextId, headers);
+    this.#nextId += 2;
+    this.#send({ type: "open", streamId: stream.id, isLast: false, headers });
+    return stream;
+  }
+
+  /** Sends everything written so far, then closes. Streams that are still open are reset. */
+  close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    for (const streamId of this.#streams.keys())
+      this.#send({ type: "reset", streamId, status: RESET.cancel });
+    this.#send({ type: "go-away", lastStreamId: this.#lastPeerId, status: 0 });
+    this.#endSocket();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #makeStream(id: number, headers: SpdyHeaders): SpdyStream {
+    const sendWindow = this.#peerWindow ?? Number.POSITIVE_INFINITY;
+    const stream = new SpdyStream({ id, headers, port: this.#port, sendWindow });
+    this.#streams.set(id, stream);
+    if (this.#socket.destroyed) stream.destroy();
+    return stream;
+  }
+
+  #take(chunk: Buffer): void {
+    try {
+      for (const frame of this.#reader.read(chunk)) this.#takeFrame(frame);
+    } catch (error) {
+      if (!(error instanceof SpdyError)) throw error;
+      this.#send({ type: "go-away", lastStreamId: this.#lastPeerId, status: RESET.protocolError });
+      this.#socket.destroy(error);
+    }
+  }
+
+  #takeFrame(frame: Frame): void {
+    switch (frame.type) {
+      case "open":
+        return this.#takeOpen(frame);
+      case "settings":
+        return this.#takeSettings(frame.initialWindow);
+      case "ping":
+        return this.#takePing(frame.id);
+      case "reply":
+      case "data":
+      case "reset":
+      case "window":
+        return this.#takeStreamFrame(frame, this.#streams.get(frame.streamId));
+      case "headers":
+      case "go-away":
+      case "unknown":
+        return undefined;
+    }
+  }
+
+  /** Frames of a stream that is over are dropped. */
+  #takeStreamFrame(frame: StreamFrame, stream: SpdyStream | undefined): void {
+    if (frame.type === "reset") return stream?.takeReset();
+    if (frame.type === "window") {
+      if (this.#peerWindow !== undefined) stream?.takeWindow(frame.bytes);
+      return undefined;
+    }
+    if (frame.type === "reply") stream?.takeReply();
+    else stream?.takeData(frame.data);
+    return frame.isLast ? stream?.takeLast() : undefined;
+  }
+
+  #takeOpen({ streamId, isLast, headers }: Extract<Frame, { readonly type: "open" }>): void {
+    const isPeers = streamId % 2 === (this.#options.role === "client" ? 0 : 1);
+    if (!isPeers || streamId <= this.#lastPeerId)
+      throw new SpdyError(`expected a new stream id of the peer, found ${streamId}`);
+    this.#lastPeerId = streamId;
+    const stream = this.#makeStream(streamId, headers);
+    const mayOpen = this.#streams.size <= STREAMS_MAX && !this.#isClosing;
+    if (!mayOpen || this.#options.acceptStream?.(stream) !== true) {
+      this.#streams.delete(streamId);
+      this.#send({ type: "reset", streamId, status: RESET.refusedStream });
+      return;
+    }
+    this.#send({ type: "reply", streamId, isLast: false, headers: new Map() });
+    if (isLast) stream.takeLast();
+  }
+
+  #takeSettings(initialWindow: number | undefined): void {
+    if (initialWindow === undefined) return;
+    const before = this.#peerWindow;
+    this.#peerWindow = initialWindow;
+    for (const stream of this.#streams.values()) stream.changeWindow(initialWindow, before);
+  }
+
+  /** Answers a ping of the peer; other pings are answers to own ones. */
+  #takePing(id: number): void {
+    if (id % 2 === (this.#options.role === "client" ? 1 : 0)) return;
+    this.#send({ type: "ping", id });
+  }
+
+  #sendFor(stream: SpdyStream, frame: Exclude<Frame, { readonly type: "unknown" }>): boolean {
+    if (this.#isClosing || !this.#streams.has(stream.id)) return true;
+    if (this.#send(frame)) return true;
+    if (frame.type === "data") this.#blocked.add(stream);
+    return false;
+  }
+
+  #send(frame: Exclude<Frame, { readonly type: "unknown" }>): boolean {
+    const socket = this.#socket;
+    if (!socket.writable) return true;
+    if (socket.writableLength > UNSENT_BYTES_MAX) {
+      socket.destroy();
+      return true;
+    }
+    const bytes = this.#writer.write(frame);
+    if (frame.type !== "data" || frame.data.byteLength === 0) return socket.write(bytes);
+    socket.cork();
+    socket.write(bytes);
+    const hasRoom = socket.write(frame.data);
+    socket.uncork();
+    return hasRoom;
+  }
+
+  #resumeStreams(): void {
+    const blocked = [...this.#blocked];
+    this.#blocked.clear();
+    for (const stream of blocked) stream.resumeSending();
+  }
+
+  #noteBacklog(stream: SpdyStream, isBehind: boolean): void {
+    if (isBehind) this.#behind.add(stream);
+    else if (!this.#behind.delete(stream)) return;
+    if (this.#behind.size > 0) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  #forget(stream: SpdyStream): void {
+    this.#streams.delete(stream.id);
+    this.#blocked.delete(stream);
+  }
+
+  /** The peer sends nothing more. Streams cannot get an answer, so the connection ends. */
+  #peerLeft(): void {
+    this.#endSocket();
+  }
+
+  /** A socket that is destroyed while bytes of the peer are unread loses the bytes that the peer has not read. */
+  #endSocket(): void {
+    const { loop } = this.#options;
+    this.#socket.end();
+    this.#socket.resume();
+    this.#late ??= loop.timer(loop.now() + LINGER_MS, "periodic", () => void this.#socket.destroy());
+  }
+
+  #closed(): void {
+    this.#late?.cancel();
+    for (const stream of this.#streams.values()) stream.noteClosed();
+  }
+}
