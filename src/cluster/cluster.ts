@@ -16,7 +16,7 @@ import { createFile } from "../server/pki/files.ts";
 import type { KeyPair } from "../server/pki/pki-folder.ts";
 import { openPki, serverNames } from "../server/pki/pki.ts";
 import type { Pki } from "../server/pki/pki.ts";
-import { isUrgent } from "../server/request/urgent-requests.ts";
+import { isUrgent } from "../server/request/parse-request.ts";
 import { openAudit } from "../server/stages/audit/audit-trail.ts";
 import type { AuditTrail } from "../server/stages/audit/audit-trail.ts";
 import { listen } from "../server/transport/listener.ts";

@@ -20,7 +20,6 @@ import { errorResponse, represent } from "./representation/represent.ts";
 import type { RepresentationTools } from "./representation/represent.ts";
 import type { Answer } from "./request/answer.ts";
 import type { Call } from "./request/call.ts";
-import { changedReply } from "./request/exchange.ts";
 import type { Exchange, Next, Route, Stage } from "./request/exchange.ts";
 import type { AcceptedRequest, HttpHandler, HttpRequest, HttpResponse } from "./request/http.ts";
 import { parseRequest } from "./request/parse-request.ts";
@@ -136,7 +135,7 @@ function identify(loop: Loop): Stage {
     const asked = headers.get("audit-id");
     const id = asked !== undefined && /^[\w-]{1,64}$/.test(asked) ? asked : random.uuid();
     exchange.notes.auditId = id;
-    return changedReply(next(exchange), (response) => identified(response, id, exchange.notes.flow));
+    return whenDone(next(exchange), (response) => identified(response, id, exchange.notes.flow));
   };
 }
 

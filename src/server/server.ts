@@ -180,7 +180,7 @@ function createVerbParts(floors: VerbFloors, options: ServerOptions): VerbParts 
     tokens,
     bearers,
     journal: new Journal(),
-    tally: new RequestCounts(),
+    tally: new RequestCounts(metrics),
     selectors: new OpenSelectors(),
     ...(options.usage !== undefined && { usage: options.usage }),
   };

@@ -10,7 +10,7 @@ import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { serverUrl, writeKubeconfig } from "../../src/cluster/data-dir/kubeconfig.ts";
 import { openPki, serverNames } from "../../src/server/pki/pki.ts";
 import type { HttpHandler } from "../../src/server/request/http.ts";
-import { isUrgent } from "../../src/server/request/urgent-requests.ts";
+import { isUrgent } from "../../src/server/request/parse-request.ts";
 import { listen } from "../../src/server/transport/listener.ts";
 import { describePeer } from "../peers.ts";
 

@@ -9,7 +9,7 @@ import type { Log } from "../../base/log/log.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { openPki, serverNames } from "../../server/pki/pki.ts";
 import type { HttpHandler } from "../../server/request/http.ts";
-import { isUrgent } from "../../server/request/urgent-requests.ts";
+import { isUrgent } from "../../server/request/parse-request.ts";
 import { listen } from "../../server/transport/listener.ts";
 import type { Listener } from "../../server/transport/listener.ts";
 import { firstServiceAddress } from "../../server/upkeep/bootstrap/kubernetes-service.ts";

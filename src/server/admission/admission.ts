@@ -11,10 +11,13 @@ import { prefixEnd } from "../../store/store.ts";
 import type { Mark, Store } from "../../store/store.ts";
 import { ObjectLister } from "../objects/lister.ts";
 import type { AdmittedResource } from "../objects/registry.ts";
+import type { Call } from "../request/call.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
 import { withoutRepeatedOwners } from "../write/system-metadata.ts";
+import { isDryRun } from "../write/write-options.ts";
 import { chainOf } from "./chain.ts";
 import type { Chain } from "./chain.ts";
+import { operationOptions } from "./operation-options.ts";
 import { BEFORE_POLICIES, REINVOKE } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, KindOfRequest, Operation, ShownOwners } from "./plugin.ts";
 
@@ -287,4 +290,34 @@ function outline(draft: Draft<ApiObject> & { spec?: unknown }): ApiObject {
   if (isJsonObject(draft.metadata)) draft.metadata = { ...draft.metadata };
   if (isJsonObject(draft.spec)) draft.spec = { ...draft.spec };
   return held;
+}
+
+interface AdmittedWrite {
+  readonly call: Call<AdmittedResource>;
+  readonly verbParts: { readonly admission: Pick<Admission, "pass"> };
+}
+
+/**
+ * The admission pass of a call; undefined if no plugin handles it. `name` overrides the call's name, for example on
+ * create.
+ */
+export function callPass(
+  { call, verbParts }: AdmittedWrite,
+  operation: Operation,
+  name = call.info.name,
+): AdmissionPass | undefined {
+  const { resource, info, user, query, notes } = call;
+  const { verb, namespace, subresource } = info;
+  return verbParts.admission.pass({
+    operation,
+    verb,
+    resource,
+    subresource,
+    namespace,
+    name,
+    user,
+    notes,
+    isDryRun: query.size > 0 && isDryRun(query.getAll("dryRun")),
+    options: operation === "CONNECT" ? undefined : () => operationOptions(operation, query),
+  });
 }

@@ -7,7 +7,7 @@ import { identityHeaders } from "../relay/forwarded-headers.ts";
 import { refusal } from "../relay/relay.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { Exchange, Reply, Stage } from "../request/exchange.ts";
-import { isMethodFit } from "../request/request-info.ts";
+import { isMethodFit } from "../request/parse-request.ts";
 import type { OtherRequest, RequestInfo, ResourceRequest } from "../request/request-info.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
 

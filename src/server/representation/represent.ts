@@ -122,6 +122,9 @@ function response(
   made: Body,
 ): HttpResponse {
   const headers = headersOf(mediaTypeOf(form.media), asked.notes?.warnings);
+  if ("body" in made && isWhole(made.body) && made.body.length <= GZIP_ABOVE_BYTES) {
+    return { status: code, headers, body: made.body, isLine: isLineOf(form) };
+  }
   const wantsGzip = acceptsGzip(asked.request.headers.get("accept-encoding"));
   const bounds = { wholeBytes: wantsGzip ? GZIP_ABOVE_BYTES : PIECE_BYTES, loop: tools.loop };
   const { body, isLine } = sentBody(made, form, bounds);

@@ -124,7 +124,7 @@ function piecesOf(events: Events, writer: FrameWriter): Iterator<Uint8Array> {
   if (known !== undefined) return known.values();
   const frames = events.map((event) => writer.frame(event));
   if (bytesOf(frames) > SHARED_BYTES_MAX) return joined(frames);
-  const pieces = [...joined(frames)];
+  const pieces = frames.length === 1 ? frames : [...joined(frames)];
   const forms = shared.get(events) ?? new Map<string, readonly Uint8Array[]>();
   shared.set(events, forms.set(name, pieces));
   return pieces.values();

@@ -20,10 +20,6 @@ export type Reply = HttpResponse | Promise<HttpResponse>;
 export type Next = (exchange: Exchange) => Reply;
 export type Stage = (exchange: Exchange, next: Next) => Reply;
 
-export function changedReply(reply: Reply, change: (response: HttpResponse) => HttpResponse): Reply {
-  return reply instanceof Promise ? reply.then(change) : change(reply);
-}
-
 /**
  * Answers paths that are not resources: health, discovery, schemas, metrics. Returns undefined for other routes'
  * paths.

@@ -8,7 +8,6 @@
  * `watch/` and `proxy/` before the resource are deprecated forms that upstream still authorizes as verbs.
  */
 import { pathSegmentName } from "../../api/values/names.ts";
-import { isTrue } from "./request-info.ts";
 import type {
   AskedVerb,
   OtherRequest,
@@ -235,4 +234,48 @@ function selectedName(verb: AskedVerb, fieldSelector: string): string {
   if (fieldSelector === "" || verb === "deletecollection") return "";
   const name = exactField(fieldSelector, "metadata.name") ?? "";
   return name !== "" && pathSegmentName(name).length === 0 ? name : "";
+}
+
+/** Method and path fit together: a watch path is read-only, and an update needs a name. */
+export function isMethodFit({ verb, method, name, subresource }: ResourceRequest): boolean {
+  if (verb === "" || verb === "proxy") return false;
+  if (verb === "watch") return method === "GET" || method === "HEAD";
+  if (verb === "create") return name === "" || subresource !== "";
+  return name !== "" || (verb !== "update" && verb !== "patch");
+}
+
+/** Scope label of metrics: one object, a namespace, or the cluster. */
+export function scopeOf({ verb, name, namespace }: ResourceRequest): "resource" | "namespace" | "cluster" {
+  if (name !== "" || verb === "create") return "resource";
+  return namespace === "" ? "cluster" : "namespace";
+}
+
+/** True for any value except `false` and `0`: Go clients send `true`, people `1` or an empty value. */
+export function isTrue(text: string | null): boolean {
+  return text !== null && !/^(?:false|0)$/i.test(text);
+}
+
+const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/;
+/** Path of one lease, or of the leases of a namespace. */
+const LEASE = /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/[^/?]+\/leases(?<name>\/[^/?]+)?(?:\?|$)/;
+
+export interface WaitingRequest {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly target: string;
+  /** Undefined while the client is not verified. */
+  readonly user: string | undefined;
+}
+
+/**
+ * Health probes and lease writes go before all other requests: a component that seems dead because it waited is
+ * restarted, which increases the load. Lists and watches of leases cost as much as other lists. Only a verified user
+ * writes leases.
+ */
+export function isUrgent({ method, target, user }: WaitingRequest): boolean {
+  if (PROBE.test(target)) return true;
+  if (user === undefined) return false;
+  const lease = LEASE.exec(target);
+  if (lease === null) return false;
+  return lease.groups?.["name"] === undefined ? method === "POST" : method !== "DELETE";
 }

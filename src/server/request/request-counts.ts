@@ -1,4 +1,8 @@
-/** Counts requests in flight and long-running requests. The metrics endpoint reads the counts on a scrape. */
+/**
+ * Counts requests in flight and long-running requests; the metrics endpoint reads the counts on a scrape. Times the
+ * writes of requests.
+ */
+import type { BoundHistogram, Histogram, Metrics } from "../../base/metrics/metrics.ts";
 import type { StoreErrorCode } from "../../store/store-error.ts";
 
 export type RequestKind = "mutating" | "readOnly";
@@ -50,13 +54,34 @@ export interface DeprecatedLabels {
 /** `ok`, or the code of the store's error. */
 type WriteOutcome = "ok" | StoreErrorCode | "broken";
 
-type WriteObserver = (outcome: WriteOutcome, ms: number, labels: WriteLabels) => void;
+/** Boundaries from a write to memory up to the request timeout. */
+const WRITE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
 export class RequestCounts {
-  #observeWrite: WriteObserver | undefined;
   readonly #inFlight: Record<RequestKind, number> = { mutating: 0, readOnly: 0 };
   readonly #longRunning = new Map<string, LongRunning>();
   readonly #deprecated = new Map<string, DeprecatedLabels>();
+  readonly #writes: Histogram;
+  readonly #goodWrites: BoundHistogram;
+  readonly #writesByKind: Histogram;
+  readonly #kinds = new WeakMap<WriteLabels, BoundHistogram>();
+
+  constructor(metrics: Pick<Metrics, "histogram">) {
+    this.#writes = metrics.histogram({
+      name: "setpoint_store_write_duration_seconds",
+      help: "Time until an API write is durable, by outcome: ok, or the error of the store.",
+      labels: ["outcome"],
+      buckets: WRITE_SECONDS,
+    });
+    this.#goodWrites = this.#writes.bind({ outcome: "ok" });
+    // Dashboards query the latency of any store under this name.
+    this.#writesByKind = metrics.histogram({
+      name: "etcd_request_duration_seconds",
+      help: "Time until an API write is durable, by operation and resource.",
+      labels: ["operation", "group", "resource"],
+      buckets: WRITE_SECONDS,
+    });
+  }
 
   begin(kind: RequestKind): void {
     this.#inFlight[kind] += 1;
@@ -95,13 +120,13 @@ export class RequestCounts {
     return this.#deprecated.values();
   }
 
-  /** Sets the observer of all later writes to the store. */
-  watchWrites(observer: WriteObserver): void {
-    this.#observeWrite = observer;
-  }
-
+  /** Counts a write that took `ms` until it was durable: on the disk of a file store, or over the network to etcd. */
   wrote(outcome: WriteOutcome, ms: number, labels: WriteLabels): void {
-    this.#observeWrite?.(outcome, ms, labels);
+    if (outcome === "ok") this.#goodWrites.observe(ms / 1000);
+    else this.#writes.observe(ms / 1000, { outcome });
+    const kind = this.#kinds.get(labels) ?? this.#writesByKind.bind({ ...labels });
+    this.#kinds.set(labels, kind);
+    kind.observe(ms / 1000);
   }
 
   get inFlight(): Readonly<Record<RequestKind, number>> {

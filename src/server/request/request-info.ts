@@ -64,22 +64,3 @@ export interface ParsedRequest {
   readonly info: RequestInfo;
   readonly query: URLSearchParams;
 }
-
-/** Method and path fit together: a watch path is read-only, and an update needs a name. */
-export function isMethodFit({ verb, method, name, subresource }: ResourceRequest): boolean {
-  if (verb === "" || verb === "proxy") return false;
-  if (verb === "watch") return method === "GET" || method === "HEAD";
-  if (verb === "create") return name === "" || subresource !== "";
-  return name !== "" || (verb !== "update" && verb !== "patch");
-}
-
-/** Scope label of metrics: one object, a namespace, or the cluster. */
-export function scopeOf({ verb, name, namespace }: ResourceRequest): "resource" | "namespace" | "cluster" {
-  if (name !== "" || verb === "create") return "resource";
-  return namespace === "" ? "cluster" : "namespace";
-}
-
-/** True for any value except `false` and `0`: Go clients send `true`, people `1` or an empty value. */
-export function isTrue(text: string | null): boolean {
-  return text !== null && !/^(?:false|0)$/i.test(text);
-}

@@ -1,12 +1,12 @@
 /** /metrics: counters, and gauges that are read at each request. */
 import type { ResourceFacts, StorageFacts } from "../../api/schema/resource-facts.ts";
-import type { BoundHistogram, Metrics } from "../../base/metrics/metrics.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Store } from "../../store/store.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Registry } from "../objects/registry.ts";
 import { prefixOf } from "../objects/versions.ts";
 import type { Route } from "../request/exchange.ts";
-import type { RequestCounts, WriteLabels } from "../request/request-counts.ts";
+import type { RequestCounts } from "../request/request-counts.ts";
 import { versionInfo } from "./discovery/version.ts";
 
 interface Parts {
@@ -26,7 +26,6 @@ export function metricsRoute(metrics: Metrics, parts: Parts): Route {
     readDeprecated(metrics, parts),
   ];
   showBuild(metrics);
-  timeWrites(metrics, parts);
   return ({ info }) => {
     if (info.type !== "other" || info.path !== "/metrics") return undefined;
     for (const read of readings) read();
@@ -78,35 +77,6 @@ function readStore(metrics: Metrics, { store, unreadable }: Parts): Reading {
     keys.set(store.view.count("", "\u{ffff}"));
     ready.set(store.health().state === "ready" ? 1 : 0);
   };
-}
-
-/** Boundaries from a write to memory up to the request timeout. */
-const WRITE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
-
-/** Measures the time until objects are durable. It includes the disk of a file store, or the network to etcd. */
-function timeWrites(metrics: Metrics, { tally }: Parts): void {
-  const duration = metrics.histogram({
-    name: "setpoint_store_write_duration_seconds",
-    help: "Time until an API write is durable, by outcome: ok, or the error of the store.",
-    labels: ["outcome"],
-    buckets: WRITE_SECONDS,
-  });
-  const ok = duration.bind({ outcome: "ok" });
-  // Dashboards query the latency of any store under this name.
-  const byKind = metrics.histogram({
-    name: "etcd_request_duration_seconds",
-    help: "Time until an API write is durable, by operation and resource.",
-    labels: ["operation", "group", "resource"],
-    buckets: WRITE_SECONDS,
-  });
-  const kinds = new WeakMap<WriteLabels, BoundHistogram>();
-  tally.watchWrites((outcome, ms, labels) => {
-    if (outcome === "ok") ok.observe(ms / 1000);
-    else duration.observe(ms / 1000, { outcome });
-    const kind = kinds.get(labels) ?? byKind.bind({ ...labels });
-    kinds.set(labels, kind);
-    kind.observe(ms / 1000);
-  });
 }
 
 /** Exported under both names: alerts from before 1.34 know only the first. */

@@ -1,5 +1,6 @@
 /** Counts and times requests, under upstream's metric names, which alerts use. */
 import type { Loop } from "../../base/loop/loop.ts";
+import { whenDone } from "../../base/loop/maybe-promise.ts";
 import type {
   BoundCounter,
   BoundHistogram,
@@ -8,11 +9,10 @@ import type {
   Metrics,
 } from "../../base/metrics/metrics.ts";
 import type { Registry } from "../objects/registry.ts";
-import { changedReply } from "../request/exchange.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
 import { isWhole, type HttpResponse } from "../request/http.ts";
+import { scopeOf } from "../request/parse-request.ts";
 import type { RequestKind, RequestCounts } from "../request/request-counts.ts";
-import { scopeOf } from "../request/request-info.ts";
 import type { AskedVerb, RequestInfo } from "../request/request-info.ts";
 
 /**
@@ -82,7 +82,7 @@ export function measure(metrics: Metrics, { loop, registry, tally }: MeasuredPar
     const kind = kindOf(exchange);
     if (kind !== undefined) tally.begin(kind);
     // Errors of later stages arrive here as responses.
-    return changedReply(next(exchange), (response) => {
+    return whenDone(next(exchange), (response) => {
       if (kind !== undefined) tally.end(kind);
       const meter = meters.of(exchange, response.status);
       const seconds = (loop.elapsed() - startedAt) / 1000;

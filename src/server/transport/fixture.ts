@@ -12,7 +12,7 @@ import { silentLog } from "../../base/log/log.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { openPki, serverNames, type Pki } from "../pki/pki.ts";
 import type { HttpHandler, HttpResponse } from "../request/http.ts";
-import { isUrgent } from "../request/urgent-requests.ts";
+import { isUrgent } from "../request/parse-request.ts";
 import type { TransportLimits } from "./limits.ts";
 import { listen, type Listener } from "./listener.ts";
 

@@ -21,7 +21,6 @@ import type {
 } from "../request/http.ts";
 import { withoutMapping } from "./address-block.ts";
 import type { ClientConnection } from "./client-connection.ts";
-import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Outflow, PIECE_BYTES, type PieceSink } from "./outflow.ts";
 import { PulledFeed } from "./pulled-feed.ts";
@@ -361,4 +360,13 @@ function errorResponse(error: unknown): HttpResponse {
   const { retryAfterSeconds } = status.details ?? {};
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
   return { status: status.code ?? 500, headers, body: Buffer.from(JSON.stringify(status)) };
+}
+
+/** Each value of one header, from a list in which names and values alternate. */
+function headerValues(raw: readonly string[], name: string): readonly string[] {
+  const values: string[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    if (raw[at]?.toLowerCase() === name) values.push(raw[at + 1] ?? "");
+  }
+  return values;
 }

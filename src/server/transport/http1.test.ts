@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../request/http.ts";
 import { answer, openRaw, pending, readUntilClosed, startServer } from "./fixture.ts";
+import { Chunks } from "./http1.ts";
 
 const OK = "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
@@ -404,4 +405,19 @@ describe("an answer on HTTP/1.1", () => {
       expect(received.toString("latin1", 0, start)).toContain(`content-length: ${String(length)}\r\n`);
     },
   );
+});
+
+test("a chunk starts with its length in hexadecimal digits and ends with a line break", () => {
+  const text = "x".repeat(300);
+
+  expect(Buffer.from(new Chunks().of(Buffer.from(text))).toString()).toBe(`12c\r\n${text}\r\n`);
+});
+
+test("all watchers of a piece share one chunk, also when others get another piece in between", () => {
+  const chunks = new Chunks();
+  const [piece, other] = [Buffer.from("a"), Buffer.from("a")];
+  const chunk = chunks.of(piece);
+
+  expect(chunks.of(other)).not.toBe(chunk);
+  expect(chunks.of(piece)).toBe(chunk);
 });

@@ -2,24 +2,15 @@
  * Carries exchanges over HTTP/1.1. Answers unparsable bytes in order (400, 408, 413, 431), then closes the connection.
  */
 import type { EventEmitter } from "node:events";
-import {
-  createServer,
-  ServerResponse,
-  STATUS_CODES,
-  validateHeaderName,
-  validateHeaderValue,
-  type IncomingMessage,
-  type Server,
-} from "node:http";
+import { createServer, ServerResponse, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { SwitchedStream, WholeBody } from "../request/http.ts";
-import { Chunks } from "./chunks.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";
-import { headersFromList } from "./headers.ts";
 import { HttpExchange, type AnswerHead, type ExchangeParts, type Wire } from "./http-exchange.ts";
+import { EXPECTATION_REFUSAL, faultAnswer, headText, HOST_REFUSALS } from "./http1-text.ts";
 import { joined } from "./joined-streams.ts";
 import type { TransportLimits } from "./limits.ts";
 
@@ -31,22 +22,6 @@ const TEXT_BYTES_MAX = 16 * 1024;
 
 /** The host values that Go accepts. */
 const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/;
-/** The format of Go's response. */
-const BAD_REQUEST =
-  "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request: ";
-const HOST_REFUSALS = {
-  missing: `${BAD_REQUEST}missing required Host header`,
-  malformed: `${BAD_REQUEST}malformed Host header`,
-} as const;
-const EXPECTATION_REFUSAL =
-  "HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-/** Statuses by error code of the parser or of Node. Any other code means 400. */
-const FAULT_STATUSES: ReadonlyMap<string | undefined, number> = new Map([
-  ["ERR_HTTP_REQUEST_TIMEOUT", 408],
-  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", 413],
-  ["HPE_HEADER_OVERFLOW", 431],
-]);
-
 export interface Http1 {
   /** Takes a socket after its TLS handshake. */
   accept(socket: TLSSocket, client: ClientConnection): Connection;
@@ -359,24 +334,51 @@ class Http1Wire implements Wire {
   }
 }
 
+/** Lower-case names, repeated headers joined, from a list in which names and values alternate. */
+function headersFromList(raw: readonly string[]): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] ?? "").toLowerCase();
+    const value = raw[at + 1] ?? "";
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return headers;
+}
+
 function asText({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
 }
 
 const EMPTY = Buffer.alloc(0);
 
-function faultAnswer(code: string | undefined): string {
-  const status = FAULT_STATUSES.get(code) ?? 400;
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\n\r\n`;
+/** Watchers at the same position need one chunk; the others serve slower watchers and watchers of other objects. */
+const KEPT = 8;
+
+interface Framed {
+  readonly piece: Uint8Array;
+  readonly chunk: Uint8Array;
 }
 
-/** Validates the headers here: Node checks only those of responses that it writes itself. */
-function headText(status: number, headers: ReadonlyMap<string, string>): string {
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`];
-  for (const [name, value] of headers) {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-    lines.push(`${name}: ${value}`);
+/** Frames pieces as HTTP/1.1 chunks. Watchers get the same pieces one after the other, and so share the chunks. */
+export class Chunks {
+  /** Newest first. */
+  #kept: Framed[] = [];
+
+  of(piece: Uint8Array): Uint8Array {
+    for (const framed of this.#kept) if (framed.piece === piece) return framed.chunk;
+    const chunk = chunkOf(piece);
+    this.#kept = [{ piece, chunk }, ...this.#kept.slice(0, KEPT - 1)];
+    return chunk;
   }
-  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+function chunkOf(piece: Uint8Array): Uint8Array {
+  const head = `${piece.byteLength.toString(16)}\r\n`;
+  const end = head.length + piece.byteLength;
+  const chunk = Buffer.allocUnsafe(end + 2);
+  chunk.write(head, "latin1");
+  chunk.set(piece, head.length);
+  chunk.write("\r\n", end, "latin1");
+  return chunk;
 }

@@ -13,7 +13,6 @@ import type { WholeBody } from "../request/http.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";
-import { headersFromFields } from "./headers.ts";
 import { HttpExchange, NEWLINE, type AnswerHead, type ExchangeParts, type Wire } from "./http-exchange.ts";
 import type { TransportLimits } from "./limits.ts";
 import { RateBudget } from "./rate-budget.ts";
@@ -242,4 +241,19 @@ function headersOf({ status, headers, lengthBytes }: AnswerHead): Record<string,
   for (const [name, value] of headers) fields[name] = value;
   if (lengthBytes !== undefined) fields["content-length"] ??= lengthBytes;
   return fields;
+}
+
+/**
+ * Converts HTTP/2 headers. Node has joined repeated ones, and keeps only the first of single-value headers such as
+ * `authorization`. Pseudo-headers are left out; `:authority` becomes `host`.
+ */
+function headersFromFields(fields: IncomingHttpHeaders): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  for (const name in fields) {
+    const value = fields[name];
+    const text = Array.isArray(value) ? value.join(", ") : (value ?? "");
+    if (name === ":authority") headers.set("host", text);
+    else if (!name.startsWith(":")) headers.set(name, text);
+  }
+  return headers;
 }

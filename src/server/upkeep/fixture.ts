@@ -111,7 +111,7 @@ export class ServerFixture {
       { ...parts, authorizer, roles: new RoleIndex(store) },
       { disabled: ["ServiceAccount", "TaintNodesByCondition"] },
     );
-    const tally = new RequestCounts();
+    const tally = new RequestCounts(createMetrics());
     const verbParts: VerbParts = {
       ...parts,
       unreadable: (prefix) => store.unreadable(prefix),

@@ -9,12 +9,12 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/authorization.ts";
 import type { CreatePermission } from "../access/authz/authorization.ts";
-import { callPass } from "../admission/call-pass.ts";
+import { callPass } from "../admission/admission.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { inStages } from "../request/pace.ts";
-import { isTrue } from "../request/request-info.ts";
+import { isTrue } from "../request/parse-request.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import {
   expectedKind,

@@ -16,7 +16,7 @@ import type { Call } from "../request/call.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { RequestPace } from "../request/pace.ts";
 import type { Pace } from "../request/pace.ts";
-import { isMethodFit } from "../request/request-info.ts";
+import { isMethodFit } from "../request/parse-request.ts";
 import type { AskedVerb, ResourceRequest } from "../request/request-info.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
 import type { User } from "../request/user.ts";

@@ -6,7 +6,7 @@ import { badRequest } from "../../api/errors/api-error.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { CreatePermission } from "../access/authz/authorization.ts";
 import type { AdmissionPass, WithOwners } from "../admission/admission.ts";
-import { callPass } from "../admission/call-pass.ts";
+import { callPass } from "../admission/admission.ts";
 import type { SharedSpec } from "../objects/caches/shared-specs.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { withResourceVersion } from "../objects/stored-object.ts";

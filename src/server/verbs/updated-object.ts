@@ -1,5 +1,5 @@
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import { callPass } from "../admission/call-pass.ts";
+import { callPass } from "../admission/admission.ts";
 import type { Call } from "../request/call.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { admittedRevision } from "../write/revise.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { kinds } from "../../resources/index.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
@@ -34,7 +35,7 @@ async function counterWorld(): Promise<CounterWorld> {
     versions,
     companions: [],
     journal: new Journal(),
-    tally: new RequestCounts(),
+    tally: new RequestCounts(createMetrics()),
   };
   const writer = new ObjectWriter(parts, { author: SERVER_AUTHOR, writer: "client", pace: UNPACED });
   const resource = requireStored(new Registry(kinds), "", "configmaps");

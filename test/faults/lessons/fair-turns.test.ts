@@ -15,10 +15,9 @@ import { frontProxy } from "../../../src/server/access/authn/front-proxy.ts";
 import { fileTokens } from "../../../src/server/access/authn/token-file.ts";
 import type { HttpHandler, HttpResponse, PeerIdentity } from "../../../src/server/request/http.ts";
 import { parseRequest } from "../../../src/server/request/parse-request.ts";
+import { isUrgent } from "../../../src/server/request/parse-request.ts";
 import { RequestNotes } from "../../../src/server/request/request-notes.ts";
-import { isUrgent } from "../../../src/server/request/urgent-requests.ts";
 import { ClientConnection } from "../../../src/server/transport/client-connection.ts";
-import { headersFromList } from "../../../src/server/transport/headers.ts";
 import { HttpExchange } from "../../../src/server/transport/http-exchange.ts";
 import type { AnswerHead, ExchangeParts, Wire } from "../../../src/server/transport/http-exchange.ts";
 import { KnownCredentials } from "../../../src/server/transport/known-credentials.ts";
@@ -135,6 +134,9 @@ function wireOf(
   onAnswer: (status: number) => void,
 ): Wire {
   const outgoing = new Writable();
+  const headers = new Map<string, string>();
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    headers.set(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   return {
     incoming: Readable.from([]),
     outgoing,
@@ -142,7 +144,7 @@ function wireOf(
     rawHeaders,
     announcedBytes: 0,
     isWhole: () => true,
-    readHeaders: () => headersFromList(rawHeaders),
+    readHeaders: () => headers,
     inviteBody: () => undefined,
     answer: ({ status }: AnswerHead) => onAnswer(status),
     begin: () => undefined,

@@ -1,4 +1,4 @@
-/** Contract of an authorizer. Each authorizer has its own file; `authorizer-chain.ts` asks them in order. */
+/** Contract of an authorizer. Each authorizer has its own file; `authorization.ts` asks them in order. */
 import type { PolicyRule } from "../../../api/generated/types/rbac-v1.ts";
 import type { User } from "../../request/user.ts";
 

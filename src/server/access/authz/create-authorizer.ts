@@ -5,7 +5,7 @@ import type { Egress } from "../../egress/egress.ts";
 import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
 import { DEFAULT_AUTHORIZERS } from "./authorization-options.ts";
 import type { AuthorizationOptions, AuthorizerOptions } from "./authorization-options.ts";
-import { authorizerChain } from "./authorizer-chain.ts";
+import { authorizerChain } from "./authorization.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { nodeAuthorizer } from "./node/node-authorizer.ts";
 import { NodeGraph } from "./node/node-graph.ts";

@@ -7,7 +7,7 @@ import { invalid } from "../../../api/errors/api-error.ts";
 import { FieldErrors, fieldPath } from "../../../api/errors/field-error.ts";
 import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import { isPrivileged } from "../../access/authz/authorizer-chain.ts";
+import { isPrivileged } from "../../access/authz/authorization.ts";
 import type { AccessAttributes, Authorizer } from "../../access/authz/authorizer.ts";
 import { shelf } from "../../objects/lister.ts";
 import type { Registry } from "../../objects/registry.ts";

@@ -5,7 +5,7 @@ import type { Registry } from "../../objects/registry.ts";
 import { isStored } from "../../objects/registry.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import type { Exchange } from "../../request/exchange.ts";
-import { isTrue } from "../../request/request-info.ts";
+import { isTrue } from "../../request/parse-request.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 
 /** As in kube-apiserver. */

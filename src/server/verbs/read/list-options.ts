@@ -7,7 +7,7 @@ import type { FieldSelector } from "../../../api/selectors/field-selector.ts";
 import { parseLabelSelector } from "../../../api/selectors/label-query.ts";
 import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
 import { errorText } from "../../../base/error-text.ts";
-import { isTrue } from "../../request/request-info.ts";
+import { isTrue } from "../../request/parse-request.ts";
 
 export interface ListOptions {
   readonly labels: LabelSelector;

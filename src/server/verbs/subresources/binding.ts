@@ -11,7 +11,7 @@ import {
   checkBinding,
 } from "../../../resources/pod/pod-subresources.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
-import { callPass } from "../../admission/call-pass.ts";
+import { callPass } from "../../admission/admission.ts";
 import { shareParts } from "../../objects/caches/shared-parts.ts";
 import type { Registry, Resource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";

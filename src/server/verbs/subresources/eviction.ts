@@ -8,7 +8,7 @@ import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { timeText } from "../../../api/values/time.ts";
 import { isTerminal } from "../../../resources/pod/pod-state.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
-import { callPass } from "../../admission/call-pass.ts";
+import { callPass } from "../../admission/admission.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
 import type { Call } from "../../request/call.ts";

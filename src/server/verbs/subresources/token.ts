@@ -12,7 +12,7 @@ import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { textClaim } from "../../access/authn/jwt.ts";
 import type { TokenIssuer } from "../../access/authn/token-issuer.ts";
 import type { Admission } from "../../admission/admission.ts";
-import { callPass } from "../../admission/call-pass.ts";
+import { callPass } from "../../admission/admission.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
 import type { Answer } from "../../request/answer.ts";

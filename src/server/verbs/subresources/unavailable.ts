@@ -3,7 +3,7 @@ import { notFound, serviceUnavailable } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Admission } from "../../admission/admission.ts";
-import { callPass } from "../../admission/call-pass.ts";
+import { callPass } from "../../admission/admission.ts";
 import { connectObject } from "../../admission/connect-object.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";

@@ -2,7 +2,7 @@
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Admission } from "../../admission/admission.ts";
-import { callPass } from "../../admission/call-pass.ts";
+import { callPass } from "../../admission/admission.ts";
 import type { Resource } from "../../objects/registry.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
+import { createMetrics } from "../../../base/metrics/prom-metrics.ts";
 import { conversions, kinds } from "../../../resources/index.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
@@ -50,7 +51,7 @@ class Webhook {
 class World {
   readonly loop = new VirtualLoop({ seed: 1 });
   readonly store = openMemoryStore({ loop: this.loop.child("store") });
-  readonly tally = new RequestCounts();
+  readonly tally = new RequestCounts(createMetrics());
   readonly ended = new AbortController();
   readonly left = new AbortController();
 

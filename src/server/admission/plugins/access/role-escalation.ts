@@ -15,7 +15,7 @@ import { jsonEqual } from "../../../../api/patch/json-equal.ts";
 import type { Loop } from "../../../../base/loop/loop.ts";
 import { runInTurns } from "../../../../base/loop/run-in-turns.ts";
 import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
-import { isPrivileged } from "../../../access/authz/authorizer-chain.ts";
+import { isPrivileged } from "../../../access/authz/authorization.ts";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
 import { RbacAuthorizer } from "../../../access/authz/rbac/rbac-authorizer.ts";
 import type { RoleIndex } from "../../../access/authz/rbac/role-index.ts";

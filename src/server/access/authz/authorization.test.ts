@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { accessDecider } from "./access-decider.ts";
 import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
-import { authorizerChain } from "./authorizer-chain.ts";
+import { authorizerChain } from "./authorization.ts";
 import type { AccessDecision, Authorizer } from "./authorizer.ts";
 import { asked, user } from "./fixture.ts";
 
