@@ -94,6 +94,24 @@ describe("leader election", () => {
     expect(world.loop.elapsed() - endedAt).toBeLessThanOrEqual(2400);
   });
 
+  test("a leader that missed the response to its last renewal gives its lease back as well", async () => {
+    const world = await startRuntimeFixture();
+    const { a, b } = await twoManagers(world);
+    const version = async (): Promise<string> =>
+      (await world.run(world.client(Lease).get(LEASE))).metadata.resourceVersion;
+    const before = await version();
+    a.link.mode = "unheard";
+    while ((await version()) === before) await world.loop.advance(100);
+    a.link.mode = "open";
+    const endedAt = world.loop.elapsed();
+
+    a.stop();
+    await world.run(a.ended);
+    await world.loop.until(() => b.manager.isLeading);
+
+    expect(world.loop.elapsed() - endedAt).toBeLessThanOrEqual(2400);
+  });
+
   test("what a deposed leader has under way is aborted, and it leads again once it can", async () => {
     const world = await startRuntimeFixture();
     await world.run(world.client(ConfigMap).create({ metadata: { name: "x", namespace: "default" } }));

@@ -230,10 +230,13 @@ export class LeaderElection {
   }
 
   /** False when another instance wrote first. */
-  async #tryWrite(lease: Lease, signal: AbortSignal): Promise<boolean> {
+  #tryWrite(lease: Lease, signal: AbortSignal): Promise<boolean> {
+    return this.#tryUpdate({ ...lease, spec: { ...lease.spec, ...this.#nextSpec(lease.spec) } }, signal);
+  }
+
+  async #tryUpdate(lease: Lease, signal: AbortSignal): Promise<boolean> {
     try {
-      const next = { ...lease, spec: { ...lease.spec, ...this.#nextSpec(lease.spec) } };
-      this.#observe(await this.#leases.update(next, { signal }));
+      this.#observe(await this.#leases.update(lease, { signal }));
       return true;
     } catch (error) {
       if (isApiError(error, "Conflict") || isApiError(error, "NotFound")) return false;
@@ -261,12 +264,28 @@ export class LeaderElection {
 
   /** Releases the lease, so that the next leader does not have to wait until it expires. Best effort. */
   async #release(): Promise<void> {
-    const lease = this.#observed?.lease;
-    if (lease?.spec.holderIdentity !== this.#options.identity) return;
-    const now = this.#timeText();
     const limit = new AbortController();
     const at = this.#loop.now() + this.#options.retryPeriodMs;
     const timer = this.#loop.timer(at, "periodic", () => limit.abort(new Error("no response in time")));
+    try {
+      if (await this.#tryRelease(this.#observed?.lease, limit.signal)) return;
+      // A renewal in flight when the lead ended may have been stored: its response was dropped.
+      const { name, namespace } = this.#options;
+      await this.#tryRelease(
+        await this.#leases.find({ name, namespace }, { signal: limit.signal }),
+        limit.signal,
+      );
+    } catch (error) {
+      this.#log.info("the lease could not be released; it expires on its own", { error });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** False when the lease was written since. A lease of another instance counts as released. */
+  async #tryRelease(lease: Lease | undefined, signal: AbortSignal): Promise<boolean> {
+    if (lease?.spec.holderIdentity !== this.#options.identity) return true;
+    const now = this.#timeText();
     const spec = {
       ...lease.spec,
       holderIdentity: "",
@@ -274,13 +293,7 @@ export class LeaderElection {
       acquireTime: now,
       renewTime: now,
     };
-    try {
-      this.#observe(await this.#leases.update({ ...lease, spec }, { signal: limit.signal }));
-    } catch (error) {
-      this.#log.info("the lease could not be released; it expires on its own", { error });
-    } finally {
-      timer.cancel();
-    }
+    return this.#tryUpdate({ ...lease, spec }, signal);
   }
 
   #announce(change: "became leader" | "stopped leading"): void {
