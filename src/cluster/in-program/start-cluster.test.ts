@@ -35,6 +35,17 @@ describe("a cluster in a program", () => {
     await waiting;
   });
 
+  test("waits for the program's own state, which no change of the cluster announces", async () => {
+    await using cluster = await startCluster({ loops: "none" });
+    let isDone = false;
+
+    const waiting = cluster.until(() => isDone, { within: "5s" });
+    await Promise.resolve();
+    isDone = true;
+
+    await waiting;
+  });
+
   test("leaves settling and advancing to virtual clocks", async () => {
     await using cluster = await startCluster();
 

@@ -232,7 +232,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Waits until the predicate holds; evaluates it after each change. Rejects after `within` on the cluster's clock
+   * Waits until the predicate holds; evaluates it after each change, and from time to time. Rejects after `within` on the cluster's clock
    * (default 10 seconds).
    */
   until(

@@ -1,5 +1,5 @@
 /** Time source of a cluster in a program: the machine's clock, or a virtual clock that advances only while a caller waits. */
-import type { Loop } from "../../base/loop/loop.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import type { RunBounds } from "../../base/loop/virtual/virtual-loop.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
@@ -34,6 +34,9 @@ export interface TimeSource {
   /** A source of the same kind that continues from now; the same `point` gives the same source. */
   fork(point: number): TimeSource;
 }
+
+/** Interval at which `until` evaluates its predicate on the machine's clock, beside each change. */
+const POLL_MS = 20;
 
 /** In virtual time; longer than the retry interval of a client that has seen the end. */
 const REST_MS = 60_000;
@@ -151,7 +154,11 @@ export class RealTime implements TimeSource {
         timer.cancel();
         settle();
       };
+      // The predicate may also read the program's own state, whose changes send no event.
+      const poll = (): Timer => this.loop.timer(this.loop.now() + POLL_MS, "progress", look);
       const look = (): void => {
+        polling.cancel();
+        polling = poll();
         try {
           if (predicate()) end(resolve);
         } catch (error) {
@@ -160,7 +167,12 @@ export class RealTime implements TimeSource {
       };
       const late = (): Error => new Error(`the predicate does not hold after ${String(limitMs)} ms${why()}`);
       const timer = this.loop.timer(this.loop.now() + limitMs, "progress", () => end(() => reject(late())));
-      const leave = changed(look);
+      let polling = poll();
+      const stopListening = changed(look);
+      const leave = (): void => {
+        stopListening();
+        polling.cancel();
+      };
       look();
     });
   }
