@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { sourceFiles } from "../source-files.ts";
 import { PackageConsumer, ROOT } from "./package-consumer.ts";
+import type { Outcome } from "./package-consumer.ts";
 
 const consumer = new PackageConsumer();
 afterAll(() => consumer[Symbol.dispose]());
@@ -86,28 +87,46 @@ function membersOf([file, name]: readonly [string, string]): readonly string[] {
   );
 }
 
-/** Configuration for pages that bring none. */
+/** Pages without a configuration of their own share one project, because each compilation costs seconds. */
+const SHARED = "shared";
 const TSCONFIG = JSON.stringify({
   extends: "../tsconfig.json",
-  compilerOptions: { rootDir: "src", outDir: "dist" },
-  include: ["src"],
+  compilerOptions: { rootDir: ".", outDir: "dist" },
+  include: ["*/src"],
 });
 
-function project(page: string): string {
-  const folder = page.replaceAll(/[^a-z]+/g, "-");
-  consumer.write(`${folder}/package.json`, JSON.stringify({ name: folder, type: "module" }));
-  consumer.write(`${folder}/tsconfig.json`, TSCONFIG);
-  for (const { file, text } of samplesOf(page)) consumer.write(`${folder}/${file}`, text);
-  return folder;
+const isAlone = (page: string): boolean => samplesOf(page).some(({ file }) => file === "tsconfig.json");
+const nameOf = (page: string): string => page.replaceAll(/[^a-z]+/g, "-");
+const folderOf = (page: string): string => (isAlone(page) ? nameOf(page) : `${SHARED}/${nameOf(page)}`);
+
+/** Outcomes of compilations, by project. */
+const compilations = new Map<string, Outcome>();
+
+/** Compiles the project of a page once. The output lists errors of this page only. */
+function compile(page: string): Outcome {
+  const project = isAlone(page) ? nameOf(page) : SHARED;
+  const outcome = compilations.get(project) ?? compileProject(project);
+  compilations.set(project, outcome);
+  if (project !== SHARED || outcome.code === 0) return outcome;
+  const errors = outcome.output.split("\n").filter((line) => line.startsWith(`${nameOf(page)}/`));
+  return { code: errors.length === 0 ? 0 : outcome.code, output: errors.join("\n") };
 }
 
-const compiled = new Set<string>();
+function compileProject(project: string): Outcome {
+  const members = sampled.filter((page) => (isAlone(page) ? nameOf(page) : SHARED) === project);
+  consumer.write(`${project}/package.json`, JSON.stringify({ name: project, type: "module" }));
+  if (project === SHARED) consumer.write(`${project}/tsconfig.json`, TSCONFIG);
+  for (const page of members)
+    for (const { file, text } of samplesOf(page)) consumer.write(`${folderOf(page)}/${file}`, text);
+  return consumer.compile(project);
+}
 
-function compiledProject(page: string): string {
-  const folder = project(page);
-  if (!compiled.has(page)) consumer.compile(folder);
-  compiled.add(page);
-  return folder;
+/** Folder of the project, and of the page's compiled files in it. */
+function compiledAt(page: string): { readonly project: string; readonly dist: string } {
+  compile(page);
+  return isAlone(page)
+    ? { project: nameOf(page), dist: "dist" }
+    : { project: SHARED, dist: `dist/${nameOf(page)}/src` };
 }
 
 /** Samples with their output beside them. */
@@ -155,18 +174,17 @@ describe("documentation", () => {
   });
 
   test.each(sampled)("the samples in %s compile against the package, and their tests pass", (page) => {
-    const folder = project(page);
-
-    expect(consumer.compile(folder)).toEqual({ code: 0, output: "" });
+    expect(compile(page)).toEqual({ code: 0, output: "" });
+    const { project, dist } = compiledAt(page);
     const hasTests = samplesOf(page).some(({ file }) => file.endsWith(".test.ts"));
-    if (hasTests) expect(consumer.node(["--test", "dist/"], folder)).toMatchObject({ code: 0 });
+    if (hasTests) expect(consumer.node(["--test", `${dist}/`], project)).toMatchObject({ code: 0 });
   });
 
   test.each(printing)("$file of $page prints the output beside it", ({ page, file, output }) => {
-    const folder = compiledProject(page);
-    const program = file.replace(/^src\//, "dist/").replace(/\.ts$/, ".js");
+    const { project, dist } = compiledAt(page);
+    const program = file.replace(/^src\//, `${dist}/`).replace(/\.ts$/, ".js");
 
-    expect(consumer.node([program], folder)).toEqual({ code: 0, output });
+    expect(consumer.node([program], project)).toEqual({ code: 0, output });
   });
 
   test("every value that the package exports, and every option of the SDK, is explained", () => {
@@ -181,10 +199,10 @@ describe("documentation", () => {
   });
 
   test("the samples in the README run", () => {
-    const folder = compiledProject("README.md");
+    const { project, dist } = compiledAt("README.md");
 
     const outputs = samplesOf("README.md").map((_, at) =>
-      consumer.node([`dist/sample-${String(at)}.js`], folder),
+      consumer.node([`${dist}/sample-${String(at)}.js`], project),
     );
 
     expect(outputs).toEqual([
