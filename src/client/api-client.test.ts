@@ -277,9 +277,23 @@ describe("client.with", () => {
       "me",
       undefined,
     ]);
-    expect(transport.requests.map(({ cause, userAgent }) => [cause, userAgent])).toEqual(
-      Array.from({ length: 4 }, () => ["second", "test/1"]),
+    // Reads need no cause.
+    expect(transport.requests.map(({ cause }) => cause)).toEqual(["second", "second", "second", undefined]);
+    expect(transport.requests.map(({ userAgent }) => userAgent)).toEqual(
+      Array.from({ length: 4 }, () => "test/1"),
     );
+  });
+
+  test("asks for the cause when a write is sent", async () => {
+    const { loop, transport, client } = world();
+    let pass = 1;
+    const mine = client.with({ cause: () => `pass-${String(pass++)}` });
+
+    await settled(loop, mine(ConfigMap).update(OBJECT));
+    await settled(loop, mine(ConfigMap).get(OBJECT));
+    await settled(loop, mine(ConfigMap).update(OBJECT));
+
+    expect(transport.requests.map(({ cause }) => cause)).toEqual(["pass-1", undefined, "pass-2"]);
   });
 
   test("aborts calls with any of its signals, including those of its parent clients", async () => {

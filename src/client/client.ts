@@ -28,8 +28,11 @@ export interface Client {
 export interface ClientIdentity {
   /** Field manager of the writes. */
   readonly fieldManager?: string;
-  /** Id of the pass or operation that causes the requests. */
-  readonly cause?: string;
+  /**
+   * Id of the pass or operation that causes the writes, or a function that returns the text of the cause when a write
+   * is sent.
+   */
+  readonly cause?: string | (() => string);
   /** Aborts the requests of the client. */
   readonly signal?: AbortSignal;
   /** Called with each object that a write of this client returned, before the write's promise settles. */

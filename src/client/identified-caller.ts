@@ -83,7 +83,7 @@ export class IdentifiedCaller {
     if (body !== undefined) named.body = body;
     if (contentType !== undefined) named.contentType = contentType;
     if (form !== undefined) named.form = form;
-    if (cause !== undefined) named.cause = cause;
+    if (cause !== undefined && method !== "GET") named.cause = typeof cause === "string" ? cause : cause();
     return named;
   }
 }

@@ -29,7 +29,7 @@ export interface TransportRequest {
    * it.
    */
   readonly userAgent?: string;
-  /** Id of the reconcile that makes the request, so that every write names its cause. */
+  /** Cause of the write as text (`cause-text.ts`). Journalled by Setpoint, ignored by other servers. */
   readonly cause?: string;
   /** Aborts the call. It may be shared by many calls: remove each listener when the call is over. */
   readonly signal?: AbortSignal;

@@ -9,7 +9,7 @@ export type { CacheScope, CacheSetOptions } from "./cache/cache-set.ts";
 export { Cache } from "./cache/cache.ts";
 export type { CacheListener } from "./cache/cache.ts";
 export type { CacheFilter, CacheView, IndexFunction } from "./cache/cache-view.ts";
-export type { Cause, Causes } from "./queue/cause.ts";
+export type { Cause, Causes } from "../api/causes/cause.ts";
 export { child } from "./controller/child.ts";
 export type { ChildManifest, ChildOptions, DeclaredChild, NamedManifest } from "./controller/child.ts";
 export { childName } from "./controller/child-names.ts";

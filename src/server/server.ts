@@ -47,9 +47,13 @@ import type { ServerAddress } from "./upkeep/create-upkeep.ts";
 import { CustomDefinitions } from "./upkeep/definitions/definitions.ts";
 import { ServerRun } from "./upkeep/server-run.ts";
 import { TokenUses } from "./upkeep/token-use.ts";
-import { MetricsKinds } from "./verbs/metrics-api/metrics-kinds.ts";
+import { causesKinds } from "./verbs/causes-api/causes-facts.ts";
+import { KeyPlaces } from "./verbs/causes-api/key-places.ts";
+import { metricsKinds } from "./verbs/metrics-api/metrics-facts.ts";
+import { totalUsage } from "./verbs/metrics-api/metrics-objects.ts";
 import { ListCounts } from "./verbs/read/list-counts.ts";
 import type { VerbParts } from "./verbs/verb.ts";
+import { OwnKinds } from "./verbs/virtual/own-kinds.ts";
 import { OpenSelectors } from "./verbs/watch/open-selectors.ts";
 import type { Companion } from "./write/companions/companion.ts";
 import { defaultPriorityClassCompanion } from "./write/companions/default-priority-class.ts";
@@ -120,7 +124,7 @@ function createObjects(surroundings: Surroundings, options: ServerOptions): Obje
   const custom = new CustomKinds(store, { loop, egress });
   const registry = new Registry(kinds, isServed, {
     conversions: versions,
-    custom: usage === undefined ? custom : new MetricsKinds(custom),
+    custom: new OwnKinds(custom, [causesKinds(), ...(usage === undefined ? [] : [metricsKinds(totalUsage)])]),
   });
   return { ...surroundings, store, versions, registry, custom, egress };
 }
@@ -179,7 +183,8 @@ function createVerbParts(floors: VerbFloors, options: ServerOptions): VerbParts 
     authorizer,
     tokens,
     bearers,
-    journal: new Journal(),
+    journal: new Journal(store.view.revision),
+    places: new KeyPlaces(registry),
     tally: new RequestCounts(metrics),
     selectors: new OpenSelectors(),
     ...(options.usage !== undefined && { usage: options.usage }),

@@ -1,9 +1,14 @@
 /** History that is too old for memory. */
 import type { Commit } from "./commit.ts";
 
+export interface ArchivedCommit extends Pick<Commit, "revision" | "events"> {
+  /** Undefined when only etcd knows. */
+  readonly time?: number;
+}
+
 export interface ArchivePiece {
   /** In order of revision. `events` may include keys that were not asked for. */
-  readonly commits: readonly Pick<Commit, "revision" | "events">[];
+  readonly commits: readonly ArchivedCommit[];
   /** The piece holds all commits up to this revision, which is greater than `after`. */
   readonly through: number;
 }

@@ -12,7 +12,7 @@ import { sliceOf } from "./history-slice.ts";
 import type { HistorySlice } from "./history-slice.ts";
 import { groupMeets, groupOf, isUnder } from "./key-group.ts";
 import type { KeyGroup, State } from "./state.ts";
-import type { Entry, WatchEvent } from "./store.ts";
+import type { Entry, PastChange, WatchEvent } from "./store.ts";
 
 export interface HistoryOptions {
   /** Upper bound of a record's age. */
@@ -114,6 +114,15 @@ export class History {
     for (const group of this.#groups.values()) {
       while ((group.oldest?.revision ?? Infinity) <= revision) group.dropOldest();
     }
+  }
+
+  /** The change of a key at a revision above the floor, if there is one. */
+  find(revision: number, key: string): PastChange | undefined {
+    const group = this.#groups.get(groupOf(key));
+    const record = group?.record(group.indexAfter(revision - 1));
+    if (record?.revision !== revision) return undefined;
+    const event = record.events.find((each) => each.key === key);
+    return event === undefined ? undefined : { ...event, time: record.time };
   }
 
   /** The groups under a prefix at a revision not below the floor; `current` serves unchanged groups. */

@@ -21,6 +21,7 @@ import type {
   Committed,
   Entry,
   Lookup,
+  PastChange,
   Store,
   StoreHealth,
   StoreSpace,
@@ -131,6 +132,11 @@ export class LocalStore implements Store {
   async at(revision: number, prefix: string): Promise<View> {
     this.#checkOpen();
     return this.#mirror.at(revision, prefix);
+  }
+
+  async change(revision: number, key: string): Promise<PastChange | undefined> {
+    this.#checkOpen();
+    return this.#mirror.change(revision, key);
   }
 
   /** Runs for every write, so it creates only one promise. */

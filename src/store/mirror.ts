@@ -11,7 +11,7 @@ import type { Advance } from "./state.ts";
 import { StoreError } from "./store-error.ts";
 import { eventsUnder, StoreWatch } from "./store-watch.ts";
 import type { EventSlice, WatchSource } from "./store-watch.ts";
-import type { View, Watch, WatchEvent, WatchOptions } from "./store.ts";
+import type { PastChange, View, Watch, WatchEvent, WatchOptions } from "./store.ts";
 import { WatchHub } from "./watch-hub.ts";
 import type { Receiver } from "./watch-hub.ts";
 
@@ -101,17 +101,31 @@ export class Mirror implements WatchSource {
   }
 
   async at(revision: number, prefix: string): Promise<View> {
-    if (revision > this.revision) {
-      throw new StoreError(
-        "FutureRevision",
-        `revision ${String(revision)} is not there yet, the newest is ${String(this.revision)}`,
-      );
-    }
+    this.#checkReached(revision);
     const floor = this.#history.floor(prefix);
     if (revision >= floor)
       return State.ofGroups(revision, this.#history.groupsAt(revision, prefix, this.#state));
     const atFloor = State.ofGroups(revision, this.#history.groupsAt(floor, prefix, this.#state));
     return rewind(atFloor, await this.#archived({ after: revision, through: floor }, prefix));
+  }
+
+  async change(revision: number, key: string): Promise<PastChange | undefined> {
+    this.#checkReached(revision);
+    const floor = this.#history.floor(key);
+    if (revision > floor) return this.#history.find(revision, key);
+    if (this.#archive === undefined || revision <= this.#archive.floor) throw compacted(revision, floor);
+    const { commits } = await this.#archive.read(revision - 1, revision);
+    const commit = commits.find((each) => each.revision === revision);
+    const event = commit?.events.find((each) => each.key === key);
+    return event === undefined ? undefined : { ...event, time: commit?.time };
+  }
+
+  #checkReached(revision: number): void {
+    if (revision <= this.revision) return;
+    throw new StoreError(
+      "FutureRevision",
+      `revision ${String(revision)} is not there yet, the newest is ${String(this.revision)}`,
+    );
   }
 
   watch(options: WatchOptions): Watch {

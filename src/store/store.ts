@@ -119,6 +119,12 @@ export interface WatchEvent {
   readonly after: Entry | undefined;
 }
 
+/** A change in the history. */
+export interface PastChange extends WatchEvent {
+  /** Loop.now of the transaction; undefined when only etcd knows. */
+  readonly time: number | undefined;
+}
+
 export interface WatchBatch {
   /**
    * In order of revision, each event at most once; the events of one revision are never split over two batches. The
@@ -200,6 +206,9 @@ export interface Store {
 
   /** The keys under `prefix` as they were at `revision`. Throws `Compacted` or `FutureRevision`. */
   at(revision: number, prefix: string): Promise<View>;
+
+  /** What the transaction of a revision did to a key; undefined if nothing. Throws `Compacted` or `FutureRevision`. */
+  change(revision: number, key: string): Promise<PastChange | undefined>;
 
   /**
    * Settles when the transaction is durable, visible and sent to the watchers. Preconditions are judged in the order of

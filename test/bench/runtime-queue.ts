@@ -13,7 +13,7 @@ const AIM = 1_000_000;
 const keys = Array.from({ length: KEYS }, (_, n) => `default/pod-${String(n)}`);
 
 function cause(name: string, resourceVersion: string): Cause {
-  return { type: "object", kind: "Pod", namespace: "default", name, resourceVersion };
+  return { type: "object", group: "", kind: "Pod", namespace: "default", name, resourceVersion };
 }
 
 /** Each round adds, takes and finishes every key. */

@@ -252,10 +252,8 @@ describePeer("kubectl", "an API of another server", (path) => {
       const { items } = JSON.parse(body) as { items: { versions: { freshness: string }[] }[] };
       expect(listed).toContain("deployments");
       expect(listed).not.toContain("flunders");
-      expect(items.at(-1)?.versions).toMatchObject([{ version: VERSION, freshness: "Stale" }]);
-      expect(items.slice(0, -1).flatMap(({ versions }) => versions)).not.toContainEqual(
-        expect.objectContaining({ freshness: "Stale" }),
-      );
+      const versions = items.flatMap((group) => group.versions);
+      expect(versions.filter(({ freshness }) => freshness === "Stale")).toMatchObject([{ version: VERSION }]);
     });
 
     test("holds up the end of namespaces, which say why", async () => {

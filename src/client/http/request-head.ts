@@ -1,5 +1,6 @@
 /** Builds the target and the headers of an HTTP request. */
 import type { OutgoingHttpHeaders } from "node:http";
+import { isCause } from "../../api/causes/cause-text.ts";
 import type { CurrentCredentials } from "../credentials/credentials.ts";
 import type { Impersonation } from "../endpoint.ts";
 import { metadataMediaType } from "../metadata-form.ts";
@@ -7,9 +8,6 @@ import type { TransportRequest } from "../transport.ts";
 
 /** How the body of the response is read. */
 export type BodyFormat = "value" | "events" | "bytes";
-
-/** Causes that fit in a header. Others are omitted, so that a bad cause never fails a request. */
-const CAUSE = /^[\x21-\x7e]{1,128}$/;
 
 /** Path and query of a request. */
 export function targetOf({ path, query = {} }: TransportRequest): string {
@@ -37,7 +35,7 @@ export function headersOf(request: TransportRequest, options: HeadOptions): Outg
     ...(userAgent !== undefined && { "user-agent": userAgent }),
     ...(credentials.token !== undefined && { authorization: `Bearer ${credentials.token}` }),
     ...(impersonation !== undefined && impersonationHeaders(impersonation)),
-    ...(cause !== undefined && CAUSE.test(cause) && { "setpoint-cause": cause }),
+    ...(cause !== undefined && isCause(cause) && { "setpoint-cause": cause }),
     ...(bodyBytes !== undefined && { "content-type": contentType, "content-length": bodyBytes }),
   };
 }

@@ -5,7 +5,8 @@
  * After its pass a key stays in work until the caches show the pass's writes and reads. A hot key, or one with long
  * passes, stays longer. Workers take other keys meanwhile.
  */
-import type { ApiObject } from "../../api/api-object.ts";
+import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
+import type { Cause, ObjectName } from "../../api/causes/cause.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import { stackText } from "../../base/log/stack-text.ts";
@@ -16,6 +17,7 @@ import type { ObjectChange } from "../cache/object-change.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 import { keyOf, objectKeyOf, keyLabel } from "../queue/work-key.ts";
 import { WorkQueue, type WorkItem } from "../queue/work-queue.ts";
+import { groupOf } from "../refs/owner-reference.ts";
 import { AppliedManifests } from "./children.ts";
 import { ControllerMetrics } from "./controller-metrics.ts";
 import { TerminalError, type Controller, type ControllerDefinition, type Outcome } from "./controller.ts";
@@ -25,6 +27,7 @@ import { HotLoopGuard } from "./hot-loop-guard.ts";
 import { KeyFeed } from "./key-feed.ts";
 import { subscribeKeys } from "./key-mapping.ts";
 import type { KnownKinds } from "./kinds.ts";
+import { PassCause } from "./pass-cause.ts";
 import { resultOf, type PassRecord, type PassResult } from "./pass-result.ts";
 import { reconcileContext } from "./reconcile-context.ts";
 import { StatusWriter } from "./status-writer.ts";
@@ -150,8 +153,10 @@ export class ControllerRun {
     const why = this.#why;
     if (why === "start" && when?.({ before: undefined, after: object }) === false) return;
     const { namespace = "", name = "", resourceVersion = "" } = object.metadata;
-    const found = { type: "object", kind: type.kind, namespace, name, resourceVersion } as const;
-    this.#queue.add(keyOf(object.metadata), why === "start" ? found : { type: "resync" }, "resync");
+    const { kind } = type;
+    const found = { group: groupOf(type.apiVersion), kind, namespace, name, resourceVersion };
+    const cause: Cause = why === "start" ? { type: "object", ...found } : { type: "resync" };
+    this.#queue.add(keyOf(object.metadata), cause, "resync");
   }
 
   #scheduleResync(): Timer {
@@ -322,9 +327,10 @@ export class ControllerRun {
   #context({ item, id, signal, writes, effect }: PassBeginning): ReconcileContext {
     const { loop, recorder, log } = this.#parts;
     const key = objectKeyOf(item.key);
+    const cause = new PassCause(id, this.#subjectOf(key), item.causes);
     const client = this.#parts.client.with({
       fieldManager: this.#definition.name,
-      cause: id,
+      cause: () => cause.text,
       signal,
       onWrite: (written) => {
         // Call both: `noteWrite` must see each write.
@@ -346,7 +352,12 @@ export class ControllerRun {
     };
     const object = this.#kinds.cache(this.#definition.for).find(key);
     const passLog = log.with({ key: keyLabel(item.key), reconcile: id });
-    return reconcileContext(parts, { key, object, client, log: passLog, signal });
+    return reconcileContext(parts, { key, object, client, cause, log: passLog, signal });
+  }
+
+  #subjectOf({ namespace = "", name }: ObjectKey): ObjectName {
+    const { apiVersion, kind } = this.#definition.for;
+    return { group: groupOf(apiVersion), kind, namespace, name };
   }
 
   #report({ item, id, startedAt, durationMs, result }: PassEnd): void {

@@ -130,6 +130,11 @@ export interface ReconcileContext {
   /** Aborted when the controller stops or loses its lead. */
   readonly signal: AbortSignal;
 
+  /**
+   * States the reason for the writes that follow, in a few words, for `setpoint why`. A later call replaces it.
+   */
+  readonly because: (note: string) => void;
+
   /** Records an Event about the object, as `kubectl describe` shows it. Never fails and never waits. */
   readonly event: (about: ApiObject, event: RecordedEvent) => void;
 

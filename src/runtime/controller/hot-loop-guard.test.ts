@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
+import type { Cause, Causes } from "../../api/causes/cause.ts";
 import { Deployment } from "../../api/generated/types/apps-v1.ts";
 import type { ManagedFieldsEntry } from "../../api/generated/types/meta-v1.ts";
 import { apiInteger } from "../../api/values/plain-number.ts";
@@ -7,7 +8,6 @@ import { silentLog } from "../../base/log/log.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import type { ObservedEvent } from "../events/event-correlation.ts";
-import type { Cause, Causes } from "../queue/cause.ts";
 import { HotLoopGuard } from "./hot-loop-guard.ts";
 
 interface Bench {
@@ -43,6 +43,7 @@ function deployment(
 function changed(resourceVersion: number): Cause {
   return {
     type: "object",
+    group: "apps",
     kind: "Deployment",
     namespace: "default",
     name: "web",

@@ -8,6 +8,7 @@
  * All memory is bounded. A forgotten loop is detected again a little later.
  */
 import type { ApiObject } from "../../api/api-object.ts";
+import type { Causes } from "../../api/causes/cause.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -15,7 +16,6 @@ import type { Counter, Metrics } from "../../base/metrics/metrics.ts";
 import type { WriteResult } from "../../client/client.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import type { EventSink } from "../events/event-correlation.ts";
-import type { Causes } from "../queue/cause.ts";
 import { changedFields, fieldText, otherWriter, type ChangedField } from "../refs/changed-fields.ts";
 import { RecentMap } from "../refs/recent-map.ts";
 

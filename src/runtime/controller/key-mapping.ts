@@ -1,7 +1,7 @@
 /** Maps changes of objects to the keys that they concern. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import type { Cause } from "../../api/causes/cause.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
-import type { Cause } from "../queue/cause.ts";
 import { keyOf } from "../queue/work-key.ts";
 import { controllerOf, groupOf } from "../refs/owner-reference.ts";
 import type { ControllerDefinition } from "./controller.ts";
@@ -58,7 +58,15 @@ function ownerFinder({
   };
 }
 
-function causeOf({ kind }: ResourceType, { before, after }: ObjectChange<ApiObject>): Cause {
+function causeOf({ apiVersion, kind }: ResourceType, { before, after }: ObjectChange<ApiObject>): Cause {
   const { namespace = "", name = "", resourceVersion = "" } = (after ?? before)?.metadata ?? {};
-  return { type: "object", kind, namespace, name, resourceVersion };
+  const cause = {
+    type: "object",
+    group: groupOf(apiVersion),
+    kind,
+    namespace,
+    name,
+    resourceVersion,
+  } as const;
+  return after === undefined ? { ...cause, isGone: true } : cause;
 }

@@ -1,6 +1,6 @@
+import type { Causes } from "../../api/causes/cause.ts";
 /** Results of a pass. */
 import type { TimerKind } from "../../base/loop/loop.ts";
-import type { Causes } from "../queue/cause.ts";
 import type { Outcome } from "./controller.ts";
 
 export type PassResult =

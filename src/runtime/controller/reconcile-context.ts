@@ -12,6 +12,7 @@ import { applyChildren, type AppliedManifests } from "./children.ts";
 import { claim } from "./claim.ts";
 import type { ControllerDefinition, ReconcileContext } from "./controller.ts";
 import { kindId, type KnownKinds } from "./kinds.ts";
+import type { PassCause } from "./pass-cause.ts";
 import type { StatusWriter } from "./status-writer.ts";
 
 export interface PassParts {
@@ -29,13 +30,14 @@ export interface Pass {
   readonly object: ApiObject | undefined;
   /** Client with the field manager, cause and signal of this pass. */
   readonly client: Client;
+  readonly cause: PassCause;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 export function reconcileContext(parts: PassParts, pass: Pass): ReconcileContext {
   const { definition, kinds, loop, recorder, statuses, applied } = parts;
-  const { key, client, log, signal } = pass;
+  const { key, client, cause, log, signal } = pass;
   const typeOf = async (object: ApiObject): Promise<ResourceType> => {
     const type =
       kinds.findType(object.apiVersion, object.kind) ??
@@ -52,6 +54,9 @@ export function reconcileContext(parts: PassParts, pass: Pass): ReconcileContext
     inTurns: (work) => runInTurns(work, loop, "loop"),
     log,
     signal,
+    because: (note) => {
+      cause.note = note;
+    },
     event: (about, event) => recorder.record({ component: definition.name, about, event }),
     claim: (type, owner, choice) =>
       claim({

@@ -1,8 +1,8 @@
+import type { Cause } from "../../api/causes/cause.ts";
 /** Keys that become ready later. One timer serves all of them. */
 import { TimerHeap } from "../../base/loop/loop-timers.ts";
 import type { Loop, Timer, TimerKind } from "../../base/loop/loop.ts";
 import { SteadyTime } from "../../base/loop/steady-clock.ts";
-import type { Cause } from "./cause.ts";
 
 interface DelayedKey {
   readonly key: string;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
+import type { Cause } from "../../api/causes/cause.ts";
 import { settableLoop } from "../../base/fixture.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
-import type { Cause } from "./cause.ts";
 import { WorkQueue, type WorkItem, type WorkQueueOptions } from "./work-queue.ts";
 
 const RESYNC: Cause = { type: "resync" };
 
 function changed(name: string, resourceVersion = "1"): Cause {
-  return { type: "object", kind: "Pod", namespace: "default", name, resourceVersion };
+  return { type: "object", group: "", kind: "Pod", namespace: "default", name, resourceVersion };
 }
 
 function queueOn(loop: VirtualLoop, options: Partial<WorkQueueOptions> = {}): WorkQueue {

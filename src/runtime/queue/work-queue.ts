@@ -1,10 +1,11 @@
+import type { Cause, Causes } from "../../api/causes/cause.ts";
 /**
  * The keys that a control loop must process. A key is queued once, however often it is added, and in work once: added
  * while in work, it is queued again afterwards. Changed keys go before resyncs but cannot starve them.
  */
 import { backoffMs, type Backoff } from "../../base/loop/backoff.ts";
 import type { Loop, TimerKind } from "../../base/loop/loop.ts";
-import { CauseSet, type Cause, type Causes } from "./cause.ts";
+import { CauseSet } from "./cause-set.ts";
 import { DelayedKeys } from "./delayed-keys.ts";
 import { TokenBucket, type Rate } from "./token-bucket.ts";
 

@@ -30,6 +30,7 @@ import type { Answer } from "../request/answer.ts";
 import { parseRequest } from "../request/parse-request.ts";
 import { RequestCounts } from "../request/request-counts.ts";
 import { RequestNotes } from "../request/request-notes.ts";
+import { KeyPlaces } from "../verbs/causes-api/key-places.ts";
 import { dispatch, resolve } from "../verbs/dispatch.ts";
 import { ListCounts } from "../verbs/read/list-counts.ts";
 import type { VerbParts } from "../verbs/verb.ts";
@@ -125,6 +126,7 @@ export class ServerFixture {
       companions,
       tokens,
       journal,
+      places: new KeyPlaces(registry),
       tally,
       selectors: new OpenSelectors(),
     };

@@ -3,6 +3,7 @@ import type { Registry, Resource, StoredResource } from "../objects/registry.ts"
 import type { Answer } from "../request/answer.ts";
 import type { RequestCounts } from "../request/request-counts.ts";
 import type { WriteCall } from "../write/write-call.ts";
+import type { CausesParts } from "./causes-api/causes-verbs.ts";
 import type { MetricsParts } from "./metrics-api/metrics-verbs.ts";
 import type { ReadParts } from "./read/list.ts";
 import type { TokenParts } from "./subresources/token.ts";
@@ -12,7 +13,7 @@ import type { WriteParts } from "./writing.ts";
 
 /** Parts of all verbs together. Each verb declares those that it uses beside itself. */
 export interface VerbParts
-  extends WriteParts, ReadParts, WatchParts, TokenParts, TokenReviewParts, MetricsParts {
+  extends WriteParts, ReadParts, WatchParts, TokenParts, TokenReviewParts, MetricsParts, CausesParts {
   readonly admission: WriteParts["admission"];
   readonly registry: Registry;
   /** Counts the requests in flight. */

@@ -34,19 +34,37 @@ describe("Journal", () => {
 
   test.each([
     ["entries", { maxEntries: 3, maxBytes: 1 << 20 }],
-    ["bytes", { maxEntries: 1000, maxBytes: 600 }],
+    ["bytes", { maxEntries: 1000, maxBytes: 1400 }],
   ])("evicts the oldest entries when there are too many %s", (_, limits) => {
-    const journal = new Journal(limits);
+    const journal = new Journal(0, limits);
     for (let revision = 1; revision <= 10; revision++) journal.record(entry(revision, "/registry/pods/a/x"));
 
     const kept = journal.of("/registry/pods/a/x").map(({ revision }) => revision);
 
     expect(kept).toEqual([8, 9, 10]);
     expect([7, 8].map((revision) => journal.findByRevision(revision)?.revision)).toEqual([undefined, 8]);
+    expect([journal.floor, [...journal.since(8)].length]).toEqual([7, 2]);
+  });
+
+  test("finds the writes of a pass, which writes of another user never join", () => {
+    const journal = new Journal(0, { maxEntries: 3, maxBytes: 1 << 20 });
+    const cause = "replicaset/a-1 by=timer";
+    for (const [revision, user] of [
+      [1, "rs"],
+      [2, "rs"],
+      [3, "mallory"],
+      [4, "rs"],
+    ] as const)
+      journal.record({ ...entry(revision, `/registry/pods/a/${String(revision)}`), user, cause });
+    const of = (revision: number): readonly number[] =>
+      journal.ofPass({ ...entry(revision, ""), user: "rs", cause }).map((each) => each.revision);
+
+    expect(of(4)).toEqual([2, 4]);
+    expect(journal.ofPass(entry(4, ""))).toEqual([]);
   });
 
   test("frequent writes never evict other entries", () => {
-    const journal = new Journal({ maxEntries: 8, maxBytes: 1 << 20 });
+    const journal = new Journal(0, { maxEntries: 8, maxBytes: 1 << 20 });
     journal.record(entry(1, "/registry/pods/a/x"));
     for (let revision = 2; revision <= 100; revision++)
       journal.record(entry(revision, "/registry/leases/kube-node-lease/n"), "frequent");
@@ -69,7 +87,15 @@ describe("authorOf", () => {
     expect(authorOf(requestWith(headers, "fieldManager=me")).manager).toBe("me");
   });
 
-  test.each(["", "with space", "x".repeat(129), "\u{1f600}"])("drops the invalid cause %j", (cause) => {
-    expect(authorOf(requestWith({ "setpoint-cause": cause })).cause).toBeUndefined();
+  test("returns the command of kubectl, unless the header holds anything else", () => {
+    expect(authorOf(requestWith({ "kubectl-command": "kubectl scale" })).command).toBe("kubectl scale");
+    expect(authorOf(requestWith({ "kubectl-command": "<script>" })).command).toBeUndefined();
   });
+
+  test.each(["", " begins with a space", "x".repeat(129), "\u{1f600}"])(
+    "drops the invalid cause %j",
+    (cause) => {
+      expect(authorOf(requestWith({ "setpoint-cause": cause })).cause).toBeUndefined();
+    },
+  );
 });

@@ -1,8 +1,9 @@
 /**
  * Remembers recent writes in this server's memory: author, revision, keys, cause. A controller names the cause of a
- * write in the header `Setpoint-Cause`. The journal shows it to clients that ask why an object changed.
+ * write in the header `Setpoint-Cause` (`cause-text.ts`). `causes.setpoint.dev` shows the journal to clients.
  */
 import { managerName } from "../../api/apply/writer.ts";
+import { isCause, passOf } from "../../api/causes/cause-text.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 
@@ -12,13 +13,16 @@ export interface Author {
   /** Field manager of the written fields. */
   readonly manager: string;
   readonly userAgent: string;
-  /** Cause of the write as the author names it, for example the id of a reconcile. */
+  /** Command of kubectl, as its header states it. */
+  readonly command?: string | undefined;
+  /** Text of the cause, as the author states it. */
   readonly cause: string | undefined;
 }
 
 /** One write. All keys that it changed have this revision. */
 export interface JournalEntry extends Author {
   readonly revision: number;
+  /** The key of the written object is first; the others are written with it. */
   readonly keys: readonly string[];
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -33,19 +37,22 @@ export const SERVER_AUTHOR: Author = {
 };
 
 const CAUSE_HEADER = "setpoint-cause";
-/** The cause is an id without spaces, not a sentence. */
-const CAUSE = /^[\x21-\x7e]{1,128}$/;
+/** Kubectl sends its command line in it, without arguments. */
+const COMMAND_HEADER = "kubectl-command";
+const COMMAND = /^[a-z][a-z -]{0,63}$/;
 const AGENT_LENGTH_MAX = 256;
 
 /** Author of a request. An invalid cause is dropped, so that it never fails a write. */
 export function authorOf({ request, query, user }: Authored): Author {
   const userAgent = request.headers.get("user-agent") ?? "";
   const cause = request.headers.get(CAUSE_HEADER);
+  const command = request.headers.get(COMMAND_HEADER);
   return {
     user: user.name,
     manager: managerName(query.get("fieldManager") ?? "", userAgent),
     userAgent: userAgent.slice(0, AGENT_LENGTH_MAX),
-    cause: cause !== undefined && CAUSE.test(cause) ? cause : undefined,
+    cause: cause !== undefined && isCause(cause) ? cause : undefined,
+    ...(command !== undefined && COMMAND.test(command) && { command }),
   };
 }
 
@@ -61,7 +68,7 @@ export interface JournalLimits {
 }
 
 /** Some seconds of writes in the busiest cluster, or days in a small one. */
-const DEFAULT_LIMITS: JournalLimits = { maxEntries: 20_000, maxBytes: 8 << 20 };
+const JOURNAL_LIMITS: JournalLimits = { maxEntries: 20_000, maxBytes: 16 << 20 };
 
 /** Frequent writes get a part of their own, an eighth, so that they never evict other entries. */
 const FREQUENT_PART = 8;
@@ -70,12 +77,16 @@ const FREQUENT_PART = 8;
 export type WriteFrequency = "ordinary" | "frequent";
 
 export class Journal {
-  readonly #ordinary: Pages;
-  readonly #frequent: Pages;
+  readonly #ordinary: JournalPart;
+  readonly #frequent: JournalPart;
 
-  constructor({ maxEntries, maxBytes }: JournalLimits = DEFAULT_LIMITS) {
-    this.#ordinary = new Pages({ maxEntries, maxBytes });
-    this.#frequent = new Pages({
+  readonly #start: number;
+
+  /** `start` is the revision of the store when the journal begins. */
+  constructor(start = 0, { maxEntries, maxBytes }: JournalLimits = JOURNAL_LIMITS) {
+    this.#start = start;
+    this.#ordinary = new JournalPart({ maxEntries, maxBytes });
+    this.#frequent = new JournalPart({
       maxEntries: Math.ceil(maxEntries / FREQUENT_PART),
       maxBytes: Math.ceil(maxBytes / FREQUENT_PART),
     });
@@ -87,24 +98,44 @@ export class Journal {
 
   /** Undefined if the entry is evicted, or if no client of this server made the write (expiry, another server). */
   findByRevision(revision: number): JournalEntry | undefined {
-    return [...this.#ordinary, ...this.#frequent].find((entry) => entry.revision === revision);
+    return this.#ordinary.byRevision.get(revision) ?? this.#frequent.byRevision.get(revision);
   }
 
   /** Remembered writes of a key, oldest first. */
   of(key: string): readonly JournalEntry[] {
-    return [...this.#frequent, ...this.#ordinary].filter(({ keys }) => keys.includes(key));
+    const [ordinary, frequent] = [this.#ordinary.byKey.get(key), this.#frequent.byKey.get(key)];
+    return [...(frequent ?? []), ...(ordinary ?? [])];
+  }
+
+  /** Remembered writes of the pass that made a write, oldest first; empty for a write without a cause. */
+  ofPass(entry: JournalEntry): readonly JournalEntry[] {
+    const pass = passKeyOf(entry);
+    if (pass === undefined) return [];
+    return this.#ordinary.byPass.get(pass) ?? this.#frequent.byPass.get(pass) ?? [];
+  }
+
+  /** Remembered ordinary writes after a revision, oldest first. */
+  *since(revision: number): IterableIterator<JournalEntry> {
+    for (const entry of this.#ordinary.entries) if (entry.revision > revision) yield entry;
+  }
+
+  /** Revision after which all ordinary writes of this server are remembered. */
+  get floor(): number {
+    return Math.max(this.#start, this.#ordinary.evictedThrough);
   }
 }
 
-/** Estimated memory of an entry beside its texts: the object, its keys and its slot in the queue. */
-const ENTRY_BYTES = 150;
+/** Estimated memory of an entry beside its texts: the object, its keys, its slots in the queue and in three indexes. */
+const ENTRY_BYTES = 400;
 
-/**
- * A bounded queue of entries that evicts the oldest. Lookups scan it, because writes are frequent and lookups are
- * rare.
- */
-class Pages implements Iterable<JournalEntry> {
-  readonly #entries = new Fifo<JournalEntry>();
+/** A bounded queue of entries that evicts the oldest, with indexes. The indexes hold exactly the queued entries. */
+class JournalPart {
+  readonly entries = new Fifo<JournalEntry>();
+  readonly byRevision = new Map<number, JournalEntry>();
+  readonly byKey = new Map<string, JournalEntry[]>();
+  readonly byPass = new Map<string, JournalEntry[]>();
+  /** Newest revision whose entry was evicted. */
+  evictedThrough = 0;
   readonly #limits: JournalLimits;
   #bytes = 0;
 
@@ -112,23 +143,49 @@ class Pages implements Iterable<JournalEntry> {
     this.#limits = limits;
   }
 
-  [Symbol.iterator](): Iterator<JournalEntry> {
-    return this.#entries[Symbol.iterator]();
+  add(entry: JournalEntry): void {
+    this.entries.push(entry);
+    this.byRevision.set(entry.revision, entry);
+    for (const key of entry.keys) append(this.byKey, key, entry);
+    const pass = passKeyOf(entry);
+    if (pass !== undefined) append(this.byPass, pass, entry);
+    this.#bytes += bytesOf(entry);
+    while (!this.#fits) this.#evictOldest();
   }
 
-  add(entry: JournalEntry): void {
-    this.#entries.push(entry);
-    this.#bytes += bytesOf(entry);
-    while (!this.#fits) {
-      const oldest = this.#entries.shift();
-      if (oldest !== undefined) this.#bytes -= bytesOf(oldest);
-    }
+  #evictOldest(): void {
+    const oldest = this.entries.shift();
+    if (oldest === undefined) return;
+    this.evictedThrough = oldest.revision;
+    this.byRevision.delete(oldest.revision);
+    for (const key of oldest.keys) removeFirst(this.byKey, key);
+    const pass = passKeyOf(oldest);
+    if (pass !== undefined) removeFirst(this.byPass, pass);
+    this.#bytes -= bytesOf(oldest);
   }
 
   get #fits(): boolean {
     const { maxEntries, maxBytes } = this.#limits;
-    return this.#entries.length <= maxEntries && this.#bytes <= maxBytes;
+    return this.entries.length <= maxEntries && this.#bytes <= maxBytes;
   }
+}
+
+function append(index: Map<string, JournalEntry[]>, key: string, entry: JournalEntry): void {
+  const known = index.get(key);
+  if (known === undefined) index.set(key, [entry]);
+  else known.push(entry);
+}
+
+/** The oldest entry of the queue is the first of each of its lists. */
+function removeFirst(index: Map<string, JournalEntry[]>, key: string): void {
+  const known = index.get(key);
+  if (known === undefined || known.length <= 1) index.delete(key);
+  else known.shift();
+}
+
+/** The user is part of the key: a client cannot add writes to the pass of another user. */
+function passKeyOf({ user, cause }: JournalEntry): string | undefined {
+  return cause === undefined ? undefined : `${passOf(cause)} ${user}`;
 }
 
 function bytesOf({ keys, user, manager, userAgent, cause = "" }: JournalEntry): number {

@@ -15,7 +15,7 @@ import type { State } from "../state.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { prefixEnd } from "../store.ts";
 import type { Committed, Lookup, Store, StoreHealth, StoreSpace, Transaction } from "../store.ts";
-import type { View, Watch, WatchOptions } from "../store.ts";
+import type { PastChange, View, Watch, WatchOptions } from "../store.ts";
 import { compactEtcd, Compactor } from "./compactor.ts";
 import { ConditionVariable } from "./condition-variable.ts";
 import { EtcdArchive } from "./etcd-archive.ts";
@@ -189,6 +189,11 @@ export class EtcdStore implements Store {
     if (!isBeyond && this.#isUndone(revision, prefix)) return this.#mirror.at(revision, prefix);
     this.#archive.checkFloor(revision);
     return readSnapshot(this.#connection, { keyspace: this.#keyspace, prefix, revision });
+  }
+
+  async change(revision: number, key: string): Promise<PastChange | undefined> {
+    this.#checkOpen();
+    return this.#mirror.change(revision, key);
   }
 
   /** Whether memory can rebuild a revision in fewer steps than there are objects. */

@@ -101,13 +101,13 @@ class FileBackend implements Backend, Archive {
 
 function archivePiece({ rows, superseded, through }: HistoryPiece): ArchivePiece {
   const entries = new Map<number, Entry | undefined>();
-  const commits: { revision: number; events: WatchEvent[] }[] = [];
+  const commits: { revision: number; time: number; events: WatchEvent[] }[] = [];
   decodeRows(bufferOf(superseded), (row) => entries.set(row.id, entryOf(row)));
   decodeRows(bufferOf(rows), (row) => {
-    const { revision, ordinal, key } = row;
+    const { revision, time, ordinal, key } = row;
     const after = entryOf(row);
     entries.set(row.id, after);
-    if (ordinal === 0) commits.push({ revision, events: [] });
+    if (ordinal === 0) commits.push({ revision, time, events: [] });
     commits.at(-1)?.events.push({ revision, ordinal, key, before: entries.get(row.prevId), after });
   });
   return { commits, through };

@@ -221,6 +221,28 @@ export function describeReads(engine: StoreEngine): void {
       }
     });
 
+    test("a change of the past has the key's state before and after it", async () => {
+      await using world = await engine.open();
+      const [a, b] = [`${world.root}a`, `${world.root}b`];
+      const made = await write(world.store, put(a, "1"));
+      const both = await write(world.store, put(a, "2"), put(b, "1"));
+      const gone = await write(world.store, remove(a));
+
+      const found = await Promise.all(
+        [made, both, gone].map(async (revision) => await world.store.change(revision, a)),
+      );
+
+      expect(found.map((each) => [each?.revision, text(each?.before), text(each?.after)])).toEqual([
+        [made, undefined, "1"],
+        [both, "1", "2"],
+        [gone, "2", undefined],
+      ]);
+      expect(await world.store.change(made, b)).toBeUndefined();
+      await expect(world.store.change(gone + 1000, a)).rejects.toMatchObject({ code: "FutureRevision" });
+      await world.store.compact(both);
+      await expect(world.store.change(both, a)).rejects.toMatchObject({ code: "Compacted" });
+    });
+
     test("an entry of the past has the revisions and version it had", async () => {
       await using world = await engine.open();
       const key = `${world.root}a`;

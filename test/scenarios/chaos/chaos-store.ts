@@ -11,6 +11,7 @@ import { Mirror } from "../../../src/store/mirror.ts";
 import { State } from "../../../src/store/state.ts";
 import { isStoreError, StoreError } from "../../../src/store/store-error.ts";
 import type {
+  PastChange,
   Committed,
   Entry,
   Lookup,
@@ -90,6 +91,11 @@ export class FollowerStore implements Store {
   async at(revision: number, prefix: string): Promise<View> {
     this.#checkOpen();
     return await this.#mirror.at(revision, prefix);
+  }
+
+  async change(revision: number, key: string): Promise<PastChange | undefined> {
+    this.#checkOpen();
+    return await this.#mirror.change(revision, key);
   }
 
   async write(transaction: Transaction): Promise<Committed> {

@@ -10,6 +10,7 @@ import type {
   Change,
   Committed,
   Entry,
+  PastChange,
   Store,
   StoreHealth,
   StoreSpace,
@@ -163,6 +164,14 @@ export class ObjectStore implements Store {
 
   async at(revision: number, prefix: string): Promise<View> {
     return this.#seen(await this.#store.at(revision, prefix));
+  }
+
+  async change(revision: number, key: string): Promise<PastChange | undefined> {
+    const change = await this.#store.change(revision, key);
+    if (change === undefined) return undefined;
+    const readable = (entry: Entry | undefined): Entry | undefined =>
+      entry === undefined ? undefined : this.readable(entry);
+    return { ...change, before: readable(change.before), after: readable(change.after) };
   }
 
   /** Encrypts without an await, so that writes reach the store in call order. */

@@ -1,11 +1,10 @@
 /** The resources of `metrics.k8s.io`: names, schemas and table columns. */
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
-import type { ColumnFacts, GroupVersionFacts, ResourceFacts } from "../../../api/schema/resource-facts.ts";
-import { kindStruct } from "../../../api/structural/schema-nodes.ts";
-import { compileStructural } from "../../../api/structural/structural.ts";
+import type { ColumnFacts, ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { ApiObject, KindRules } from "../../../resources/rules/kind-rules.ts";
-import type { Resource } from "../../objects/registry.ts";
+import { ownResource } from "../virtual/own-kinds.ts";
+import type { OwnGroupVersion, OwnResource } from "../virtual/own-kinds.ts";
 
 const PLACE = { group: "metrics.k8s.io", version: "v1beta1" };
 export const METRICS_VERSION = apiVersionOf(PLACE);
@@ -72,27 +71,23 @@ const COLUMNS: readonly ColumnFacts[] = [
   { name: "Window", type: "string", format: "duration", priority: 0 },
 ];
 
-export interface MetricsResource extends Resource {
-  readonly openApi: JSONSchemaProps;
-}
-
-/** `total` sums up the usage in an object. */
-export function metricsResources(total: {
+/** The resources of `metrics.k8s.io`. `total` sums up the usage in an object. */
+export function metricsKinds(total: {
   readonly node: (object: NodeMetrics) => UsageList;
   readonly pod: (object: PodMetrics) => UsageList;
-}): readonly MetricsResource[] {
-  return [
-    made({ name: "nodes", kind: "NodeMetrics", namespaced: false }, NODE_SCHEMA, (object) =>
-      cellsOf(object as NodeMetrics, total.node(object as NodeMetrics)),
-    ),
-    made({ name: "pods", kind: "PodMetrics", namespaced: true }, POD_SCHEMA, (object) =>
-      cellsOf(object as PodMetrics, total.pod(object as PodMetrics)),
-    ),
-  ];
-}
-
-export function metricsGroupVersion(resources: readonly MetricsResource[]): GroupVersionFacts {
-  return { ...PLACE, order: ORDER, resources: resources.map(({ facts }) => facts) };
+}): OwnGroupVersion {
+  return {
+    ...PLACE,
+    order: ORDER,
+    resources: [
+      made({ name: "nodes", kind: "NodeMetrics", namespaced: false }, NODE_SCHEMA, (object) =>
+        cellsOf(object as NodeMetrics, total.node(object as NodeMetrics)),
+      ),
+      made({ name: "pods", kind: "PodMetrics", namespaced: true }, POD_SCHEMA, (object) =>
+        cellsOf(object as PodMetrics, total.pod(object as PodMetrics)),
+      ),
+    ],
+  };
 }
 
 function cellsOf(
@@ -106,21 +101,8 @@ function made(
   names: Pick<ResourceFacts, "name" | "kind" | "namespaced">,
   openApi: JSONSchemaProps,
   cells: NonNullable<KindRules["cells"]>,
-): MetricsResource {
-  const { group, version } = PLACE;
-  const facts: ResourceFacts = {
-    ...PLACE,
-    ...names,
-    singular: "",
-    verbs: ["get", "list"],
-    shortNames: [],
-    categories: [],
-    subresources: [],
-    storage: undefined,
-    columns: undefined,
-    fieldSelectors: [],
-    definition: `io.k8s.metrics.pkg.apis.metrics.v1beta1.${names.kind}`,
-  };
-  const schema = kindStruct({ group, version, kind: names.kind }, compileStructural(openApi));
-  return { facts, apiVersion: METRICS_VERSION, schema, rules: { columns: COLUMNS, cells }, openApi };
+): OwnResource {
+  const definition = `io.k8s.metrics.pkg.apis.metrics.v1beta1.${names.kind}`;
+  const rules = { columns: COLUMNS, cells };
+  return ownResource({ ...PLACE, ...names, verbs: ["get", "list"], definition, openApi, rules });
 }

@@ -1,5 +1,6 @@
 /** Finds the verbs for kinds that are never stored. Each request gets an object made for it. */
 import type { Resource } from "../../objects/registry.ts";
+import { listChanges } from "../causes-api/causes-verbs.ts";
 import { showNodeMetrics, showPodMetrics } from "../metrics-api/metrics-verbs.ts";
 import { createBinding } from "../subresources/binding.ts";
 import type { Verb } from "../verb.ts";
@@ -9,6 +10,7 @@ import { reviewSelf, reviewToken } from "./token-review.ts";
 
 const VERBS: ReadonlyMap<string, Verb<Resource>> = new Map<string, Verb<Resource>>([
   ["Binding", createBinding],
+  ["Change", listChanges],
   ["ComponentStatus", componentStatuses],
   ["LocalSubjectAccessReview", reviewLocalAccess],
   ["NodeMetrics", showNodeMetrics],

@@ -70,6 +70,18 @@ const KUBELET_CLIENT: Unstored<ClusterRoleBinding> = {
   subjects: [{ apiGroup: GROUP, kind: "User", name: "kube-apiserver-kubelet-client" }],
 };
 
+/** Part of `view`, `edit` and `admin`. Each change is shown only to users who may read its object. */
+const CAUSES_VIEW: Unstored<ClusterRole> = {
+  apiVersion: VERSION,
+  kind: "ClusterRole",
+  metadata: {
+    ...METADATA,
+    labels: { ...METADATA.labels, "rbac.authorization.k8s.io/aggregate-to-view": "true" },
+    name: "setpoint:causes:view",
+  },
+  rules: [{ apiGroups: ["causes.setpoint.dev"], resources: ["changes"], verbs: ["list"] }],
+};
+
 const NODES_USER: Subject = { apiGroup: GROUP, kind: "User", name: "setpoint:simulated-nodes" };
 
 export const OWN_ROLES: readonly (
@@ -81,6 +93,7 @@ export const OWN_ROLES: readonly (
   ...granted("setpoint:simulated-nodes", SIMULATED_NODES, NODES_USER),
   ...grantedIn("kube-system", { name: "setpoint:simulated-nodes", rules: NODES_LEASE, subject: NODES_USER }),
   KUBELET_CLIENT,
+  CAUSES_VIEW,
   ...Object.entries(CONTROLLERS).flatMap(([name, rules]) =>
     granted(`setpoint:controller:${name}`, rules, account(name)),
   ),

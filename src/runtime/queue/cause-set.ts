@@ -2,33 +2,10 @@
  * Reasons why a key was queued: a bounded set, for people who ask why something happened. A reconcile never sees
  * them.
  */
-
-/** A reason why a key was queued. */
-export type Cause =
-  /** An object changed, or existed at the start. */
-  | {
-      readonly type: "object";
-      readonly kind: string;
-      readonly namespace: string;
-      readonly name: string;
-      readonly resourceVersion: string;
-    }
-  /** The previous pass asked for it (`recheckAfterMs`). */
-  | { readonly type: "timer" }
-  | { readonly type: "resync" }
-  /** The previous pass failed. */
-  | { readonly type: "retry"; readonly attempt: number };
+import type { Cause, Causes } from "../../api/causes/cause.ts";
 
 /** Enough to explain a pass; a key that a thousand pods concern must not keep all of them. */
 const KEPT_MAX = 8;
-
-/** The reasons of one pass. */
-export interface Causes {
-  /** The newest cause of each object, at most eight. */
-  readonly kept: readonly Cause[];
-  /** Number of all causes, including those not kept. */
-  readonly count: number;
-}
 
 export class CauseSet implements Causes {
   readonly kept: Cause[] = [];
