@@ -5,6 +5,7 @@
  * the caches is given up after a while.
  */
 
+import { causeText } from "../api/causes/cause-text.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import { errorText } from "../base/error-text.ts";
@@ -19,6 +20,12 @@ import type { NodeInfo } from "./snapshot/node-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 
 const UNKNOWN_OUTCOMES = ["ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"] as const;
+
+/** The node for a pod, and why this one. */
+export interface NodeChoice {
+  readonly node: NodeInfo;
+  readonly note: string;
+}
 
 export interface PodBinderOptions {
   readonly parts: RoutineParts;
@@ -49,7 +56,11 @@ export class PodBinder {
   }
 
   /** The pod counts as placed at once. Resolves when it is bound; rejects, with all reservations undone, if it cannot be. */
-  async bind(cycle: SchedulingCycle, node: NodeInfo, plugins: readonly SchedulerPlugin[]): Promise<void> {
+  async bind(
+    cycle: SchedulingCycle,
+    { node, note }: NodeChoice,
+    plugins: readonly SchedulerPlugin[],
+  ): Promise<void> {
     const { snapshot, parts } = this.#options;
     const { pod } = cycle;
     for (const plugin of plugins) plugin.reserve?.(cycle, node);
@@ -57,7 +68,7 @@ export class PodBinder {
     this.#assumed.add(pod);
     try {
       await this.#preBind(cycle, node, plugins);
-      await this.#write(pod, node.name);
+      await this.#write(pod, node.name, note);
     } catch (error) {
       await this.#unreserve(cycle, plugins);
       if (this.isAssumed(pod)) this.#forget(pod);
@@ -115,7 +126,7 @@ export class PodBinder {
     }
   }
 
-  async #write(pod: PodInfo, nodeName: string): Promise<void> {
+  async #write(pod: PodInfo, nodeName: string, note: string): Promise<void> {
     const { parts, writes } = this.#options;
     const { namespace, name, uid } = pod;
     const binding = {
@@ -124,7 +135,8 @@ export class PodBinder {
       metadata: { namespace, name, uid },
       target: { kind: "Node", name: nodeName },
     };
-    const bindings = parts.client(Pod).subresource("binding");
+    const client = parts.client.with({ cause: () => causeOf(pod, note) });
+    const bindings = client(Pod).subresource("binding");
     try {
       await writes.run(() => bindings.create({ namespace, name }, binding));
     } catch (error) {
@@ -153,6 +165,14 @@ export class PodBinder {
     if (place === undefined) return;
     notice({ type: "podFreed", pod: place.pod, node: snapshot.find(place.nodeName) });
   }
+}
+
+/** Cause of a binding: the pod's version that was placed. */
+function causeOf({ pod, namespace, name, uid }: PodInfo, note: string): string {
+  const subject = { group: "", kind: "Pod", namespace, name };
+  const { resourceVersion } = pod.metadata;
+  const kept = [{ type: "object", ...subject, resourceVersion }] as const;
+  return causeText({ pass: `kube-scheduler/${uid}`, subject, note, kept, count: 1 });
 }
 
 /** The server may have carried out the request despite the error. */

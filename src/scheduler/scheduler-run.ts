@@ -18,6 +18,7 @@ import type { Profile } from "./framework/profile.ts";
 import type { SchedulingCycle, PluginContext } from "./framework/scheduler-plugin.ts";
 import { InFlightWrites } from "./in-flight-writes.ts";
 import { PodBinder } from "./pod-binder.ts";
+import type { NodeChoice } from "./pod-binder.ts";
 import { PodReporter } from "./pod-reporter.ts";
 import { Preemptor } from "./preemption/preemptor.ts";
 import type { QueuedPod } from "./queue/queued-pod.ts";
@@ -239,7 +240,7 @@ export class SchedulerRun {
     const placement = profile.place(decision.cycle);
     this.#metrics.decided(this.#sinceMs(entry.triedAt));
     if (placement.type === "unschedulable") return this.#rejectAttempt(decision, placement.diagnosis);
-    this.#bind(decision, placement.node);
+    this.#bind(decision, placement);
   }
 
   #rejectAttempt({ entry, profile, cycle }: Decision, diagnosis: Diagnosis): void {
@@ -273,9 +274,10 @@ export class SchedulerRun {
     this.#reporter.report(entry.pod, { reason: "Unschedulable", message, nominatedNodeName });
   }
 
-  #bind({ entry, profile, cycle }: Decision, node: NodeInfo): void {
+  #bind({ entry, profile, cycle }: Decision, choice: NodeChoice): void {
+    const { node } = choice;
     this.#nominations.withdraw(entry.key, node.name);
-    this.#binder.bind(cycle, node, profile.plugins).then(
+    this.#binder.bind(cycle, choice, profile.plugins).then(
       () => this.#bound(entry, node),
       (error: unknown) => this.#notBound(entry, error),
     );

@@ -207,7 +207,7 @@ export interface Store {
   /** The keys under `prefix` as they were at `revision`. Throws `Compacted` or `FutureRevision`. */
   at(revision: number, prefix: string): Promise<View>;
 
-  /** What the transaction of a revision did to a key; undefined if nothing. Throws `Compacted` or `FutureRevision`. */
+  /** The change of a key by the transaction of a revision; undefined without one. Throws `Compacted` or `FutureRevision`. */
   change(revision: number, key: string): Promise<PastChange | undefined>;
 
   /**

@@ -18,7 +18,7 @@ function changesOf(kind: string, name: string, more = "", namespace = "default")
 
 function listIn(reply: Reply): ChangeList {
   expect(reply.code).toBe(200);
-  return reply.body as unknown as ChangeList;
+  return JSON.parse(reply.bytes.toString()) as ChangeList;
 }
 
 function map(value: string, finalizers: readonly string[] = []) {

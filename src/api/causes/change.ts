@@ -54,7 +54,7 @@ export interface ChangePass {
   /** Object that the pass reconciled. */
   readonly subject?: ShownObject;
   readonly note?: string;
-  /** What woke the pass, at most eight. */
+  /** Reasons why the pass ran, at most eight. */
   readonly reasons: readonly ChangeReason[];
   readonly reasonCount: number;
   /** Other writes of the pass, as far as they are remembered; at most 16. */

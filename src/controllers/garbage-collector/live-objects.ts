@@ -3,10 +3,12 @@
  * gone.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import { causeText } from "../../api/causes/cause-text.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
+import { groupOf } from "../../runtime/refs/owner-reference.ts";
 import type { KnownNode } from "./owner-graph.ts";
 import type { Policy } from "./plan-action.ts";
 
@@ -41,7 +43,7 @@ export class LiveObjects {
    * its owners changed.
    */
   async delete(node: KnownNode, object: ApiObject, propagationPolicy: Policy): Promise<void> {
-    const client = this.#client(node.resource);
+    const client = this.#client.with({ cause: () => causeOf(node, object) })(node.resource);
     const { uid, resourceVersion } = object.metadata;
     const place = placeOf(object);
     try {
@@ -134,4 +136,24 @@ async function ignoreMissing(deletion: Promise<void>): Promise<void> {
   } catch (error) {
     if (!isApiError(error, "NotFound")) throw error;
   }
+}
+
+/** Cause of a deletion: all owners are gone, or wait for their dependents to go. */
+function causeOf({ resource }: KnownNode, { metadata }: ApiObject): string {
+  const { namespace = "", name = "", uid = "", ownerReferences = [] } = metadata;
+  const kept = ownerReferences.map(
+    ({ apiVersion, kind, name: owner }) =>
+      ({
+        type: "object",
+        group: groupOf(apiVersion),
+        kind,
+        namespace,
+        name: owner,
+        resourceVersion: "",
+        isGone: true,
+      }) as const,
+  );
+  const subject = { group: groupOf(resource.apiVersion), kind: resource.kind, namespace, name };
+  const note = "no owner is left, or the last one waits for its dependents to go";
+  return causeText({ pass: `garbage-collector/${uid}`, subject, note, kept, count: kept.length });
 }

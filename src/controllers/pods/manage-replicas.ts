@@ -12,12 +12,15 @@ export async function manageReplicas(
   template: PodTemplateSpec,
   { plan, context }: { readonly plan: ReplicaPlan; readonly context: ReconcileContext },
 ): Promise<ReplicaFailure | undefined> {
-  if (plan.missing > 0) {
+  const { missing, victims, counts } = plan;
+  const { replicas } = counts;
+  context.because(`wants ${String(replicas + missing - victims.length)} pods, has ${String(replicas)}`);
+  if (missing > 0) {
     const pod = podFromTemplate(owner, template);
-    const manifests = Array.from({ length: plan.missing }, () => pod);
+    const manifests = Array.from({ length: missing }, () => pod);
     return failureOf("FailedCreate", (await createPods(owner, manifests, context)).errors);
   }
-  return failureOf("FailedDelete", (await deletePods(owner, plan.victims, context)).errors);
+  return failureOf("FailedDelete", (await deletePods(owner, victims, context)).errors);
 }
 
 function failureOf(

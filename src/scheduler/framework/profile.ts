@@ -32,7 +32,8 @@ export interface ProfileOptions {
 }
 
 export type Placement =
-  | { readonly type: "node"; readonly node: NodeInfo }
+  /** `note` says for people why this node. */
+  | { readonly type: "node"; readonly node: NodeInfo; readonly note: string }
   | { readonly type: "unschedulable"; readonly diagnosis: Diagnosis };
 
 const NO_PLUGINS: ReadonlySet<PluginName> = new Set();
@@ -101,11 +102,18 @@ export class Profile {
     if (all !== undefined) return unschedulable({ nodeCount, all, byNode: new Map(), others: undefined });
     const nominated = this.#nominatedNode(cycle);
     if (nominated !== undefined && this.#check(cycle, nominated, { filterResults, cluster }) === undefined) {
-      return { type: "node", node: nominated };
+      return {
+        type: "node",
+        node: nominated,
+        note: `chose ${nominated.name}: pods were preempted for it there`,
+      };
     }
     const search = this.#search(cycle, { filterResults, cluster });
     const node = this.#scores.best(cycle, search.found, filterResults);
-    if (node !== undefined) return { type: "node", node };
+    if (node !== undefined) {
+      const note = `chose ${node.name}: best score of ${String(search.found.length)} nodes that fit, of ${String(nodeCount)}`;
+      return { type: "node", node, note };
+    }
     return unschedulable({ nodeCount, all: undefined, byNode: search.rejected, others: search.others });
   }
 

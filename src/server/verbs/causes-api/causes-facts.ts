@@ -2,8 +2,8 @@
 import { CAUSES_GROUP, type Change } from "../../../api/causes/change.ts";
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
 import type { ColumnFacts } from "../../../api/schema/resource-facts.ts";
-import { ownResource } from "../virtual/own-kinds.ts";
-import type { OwnGroupVersion } from "../virtual/own-kinds.ts";
+import { ownResource } from "../../objects/own-kinds.ts";
+import type { OwnGroupVersion } from "../../objects/own-kinds.ts";
 
 const PLACE = { group: CAUSES_GROUP, version: "v1" };
 

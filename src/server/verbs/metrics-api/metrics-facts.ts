@@ -3,8 +3,8 @@ import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import type { ColumnFacts, ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { ApiObject, KindRules } from "../../../resources/rules/kind-rules.ts";
-import { ownResource } from "../virtual/own-kinds.ts";
-import type { OwnGroupVersion, OwnResource } from "../virtual/own-kinds.ts";
+import { ownResource } from "../../objects/own-kinds.ts";
+import type { OwnGroupVersion, OwnResource } from "../../objects/own-kinds.ts";
 
 const PLACE = { group: "metrics.k8s.io", version: "v1beta1" };
 export const METRICS_VERSION = apiVersionOf(PLACE);

@@ -1,11 +1,11 @@
 /** Adds the virtual kinds that this server defines to the custom kinds, for lookup, discovery and OpenAPI. */
-import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
-import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
-import type { GroupVersionFacts, ResourceFacts } from "../../../api/schema/resource-facts.ts";
-import { kindStruct } from "../../../api/structural/schema-nodes.ts";
-import { compileStructural } from "../../../api/structural/structural.ts";
-import type { KindRules } from "../../../resources/rules/kind-rules.ts";
-import type { CustomResources, Resource } from "../../objects/registry.ts";
+import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1.ts";
+import { apiVersionOf } from "../../api/schema/resource-facts.ts";
+import type { GroupVersionFacts, ResourceFacts } from "../../api/schema/resource-facts.ts";
+import { kindStruct } from "../../api/structural/schema-nodes.ts";
+import { compileStructural } from "../../api/structural/structural.ts";
+import type { KindRules } from "../../resources/rules/kind-rules.ts";
+import type { CustomResources, Resource } from "./registry.ts";
 
 type Place = Parameters<CustomResources["find"]>[0];
 
