@@ -1,8 +1,11 @@
 /** Options of a server and the text of its lifecycle events, shared by all commands that start a server. */
 import { join, resolve } from "node:path";
+import type { LogLevel } from "../base/log/log.ts";
+import { teeLog } from "../base/log/tee-log.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { createMetrics } from "../base/metrics/prom-metrics.ts";
 import { runCluster, type ClusterEvent } from "../cluster/cluster.ts";
+import { ComponentLogs } from "../cluster/logs/component-logs.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { admissionOptions, parseAdmission } from "./admission-options.ts";
 import { auditOptions, parseAudit } from "./audit-options.ts";
@@ -21,6 +24,7 @@ import {
   storeQuotaOption,
 } from "./store-options.ts";
 
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 const DEFAULT_LISTEN = "127.0.0.1:6443";
 // Defaults of kube-apiserver and kubeadm.
 const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
@@ -74,6 +78,12 @@ export const serverOptions: readonly OptionSpec[] = [
   ...admissionOptions,
   ...auditOptions,
   ...fairnessOptions,
+  {
+    flags: "--log-level <level>",
+    help: "least level of messages in DATA-DIR/logs",
+    choices: LOG_LEVELS,
+    fallback: "info",
+  },
   { flags: "--restore <file>", help: "path of a backup with which a new store starts" },
 ];
 
@@ -133,9 +143,17 @@ export async function runReported(options: ClusterOptions, io: Io, args: Argumen
   const print = args.options["json"] ? JSON.stringify : textOf;
   const { log, signal } = io;
   const metrics = createMetrics();
+  const logs = new ComponentLogs({
+    dataDir: options.dataDir,
+    level: LOG_LEVELS.find((level) => level === findText(args, "logLevel")) ?? "info",
+    fallback: log,
+    // The cluster's loop logs too, so the logs need a loop of their own.
+    loop: createRealLoop({ name: "logs" }),
+  });
   await runCluster(options, {
-    loop: createRealLoop({ name: "cluster", log, metrics }),
+    loop: createRealLoop({ name: "cluster", log: teeLog(log, logs.of("setpoint")), metrics }),
     log,
+    logs,
     metrics,
     signal,
     report: (event) => io.stdout(`${print(event)}\n`),

@@ -4,6 +4,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { findCidr, type IpAddress } from "../api/values/ip-address.ts";
 import type { Log } from "../base/log/log.ts";
+import { teeLog } from "../base/log/tee-log.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { untilAborted } from "../base/loop/until-aborted.ts";
 import type { Metrics } from "../base/metrics/metrics.ts";
@@ -35,10 +36,12 @@ import { credentialFiles, warnOfExposure } from "./files/credential-files.ts";
 import { keepReloaded } from "./files/file-reload.ts";
 import type { ReloadedFile } from "./files/file-reload.ts";
 import { readServerOptions } from "./files/server-options.ts";
+import type { ComponentLogs, LogComponent } from "./logs/component-logs.ts";
 import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
 import type { LoopGroup } from "./loops/loops.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
 import { exportProcessMetrics } from "./process/process-metrics.ts";
+import { KUBERNETES_VERSION, VERSION } from "./process/version.ts";
 
 /** Lifecycle event of a cluster; `setpoint up --json` prints exactly these. */
 export type ClusterEvent =
@@ -54,7 +57,10 @@ export type ClusterEvent =
 
 export interface ClusterSurroundings {
   readonly loop: Loop;
+  /** Receives the messages of all components. */
   readonly log: Log;
+  /** Files of the components' messages, opened and closed by `runCluster`; default: none. */
+  readonly logs?: ComponentLogs;
   /** Metrics that the loop already uses, so that the server serves them too; default: a registry of the cluster's own. */
   readonly metrics?: Metrics;
   /** Aborts to stop the cluster. */
@@ -88,11 +94,51 @@ const GRACE_MS = 3000;
 
 /** Runs a cluster until the signal aborts. Resolves when everything it started has stopped; rejects when a part fails. */
 export async function runCluster(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
-  const { loop, log, metrics = createMetrics(), signal, report } = surroundings;
+  const { loop, logs, signal, report } = surroundings;
+  const log = logOf(surroundings, "setpoint");
   signal.throwIfAborted();
   await loop.outside("file", openDataDir(options));
   // The store would also refuse a second process, but without the advice to run `setpoint down`.
   await refuseSecondProcess(options.dataDir, loop);
+  logs?.open();
+  try {
+    logStarts(options, surroundings);
+    await runOpened(options, surroundings);
+    log.info("stopped");
+  } finally {
+    await logs?.close();
+  }
+  report({ event: "stopped" });
+}
+
+function logOf({ log, logs }: ClusterSurroundings, component: LogComponent): Log {
+  return logs === undefined ? log : teeLog(log, logs.of(component));
+}
+
+/** Component whose log has the messages of a group of loops. */
+const LOG_OF_GROUP: Readonly<Record<string, LogComponent>> = {
+  controllers: "kube-controller-manager",
+  scheduler: "kube-scheduler",
+  nodes: "kubelet",
+};
+
+/** The first line of each log names the program. */
+function logStarts({ loops, nodes }: ClusterOptions, surroundings: ClusterSurroundings): void {
+  const started: readonly LogComponent[] = [
+    "setpoint",
+    "store",
+    "kube-apiserver",
+    ...(loops === "none" ? [] : (["kube-controller-manager", "kube-scheduler"] as const)),
+    ...(nodes === 0 ? [] : (["kubelet"] as const)),
+  ];
+  const program = { version: VERSION, kubernetes: KUBERNETES_VERSION, pid: process.pid };
+  for (const component of started) logOf(surroundings, component).info(`${component} starts`, program);
+}
+
+/** Runs a cluster whose data dir belongs to this process. */
+async function runOpened(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
+  const { loop, metrics = createMetrics() } = surroundings;
+  const log = logOf(surroundings, "kube-apiserver");
   const encryption = await openEncryption(options.encryption, loop.child("encryption"));
   const audit = await openAudit(await readAudit(options.audit, loop), {
     loop: loop.child("audit"),
@@ -100,7 +146,7 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
     metrics,
   });
   try {
-    const { store, pki } = await openStoreAndKeys(options, { loop, log, metrics, signal });
+    const { store, pki } = await openStoreAndKeys(options, { ...surroundings, metrics });
     const hideProcess = exportProcessMetrics(metrics, loop);
     try {
       await serveClaimed({ options, surroundings, store, pki, encryption, audit, metrics });
@@ -111,7 +157,6 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
   } finally {
     await audit?.close();
   }
-  report({ event: "stopped" });
 }
 
 /**
@@ -120,9 +165,12 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
  */
 async function openStoreAndKeys(
   options: ClusterOptions,
-  { loop, log, metrics, signal }: Omit<Required<ClusterSurroundings>, "report">,
+  surroundings: ClusterSurroundings & { readonly metrics: Metrics },
 ): Promise<{ readonly store: Store; readonly pki: Pki }> {
-  const opening = openStore(options, { loop: loop.child("store"), log, metrics, signal });
+  const { loop, metrics, signal } = surroundings;
+  const storeLog = logOf(surroundings, "store");
+  const opening = openStore(options, { loop: loop.child("store"), log: storeLog, metrics, signal });
+  const log = logOf(surroundings, "kube-apiserver");
   try {
     const pki = openPki({ dir: options.pkiDir, names: namesOf(options), loop, log });
     const [store] = await Promise.all([opening, pki]);
@@ -157,7 +205,8 @@ async function serveClaimed(running: Running): Promise<void> {
 
 async function serve(running: Running, record: RunRecord): Promise<void> {
   const { options, surroundings, store, pki, encryption, audit, metrics } = running;
-  const { loop, log, signal, report } = surroundings;
+  const { loop, signal, report } = surroundings;
+  const log = logOf(surroundings, "kube-apiserver");
   await warnOfExposure(credentialFiles(options), { loop, log });
   const certificates = new LiveCertificates(pki);
   const opened = { pki, certificates, encryption, audit };
@@ -180,9 +229,10 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     report(await ready(options, { listener, pki, store, loop, record }));
     const groups = groupsOf(options, pki, loop.child("signer"));
     const identity = await identityOf(options, loop);
+    const logOfGroup = (group: string): Log => logOf(surroundings, LOG_OF_GROUP[group] ?? "setpoint");
     work = runAll(ending.signal, [
       (each) => plane.run(each),
-      (each) => plane.runBuiltIn(groups, each, identity),
+      (each) => plane.runBuiltIn(groups, each, { identity, logOf: logOfGroup }),
       ...[...reloaded, certificateFile(running, certificates, listener)].map(
         (file) => (each: AbortSignal) =>
           keepReloaded(file, { loop: loop.child("reload"), log, metrics }, each),

@@ -7,6 +7,7 @@ import { inspect } from "node:util";
 import type { Log, LogFields } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { runCluster } from "../../src/cluster/cluster.ts";
+import { ComponentLogs } from "../../src/cluster/logs/component-logs.ts";
 import type { ClusterOptions } from "../../src/cluster/options.ts";
 
 /** Loosely typed, because tests read whatever they expect. */
@@ -59,11 +60,14 @@ export class RunningCluster implements AsyncDisposable {
     const ending = new AbortController();
     const logged: string[] = [];
     return await new Promise((resolve, reject) => {
+      const loop = createRealLoop({ name: "running" });
+      const log = capturing(logged);
       const running = runCluster(
         { ...DEFAULTS, dataDir, pkiDir: join(dataDir, "pki"), ...options },
         {
-          loop: createRealLoop({ name: "running" }),
-          log: capturing(logged),
+          loop,
+          log,
+          logs: new ComponentLogs({ dataDir, level: "info", fallback: log, loop }),
           signal: ending.signal,
           report: (event) => {
             if (event.event === "ready") resolve(new RunningCluster(event, { ending, running, logged }));

@@ -13,6 +13,8 @@ export interface TextLogOptions {
   readonly level?: LogLevel;
   /** Whether the level is coloured with escape sequences. */
   readonly isColoured: boolean;
+  /** Whether a line begins with date and time. Default: with the time of day. */
+  readonly hasDate?: boolean;
   /** Writes a line, which ends with a newline. A stack follows in the same call, a line for each frame. */
   readonly write: (line: string) => void;
   /** Clock of the lines, in milliseconds since the epoch. Default: the machine's. */
@@ -21,7 +23,7 @@ export interface TextLogOptions {
 
 /** `12:00:00.000 warn  a step blocked the event loop actor=cluster/store durationMs=80` */
 export function createTextLog(options: TextLogOptions, bound: LogFields = {}): Log {
-  const { level: least = "info", isColoured, write, now = Date.now } = options;
+  const { level: least = "info", isColoured, hasDate = false, write, now = Date.now } = options;
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     const name = level.padEnd(5);
@@ -29,7 +31,8 @@ export function createTextLog(options: TextLogOptions, bound: LogFields = {}): L
     const shown = isColoured ? styleText(COLOURS[level], name, { validateStream: false }) : name;
     const { stack, ...named } = { ...bound, ...fields };
     const words = Object.entries(named).map(([key, value]) => `${key}=${text(value)}`);
-    const time = new Date(now()).toISOString().slice(11, 23);
+    const date = new Date(now()).toISOString();
+    const time = hasDate ? date : date.slice(11, 23);
     write([time, shown, oneLine(message), ...words].join(" ") + "\n" + indented(stack));
   };
   const [debug, info, warn, error] = [at("debug"), at("info"), at("warn"), at("error")];

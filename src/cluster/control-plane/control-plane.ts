@@ -1,5 +1,6 @@
 /** Runs an API server and its loops in one process, over a store that is already open. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { createClient } from "../../client/api-client.ts";
 import type { Client } from "../../client/client.ts";
@@ -36,6 +37,14 @@ interface ProgramRun {
   readonly cut: AbortSignal;
   /** Called after each pass of a controller. */
   readonly onPass?: (pass: PassRecord) => void;
+}
+
+/** How the built-in groups run. */
+interface BuiltInRun {
+  /** Identity of this instance in leader elections; default: random. */
+  readonly identity?: string | undefined;
+  /** Log of a group; default: the server's. */
+  readonly logOf?: (group: string) => Log;
 }
 
 /** Identity of the loops that a program adds: they have all rights. */
@@ -78,13 +87,15 @@ export class ControlPlane {
   async runBuiltIn(
     groups: Readonly<Record<string, LoopGroup>>,
     signal: AbortSignal,
-    identity?: string,
+    { identity, logOf }: BuiltInRun = {},
   ): Promise<void> {
     const { loop: parent, log, metrics } = this.#options.surroundings;
     const instance = identity === undefined ? {} : { identity };
+    const logFor = logOf ?? (() => log);
     const loop = parent.child("loops");
     const transport = this.transport(groupIdentity("controllers"), loop);
-    const caches = new CacheSet({ transport, loop: loop.child("caches"), log, metrics });
+    const shared = { loop: loop.child("caches"), log: logFor("controllers"), metrics };
+    const caches = new CacheSet({ transport, ...shared });
     const filled = Object.entries(groups).filter(([, group]) => !isEmptyGroup(group));
     const managers = filled.map(([name, group]) => {
       const own = loop.child(name);
@@ -92,7 +103,8 @@ export class ControlPlane {
         createClient(transport.actingAs(user), { loop: own, retry: "none" });
       const client = clientOf(groupIdentity(name));
       const clientAs = (actor: string): Client => clientOf(actorIdentity(name, actor));
-      return manage(group, { transport, caches, client, clientAs, loop: own, log, metrics, ...instance });
+      const common = { loop: own, log: logFor(name), metrics, ...instance };
+      return manage(group, { transport, caches, client, clientAs, ...common });
     });
     const tasks = managers.map((manager) => (each: AbortSignal) => manager.run(each));
     try {

@@ -3,6 +3,7 @@
  * after the last.
  */
 import { errorText } from "../../../base/error-text.ts";
+import { checkAppendable } from "../../../base/log-files/rotating-file.ts";
 import type { Log } from "../../../base/log/log.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { BoundCounter, Counter, Metrics } from "../../../base/metrics/metrics.ts";
@@ -13,7 +14,6 @@ import type { LogSinkOptions } from "./log-sink.ts";
 import { parsePolicy } from "./policy-file.ts";
 import { policyDecider } from "./policy.ts";
 import type { AuditDecision, AuditedRequest, AuditPolicy } from "./policy.ts";
-import { checkAppendable } from "./rotating-file.ts";
 import type { AuditSink, SinkSurroundings } from "./sink.ts";
 import { webhookSink } from "./webhook-sink.ts";
 import type { WebhookEndpoint } from "./webhook-sink.ts";

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { backupName, planRotation } from "../../../base/log-files/log-rotation.ts";
+import type { RotationLimits } from "../../../base/log-files/log-rotation.ts";
 import { silentLog } from "../../../base/log/log.ts";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { createMetrics } from "../../../base/metrics/prom-metrics.ts";
-import { backupName, planRotation } from "./log-rotation.ts";
-import type { RotationLimits } from "./log-rotation.ts";
 import { logSink } from "./log-sink.ts";
 import { QueuedSink } from "./sink.ts";
 

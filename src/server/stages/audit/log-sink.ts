@@ -1,6 +1,6 @@
 /** Writes audit events as lines to a rotated file or to standard output. */
-import type { RotationLimits } from "./log-rotation.ts";
-import { RotatingFile } from "./rotating-file.ts";
+import type { RotationLimits } from "../../../base/log-files/log-rotation.ts";
+import { RotatingFile } from "../../../base/log-files/rotating-file.ts";
 import { QueuedSink } from "./sink.ts";
 import type { AuditSink, SinkSurroundings } from "./sink.ts";
 

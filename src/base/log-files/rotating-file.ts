@@ -5,9 +5,9 @@ import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { Log } from "../../../base/log/log.ts";
-import type { Loop } from "../../../base/loop/loop.ts";
-import { makeFolder } from "../../../base/process/make-folder.ts";
+import type { Log } from "../log/log.ts";
+import type { Loop } from "../loop/loop.ts";
+import { makeFolder } from "../process/make-folder.ts";
 import { backupName, planRotation } from "./log-rotation.ts";
 import type { RotationLimits } from "./log-rotation.ts";
 
@@ -100,7 +100,7 @@ export class RotatingFile {
     this.#clearing = this.#clearing
       .then(() => this.#clearOnce())
       .catch((error: unknown) => {
-        this.#options.log.warn("rotated audit logs could not be removed or compressed", { error });
+        this.#options.log.warn("rotated logs could not be removed or compressed", { error });
       });
   }
 
