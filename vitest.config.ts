@@ -31,6 +31,8 @@ export default defineConfig({
     pool: "forks",
     // One more than the smallest machine that the time limit is meant for has cores: some tests wait for disks and processes.
     maxWorkers: 3,
+    // Programs that tests start merge their contexts into the kubeconfig of the home folder.
+    env: { HOME: `${CACHE}home`, USERPROFILE: `${CACHE}home` },
     projects: [
       {
         extends: true,
@@ -109,7 +111,7 @@ async function compileSources(): Promise<void> {
 function removeLeftovers(): void {
   mkdirSync(CACHE, { recursive: true });
   for (const name of readdirSync(CACHE)) {
-    if (!isAlive(Number(name))) rmSync(CACHE + name, { recursive: true, force: true });
+    if (/^\d+$/.test(name) && !isAlive(Number(name))) rmSync(CACHE + name, { recursive: true, force: true });
   }
 }
 

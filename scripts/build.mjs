@@ -136,7 +136,9 @@ function lazyPackages() {
 async function compileProgram() {
   const dataDir = mkdtempSync(join(tmpdir(), "setpoint-build-"));
   const args = [join(dist, "cli.js"), "up", "--data-dir", dataDir, "--listen", "127.0.0.1:0"];
-  const child = spawn(process.execPath, args, { stdio: "ignore" });
+  // The cluster must not appear in the kubeconfig of the user.
+  const env = { ...process.env, HOME: dataDir, USERPROFILE: dataDir };
+  const child = spawn(process.execPath, args, { stdio: "ignore", env });
   const exited = once(child, "exit");
   // A build without it is complete: the first server that runs for a moment makes up for it.
   const latest = performance.now() + 20_000;

@@ -39,7 +39,8 @@ try {
 async function recorded() {
   const dataDir = join(home, "state");
   const args = [join(ROOT, "dist/cli.js"), "up", "--data-dir", dataDir, "--listen", "127.0.0.1:0"];
-  const program = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const env = { ...process.env, HOME: home, USERPROFILE: home };
+  const program = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
   const ended = new Promise((resolve) => program.once("exit", resolve));
   try {
     const ready = await firstLine(program.stdout);

@@ -2,15 +2,16 @@ import { resolve } from "node:path";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { backUp } from "../cluster/data-dir/cluster-backup.ts";
 import type { BackupOptions } from "../cluster/options.ts";
+import { parsePlace, placeOptions } from "./cluster-place.ts";
 import { jsonOption, type Arguments, type Command, type Io } from "./command.ts";
-import { dataDirOption, etcdOptions, parseDataDir, parseStore } from "./store-options.ts";
+import { etcdOptions, parseStore } from "./store-options.ts";
 
 export const backupCommand: Command = {
   name: "backup",
   usage: ["file"],
   help: "write a snapshot of a running or stopped cluster to FILE",
   options: [
-    dataDirOption,
+    ...placeOptions,
     {
       flags: "--store <type>",
       help: "type of the store that keeps the state",
@@ -34,7 +35,7 @@ export const backupCommand: Command = {
 
 function parseBackupOptions(io: Io, args: Arguments): BackupOptions {
   return {
-    dataDir: parseDataDir(io, args),
+    dataDir: parsePlace(io, args).dataDir,
     store: parseStore(io, args, ["file"]),
     file: resolve(io.workingDir, args.operands["file"] ?? ""),
   };

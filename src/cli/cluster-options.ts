@@ -11,18 +11,12 @@ import { admissionOptions, parseAdmission } from "./admission-options.ts";
 import { auditOptions, parseAudit } from "./audit-options.ts";
 import { authenticationOptions, parseAuthentication } from "./authentication-options.ts";
 import { authorizationOptions, parseAuthorization } from "./authorization-options.ts";
+import { parsePlace, placeOptions } from "./cluster-place.ts";
 import { findText, jsonOption, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
 import { fairnessOptions, parseFairness } from "./fairness-options.ts";
 import { parseListen } from "./listen.ts";
 import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
-import {
-  dataDirOption,
-  etcdOptions,
-  parseDataDir,
-  parseStore,
-  parseStoreQuota,
-  storeQuotaOption,
-} from "./store-options.ts";
+import { etcdOptions, parseStore, parseStoreQuota, storeQuotaOption } from "./store-options.ts";
 
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 const DEFAULT_LISTEN = "127.0.0.1:6443";
@@ -31,7 +25,7 @@ const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
 const DEFAULT_NODE_PORTS = "30000-32767";
 
 export const serverOptions: readonly OptionSpec[] = [
-  dataDirOption,
+  ...placeOptions,
   {
     flags: "--store <type>",
     help: "type of the store that keeps the state",
@@ -47,7 +41,7 @@ export const serverOptions: readonly OptionSpec[] = [
   },
   {
     flags: "--kubeconfig <file>",
-    help: "extra copy of the admin kubeconfig in DATA-DIR",
+    help: "kubeconfig for the context (default of up: ~/.kube/config)",
   },
   { flags: "--pki-dir <dir>", help: "folder of keys and certificates (default: DATA-DIR/pki)" },
   {
@@ -100,8 +94,9 @@ export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
     const given = findText(args, name);
     return given === undefined ? undefined : resolve(io.workingDir, given);
   };
-  const dataDir = parseDataDir(io, args);
+  const { name, dataDir } = parsePlace(io, args);
   return {
+    name,
     dataDir,
     store: parseStore(io, args, ["file", "memory"]),
     storeQuotaBytes: parseStoreQuota(args),

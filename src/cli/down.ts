@@ -1,16 +1,16 @@
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { stopCluster } from "../cluster/data-dir/cluster-status.ts";
+import { parsePlace, placeOptions } from "./cluster-place.ts";
 import { jsonOption, type Command } from "./command.ts";
-import { dataDirOption, parseDataDir } from "./store-options.ts";
 
 /** A cluster that does not run makes this command a no-op. */
 export const downCommand: Command = {
   name: "down",
   usage: [],
   help: "stop the cluster of a data dir; its state stays",
-  options: [dataDirOption, jsonOption],
+  options: [...placeOptions, jsonOption],
   async run(io, args) {
-    const dataDir = parseDataDir(io, args);
+    const { dataDir } = parsePlace(io, args);
     const isJson = args.options["json"] === true;
     const pid = await stopCluster(dataDir, {
       loop: createRealLoop({ name: "down" }),

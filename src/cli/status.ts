@@ -1,15 +1,15 @@
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { readStatus, type ClusterStatus } from "../cluster/data-dir/cluster-status.ts";
+import { parsePlace, placeOptions } from "./cluster-place.ts";
 import { jsonOption, type Command } from "./command.ts";
-import { dataDirOption, parseDataDir } from "./store-options.ts";
 
 export const statusCommand: Command = {
   name: "status",
   usage: [],
   help: "show the status of a data dir's cluster (exit 1: not ready)",
-  options: [dataDirOption, jsonOption],
+  options: [...placeOptions, jsonOption],
   async run(io, args) {
-    const status = await readStatus(parseDataDir(io, args), createRealLoop({ name: "status" }));
+    const status = await readStatus(parsePlace(io, args).dataDir, createRealLoop({ name: "status" }));
     if (args.options["json"]) io.stdout(`${JSON.stringify(status)}\n`);
     if (status.state !== "ready") throw new Error(complaint(status));
     if (!args.options["json"]) io.stdout(readyText(status));

@@ -3,11 +3,6 @@ import { resolve } from "node:path";
 import type { EtcdOptions } from "../cluster/options.ts";
 import { findText, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
 
-export const dataDirOption: OptionSpec = {
-  flags: "--data-dir <dir>",
-  help: "folder of the state (default: $SETPOINT_HOME or ~/.setpoint)",
-};
-
 export const etcdOptions: readonly OptionSpec[] = [
   { flags: "--etcd-endpoints <urls>", help: "URLs of etcd servers, separated by commas" },
   { flags: "--etcd-cafile <file>", help: "path of the CA certificate of the etcd servers" },
@@ -44,13 +39,6 @@ const ETCD_NAMES = [
   "etcdUser",
   "etcdPasswordFile",
 ];
-
-/** The data dir as an absolute path. */
-export function parseDataDir(io: Io, args: Arguments): string {
-  const given = findText(args, "dataDir") ?? io.env["SETPOINT_HOME"];
-  // An empty $SETPOINT_HOME counts as unset, like ${X:-…} in the shell.
-  return given ? resolve(io.workingDir, given) : resolve(io.homeDir, ".setpoint");
-}
 
 export function parseStore<Type extends string>(io: Io, args: Arguments, otherTypes: readonly Type[]) {
   const type = findText(args, "store");

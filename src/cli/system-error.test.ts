@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { readFileBytes } from "../base/process/read-named-file.ts";
-import { writeKubeconfig } from "../cluster/data-dir/kubeconfig.ts";
 import { findRunning } from "../cluster/data-dir/run-file.ts";
+import { writeKubeconfig } from "../cluster/kubeconfig/kubeconfig.ts";
 import { findRemedy } from "./system-error.ts";
 
 const loop = createRealLoop({ name: "test" });

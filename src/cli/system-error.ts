@@ -1,35 +1,23 @@
 /** Turns an error of the operating system into one line that says what to do. */
 
+import { findPathRemedy } from "../base/process/path-remedy.ts";
+
 interface SystemError extends Error {
   readonly code: string;
   readonly syscall?: string;
-  readonly path?: string;
   readonly address?: string;
   readonly port?: number;
   readonly hostname?: string;
 }
 
-/** Remedies for a path that could not be read, created or written. */
-const PATH_REMEDIES: Readonly<Record<string, string>> = {
-  EACCES: "is not permitted: choose another place, or change its owner or mode",
-  EPERM: "is not permitted: choose another place, or change its owner or mode",
-  EROFS: "is on a read-only file system: choose another place",
-  ENOENT: "does not exist, or its directory does not: check the path",
-  EEXIST: "exists and is not a directory: choose another place, or move it away",
-  EISDIR: "is a directory where a file is needed: check the path",
-  ENOTDIR: "has a file where a directory is needed: choose another place, or move the file away",
-  ENOSPC: "is on a full disk: free some space, or choose another place",
-};
-
 /** Undefined for errors that did not come from the operating system, and for errors without a known remedy. */
 export function findRemedy(error: unknown): string | undefined {
   if (!isSystemError(error)) return undefined;
-  const { code, syscall, path, hostname } = error;
+  const { syscall, hostname } = error;
   if (syscall === "listen") return listenRemedy(error);
   if (syscall === "getaddrinfo" && hostname !== undefined)
     return `${hostname} cannot be resolved: check the spelling, or give its IP address`;
-  const remedy = PATH_REMEDIES[code];
-  return path === undefined || remedy === undefined ? undefined : `${path} ${remedy}`;
+  return findPathRemedy(error);
 }
 
 function listenRemedy({ code, address = "", port = 0 }: SystemError): string | undefined {

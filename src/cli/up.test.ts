@@ -7,11 +7,12 @@ import { parseClusterOptions } from "./up.ts";
 describe("parseClusterOptions", () => {
   test("without options state is in ~/.setpoint, in a file store", () => {
     expect(parseClusterOptions(io(), args())).toEqual({
+      name: "setpoint",
       dataDir: "/home/user/.setpoint",
       store: { type: "file" },
       listen: { host: "127.0.0.1", port: 6443 },
       restoreFile: undefined,
-      kubeconfigFile: undefined,
+      kubeconfigFile: "/home/user/.kube/config",
       pkiDir: "/home/user/.setpoint/pki",
       runtimeConfig: {},
       serviceCidrs: ["10.96.0.0/12"],
@@ -35,6 +36,15 @@ describe("parseClusterOptions", () => {
 
   test("an empty $SETPOINT_HOME counts as unset", () => {
     expect(parseClusterOptions(io({ SETPOINT_HOME: "" }), args()).dataDir).toBe("/home/user/.setpoint");
+  });
+
+  test("a named cluster has a data dir of its own", () => {
+    expect(parseClusterOptions(io(), args({ name: "dev" }))).toMatchObject({
+      name: "dev",
+      dataDir: "/home/user/.setpoint/clusters/dev",
+    });
+    expect(parseClusterOptions(io(), args({ name: "dev", dataDir: "here" })).dataDir).toBe("/current/here");
+    expect(() => parseClusterOptions(io(), args({ name: "../x" }))).toThrow("--name must be");
   });
 
   test("--data-dir wins, and relative paths start at the working folder", () => {

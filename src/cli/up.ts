@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { POD_CIDR } from "../cluster/loops/loops.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { eventsOption, parseServerOptions, runReported, serverOptions } from "./cluster-options.ts";
@@ -37,8 +38,10 @@ export function parsePodNetwork(
 }
 
 export function parseClusterOptions(io: Io, args: Arguments): ClusterOptions {
+  const server = parseServerOptions(io, args);
   return {
-    ...parseServerOptions(io, args),
+    ...server,
+    kubeconfigFile: server.kubeconfigFile ?? join(io.homeDir, ".kube", "config"),
     loops: "all",
     ...parseNodeOptions(args),
     ...parsePodNetwork(args),

@@ -165,7 +165,7 @@ describe("a backup", () => {
     const dataDir = folder();
     await (await openFileStore({ dir: storeFolder(dataDir), loop })).close();
     const file = join(folder(), "snapshot.db");
-    await claimDataDir(dataDir, type, loop);
+    await claimDataDir(dataDir, { store: type }, loop);
 
     const backup = backUp({ store: { type: "file" }, dataDir, file }, surroundings);
 

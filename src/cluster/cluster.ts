@@ -26,7 +26,6 @@ import { firstServiceAddress } from "../server/upkeep/bootstrap/kubernetes-servi
 import type { Store } from "../store/store.ts";
 import { ControlPlane } from "./control-plane/control-plane.ts";
 import { openDataDir } from "./data-dir/data-dir.ts";
-import { serverUrl, writeKubeconfig } from "./data-dir/kubeconfig.ts";
 import { openStore } from "./data-dir/open-store.ts";
 import { claimDataDir, refuseSecondProcess, removeRunFile, writeRunFile } from "./data-dir/run-file.ts";
 import type { RunRecord } from "./data-dir/run-file.ts";
@@ -36,6 +35,9 @@ import { credentialFiles, warnOfExposure } from "./files/credential-files.ts";
 import { keepReloaded } from "./files/file-reload.ts";
 import type { ReloadedFile } from "./files/file-reload.ts";
 import { readServerOptions } from "./files/server-options.ts";
+import { CLUSTER_NAME, serverUrl, writeKubeconfig } from "./kubeconfig/kubeconfig.ts";
+import type { KubeconfigOptions } from "./kubeconfig/kubeconfig.ts";
+import { KubeconfigLeftAlone, mergeContext, removeContext } from "./kubeconfig/user-kubeconfig.ts";
 import type { ComponentLogs, LogComponent } from "./logs/component-logs.ts";
 import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
 import type { LoopGroup } from "./loops/loops.ts";
@@ -48,12 +50,23 @@ export type ClusterEvent =
   | {
       readonly event: "ready";
       readonly server: string;
+      /** Always DATA-DIR/kubeconfig. */
       readonly kubeconfig: string;
+      /** The context that was merged into the user's kubeconfig. */
+      readonly context?: MergedContext;
+      /** Why it was not merged: one sentence with the remedy. */
+      readonly contextProblem?: string;
       readonly store: StoreOptions["type"];
       readonly dataDir: string;
       readonly revision: number;
     }
   | { readonly event: "stopped" };
+
+interface MergedContext {
+  readonly name: string;
+  /** Path of the user's kubeconfig. */
+  readonly file: string;
+}
 
 export interface ClusterSurroundings {
   readonly loop: Loop;
@@ -193,9 +206,10 @@ interface Running {
 
 /** Holds the data dir's run file while the server runs, so that other processes see it. */
 async function serveClaimed(running: Running): Promise<void> {
-  const { dataDir, store } = running.options;
+  const { dataDir, store, name = CLUSTER_NAME, kubeconfigFile } = running.options;
   const { loop } = running.surroundings;
-  const record = await claimDataDir(dataDir, store.type, loop);
+  const merged = kubeconfigFile === undefined ? {} : { mergedInto: kubeconfigFile };
+  const record = await claimDataDir(dataDir, { store: store.type, name, ...merged }, loop);
   try {
     await serve(running, record);
   } finally {
@@ -241,8 +255,22 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     await Promise.race([untilAborted(signal), store.ended, work]);
   } finally {
     ending.abort();
+    await withdrawContext(options, { loop, log: logOf(surroundings, "setpoint") });
     await listener.close({ graceMs: GRACE_MS });
     await Promise.allSettled([work]);
+  }
+}
+
+/** Takes the context out of the user's kubeconfig. A failure must not keep the cluster from ending. */
+async function withdrawContext(
+  { kubeconfigFile: file, dataDir }: ClusterOptions,
+  { loop, log }: { readonly loop: Loop; readonly log: Log },
+): Promise<void> {
+  if (file === undefined) return;
+  try {
+    await removeContext({ file, loop }, dataDir);
+  } catch (error) {
+    log.warn("the context stays in the kubeconfig", { error });
   }
 }
 
@@ -276,25 +304,43 @@ interface Ready {
 
 async function ready(options: ClusterOptions, parts: Ready): Promise<ClusterEvent> {
   const { listener, pki, store, loop, record } = parts;
-  const { dataDir } = options;
+  const { dataDir, name = CLUSTER_NAME } = options;
   const server = serverUrl({ host: reachableHost(options.listen.host), port: listener.port });
   const kubeconfig = join(dataDir, "kubeconfig");
-  const users = { [kubeconfig]: pki.admin, ...componentFiles(dataDir, pki) };
-  if (options.kubeconfigFile !== undefined) users[options.kubeconfigFile] = pki.admin;
+  const access = { server, ca: pki.ca.cert };
   const write = ([path, user]: [string, KeyPair]): Promise<void> =>
-    writeKubeconfig(path, { server, ca: pki.ca.cert, user }, loop);
-  await Promise.all([
-    ...Object.entries(users).map(write),
-    writeRunFile(dataDir, { ...record, server, kubeconfig }, loop),
+    writeKubeconfig(path, { ...access, user }, loop);
+  const [merged] = await Promise.all([
+    publishContext(options, { ...access, user: pki.admin }, loop),
+    writeKubeconfig(kubeconfig, { name, ...access, user: pki.admin }, loop),
+    ...Object.entries(componentFiles(dataDir, pki)).map(write),
   ]);
+  await writeRunFile(dataDir, { ...record, server, kubeconfig }, loop);
   return {
     event: "ready",
     server,
-    kubeconfig: options.kubeconfigFile ?? kubeconfig,
+    kubeconfig,
+    ...merged,
     store: options.store.type,
     dataDir,
     revision: store.view.revision,
   };
+}
+
+/** Merges the context into the user's kubeconfig. A cluster is ready without it, so a failure is only reported. */
+async function publishContext(
+  { kubeconfigFile: file, dataDir, name = CLUSTER_NAME }: ClusterOptions,
+  access: KubeconfigOptions,
+  loop: Loop,
+): Promise<{ readonly context?: MergedContext; readonly contextProblem?: string }> {
+  if (file === undefined) return {};
+  try {
+    await mergeContext({ file, loop }, { name, dataDir }, access);
+    return { context: { name, file } };
+  } catch (error) {
+    if (!(error instanceof KubeconfigLeftAlone)) throw error;
+    return { contextProblem: error.message };
+  }
 }
 
 /** Kubeconfigs for external components, with kubeadm's file names and in kubeadm's place. */

@@ -43,7 +43,9 @@ export interface ClusterOptions extends NetworkOptions {
   readonly listen: ListenAddress;
   /** Path of a file written by `backup`, from which a new store starts. */
   readonly restoreFile: string | undefined;
-  /** Path of an extra copy of the admin kubeconfig, besides the one in the data dir. */
+  /** Name of the cluster, its kubeconfig context and user; default `setpoint`. */
+  readonly name?: string | undefined;
+  /** Path of the user's kubeconfig, into which the context is merged; undefined merges it nowhere. */
   readonly kubeconfigFile: string | undefined;
   /** Folder of keys and certificates; several servers over one etcd share its content. */
   readonly pkiDir: string;

@@ -54,7 +54,9 @@ export async function startClusterProcess(
     "--json",
     ...flags,
   ];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  // The cluster must not appear in the kubeconfig of the user.
+  const env = { ...process.env, HOME: dataDir, USERPROFILE: dataDir };
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env });
   const log = logOf(child);
   const { pid } = child;
   if (pid === undefined) throw new Error(`could not start ${process.execPath}`);

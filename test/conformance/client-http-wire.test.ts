@@ -15,7 +15,7 @@ import type { EndpointUser, ExecPlugin } from "../../src/client/endpoint.ts";
 import { httpTransport } from "../../src/client/http-transport.ts";
 import type { HttpTransportOptions } from "../../src/client/http-transport.ts";
 import type { Transport } from "../../src/client/transport.ts";
-import { kubeconfigText } from "../../src/cluster/data-dir/kubeconfig.ts";
+import { kubeconfigText } from "../../src/cluster/kubeconfig/kubeconfig.ts";
 import type { HttpHandler, HttpRequest } from "../../src/server/request/http.ts";
 import { answer, makeForeignPki, startServer } from "../../src/server/transport/fixture.ts";
 import type { TestServer } from "../../src/server/transport/fixture.ts";

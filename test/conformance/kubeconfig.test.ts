@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
-import { serverUrl, writeKubeconfig } from "../../src/cluster/data-dir/kubeconfig.ts";
+import { serverUrl, writeKubeconfig } from "../../src/cluster/kubeconfig/kubeconfig.ts";
 import { openPki, serverNames } from "../../src/server/pki/pki.ts";
 import type { HttpHandler } from "../../src/server/request/http.ts";
 import { isUrgent } from "../../src/server/request/parse-request.ts";

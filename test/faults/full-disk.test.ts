@@ -1,12 +1,13 @@
 /** A full disk fails writes and nothing else; once there is room, writes work again, now and after the next start. */
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import { mergeContext } from "../../src/cluster/kubeconfig/user-kubeconfig.ts";
 import { openFileStore, type FileStoreOptions } from "../../src/store/file-store.ts";
 import { backupFile, writeBackup } from "../../src/store/file/backup.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
@@ -128,6 +129,22 @@ test("a backup of another engine that finds no room says so, and leaves nothing 
   await expect(backup).rejects.toThrow(file);
   expect(await readdir(disk.dir)).toEqual([]);
   await memory.close();
+});
+
+test("a kubeconfig keeps its text when there is no room for a context", async ({ skip }) => {
+  await using disk = await mountSmallDisk();
+  if (disk === undefined) return skip("this user may not mount a tmpfs");
+  const loop = createRealLoop({ name: "kubeconfig" });
+  const file = join(disk.dir, "config");
+  await writeFile(file, "current-context: work\n");
+  fillWithNothing(disk.dir);
+
+  const access = { server: "https://127.0.0.1", ca: "x".repeat(4096), user: { cert: "", key: "" } };
+  const merge = mergeContext({ file, loop }, { name: "setpoint", dataDir: "/data" }, access);
+
+  await expect(merge).rejects.toThrow(`is on a full disk: free some space, or choose another place`);
+  expect(await readFile(file, "utf8")).toBe("current-context: work\n");
+  expect((await readdir(disk.dir)).toSorted()).toEqual(["config", "filler"]);
 });
 
 describe("a file store with a limit of its size", () => {

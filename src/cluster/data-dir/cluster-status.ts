@@ -3,8 +3,9 @@ import { isJsonObject } from "../../api/json/json-object.ts";
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { connect } from "../../client/connection.ts";
+import { removeContext } from "../kubeconfig/user-kubeconfig.ts";
 import type { StoreOptions } from "../options.ts";
-import { findRunning, isAlive } from "./run-file.ts";
+import { findRecord, findRunning, isAlive, removeRunFile } from "./run-file.ts";
 import type { RunRecord } from "./run-file.ts";
 
 export type ClusterStatus =
@@ -73,7 +74,10 @@ export async function stopCluster(
   { loop, onWait }: StopOptions,
 ): Promise<number | undefined> {
   const record = await findRunning(dataDir, loop);
-  if (record === undefined) return undefined;
+  if (record === undefined) {
+    await clearAfterCrash(dataDir, loop);
+    return undefined;
+  }
   const { pid } = record;
   signalEnd(record);
   onWait(pid, 0);
@@ -92,6 +96,14 @@ export async function stopCluster(
     });
   }
   return pid;
+}
+
+/** Removes the context and the record that a killed process left. */
+async function clearAfterCrash(dataDir: string, loop: Loop): Promise<void> {
+  const left = await findRecord(dataDir, loop);
+  if (left === undefined) return;
+  if (left.mergedInto !== undefined) await removeContext({ file: left.mergedInto, loop }, dataDir);
+  await removeRunFile(dataDir, loop);
 }
 
 function signalEnd({ pid }: RunRecord): void {

@@ -10,7 +10,7 @@ const loop = createRealLoop({ name: "test" });
 test("the process that claims a data dir is found until the claim is removed", async () => {
   const dir = folder();
 
-  const record = await claimDataDir(dir, "memory", loop);
+  const record = await claimDataDir(dir, { store: "memory" }, loop);
   const found = await findRunning(dir, loop);
   await removeRunFile(dir, loop);
 
@@ -21,7 +21,7 @@ test("the process that claims a data dir is found until the claim is removed", a
 
 test("a new process with a reused pid is not taken for the recorded one", async () => {
   const dir = folder();
-  const record = await claimDataDir(dir, "file", loop);
+  const record = await claimDataDir(dir, { store: "file" }, loop);
 
   await writeRunFile(dir, { ...record, begun: "at another time" }, loop);
 
@@ -32,11 +32,11 @@ test.each(["", "{", "7", '{"pid":-1,"begun":""}', '{"pid":"1","begun":""}'])(
   "a record that reads %j names nobody and is replaced",
   async (text) => {
     const dir = folder();
-    const record = await claimDataDir(dir, "file", loop);
+    const record = await claimDataDir(dir, { store: "file" }, loop);
     writeFileSync(join(dir, "running.json"), text);
 
     const found = await findRunning(dir, loop);
-    await claimDataDir(dir, "file", loop);
+    await claimDataDir(dir, { store: "file" }, loop);
 
     expect(found).toBeUndefined();
     expect(JSON.parse(readFileSync(join(dir, "running.json"), "utf8"))).toEqual(record);

@@ -19,16 +19,20 @@ export interface RunRecord {
   /** URL of the server; absent until the server is ready. So is `kubeconfig`. */
   readonly server?: string;
   readonly kubeconfig?: string;
+  /** Name of the cluster. */
+  readonly name?: string;
+  /** Path of the user's kubeconfig that may have the context. */
+  readonly mergedInto?: string;
 }
 
 /** Writes the record of this process. Rejects when another process runs a cluster in the data dir. */
 export async function claimDataDir(
   dataDir: string,
-  store: StoreOptions["type"],
+  claim: Pick<RunRecord, "store" | "name" | "mergedInto">,
   loop: Loop,
 ): Promise<RunRecord> {
   await refuseSecondProcess(dataDir, loop);
-  const record: RunRecord = { pid: process.pid, begun: await beginningOf(process.pid, loop), store };
+  const record: RunRecord = { pid: process.pid, begun: await beginningOf(process.pid, loop), ...claim };
   await writeRunFile(dataDir, record, loop);
   return record;
 }
@@ -51,9 +55,14 @@ export async function removeRunFile(dataDir: string, loop: Loop): Promise<void> 
   await loop.outside("file", rm(pathOf(dataDir), { force: true }));
 }
 
+/** The record of the last process that did not end cleanly, or that runs. */
+export async function findRecord(dataDir: string, loop: Loop): Promise<RunRecord | undefined> {
+  return parseRecord(await findFile(pathOf(dataDir), loop));
+}
+
 /** Undefined when no process runs a cluster there. */
 export async function findRunning(dataDir: string, loop: Loop): Promise<RunRecord | undefined> {
-  const record = parseRecord(await findFile(pathOf(dataDir), loop));
+  const record = await findRecord(dataDir, loop);
   return record !== undefined && (await isAlive(record, loop)) ? record : undefined;
 }
 

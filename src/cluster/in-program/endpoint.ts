@@ -13,7 +13,7 @@ import { isUrgent } from "../../server/request/parse-request.ts";
 import { listen } from "../../server/transport/listener.ts";
 import type { Listener } from "../../server/transport/listener.ts";
 import { firstServiceAddress } from "../../server/upkeep/bootstrap/kubernetes-service.ts";
-import { serverUrl, writeKubeconfig } from "../data-dir/kubeconfig.ts";
+import { serverUrl, writeKubeconfig } from "../kubeconfig/kubeconfig.ts";
 
 const HOST = "127.0.0.1";
 /** Short grace period: tests end at once, and no user depends on requests in flight. */

@@ -68,8 +68,8 @@ async function putInPlace(
     await writeSynced(written, text, mode);
     await place(written);
   } catch (error) {
-    // The temporary name means nothing to the user.
-    throw error instanceof Error && "path" in error ? Object.assign(error, { path }) : error;
+    // The temporary name means nothing to the user, and a failed write has no path.
+    throw error instanceof Error && "code" in error ? Object.assign(error, { path }) : error;
   } finally {
     await rm(written, { force: true });
   }
