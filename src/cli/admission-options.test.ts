@@ -4,7 +4,7 @@ import { UsageError } from "./command.ts";
 
 function parse(options: Readonly<Record<string, string>>): ReturnType<typeof parseAdmission> {
   const path = (name: string): string | undefined => (name in options ? `/etc/${options[name]}` : undefined);
-  return parseAdmission({ operands: {}, options }, path);
+  return parseAdmission({ operands: {}, rest: [], options }, path);
 }
 
 describe("parseAdmission", () => {

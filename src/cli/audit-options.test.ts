@@ -9,7 +9,7 @@ function parsed(options: Options): ReturnType<typeof parseAudit> {
     const text = options[name];
     return typeof text === "string" ? `/current/${text}` : undefined;
   };
-  return parseAudit({ operands: {}, options }, path);
+  return parseAudit({ operands: {}, rest: [], options }, path);
 }
 
 describe("parseAudit", () => {

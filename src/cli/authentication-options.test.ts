@@ -4,7 +4,7 @@ import { parseAuthentication } from "./authentication-options.ts";
 function parsed(options: Readonly<Record<string, string>>): unknown {
   const path = (name: string): string | undefined =>
     options[name] === undefined ? undefined : `/etc/setpoint/${options[name]}`;
-  return parseAuthentication({ operands: {}, options }, path);
+  return parseAuthentication({ operands: {}, rest: [], options }, path);
 }
 
 describe("parseAuthentication", () => {

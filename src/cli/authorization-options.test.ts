@@ -4,7 +4,7 @@ import { parseAuthorization } from "./authorization-options.ts";
 type Options = Readonly<Record<string, string>>;
 
 function parse(options: Options): unknown {
-  return parseAuthorization({ operands: {}, options }, (name) => options[name]);
+  return parseAuthorization({ operands: {}, rest: [], options }, (name) => options[name]);
 }
 
 describe("parseAuthorization", () => {

@@ -61,7 +61,7 @@ function parserFor(command: Command, io: Io): Parser {
     .description(command.help)
     .showHelpAfterError(`(see "setpoint ${command.name} --help")`)
     .allowExcessArguments(false);
-  for (const name of command.usage) parser.argument(`<${name}>`);
+  for (const name of command.usage) parser.argument(name.startsWith("[") ? name : `<${name}>`);
   for (const { flags, help, choices, fallback, isRepeatable } of command.options) {
     const option = new Option(flags, help);
     if (choices !== undefined) option.choices(choices);
@@ -72,9 +72,17 @@ function parserFor(command: Command, io: Io): Parser {
     parser.addOption(option);
   }
   return parser.action(async () => {
-    const operands = Object.fromEntries(command.usage.map((name, at) => [name, parser.args[at] ?? ""]));
-    await command.run(io, { operands, options: parser.opts<Arguments["options"]>() });
+    await command.run(io, argumentsOf(command, parser));
   });
+}
+
+function argumentsOf({ usage }: Command, parser: Parser): Arguments {
+  const single = usage.filter((name) => !name.endsWith("...]"));
+  const operands = Object.fromEntries(
+    single.map((name, at) => [name.replaceAll(/[[\]]/g, ""), parser.args[at] ?? ""]),
+  );
+  const rest = parser.args.slice(single.length);
+  return { operands, rest, options: parser.opts<Arguments["options"]>() };
 }
 
 /**

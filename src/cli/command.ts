@@ -35,13 +35,15 @@ export interface OptionSpec {
 export interface Arguments {
   /** Positional arguments by the name that `usage` gives them. */
   readonly operands: Readonly<Record<string, string>>;
+  /** Values of the last positional argument, if `usage` has it as `[name...]`. */
+  readonly rest: readonly string[];
   /** Options by camel-case name: `--data-dir` is `dataDir`. A switch that is given is `true`. */
   readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
 export interface Command {
   readonly name: string;
-  /** Names of the positional arguments, all required: `["file"]`. */
+  /** Names of the positional arguments: `file` is required, `[pod]` is optional, `[args...]` takes all that follow. */
   readonly usage: readonly string[];
   readonly help: string;
   readonly options: readonly OptionSpec[];

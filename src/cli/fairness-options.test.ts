@@ -3,7 +3,7 @@ import type { Arguments } from "./command.ts";
 import { parseFairness } from "./fairness-options.ts";
 
 function args(options: Arguments["options"] = {}): Arguments {
-  return { operands: {}, options };
+  return { operands: {}, rest: [], options };
 }
 
 describe("parseFairness", () => {

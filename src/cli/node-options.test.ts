@@ -54,5 +54,5 @@ describe("--node-shape", () => {
 });
 
 function args(options: Arguments["options"]): Arguments {
-  return { operands: {}, options };
+  return { operands: {}, rest: [], options };
 }

@@ -120,7 +120,7 @@ describe("parseListen", () => {
 });
 
 function args(options: Arguments["options"] = {}): Arguments {
-  return { operands: {}, options: { store: "file", ...options } };
+  return { operands: {}, rest: [], options: { store: "file", ...options } };
 }
 
 function io(env: Io["env"] = {}): Io {
