@@ -23,7 +23,7 @@ export function serverUrl({ host, port }: ListenAddress): string {
   return `https://${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
 }
 
-/** What a kubeconfig says about a cluster: an entry in each of three lists. */
+/** Entries of a cluster in a kubeconfig, by list. */
 export interface KubeconfigEntries {
   readonly clusters: JsonObject;
   readonly contexts: JsonObject;
