@@ -7,6 +7,13 @@ export interface HandlerChoiceParts {
   /** The first one runs pods without a RuntimeClass. */
   readonly handlers: readonly [RuntimeHandler, ...RuntimeHandler[]];
   readonly findRuntimeClass: (name: string) => RuntimeClass | undefined;
+  /** Runs static pods, which no RuntimeClass applies to. */
+  readonly statics?: StaticHandler | undefined;
+}
+
+export interface StaticHandler {
+  readonly handler: RuntimeHandler;
+  readonly has: (pod: Pod) => boolean;
 }
 
 export type HandlerFinding =
@@ -42,8 +49,10 @@ export class HandlerChoice {
     this.#owners.delete(uid);
   }
 
-  find({ metadata, spec }: Pod): HandlerFinding {
-    const { handlers, findRuntimeClass } = this.#parts;
+  find(pod: Pod): HandlerFinding {
+    const { metadata, spec } = pod;
+    const { handlers, findRuntimeClass, statics } = this.#parts;
+    if (statics?.has(pod) === true) return { type: "handler", handler: statics.handler };
     const owner = this.#owners.get(metadata.uid);
     if (owner !== undefined) return { type: "handler", handler: owner };
     const { runtimeClassName: name } = spec;

@@ -43,6 +43,8 @@ export interface PodWorkersParts {
   readonly timers: TimerQueue;
   /** The first one runs pods without a RuntimeClass. */
   readonly handlers: readonly [RuntimeHandlerFactory, ...RuntimeHandlerFactory[]];
+  /** Runs the pods that `has` knows, and no others. */
+  readonly statics?: { readonly handler: RuntimeHandlerFactory; readonly has: (pod: Pod) => boolean };
   /** Aborted at shutdown: later write errors are expected and not logged. */
   readonly signal: AbortSignal;
   readonly findNode: (name: string) => AgentNode | undefined;
@@ -87,9 +89,10 @@ export class PodWorkers {
     const [first, ...others] = parts.handlers;
     const listener = this.#listener();
     const handlers = [first(listener), ...others.map((create) => create(listener))] as const;
-    this.#handlers = handlers;
+    const statics = parts.statics && { ...parts.statics, handler: parts.statics.handler(listener) };
+    this.#handlers = statics === undefined ? handlers : [...handlers, statics.handler];
     this.#choice = new HandlerChoice({
-      handlers,
+      ...{ handlers, statics },
       findRuntimeClass: (name) => routine.cache(RuntimeClass).find({ name }),
     });
     this.#lifecycle = new ContainerLifecycle({ now, timers });
@@ -112,9 +115,12 @@ export class PodWorkers {
     };
   }
 
-  /** The handler that runs the pod; undefined before the pod has one. */
+  /** The handler that runs the pod, or ran it; undefined for a pod that no handler can run. */
   findHandler(pod: Pod): RuntimeHandler | undefined {
-    return this.#workers.get(pod.metadata.uid)?.place.handler;
+    const handler = this.#workers.get(pod.metadata.uid)?.place.handler;
+    if (handler !== undefined) return handler;
+    const choice = this.#choice.find(pod);
+    return choice.type === "handler" ? choice.handler : undefined;
   }
 
   /** Runs the handlers until the signal is aborted. */

@@ -5,10 +5,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { UpgradeRequest } from "../../streams/upgrade.ts";
 import type { CallerGate } from "./caller-gate.ts";
 import { KubeletPages, type KubeletPagesParts } from "./kubelet-pages.ts";
 import { textReply, type KubeletReply } from "./kubelet-reply.ts";
-import { findRoute } from "./kubelet-route.ts";
+import { findRoute, type KubeletRoute } from "./kubelet-route.ts";
+import { refuse, serveStream } from "./kubelet-streams.ts";
 import type { ServedNode } from "./served-node.ts";
 
 /** Requests have small heads and no bodies. */
@@ -26,7 +29,12 @@ export interface ConnectionPlace {
   readonly gate: CallerGate | undefined;
 }
 
+type FoundRoute =
+  | { readonly node: ServedNode; readonly route: KubeletRoute }
+  | { readonly refusal: KubeletReply };
+
 export class KubeletServer {
+  readonly #loop: Loop;
   readonly #pages: KubeletPages;
   readonly #log: Log;
   readonly #http: Server;
@@ -34,6 +42,7 @@ export class KubeletServer {
   readonly #sockets = new Set<Duplex>();
 
   constructor(parts: KubeletServerParts) {
+    this.#loop = parts.loop;
     this.#pages = new KubeletPages(parts);
     this.#log = parts.log;
     this.#http = createServer({
@@ -42,6 +51,7 @@ export class KubeletServer {
       keepAliveTimeout: IDLE_MS,
     });
     this.#http.on("request", (request, response) => void this.#serve(request, response));
+    this.#http.on("upgrade", (request, socket, head) => void this.#serveStream(request, { socket, head }));
   }
 
   /** Serves a connection until its end. */
@@ -71,15 +81,40 @@ export class KubeletServer {
   }
 
   async #answer(request: IncomingMessage): Promise<KubeletReply> {
+    const found = await this.#findRoute(request);
+    if ("refusal" in found) return found.refusal;
+    if (request.method !== "GET") return textReply(405, "405: Method Not Allowed");
+    return this.#pages.answer(found.node, found.route, new URLSearchParams(queryOf(request)));
+  }
+
+  async #serveStream(
+    request: IncomingMessage,
+    { socket, head }: Omit<UpgradeRequest, "headers">,
+  ): Promise<void> {
+    const upgrade = { headers: request.headers, socket, head };
+    try {
+      const found = await this.#findRoute(request);
+      if ("refusal" in found) return refuse(upgrade, found.refusal);
+      const { node, route } = found;
+      if (route.type === "page" || route.type === "logs")
+        return refuse(upgrade, textReply(400, "this path does not switch protocols"));
+      const query = new URLSearchParams(queryOf(request));
+      return await serveStream({ node, route, query, upgrade }, this.#loop);
+    } catch (error) {
+      this.#log.warn("a stream of the node's API failed", { path: pathOf(request), error });
+      socket.destroy();
+    }
+  }
+
+  async #findRoute(request: IncomingMessage): Promise<FoundRoute> {
     const place = this.#places.get(request.socket);
     if (place === undefined) throw new Error("a request came over an unknown connection");
     const { node, gate } = place;
     const route = findRoute(pathOf(request));
     const refusal = await gate?.(request, node.name, route);
-    if (refusal !== undefined) return refusal;
-    if (route === undefined) return textReply(404, "404 page not found");
-    if (request.method !== "GET") return textReply(405, "405: Method Not Allowed");
-    return this.#pages.answer(node, route, new URLSearchParams(queryOf(request)));
+    if (refusal !== undefined) return { refusal };
+    if (route === undefined) return { refusal: textReply(404, "404 page not found") };
+    return { node, route };
   }
 }
 

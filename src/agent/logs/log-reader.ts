@@ -2,9 +2,9 @@
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { isMissing, listRotated } from "./log-files.ts";
-import { MAX_TEXT_BYTES } from "./log-line.ts";
+import { MAX_TEXT_BYTES, parseLogLine } from "./log-line.ts";
 import { findTail } from "./log-tail.ts";
-import { LogText, type LogView } from "./log-text.ts";
+import { LogText, type LineParser, type LogView } from "./log-text.ts";
 import type { LogActivity } from "./log-writer.ts";
 
 const BLOCK_BYTES = 64 * 1024;
@@ -12,9 +12,23 @@ const BLOCK_BYTES = 64 * 1024;
 const MAX_LINE_BYTES = MAX_TEXT_BYTES + 128;
 const NEWLINE = 0x0a;
 
-/** `activity` is undefined for a run that has ended. Destroying the stream ends the reading. */
+/** Files of a log and the format of their lines. */
+export interface LogSource {
+  /** The current file. */
+  readonly path: string;
+  /** Rotated files, oldest first. */
+  listRotated(): Promise<readonly string[]>;
+  readonly parse: LineParser;
+}
+
+/** Reads the log of one run, in the format of the Container Runtime Interface. */
 export function readLog(path: string, view: LogView, activity?: LogActivity): Readable {
-  const reader = new LogReader(path, view, activity);
+  return readLogFiles({ path, listRotated: () => listRotated(path), parse: parseLogLine }, view, activity);
+}
+
+/** `activity` is undefined for a log that is complete. Destroying the stream ends the reading. */
+export function readLogFiles(source: LogSource, view: LogView, activity?: LogActivity): Readable {
+  const reader = new LogReader(source, view, activity);
   const stream = Readable.from(reader.read(), { objectMode: false, highWaterMark: BLOCK_BYTES });
   const destroy = stream._destroy.bind(stream);
   // The generator may be waiting for output; it must return before the stream can close.
@@ -26,7 +40,7 @@ export function readLog(path: string, view: LogView, activity?: LogActivity): Re
 }
 
 class LogReader {
-  readonly #path: string;
+  readonly #source: LogSource;
   readonly #view: LogView;
   readonly #activity: LogActivity | undefined;
   readonly #text: LogText;
@@ -35,11 +49,11 @@ class LogReader {
   #isAbandoned = false;
   #wake: (() => void) | undefined;
 
-  constructor(path: string, view: LogView, activity: LogActivity | undefined) {
-    this.#path = path;
+  constructor(source: LogSource, view: LogView, activity: LogActivity | undefined) {
+    this.#source = source;
     this.#view = view;
     this.#activity = activity;
-    this.#text = new LogText(view);
+    this.#text = new LogText(view, source.parse);
   }
 
   async *read(): AsyncGenerator<Buffer> {
@@ -49,7 +63,7 @@ class LogReader {
         const { version = 0, isComplete = true } = this.#activity ?? {};
         yield* this.#readToEnd(log.file);
         if (this.#text.isFull || this.#isAbandoned) return;
-        const next = await openNext(this.#path, log.inode);
+        const next = await openNext(this.#source, log.inode);
         if (next === undefined && (isComplete || !this.#view.follow)) return;
         if (next === undefined) await this.#waitForChange(version);
         else log = await this.#moveTo(next, log);
@@ -72,12 +86,13 @@ class LogReader {
   }
 
   async #openStart(): Promise<OpenLog | undefined> {
-    const files = [...(await listRotated(this.#path)), this.#path];
+    const { path } = this.#source;
+    const files = [...(await this.#source.listRotated()), path];
     const { tailLines } = this.#view;
-    if (tailLines === undefined) return openLog(files[0] ?? this.#path);
+    if (tailLines === undefined) return openLog(files[0] ?? path);
     const { file, offset } = await findTail(files, tailLines);
     this.#offset = offset;
-    return openLog(files[file] ?? this.#path);
+    return openLog(files[file] ?? path);
   }
 
   /** Up to the last complete line. */
@@ -125,17 +140,17 @@ async function openLog(path: string): Promise<OpenLog | undefined> {
 }
 
 /** The file after the one with the inode, or the oldest if that one was deleted; undefined after the newest. */
-async function openNext(path: string, inode: number): Promise<OpenLog | undefined> {
+async function openNext(source: LogSource, inode: number): Promise<OpenLog | undefined> {
   // A rotation during the first look hides the file: it was renamed after its new name was looked for.
-  const files = (await filesAfter(path, inode)) ??
-    (await filesAfter(path, inode)) ?? [...(await listRotated(path)), path];
+  const files = (await filesAfter(source, inode)) ??
+    (await filesAfter(source, inode)) ?? [...(await source.listRotated()), source.path];
   const [next] = files;
   return next === undefined ? undefined : openLog(next);
 }
 
 /** Undefined if no file has the inode. */
-async function filesAfter(path: string, inode: number): Promise<readonly string[] | undefined> {
-  const files = [...(await listRotated(path)), path];
+async function filesAfter(source: LogSource, inode: number): Promise<readonly string[] | undefined> {
+  const files = [...(await source.listRotated()), source.path];
   const inodes = await Promise.all(files.map(inodeOf));
   const index = inodes.indexOf(inode);
   return index < 0 ? undefined : files.slice(index + 1);

@@ -1,21 +1,26 @@
 /** Turns lines of a log file into the text that a client asked for. */
 import type { LogQuery } from "../runtime-handler.ts";
-import { parseLogLine, type LogLine } from "./log-line.ts";
+import type { LogLine } from "./log-line.ts";
 
 /** Which lines of one run to show, and how. */
 export type LogView = Omit<LogQuery, "previous">;
+
+/** Undefined for a line that is not shown. */
+export type LineParser = (line: Buffer) => LogLine | undefined;
 
 const NEWLINE = 0x0a;
 const NEWLINE_BYTES = Buffer.from("\n");
 
 export class LogText {
   readonly #view: LogView;
+  readonly #parse: LineParser;
   #leftBytes: number;
   /** Whether the last line shown is a piece that the next one continues. */
   #isMidLine = false;
 
-  constructor(view: LogView) {
+  constructor(view: LogView, parse: LineParser) {
     this.#view = view;
+    this.#parse = parse;
     this.#leftBytes = view.limitBytes ?? Infinity;
   }
 
@@ -30,7 +35,7 @@ export class LogText {
     for (let start = 0; start < block.length;) {
       const newline = block.indexOf(NEWLINE, start);
       const end = newline < 0 ? block.length : newline;
-      const line = parseLogLine(block.subarray(start, end));
+      const line = this.#parse(block.subarray(start, end));
       if (line !== undefined && this.#isWanted(line)) pieces.push(...this.#format(line));
       start = end + 1;
     }

@@ -3,6 +3,7 @@
  * role. A pure function of the pod and of the files in its volumes.
  */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { errorText } from "../../base/error-text.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import {
   findSimulated,
@@ -11,6 +12,8 @@ import {
 } from "../../resources/pod/simulated-annotations.ts";
 import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 import { environmentOf, expand } from "../pod/environment.ts";
+import { parseExecScript, parsePorts } from "./exec-script.ts";
+import type { ScriptLine } from "./log-script.ts";
 import { mayHaveConditions, resolveConditions, type ScriptContext } from "./shell-conditions.ts";
 import { findSimpleCommand, NO_FILES, type SimpleCommand, type CommandRun } from "./simple-command.ts";
 import { simulatedProbe } from "./simulated-probe.ts";
@@ -25,6 +28,8 @@ export interface Behaviour {
   readonly exit: CommandRun | undefined;
   /** Files that a run creates, with the time in which each exists. */
   readonly files: ReadonlyMap<string, TimeSpan>;
+  /** Lines that the command is known to print. */
+  readonly output: readonly ScriptLine[];
   /** Number of runs that end as `exit` says; later runs do not end. */
   readonly exitTimes: number;
   /** Times after the start of the run in which probes of each type succeed. */
@@ -44,6 +49,8 @@ const TASK_MS = 1000;
 /** 128 + SIGTERM: the exit code of a process that does not handle the signal. */
 const TERMINATED_CODE = 143;
 
+const NOTHING = { files: NO_FILES, output: [] };
+
 const DURATIONS = [
   "pull-delay",
   "start-delay",
@@ -53,9 +60,14 @@ const DURATIONS = [
   "unready-after",
   "unhealthy-after",
   "termination-time",
+  "log-every",
 ];
 const NUMBERS = ["exit-code", "exit-times", "termination-exit-code"];
-const TEXTS = ["pull-failure", "cpu", "memory"];
+const TEXTS = ["pull-failure", "cpu", "memory", "log"];
+const PARSERS: ReadonlyMap<string, (text: string) => unknown> = new Map<string, (text: string) => unknown>([
+  ["exec", parseExecScript],
+  ["ports", parsePorts],
+]);
 
 /** Whether a file exists when the container starts; undefined when that is unknown. */
 export type FileView = ScriptContext["isThere"];
@@ -77,6 +89,7 @@ export function behaviourOf(pod: Pod, container: Container, isThere: FileView): 
     startMs: durationOf(pod, container, "start-delay") ?? START_MS,
     exit: exitOf(pod, container, byDefault.exit),
     files: byDefault.files,
+    output: byDefault.output,
     exitTimes: numberOf(pod, container, "exit-times") ?? Infinity,
     startup: span(byDefault.startup, "started-after", undefined),
     readiness: span(byDefault.readiness, "ready-after", "unready-after"),
@@ -97,9 +110,19 @@ export function behaviourProblems({ metadata }: Pod): readonly string[] {
         problems.push(`${key}: expected a duration, found ${quote(text)}`);
     } else if (NUMBERS.includes(name)) {
       if (!isNumber(text)) problems.push(`${key}: expected a number, found ${quote(text)}`);
-    } else if (!TEXTS.includes(name)) problems.push(`${key}: unknown annotation`);
+    } else if (PARSERS.has(name)) problems.push(...parseProblems(key, name, text));
+    else if (!TEXTS.includes(name)) problems.push(`${key}: unknown annotation`);
   }
   return problems;
+}
+
+function parseProblems(key: string, name: string, text: string): readonly string[] {
+  try {
+    PARSERS.get(name)?.(text);
+    return [];
+  } catch (error) {
+    return [`${key}: ${errorText(error)}`];
+  }
 }
 
 /** Whether annotations set the readiness of a container that has no readiness probe. */
@@ -117,6 +140,7 @@ function defaultBehaviour(simple: SimpleCommand | undefined, container: Containe
     startMs: START_MS,
     exit: simple?.run.afterMs === Infinity ? undefined : simple?.run,
     files: simple?.files ?? NO_FILES,
+    output: simple?.output ?? [],
     exitTimes: Infinity,
     startup: simulatedProbe(container.startupProbe, container),
     readiness: simulatedProbe(container.readinessProbe, container),
@@ -135,7 +159,7 @@ function simpleCommandOf(pod: Pod, container: Container, isThere: FileView): Sim
   const words = wordsOf(pod, container, isThere);
   const simple = words.length === 0 ? findImageRun(container) : findSimpleCommand(words);
   if (simple !== undefined) return simple;
-  return hasAnEnd(pod, container) ? { run: { afterMs: TASK_MS, exitCode: 0 }, files: NO_FILES } : undefined;
+  return hasAnEnd(pod, container) ? { ...NOTHING, run: { afterMs: TASK_MS, exitCode: 0 } } : undefined;
 }
 
 /** Words of its command, after choices with known values are resolved. */
@@ -153,7 +177,7 @@ function wordsOf(pod: Pod, container: Container, isThere: FileView): readonly st
 /** The pause image, which every Kubernetes node has, never ends. */
 function findImageRun({ image = "" }: Container): SimpleCommand | undefined {
   const isPause = /(?:^|\/)pause(?:[:@]|$)/.test(image);
-  return isPause ? { run: { afterMs: Infinity, exitCode: 0 }, files: NO_FILES } : undefined;
+  return isPause ? { ...NOTHING, run: { afterMs: Infinity, exitCode: 0 } } : undefined;
 }
 
 /** True for a task: an init container, or a container of a Job. */

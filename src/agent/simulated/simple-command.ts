@@ -1,3 +1,4 @@
+import type { ScriptLine } from "./log-script.ts";
 /**
  * Derives the run of a container from a simple command: wait, create and remove files, exit with a code.
  * Commands that need a real shell or program are not simple.
@@ -43,6 +44,7 @@ export interface SimpleCommand {
   readonly run: CommandRun;
   /** Files that the run creates, with the time in which each exists. */
   readonly files: ReadonlyMap<string, TimeSpan>;
+  readonly output: readonly ScriptLine[];
 }
 
 export const NO_FILES: ReadonlyMap<string, TimeSpan> = new Map();
@@ -54,8 +56,10 @@ export function findSimpleCommand(words: readonly string[]): SimpleCommand | und
     const [flag = "", script] = args;
     return /^-[a-z]*c$/.test(flag) && script !== undefined ? readScript(script) : undefined;
   }
-  const run = findStep([baseName(program), ...args])?.run;
-  return run === undefined ? undefined : { run, files: NO_FILES };
+  const step = findStep([baseName(program), ...args]);
+  if (step === undefined) return undefined;
+  const { run, prints = [] } = step;
+  return { run, files: NO_FILES, output: prints.map((text) => ({ afterMs: 0, text })) };
 }
 
 interface Step {
@@ -63,12 +67,15 @@ interface Step {
   readonly ends: boolean;
   readonly makes?: readonly string[];
   readonly removes?: readonly string[];
+  /** Lines. */
+  readonly prints?: readonly string[];
 }
 
 /** Reads a sequence of simple commands, separated by `;`, `&&` or line ends. */
 function readScript(script: string): SimpleCommand | undefined {
   if (script.length > SCRIPT_MAX) return undefined;
   const files = new Map<string, TimeSpan>();
+  const output: ScriptLine[] = [];
   let afterMs = 0;
   let exitCode = 0;
   let isSkipping = false;
@@ -79,11 +86,12 @@ function readScript(script: string): SimpleCommand | undefined {
       afterMs += step.run.afterMs;
       exitCode = step.run.exitCode;
       noteFiles(files, step, afterMs);
+      for (const line of step.prints ?? []) output.push({ afterMs, text: line });
       if (step.ends) break;
     }
     isSkipping = joint === "&&" && exitCode !== 0;
   }
-  return { run: { afterMs, exitCode }, files };
+  return { run: { afterMs, exitCode }, files, output };
 }
 
 function noteFiles(files: Map<string, TimeSpan>, { makes = [], removes = [] }: Step, atMs: number): void {
@@ -150,9 +158,16 @@ function findPrinting(program: string, args: readonly string[]): Step | undefine
   if (!PRINTERS.has(program)) return undefined;
   const text = args.join(" ");
   const at = text.search(/[|&<>`]|\$\(/);
-  if (at < 0) return DONE;
+  if (at < 0) return { ...DONE, prints: printedLines(program, text) };
   const { file } = /^>>? ?(?<file>[^\s|&<>`]+)$/.exec(text.slice(at))?.groups ?? {};
   return isPath(file) ? { ...DONE, makes: [file] } : undefined;
+}
+
+/** Texts with variables or formats are unknown. */
+function printedLines(program: string, text: string): readonly string[] {
+  if ((program !== "echo" && program !== "printf") || /[$%]/.test(text)) return [];
+  const plain = text.replace(/^(?:-[neE]+ )+/, "").replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2");
+  return plain.replace(/\\n$/, "").split("\\n");
 }
 
 function isWord(word: string): boolean {

@@ -10,12 +10,14 @@ import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import { simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
 import { PodAddresses } from "../node/pod-addresses.ts";
 import type {
+  AttachRequest,
   ContainerKey,
   ContainerPlace,
   ContainerProber,
   ContainerReport,
   ContainerStart,
   ContainerUsage,
+  ExecRequest,
   FoundContainer,
   FoundSandbox,
   LogQuery,
@@ -37,7 +39,7 @@ import {
 } from "./behaviour.ts";
 import { findPullError, imageIdentity } from "./image-registry.ts";
 import { findNextChange, isWithin } from "./probe-schedule.ts";
-import { refusedSession, simulatedLog } from "./simulated-streams.ts";
+import { SimulatedStreams, type RunningContainer } from "./simulated-streams.ts";
 import type { TimeSpan } from "./time-span.ts";
 import { VolumeFiles } from "./volume-files.ts";
 
@@ -97,12 +99,14 @@ export class SimulatedHandler implements RuntimeHandler, ContainerProber {
   readonly #sandboxes = new Map<string, Sandbox>();
   readonly #pods = new Map<string, Map<string, SimulatedContainer>>();
   readonly #files = new VolumeFiles();
+  readonly #streams: SimulatedStreams;
 
   constructor({ loop, timers, listener }: SimulatedHandlerParts) {
     this.#loop = loop;
     this.#timers = timers;
     this.#listener = listener;
     this.#ids = loop.random("container-ids");
+    this.#streams = new SimulatedStreams(loop);
   }
 
   run(signal: AbortSignal): Promise<void> {
@@ -215,27 +219,23 @@ export class SimulatedHandler implements RuntimeHandler, ContainerProber {
     }
   }
 
-  exec(key: ContainerKey): StreamSession {
-    return refusedSession(this.#find(key)?.place.container.name ?? key.container);
+  exec(key: ContainerKey, request: ExecRequest): StreamSession {
+    return this.#streams.exec(this.#findRunning(key), key, request);
   }
 
-  attach(key: ContainerKey): StreamSession {
-    return this.exec(key);
+  attach(key: ContainerKey, request: AttachRequest): StreamSession {
+    return this.#streams.attach(this.#findRunning(key), key, request);
   }
 
-  portForward(): Promise<Duplex> {
-    return Promise.reject(new Error("the pod is simulated, and no process answers on its ports"));
+  portForward(uid: string, port: number): Promise<Duplex> {
+    const [first] = this.#pods.get(uid)?.values() ?? [];
+    return this.#streams.portForward(first?.place.pod, port);
   }
 
-  logs({ pod, container }: ContainerPlace, query: LogQuery): Promise<Readable | undefined> {
-    const {
-      initContainerStatuses = [],
-      containerStatuses = [],
-      ephemeralContainerStatuses = [],
-    } = pod.status;
-    const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
-    const status = all.find(({ name }) => name === container.name);
-    return Promise.resolve(simulatedLog(status, query));
+  logs(place: ContainerPlace, query: LogQuery): Promise<Readable | undefined> {
+    const { pod, container } = place;
+    const running = this.#findRunning({ uid: pod.metadata.uid, container: container.name });
+    return Promise.resolve(this.#streams.logs(place, query, running));
   }
 
   usage(uid: string): Promise<PodUsage | undefined> {
@@ -291,6 +291,7 @@ export class SimulatedHandler implements RuntimeHandler, ContainerProber {
   }
 
   #dismiss(container: SimulatedContainer): void {
+    this.#streams.ended(keyOf(container), KILLED_CODE);
     this.#timers.cancel(container.due);
     for (const { due } of container.probes.values()) this.#timers.cancel(due);
     container.probes.clear();
@@ -305,7 +306,7 @@ export class SimulatedHandler implements RuntimeHandler, ContainerProber {
   }
 
   #tell({ place }: SimulatedContainer, report: ContainerReport): void {
-    this.#listener.container({ uid: place.pod.metadata.uid, container: place.container.name }, report);
+    this.#listener.container(keyOf({ place }), report);
   }
 
   #pulled(container: SimulatedContainer, tookMs: number): void {
@@ -359,6 +360,7 @@ export class SimulatedHandler implements RuntimeHandler, ContainerProber {
   }
 
   #exited(container: SimulatedContainer, exitCode: number): void {
+    this.#streams.ended(keyOf(container), exitCode);
     this.#leave(container);
     this.#tell(container, { type: "exited", at: this.#loop.now(), exitCode });
   }
@@ -397,9 +399,18 @@ export class SimulatedHandler implements RuntimeHandler, ContainerProber {
     return isProgress && at - this.#loop.now() <= SOON_MS ? "progress" : "periodic";
   }
 
+  #findRunning(key: ContainerKey): RunningContainer | undefined {
+    const found = this.#find(key);
+    return found?.state === "running" ? { ...found.place, startedAt: found.startedAt } : undefined;
+  }
+
   #find({ uid, container }: ContainerKey): SimulatedContainer | undefined {
     return this.#pods.get(uid)?.get(container);
   }
+}
+
+function keyOf({ place }: Pick<SimulatedContainer, "place">): ContainerKey {
+  return { uid: place.pod.metadata.uid, container: place.container.name };
 }
 
 function usageOf({ place, startedAt }: SimulatedContainer, at: number): ContainerUsage {

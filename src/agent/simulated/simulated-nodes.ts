@@ -8,11 +8,15 @@ import { findCidr, ipAddressText, type IpAddress } from "../../api/values/ip-add
 import { inSlices } from "../../base/loop/in-slices.ts";
 import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import type { Client } from "../../client/client.ts";
+import { wholeNumber } from "../../resources/pod/resource-number.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
+import { NodeServing, type ServeNode } from "../http/node-serving.ts";
 import { AgentNode, type NodeSetup } from "../node/agent-node.ts";
 import { NodeStatusManager } from "../node/node-status-manager.ts";
 import { PODS_BY_NODE, PodWorkers } from "../pod-workers.ts";
+import { MirrorPods } from "../static/mirror-pods.ts";
+import type { StaticPods } from "../static/static-pod.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import { shapeAt, type NodeShape } from "./node-shape.ts";
 import { SimulatedHandler } from "./simulated-handler.ts";
@@ -31,6 +35,10 @@ export interface SimulatedNodesOptions {
    * do not wait for it.
    */
   readonly hasRootCa?: boolean;
+  /** Makes the HTTP API of a node reachable. Default: nodes have none. */
+  readonly serve?: ServeNode | undefined;
+  /** Pods that nodes run on their own account. Default: none. */
+  readonly statics?: StaticPods | undefined;
 }
 
 /** Blocks for the nodes' addresses: room for 65,000 nodes. */
@@ -70,40 +78,61 @@ async function runNodes(
   await runInTurns(inSlices(indexes, addNode), loop, "loop");
   const clientOf = (name: string): Client => clients.get(name) ?? routine.client;
   const timers = new TimerQueue(loop);
+  const findNode = (name: string): AgentNode | undefined => nodes.get(name);
+  const { statics } = options;
+  const mirrors = new MirrorPods({ routine, clientOf, timers, findNode, signal, pods: statics?.pods ?? [] });
   const fleet = new PodWorkers({
     routine,
     clientOf,
     timers,
     signal,
     handlers: [(listener) => new SimulatedHandler({ loop, timers, listener })],
-    findNode: (name) => nodes.get(name),
+    findNode,
     hasRootCa: options.hasRootCa ?? true,
+    ...(statics && { statics: { handler: statics.handler, has: (pod) => mirrors.has(pod) } }),
   });
+  const serving = new NodeServing({ routine, fleet, serve: options.serve });
   const keeper = new NodeStatusManager({
     routine,
     clientOf,
     nodes,
     signal,
     versions: { kubelet: VERSION, runtimeHandler: "simulated" },
-    onUp: (node) => fleet.startNode(node),
-    onDown: (node) => fleet.stopNode(node),
+    onUp: (node) => {
+      fleet.startNode(node);
+      mirrors.startNode(node);
+      serving.start(node);
+    },
+    onDown: (node) => {
+      fleet.stopNode(node);
+      serving.stop(node);
+    },
   });
   await fleet.recover();
-  const leave = [fleet.follow(), keeper.follow()];
+  const leave = [fleet.follow(), mirrors.follow(), keeper.follow()];
   await fleet.run();
   for (const each of leave) each();
+  serving.end();
   timers.end();
-  await Promise.all([fleet.end(), keeper.end()]);
+  await Promise.all([fleet.end(), mirrors.end(), keeper.end()]);
 }
 
 function setupOf(options: SimulatedNodesOptions, index: number): NodeSetup {
-  const { prefix = "node", families = ["IPv4"], shapes = [] } = options;
+  const { prefix = "node", families = ["IPv4"], shapes = [], statics } = options;
+  const name = `${prefix}-${index + 1}`;
+  const guests = statics?.pods.filter(({ node }) => node === name) ?? [];
   return {
-    name: `${prefix}-${index + 1}`,
+    name,
     addresses: families.map((family) => addressAt(MACHINES[family], index + 2)),
     fallbackCidr: `${addressAt(FALLBACK, index * 256)}/24`,
-    ...shapeAt(shapes, index),
+    ...withRoom(shapeAt(shapes, index), guests.length),
   };
+}
+
+/** Static pods take no room from other pods. */
+function withRoom({ capacity, labels }: Required<NodeShape>, guests: number): Required<NodeShape> {
+  if (guests === 0) return { capacity, labels };
+  return { capacity: { ...capacity, pods: String(wholeNumber(capacity["pods"] ?? "0") + guests) }, labels };
 }
 
 function addressAt(block: string, offset: number): string {
