@@ -63,6 +63,16 @@ describe.each(sources)("random ($name)", ({ create }) => {
   });
 });
 
+test("the operating system's bytes are drawn once, however many are asked for", () => {
+  const random = cryptoRandom();
+  const drawn = [1000, 600, 16, 8].flatMap((count) =>
+    Array.from({ length: 1000 }, () => Buffer.from(random.bytes(count))),
+  );
+
+  expect(drawn.filter(({ length }) => length === 1000)).toHaveLength(1000);
+  expect(new Set(drawn.map((bytes) => bytes.toString("hex"))).size).toBe(4000);
+});
+
 describe("seeded random", () => {
   test("the same parts give the same numbers forever", () => {
     const random = seededRandom(7, "cluster/store", "names");

@@ -19,8 +19,24 @@ export function cryptoRandom(): Random {
     pool[used++] = 0;
     return drawn;
   };
-  const bytes = (count: number): Uint8Array => randomFillSync(new Uint8Array(count));
-  return { ...randomFrom(word), bytes, uuid: () => randomUUID() };
+  return { ...randomFrom(word), bytes: pooledBytes, uuid: () => randomUUID() };
+}
+
+/** Drawn bytes are zero. One pool for all streams: a call into the operating system takes as long as for a pool. */
+const POOL = new Uint8Array(4096);
+let poolUsed = POOL.length;
+
+function pooledBytes(count: number): Uint8Array {
+  if (count > POOL.length / 8) return randomFillSync(new Uint8Array(count));
+  if (poolUsed + count > POOL.length) {
+    randomFillSync(POOL);
+    poolUsed = 0;
+  }
+  const end = poolUsed + count;
+  const drawn = POOL.slice(poolUsed, end);
+  POOL.fill(0, poolUsed, end);
+  poolUsed = end;
+  return drawn;
 }
 
 /** A stream that its parts determine, on every machine and in every version of Node. Not suitable for secrets. */

@@ -74,6 +74,9 @@ function makePart(
     isOffered[domain] = 1;
     offered++;
   }
+  // Without labels of the topology there is nothing to count.
+  if (offered === 0)
+    return { domains, counts: new Float64Array(limit), isByHost: false, weight: 0, constant };
   const counts = sumByDomain(
     constraint,
     scoring,

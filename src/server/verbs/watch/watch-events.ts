@@ -22,8 +22,9 @@ export interface WatchEventsOptions {
   readonly failure: ApiError | undefined;
 }
 
-/** Pieces of existing objects in one step of the loop. The selectors may match few of them. */
+/** Bounds of one step of the loop that reads existing objects, of which the selectors may match few. */
 const PIECES_PER_READ = 10;
+const READ_MS = 5;
 const IDLE: WatchInput = { type: "idle" };
 
 /** Values that the watch drops once it is open. */
@@ -137,13 +138,18 @@ export class StoreWatchEvents implements WatchEvents {
     let events = this.#step({ type: "asked", through: entries.revision });
     let isIdle = false;
     let pieces = 0;
+    let mayRead = true;
+    const endAt = this.#options.parts.loop.elapsed() + READ_MS;
     while (events === undefined && !isIdle && this.#phase.name === "open") {
-      const input = pieces < PIECES_PER_READ ? inputOf(entries.take(), filter) : IDLE;
+      const input = mayRead ? inputOf(entries.take(), filter) : IDLE;
       isIdle = input.type === "idle";
-      if (input.type === "existing") pieces += 1;
+      if (input.type === "existing") {
+        pieces += 1;
+        mayRead = pieces < PIECES_PER_READ && this.#options.parts.loop.elapsed() < endAt;
+      }
       events = this.#step(input);
     }
-    if (pieces === PIECES_PER_READ && events === undefined) this.#readLater();
+    if (!mayRead && events === undefined) this.#readLater();
     if (events !== undefined) counted.sent(events.length);
     else if (this.#phase.name === "closed") return "end";
     return events;
