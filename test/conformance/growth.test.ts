@@ -1,5 +1,6 @@
 /** The cost of a request grows with its answer and not with the store. Costs are counted in objects, never in time. */
 import { expect, test } from "vitest";
+import type { ApiObject } from "../../src/api/api-object.ts";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
 import { silentLog } from "../../src/base/log/log.ts";
 import type { Lane, Loop } from "../../src/base/loop/loop.ts";
@@ -7,6 +8,7 @@ import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { CacheSet } from "../../src/runtime/cache/cache-set.ts";
+import type { DirectEvent } from "../../src/server/request/http.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { listOf, TestApi, watchEvents, wholeBody } from "../api-harness.ts";
@@ -147,6 +149,50 @@ test.each([
   // A piece has 64 KiB or 100 objects.
   expect(response.status).toBe(200);
   expect(steps).toBeGreaterThan(15);
+});
+
+test("other work runs while 20,000 objects are deleted at once, and each is visited once", async () => {
+  const loop = slowLoop(createRealLoop({ name: "growth" }));
+  await using api = await TestApi.start([], { loop, store: await filled(20_000) });
+  const before = await visits(api);
+
+  const steps = await stepsBeside(loop, () => api.send("DELETE", LIST));
+
+  expect((await visits(api)) - before).toBe(20_000);
+  expect((await api.send("GET", LIST)).body["items"]).toEqual([]);
+  // 32 deletions are in flight.
+  expect(steps).toBeGreaterThan(20_000 / 32);
+});
+
+test("500 watches with 50 selectors get their events", async () => {
+  await using api = await TestApi.start();
+  const opened = Array.from({ length: 500 }, async (_, at) => {
+    const { direct } = await api.handler({
+      method: "GET",
+      target: `${LIST}?watch=1&resourceVersion=0&labelSelector=app%3D${String(at % 50)}`,
+      headers: new Map(),
+      peer: { user: "admin", groups: ["system:masters"] },
+      signal: new AbortController().signal,
+      direct: { body: undefined },
+      readBody: () => Promise.resolve(Buffer.alloc(0)),
+    });
+    if (direct?.type !== "events") throw new Error("a watch answers with events");
+    return direct.events[Symbol.asyncIterator]();
+  });
+  const watches = await Promise.all(opened);
+  const next = watches.map((watch) => watch.next());
+
+  for (let app = 0; app < 50; app++) {
+    const metadata = { name: `c${String(app)}`, labels: { app: String(app) } };
+    expect((await api.send("POST", LIST, { metadata })).code).toBe(201);
+  }
+  const events = (await Promise.all(next)).map(({ value }) => value as readonly DirectEvent[]);
+  for (const watch of watches) await watch.return?.();
+
+  expect(events.every((batch) => batch.length === 1)).toBe(true);
+  expect(events.flat().map(({ object }) => (object as ApiObject).metadata.name)).toEqual(
+    watches.map((_, at) => `c${String(at % 50)}`),
+  );
 });
 
 test("other work runs while a watch of this process reads 20,000 objects", async () => {

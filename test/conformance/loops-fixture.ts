@@ -1,7 +1,7 @@
 /** A control plane with all loops on a virtual clock, over a store with many pods. Counts the objects that the loops visit. */
 import type { ApiObject, Manifest } from "../../src/api/api-object.ts";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
-import { Pod, Service, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
+import { Namespace, Pod, Service, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../src/api/generated/types/policy-v1.ts";
 import { silentLog } from "../../src/base/log/log.ts";
 import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
@@ -18,6 +18,7 @@ import type { Store } from "../../src/store/store.ts";
 const VISITS = "setpoint_cache_visited_objects_total";
 const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 const ADDRESS = { host: "127.0.0.1", port: 6443, machineAddresses: [] };
+export const BULK = "bulk";
 const PODS_PER_SET = 100;
 const PODS_PER_NODE = 100;
 /** Changes of one transaction. */
@@ -45,7 +46,10 @@ export interface LoopsFixture {
   readonly start: () => Promise<RunningPlane>;
 }
 
-/** A cluster with the ReplicaSet, Service and budget `web` of ten pods, and `pods` running pods of other sets. */
+/**
+ * A cluster with the ReplicaSet, Service and budget `web` of ten pods, and `pods` running pods of other sets in the
+ * namespace `BULK`.
+ */
 export async function clusterWithPods(pods: number): Promise<LoopsFixture> {
   const loop = new VirtualLoop({ seed: 1 });
   const store = openMemoryStore({ loop: loop.child("store") });
@@ -53,6 +57,7 @@ export async function clusterWithPods(pods: number): Promise<LoopsFixture> {
   const first = await start();
   await first.settle();
   const { client } = first;
+  await first.finish(client(Namespace).create({ metadata: { name: BULK } }));
   await first.finish(createWeb(client));
   await first.settle();
   const [pod] = (await first.finish(client(Pod).list({ namespace: "default" }))).items;
@@ -89,7 +94,7 @@ function* copiesOf(
   for (let at = 0; at < count; at++) {
     const app = `bulk-${String(Math.floor(at / PODS_PER_SET))}`;
     const labels = { app };
-    if (at % PODS_PER_SET === 0) yield [`/registry/replicasets/default/${app}`, copyOfSet(set, app)];
+    if (at % PODS_PER_SET === 0) yield [`/registry/replicasets/${BULK}/${app}`, copyOfSet(set, app)];
     const name = `${app}-${String(at)}`;
     const [owner] = pod.metadata.ownerReferences ?? [];
     const metadata = {
@@ -103,7 +108,7 @@ function* copiesOf(
     const spec = { ...pod.spec, nodeName: `node-${String(node)}` };
     const addresses = { podIP, podIPs: [{ ip: podIP }], hostIP, hostIPs: [{ ip: hostIP }] };
     const status = { ...pod.status, ...addresses };
-    yield [`/registry/pods/default/${name}`, { ...pod, metadata, spec, status } as Manifest<ApiObject>];
+    yield [`/registry/pods/${BULK}/${name}`, { ...pod, metadata, spec, status } as Manifest<ApiObject>];
   }
 }
 
@@ -126,7 +131,7 @@ function copyOfSet(set: ReplicaSet, name: string): Manifest<ApiObject> {
 
 function metadataOf({ metadata }: ApiObject, name: string): ApiObject["metadata"] {
   const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
-  return { ...kept, name, uid: name };
+  return { ...kept, namespace: BULK, name, uid: name };
 }
 
 async function writeAll(

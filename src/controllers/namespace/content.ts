@@ -3,6 +3,8 @@ import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
+import { inSlices } from "../../base/loop/in-slices.ts";
+import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import type { Client } from "../../client/client.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { readServedResources } from "../served-resources.ts";
@@ -25,10 +27,10 @@ export interface ContentReport {
 }
 
 export interface ContentPlace {
-  readonly namespace: Namespace;
-  /** Cached pods of the namespace. */
-  readonly pods: readonly Pod[];
-  readonly now: number;
+  /** Name of the namespace. */
+  readonly namespace: string;
+  /** Grace period of running pods; 0 once it has passed. */
+  readonly graceSeconds: number;
 }
 
 /** Upstream's estimate of the time that a finalizer's owner needs. */
@@ -36,13 +38,14 @@ const FINALIZER_SECONDS = 15;
 /** Upper bound of resources emptied concurrently. */
 const PARALLEL = 8;
 
-export async function removeContent(client: Client, place: ContentPlace): Promise<ContentReport> {
+export async function removeContent(
+  client: Client,
+  { namespace: name, graceSeconds }: ContentPlace,
+): Promise<ContentReport> {
   const found = await discover(client);
   const resources = found.preferred.filter(
     ({ namespaced, verbs }) => namespaced && verbs.includes("delete") && verbs.includes("list"),
   );
-  const graceSeconds = graceSecondsOf(place);
-  const name = place.namespace.metadata.name ?? "";
   const isPods = ({ group, plural }: ServedResource): boolean => group === "" && plural === "pods";
   const outcomes = await emptyAll(client, name, resources.filter(isPods));
   // Other objects are deleted after the pods: running pods may need them.
@@ -65,13 +68,18 @@ async function discover(client: Client): Promise<Pick<ServedResources, "preferre
   }
 }
 
-/** Longest grace period of running pods, counted from the namespace's deletion. */
-function graceSecondsOf({ namespace, pods, now }: ContentPlace): number {
+/** Longest grace period of the running pods of a namespace; 0 once it has passed since the namespace's deletion. */
+export function* remainingGrace(
+  { metadata }: Namespace,
+  pods: Iterable<Pod>,
+  now: number,
+): YieldingWork<number> {
   let longest = 0;
-  for (const pod of pods)
-    if (!isTerminal(pod))
-      longest = Math.max(longest, plainNumber(pod.spec.terminationGracePeriodSeconds ?? 0));
-  const elapsedMs = now - Date.parse(namespace.metadata.deletionTimestamp ?? "");
+  yield* inSlices(pods, (pod) => {
+    if (isTerminal(pod)) return;
+    longest = Math.max(longest, plainNumber(pod.spec.terminationGracePeriodSeconds ?? 0));
+  });
+  const elapsedMs = now - Date.parse(metadata.deletionTimestamp ?? "");
   return elapsedMs >= longest * 1000 ? 0 : longest;
 }
 
@@ -96,8 +104,12 @@ async function emptyAll(
 }
 
 async function empty(client: Client, namespace: string, resource: ServedResource): Promise<Outcome> {
-  const list = async (): Promise<readonly ApiObject[]> =>
-    (await client(resource).list({ namespace, form: "metadata" })).items;
+  const list = async (): Promise<readonly ApiObject[]> => {
+    const items: ApiObject[] = [];
+    for await (const page of client(resource).pages({ namespace, form: "metadata" }))
+      items.push(...page.items);
+    return items;
+  };
   try {
     const before = await list();
     if (before.length === 0) return { resource, items: [], error: undefined };

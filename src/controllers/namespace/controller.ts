@@ -9,7 +9,7 @@ import { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
-import { removeContent } from "./content.ts";
+import { remainingGrace, removeContent } from "./content.ts";
 import type { ContentReport } from "./content.ts";
 import { planConditions } from "./plan-conditions.ts";
 
@@ -37,8 +37,9 @@ async function reconcile(namespace: Namespace, context: ReconcileContext): Promi
   const now = context.clock.now();
   const leftMs = Date.parse(namespace.metadata.deletionTimestamp ?? "") + DELAY_MS - now;
   if (leftMs > 0) return { recheckAfterMs: leftMs, timer: "progress" };
-  const pods = context.cache(Pod).list({ namespace: name });
-  const report = await removeContent(context.client, { namespace, pods, now });
+  const pods = context.cache(Pod).walk(name);
+  const graceSeconds = await context.inTurns(remainingGrace(namespace, pods, now));
+  const report = await removeContent(context.client, { namespace: name ?? "", graceSeconds });
 
   const conditions = planConditions(namespace.status.conditions, report, now);
   const isMoving = !jsonEqual(conditions, namespace.status.conditions);

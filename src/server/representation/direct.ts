@@ -39,12 +39,16 @@ function directAnswer(answer: Answer, view: ObjectView | undefined): DirectAnswe
   return { type: "events", events: directEvents(answer, view) };
 }
 
+/** Makes the items when they are read: the caller of `deletecollection` does not, and they may be very many. */
 function listValue(list: ListAnswer, view: ObjectView): JsonObject {
+  let items: readonly JsonObject[] | undefined;
   return {
     kind: `${view.kind}List`,
     apiVersion: view.apiVersion,
     metadata: listMetadata(list),
-    items: list.items.map((item) => view.value(item)),
+    get items() {
+      return (items ??= list.items.map((item) => view.value(item)));
+    },
   };
 }
 

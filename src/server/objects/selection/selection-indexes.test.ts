@@ -152,6 +152,23 @@ test("an index beyond the bound of memory is dropped, and the metric says so", a
   expect(shown).toContain("setpoint_apiserver_selection_index_bytes 0");
 });
 
+test("an index of a label that changes at each write keeps one value for each object", async () => {
+  const world = new World();
+  const put = (value: number): Promise<void> =>
+    world.put(`a/p${String(value % 10)}`, { id: `v${String(value)}` });
+  for (let value = 0; value < 10; value += 1) await put(value);
+  expect(await world.select("id=v3")).toEqual(["a/p3"]);
+  const { bytes } = world.indexes;
+
+  for (let value = 10; value < 500; value += 1) {
+    await put(value);
+    if (value % 100 === 0) expect(await world.select(`id=v${String(value)}`)).toEqual(["a/p0"]);
+  }
+
+  expect(await world.select("id in (v3,v493)")).toEqual(["a/p3"]);
+  expect(world.indexes.bytes).toBe(bytes);
+});
+
 test("a selector with 10,000 values has an index", async () => {
   const world = new World();
   for (let at = 0; at < 20; at += 1) await world.put(`a/p${String(at)}`, { id: `v${String(at)}` });
