@@ -17,7 +17,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   scheduler: SDK,
   agent: [...SDK, "streams"],
   cluster: [...SDK, "streams", "store", "server", "controllers", "scheduler", "agent"],
-  cli: ["base", "api", "client", "runtime", "streams", "cluster"],
+  insight: ["base", "api", "client"],
+  cli: ["base", "api", "client", "runtime", "streams", "insight", "cluster"],
   testing: [...SDK, "store", "server", "cluster"],
   // src/index.ts, the package's main entry.
   "index.ts": ["cluster"],

@@ -12,6 +12,7 @@ import { statusCommand } from "./status.ts";
 import { findRemedy } from "./system-error.ts";
 import { upCommand } from "./up.ts";
 import { VERSION_TEXT, versionCommand } from "./version.ts";
+import { whyCommand } from "./why.ts";
 
 const COMMANDS: readonly Command[] = [
   upCommand,
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   backupCommand,
   newCommand,
   crdCommand,
+  whyCommand,
   versionCommand,
 ];
 

@@ -1,0 +1,20 @@
+/** Conditions of any kind of object. */
+import type { ApiObject } from "../../api/api-object.ts";
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+export function conditionsOf(object: ApiObject): readonly Condition[] {
+  const { status } = object as { readonly status?: { readonly conditions?: readonly Condition[] } };
+  const conditions = status?.conditions;
+  return Array.isArray(conditions) ? (conditions as readonly Condition[]) : [];
+}
+
+export function findCondition(object: ApiObject, type: string): Condition | undefined {
+  return conditionsOf(object).find((each) => each.type === type);
+}

@@ -1,0 +1,136 @@
+/** The state of an object in a few words, and whether it is as desired. Pure. */
+import type { ApiObject } from "../../api/api-object.ts";
+import { durationText } from "../text/duration-text.ts";
+import { conditionsOf, findCondition } from "./conditions.ts";
+
+export interface ObjectState {
+  readonly text: string;
+  /** Observed and desired state are equal, as far as the object tells. */
+  readonly isSettled: boolean;
+  /** Since when it is so, in milliseconds since the epoch; undefined when the object does not tell. */
+  readonly since: number | undefined;
+}
+
+/** Status fields by which common kinds tell how far they are. */
+interface Progress {
+  readonly spec?: { readonly replicas?: number; readonly completions?: number; readonly paused?: boolean };
+  readonly status?: {
+    readonly phase?: string;
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly readyReplicas?: number;
+    readonly updatedReplicas?: number;
+    readonly desiredNumberScheduled?: number;
+    readonly numberReady?: number;
+    readonly updatedNumberScheduled?: number;
+    readonly disruptionsAllowed?: number;
+    readonly startTime?: string;
+  };
+}
+
+export function objectState(object: ApiObject, now: number): ObjectState {
+  const { deletionTimestamp } = object.metadata;
+  if (deletionTimestamp !== undefined) {
+    const since = Date.parse(deletionTimestamp);
+    return { text: `being deleted for ${durationText(now - since)}`, isSettled: false, since };
+  }
+  const found = podState(object) ?? replicaState(object) ?? phaseState(object) ?? conditionState(object);
+  if (found === undefined) return { text: "exists", isSettled: true, since: undefined };
+  const { since } = found;
+  if (since === undefined || Number.isNaN(since)) return { ...found, since: undefined };
+  const lasting = found.isSettled ? " for" : ", waiting for";
+  return { ...found, text: `${found.text}${lasting} ${durationText(now - since)}` };
+}
+
+function podState(object: ApiObject): ObjectState | undefined {
+  if (object.kind !== "Pod" || object.apiVersion !== "v1") return undefined;
+  const { phase = "Pending" } = (object as Progress).status ?? {};
+  const ready = findCondition(object, "Ready");
+  if (phase === "Succeeded") return { text: phase, isSettled: true, since: sinceOf(ready) };
+  const isReady = phase === "Running" && ready?.status === "True";
+  const text = phase === "Running" ? `${phase}, ${isReady ? "ready" : "not ready"}` : phase;
+  const since = sinceOf(ready) ?? Date.parse(object.metadata.creationTimestamp ?? "");
+  return { text, isSettled: isReady, since };
+}
+
+/** Numbers of pods of a workload. */
+interface PodCounts {
+  readonly wanted: number;
+  readonly total: number;
+  readonly ready: number;
+  /** Undefined for a kind without rollouts. */
+  readonly updated: number | undefined;
+}
+
+/** Workloads with pods: Deployment, ReplicaSet, StatefulSet, DaemonSet. */
+function replicaState(object: ApiObject): ObjectState | undefined {
+  const counts = podCounts(object);
+  if (counts === undefined) return undefined;
+  const { wanted, total, ready, updated } = counts;
+  const isRolledOut = updated === undefined || updated >= wanted;
+  const isSettled = isUpToDate(object) && ready === wanted && total === wanted && isRolledOut;
+  const rollout = isRolledOut ? "" : `, ${String(updated)} on the newest template`;
+  return {
+    text: `${String(ready)} of ${String(wanted)} ready${rollout}`,
+    isSettled,
+    since: workloadSince(object),
+  };
+}
+
+function podCounts(object: ApiObject): PodCounts | undefined {
+  if (!/^apps\/|^v1$/.test(object.apiVersion)) return undefined;
+  const { spec = {}, status = {} } = object as Progress;
+  const { desiredNumberScheduled, numberReady = 0, updatedNumberScheduled } = status;
+  if (desiredNumberScheduled !== undefined) {
+    const updated = updatedNumberScheduled ?? 0;
+    return { wanted: desiredNumberScheduled, total: desiredNumberScheduled, ready: numberReady, updated };
+  }
+  if (spec.replicas === undefined) return undefined;
+  const { replicas: total = 0, readyReplicas: ready = 0, updatedReplicas = 0 } = status;
+  const updated = object.kind === "Deployment" ? updatedReplicas : undefined;
+  return { wanted: spec.replicas, total, ready, updated };
+}
+
+/** A Deployment says since when it lacks pods or makes progress; other workloads say nothing. */
+function workloadSince(object: ApiObject): number | undefined {
+  const available = findCondition(object, "Available");
+  const failure = findCondition(object, "ReplicaFailure");
+  return sinceOf(failure?.status === "True" ? failure : available);
+}
+
+const GOOD_PHASES = new Set(["Active", "Bound", "Available", "Running", "Succeeded", "Ready", "Complete"]);
+
+/** Kinds with a phase: Namespace, PersistentVolumeClaim, PersistentVolume, many custom kinds. */
+function phaseState(object: ApiObject): ObjectState | undefined {
+  const { phase } = (object as Progress).status ?? {};
+  if (typeof phase !== "string") return undefined;
+  const isSettled = GOOD_PHASES.has(phase);
+  const created = Date.parse(object.metadata.creationTimestamp ?? "");
+  return { text: phase, isSettled, since: isSettled ? undefined : created };
+}
+
+/** Kinds with conditions: Node, Job, CustomResourceDefinition, custom kinds. */
+function conditionState(object: ApiObject): ObjectState | undefined {
+  const conditions = conditionsOf(object);
+  const wanted = ["Ready", "Available", "Established", "Complete"].map((type) =>
+    conditions.find((each) => each.type === type),
+  );
+  const failed = conditions.find(({ type, status }) => type === "Failed" && status === "True");
+  const telling = failed ?? wanted.find((each) => each !== undefined);
+  if (telling === undefined) return undefined;
+  const isSettled = failed === undefined && telling.status === "True" && isUpToDate(object);
+  const reason = telling.reason === undefined || isSettled ? "" : ` (${telling.reason})`;
+  return { text: `${telling.type} is ${telling.status}${reason}`, isSettled, since: sinceOf(telling) };
+}
+
+function isUpToDate(object: ApiObject): boolean {
+  const { observedGeneration } = (object as Progress).status ?? {};
+  const isAwaited = /^(apps|batch)\//.test(object.apiVersion);
+  if (observedGeneration === undefined) return !isAwaited || object.metadata.generation === undefined;
+  return observedGeneration >= (object.metadata.generation ?? 0);
+}
+
+function sinceOf(condition: { readonly lastTransitionTime?: string } | undefined): number | undefined {
+  const since = Date.parse(condition?.lastTransitionTime ?? "");
+  return Number.isNaN(since) ? undefined : since;
+}

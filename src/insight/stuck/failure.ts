@@ -1,0 +1,32 @@
+/** The message with which the server refused a write of the loop: in a condition, or in the newest warning. */
+import { findCondition } from "../state/conditions.ts";
+import type { Situation } from "./situation.ts";
+
+/** Events about refused writes. */
+const REFUSALS = new Set(["FailedCreate", "FailedDelete", "FailedUpdate", "ReplicaSetCreateError"]);
+
+export interface Failure {
+  readonly message: string;
+  /** Number of refusals, as far as Events count them. */
+  readonly count: number;
+}
+
+export function findFailure({ object, events }: Situation): Failure | undefined {
+  const refused = events.filter(({ type, reason }) => type === "Warning" && REFUSALS.has(reason ?? ""));
+  const condition = findCondition(object, "ReplicaFailure");
+  const isNow = condition?.status === "True";
+  if (!isNow && hasReachedGoal(object)) return undefined;
+  const message = isNow ? condition.message : refused[0]?.message;
+  if (message === undefined) return undefined;
+  const count = refused.reduce((sum, each) => sum + (each.count ?? 1), 0);
+  return { message, count: Math.max(1, count) };
+}
+
+/** A warning stays for an hour after the problem is solved. */
+function hasReachedGoal(object: Situation["object"]): boolean {
+  const { spec, status } = object as {
+    readonly spec?: { readonly replicas?: number };
+    readonly status?: { readonly replicas?: number };
+  };
+  return spec?.replicas !== undefined && spec.replicas === (status?.replicas ?? 0);
+}
