@@ -31,7 +31,7 @@ const SERVER_FLOORS: readonly (readonly string[])[] = [
   ["transport", "access", "representation", "relay", "write"],
   ["admission", "custom", "stages"],
   ["verbs"],
-  ["upkeep"],
+  ["upkeep", "nodes"],
   ["aggregation"],
   ["routes"],
   ["pipeline.ts", "options.ts", "surroundings.ts"],

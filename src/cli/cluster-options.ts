@@ -14,6 +14,7 @@ import { authorizationOptions, parseAuthorization } from "./authorization-option
 import { parsePlace, placeOptions } from "./cluster-place.ts";
 import { findText, jsonOption, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
 import { fairnessOptions, parseFairness } from "./fairness-options.ts";
+import { kubeletOptions, parseKubelet } from "./kubelet-options.ts";
 import { parseListen } from "./listen.ts";
 import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
 import { etcdOptions, parseStore, parseStoreQuota, storeQuotaOption } from "./store-options.ts";
@@ -78,6 +79,7 @@ export const serverOptions: readonly OptionSpec[] = [
     choices: LOG_LEVELS,
     fallback: "info",
   },
+  ...kubeletOptions,
   { flags: "--restore <file>", help: "path of a backup with which a new store starts" },
 ];
 
@@ -111,6 +113,7 @@ export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
     admission: parseAdmission(args, path),
     audit: parseAudit(args, path),
     fairness: parseFairness(args),
+    kubelet: parseKubelet(args, path),
     authentication: parseAuthentication(args, path),
     authorization: parseAuthorization(args, path),
   };

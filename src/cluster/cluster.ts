@@ -24,6 +24,7 @@ import { listen } from "../server/transport/listener.ts";
 import type { Listener } from "../server/transport/listener.ts";
 import { firstServiceAddress } from "../server/upkeep/bootstrap/kubernetes-service.ts";
 import type { Store } from "../store/store.ts";
+import { LocalNodeRegistry } from "../streams/node-http.ts";
 import { ControlPlane } from "./control-plane/control-plane.ts";
 import { openDataDir } from "./data-dir/data-dir.ts";
 import { openStore } from "./data-dir/open-store.ts";
@@ -223,7 +224,8 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
   const log = logOf(surroundings, "kube-apiserver");
   await warnOfExposure(credentialFiles(options), { loop, log });
   const certificates = new LiveCertificates(pki);
-  const opened = { pki, certificates, encryption, audit };
+  const local = new LocalNodeRegistry();
+  const opened = { pki, certificates, encryption, audit, local };
   const { server, reloaded } = await readServerOptions(options, opened, loop);
   const plane = new ControlPlane({ surroundings: { loop, log, metrics, store }, server, freezes: false });
   const listener = await listen({

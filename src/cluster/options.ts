@@ -7,6 +7,7 @@ import type { AdmissionFlags } from "./files/admission-files.ts";
 import type { AuditFlags } from "./files/audit-files.ts";
 import type { AuthenticationFlags } from "./files/authentication-files.ts";
 import type { AuthorizationFlags } from "./files/authorization-files.ts";
+import type { KubeletFlags } from "./files/kubelet-files.ts";
 import type { LoopChoice } from "./loops/loops.ts";
 
 export interface EtcdOptions {
@@ -62,6 +63,8 @@ export interface ClusterOptions extends NetworkOptions {
   /** Authorizers of requests; default: Node and RBAC. */
   readonly authorization?: AuthorizationFlags | undefined;
   readonly fairness?: FairnessOptions | undefined;
+  /** Connections to kubelets; default: kube-apiserver's. */
+  readonly kubelet?: KubeletFlags | undefined;
   /** Built-in loops to run in this process. */
   readonly loops: LoopChoice;
   /** Number of simulated nodes in this process. */

@@ -4,6 +4,7 @@ import type { TokenKeySource } from "./access/authn/token-issuer.ts";
 import type { AuthorizationOptions } from "./access/authz/authorization-options.ts";
 import type { AdmissionOptions } from "./admission/plugins.ts";
 import type { AggregationOptions } from "./aggregation/create-aggregation.ts";
+import type { NodeOptions } from "./nodes/node-options.ts";
 import type { Encryption } from "./objects/encryption/encryption.ts";
 import type { ServedVersions } from "./objects/registry.ts";
 import type { AuditTrail } from "./stages/audit/audit-trail.ts";
@@ -22,6 +23,7 @@ export interface ServerOptions {
   readonly audit?: AuditTrail | undefined;
   readonly aggregation?: AggregationOptions | undefined;
   readonly network?: NetworkOptions | undefined;
+  readonly nodes?: NodeOptions | undefined;
   /** Without a source, the server does not serve `metrics.k8s.io`. */
   readonly usage?: UsageSource | undefined;
   /** Encryption at rest; none by default. */

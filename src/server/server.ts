@@ -22,6 +22,8 @@ import { customCompanion } from "./custom/custom-companion.ts";
 import { CustomKinds } from "./custom/custom-kinds.ts";
 import { createEgress } from "./egress/create-egress.ts";
 import type { OpenEgress } from "./egress/create-egress.ts";
+import { connectPods } from "./nodes/connect-pods.ts";
+import { NodeLink } from "./nodes/node-link.ts";
 import { OwnKinds } from "./objects/own-kinds.ts";
 import { isStored, Registry } from "./objects/registry.ts";
 import { SelectionIndexes } from "./objects/selection/selection-indexes.ts";
@@ -30,6 +32,7 @@ import { ValueReader } from "./objects/stored/value-reader.ts";
 import { prefixOf, Versions } from "./objects/versions.ts";
 import type { ServerOptions } from "./options.ts";
 import { pipeline } from "./pipeline.ts";
+import { Relay } from "./relay/relay.ts";
 import { FormCache } from "./representation/form-cache.ts";
 import { WatchBatcher } from "./representation/watch-feed.ts";
 import type { Route } from "./request/exchange.ts";
@@ -81,7 +84,9 @@ export function createApiServer(surroundings: Surroundings, options: ServerOptio
   const access = createAccess(objects, options);
   const admission = createAdmission(objects, access, options);
   const parts = createVerbParts({ ...objects, ...access, admission }, options);
-  const aggregation = createAggregation({ ...parts, log, egress }, metrics, options.aggregation);
+  const relay = new Relay({ egress, loop });
+  const link = new NodeLink(objects, options.nodes);
+  const aggregation = createAggregation({ ...parts, log, egress, relay, link }, metrics, options.aggregation);
   const run = createRun({ ...objects, ...access, parts, aggregation }, options);
   const fairness = createFairness(objects, metrics, options.fairness);
   const handler = pipeline({
@@ -93,7 +98,7 @@ export function createApiServer(surroundings: Surroundings, options: ServerOptio
     routes: createRoutes({ ...objects, parts, aggregation, run, fairness }),
     fairness,
     authenticators: access.authenticators,
-    relays: aggregation.stages,
+    relays: [...aggregation.stages, connectPods({ ...parts, relay, link })],
     audit: options.audit,
   });
   return {

@@ -141,7 +141,8 @@ export function machineStatus(
     ],
     capacity,
     allocatable: capacity,
-    daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
+    // Nothing listens at the address of a simulated node.
+    daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
     declaredFeatures: [POD_RESIZE, INIT_RESIZE, RESTART_ALL_CONTAINERS],
     nodeInfo: {
       architecture: "amd64",

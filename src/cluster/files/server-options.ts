@@ -7,6 +7,7 @@ import type { OpenedEncryption } from "../../server/objects/encryption/open-encr
 import type { ServerOptions } from "../../server/options.ts";
 import type { Pki } from "../../server/pki/pki.ts";
 import type { AuditTrail } from "../../server/stages/audit/audit-trail.ts";
+import type { LocalNodes } from "../../streams/node-http.ts";
 import { simulatedUsageSource } from "../control-plane/simulated-usage.ts";
 import type { ClusterOptions } from "../options.ts";
 import { readAdmission } from "./admission-files.ts";
@@ -14,6 +15,7 @@ import { readAuthentication } from "./authentication-files.ts";
 import { readAuthorization } from "./authorization-files.ts";
 import type { LiveCertificates } from "./certificate-reload.ts";
 import type { ReloadedFile } from "./file-reload.ts";
+import { isLoopbackHost, readKubelet } from "./kubelet-files.ts";
 import { servedVersions } from "./runtime-config.ts";
 
 /** Parts of the server that are open already. */
@@ -22,6 +24,8 @@ export interface OpenedParts {
   readonly certificates: LiveCertificates;
   readonly encryption: OpenedEncryption | undefined;
   readonly audit: AuditTrail | undefined;
+  /** Nodes that run in this process. */
+  readonly local: LocalNodes;
 }
 
 export interface ReadOptions {
@@ -33,7 +37,7 @@ export interface ReadOptions {
 /** Rejects with a one-line error that names the file. */
 export async function readServerOptions(
   options: ClusterOptions,
-  { pki, certificates, encryption, audit }: OpenedParts,
+  { pki, certificates, encryption, audit, local }: OpenedParts,
   loop: Loop,
 ): Promise<ReadOptions> {
   const { serviceCidrs, nodePorts } = options;
@@ -48,6 +52,12 @@ export async function readServerOptions(
     audit,
     aggregation: { frontProxy: () => certificates.frontProxyClient },
     network: { serviceCidrs, nodePorts },
+    nodes: {
+      ...(await readKubelet(options.kubelet, loop)),
+      clientPair: () => certificates.kubeletClient,
+      allowsLoopback: isLoopbackHost(options.listen.host),
+      local,
+    },
     usage: options.nodes > 0 ? simulatedUsageSource : undefined,
     encryption: encryption?.encryption,
     isServed: servedVersions(options.runtimeConfig),

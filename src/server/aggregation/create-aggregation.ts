@@ -1,16 +1,18 @@
 /** Creates all parts of API aggregation. */
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { ClientPair } from "../egress/egress.ts";
-import { Relay } from "../relay/relay.ts";
 import type { Stage } from "../request/exchange.ts";
 import { aggregate } from "./aggregation.ts";
 import { availabilityMetrics } from "./availability-metrics.ts";
 import { proxyObjects } from "./object-proxy.ts";
+import type { ProxyParts } from "./object-proxy.ts";
 import type { RemoteParts } from "./remote-api-upkeep.ts";
 import { RemoteApiUpkeep } from "./remote-api-upkeep.ts";
 import { RemoteApis } from "./remote-apis.ts";
 import type { RemoteApi } from "./remote-apis.ts";
 import { RemoteDiscovery } from "./remote-discovery.ts";
+
+export type AggregationParts = RemoteParts & Pick<ProxyParts, "relay" | "link">;
 
 export interface AggregationOptions {
   /** Client certificate towards extension servers, which then trust the identity headers. Read at each request. */
@@ -28,20 +30,19 @@ export interface Aggregation {
 }
 
 export function createAggregation(
-  verbParts: RemoteParts,
+  verbParts: AggregationParts,
   metrics: Metrics,
   options: AggregationOptions = {},
 ): Aggregation {
-  const { store, registry, egress, loop } = verbParts;
+  const { store, registry, egress, relay } = verbParts;
   const { frontProxy = () => undefined } = options;
   const apis = new RemoteApis(store, registry.builtInVersions);
   const discovery = new RemoteDiscovery(apis);
   const onLook = availabilityMetrics(metrics);
   const upkeep = new RemoteApiUpkeep({ verbParts, apis, discovery, egress, frontProxy, onLook });
-  const relay = new Relay({ egress, loop });
   const onUnreached = ({ name }: RemoteApi): void => upkeep.suspect(name);
   return {
-    stages: [aggregate({ apis, egress, relay, frontProxy, onUnreached }), proxyObjects(verbParts, relay)],
+    stages: [aggregate({ apis, egress, relay, frontProxy, onUnreached }), proxyObjects(verbParts)],
     discovery,
     get isFollowing() {
       return upkeep.isFollowing;

@@ -1,6 +1,6 @@
 /**
- * Proxies requests to pods and Services (`pods/NAME/proxy/…`, `services/NAME/proxy/…`). Objects name the target, so one place finds
- * and checks the address. It refuses addresses such as loopback, link-local and metadata services.
+ * Proxies requests to pods, Services and nodes (`pods/NAME/proxy/…`). Objects name the target, so one place finds and checks the
+ * address. It refuses addresses such as loopback, link-local and metadata services.
  */
 import { badRequest, notFound, serviceUnavailable } from "../../api/errors/api-error.ts";
 import type { Pod, ServicePort } from "../../api/generated/types/core-v1.ts";
@@ -12,17 +12,19 @@ import { isDialable } from "../egress/address-check.ts";
 import type { OpenEgress } from "../egress/create-egress.ts";
 import { readyEnds } from "../egress/service-lookup.ts";
 import type { ServiceEnd } from "../egress/service-lookup.ts";
+import type { NodeLink } from "../nodes/node-link.ts";
 import type { Registry } from "../objects/registry.ts";
 import { isStored } from "../objects/registry.ts";
 import { StoredObject } from "../objects/stored-object.ts";
 import { findConnectionName } from "../relay/connection-name.ts";
 import type { ConnectionName } from "../relay/connection-name.ts";
-import type { Relay, RelayPlace } from "../relay/relay.ts";
+import { unreachedText } from "../relay/relay.ts";
+import type { Relay, RelayPlace, RelayTarget } from "../relay/relay.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
 import type { AcceptedRequest, HttpResponse } from "../request/http.ts";
 import type { ResourceRequest } from "../request/request-info.ts";
 import { resolve } from "../verbs/dispatch.ts";
-import { admitConnection } from "../verbs/subresources/unavailable.ts";
+import { admitConnection } from "../verbs/subresources/connect-admission.ts";
 
 export interface ProxyParts {
   readonly loop: Loop;
@@ -30,64 +32,80 @@ export interface ProxyParts {
   readonly registry: Registry;
   readonly admission: Pick<Admission, "pass">;
   readonly egress: OpenEgress;
+  readonly relay: Relay;
+  readonly link: NodeLink;
 }
 
-export function proxyObjects(verbParts: ProxyParts, relay: Relay): Stage {
+const KINDS: Readonly<Record<string, string>> = { pods: "pod", services: "service", nodes: "node" };
+
+export function proxyObjects(verbParts: ProxyParts): Stage {
   return (exchange, next) => {
     const { info } = exchange;
     if (info.type === "other" || info.subresource !== "proxy" || info.group !== "") return next(exchange);
-    if (info.resource !== "pods" && info.resource !== "services") return next(exchange);
+    if (KINDS[info.resource] === undefined) return next(exchange);
     // Upstream has no watch form of this path.
     if (info.verb === "watch") return next(exchange);
-    return proxy(exchange, info, { verbParts, relay });
+    return proxy(exchange, info, verbParts);
   };
-}
-
-interface Parts {
-  readonly verbParts: ProxyParts;
-  readonly relay: Relay;
 }
 
 async function proxy(
   exchange: Exchange,
   info: ResourceRequest,
-  { verbParts, relay }: Parts,
+  verbParts: ProxyParts,
 ): Promise<HttpResponse> {
   const { request, query, notes, user } = exchange;
   if (user === undefined) throw new Error("a request must be authenticated before it is proxied");
   const call = resolve({ request, info, query, user, notes }, verbParts.registry);
-  if (!isStored(call.resource)) throw new Error("pods and services are stored");
+  if (!isStored(call.resource)) throw new Error("pods, services and nodes are stored");
   await admitConnection({ ...call, resource: call.resource }, verbParts);
   const name = findConnectionName(info.name);
-  const kind = info.resource === "pods" ? "pod" : "service";
-  if (name === undefined) throw badRequest(`invalid ${kind} request ${JSON.stringify(info.name)}`);
-  const view = await verbParts.store.fresh();
-  const end =
-    kind === "pod" ? podEnd(name, info, { verbParts, view }) : serviceEnd(name, info, { verbParts, view });
-  if (!isDialable(end.host, "reported")) throw badRequest("address not allowed");
+  if (name === undefined)
+    throw badRequest(`invalid ${KINDS[info.resource]} request ${JSON.stringify(info.name)}`);
+  const target =
+    info.resource === "nodes" ? await nodeTarget(name, verbParts) : await endTarget(name, info, verbParts);
   const base = baseOf(info);
   if (info.rest === "" && asksForPage(request, info)) return redirect(base, info);
-  return relay.send(request, relayPlace(request, info, { ...end, isTls: name.isTls }));
+  return verbParts.relay.send(request, relayPlace(request, info, target));
 }
 
-function relayPlace(
-  { headers }: AcceptedRequest,
+/** Without a port, or with the kubelet's, the request goes to the kubelet with this server's certificate. */
+async function nodeTarget({ name, port, isTls }: ConnectionName, { link }: ProxyParts): Promise<RelayTarget> {
+  const number = Number(port);
+  if (port === "" || (await link.isKubeletPort(name, number))) return link.kubelet(name);
+  if (!isPortNumber(number)) throw badRequest(`invalid node request ${JSON.stringify(`${name}:${port}`)}`);
+  return link.port(name, number, isTls ? "https" : "http");
+}
+
+async function endTarget(
+  name: ConnectionName,
   info: ResourceRequest,
-  { host, port, isTls }: ServiceEnd & { readonly isTls: boolean },
-): RelayPlace {
-  const { method, rest, rawPath, rawQuery } = info;
+  verbParts: ProxyParts,
+): Promise<RelayTarget> {
+  const view = await verbParts.store.fresh();
+  const find = info.resource === "pods" ? podEnd : serviceEnd;
+  const { host, port } = find(name, info, { verbParts, view });
+  if (!isDialable(host, "reported")) throw badRequest("address not allowed");
   const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-  const ownHost = headers.get("host");
   return {
-    address: { host, port, serverName: host, authority, basePath: "", isTls },
+    address: { host, port, serverName: host, authority, basePath: "", isTls: name.isTls },
     origin: "reported",
     // No object names the certificate to expect.
     trust: { isVerificationOff: true },
+  };
+}
+
+function relayPlace({ headers }: AcceptedRequest, info: ResourceRequest, target: RelayTarget): RelayPlace {
+  const { method, rest, rawPath, rawQuery } = info;
+  const { authority } = target.address;
+  const ownHost = headers.get("host");
+  return {
+    ...target,
     method,
     target: (rest === "" ? "/" : rest) + rawQuery,
     headers: { "x-forwarded-host": ownHost ?? "", "x-forwarded-proto": "https", "x-forwarded-uri": rawPath },
     isWatch: false,
-    tellsStatus: true,
+    unreached: (why) => serviceUnavailable(unreachedText(why)),
     relink: (link) => relocated(link, { base: baseOf(info), hosts: [authority, ownHost] }),
   };
 }
@@ -143,11 +161,14 @@ function podEnd(
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
   const first = pod.spec.containers.flatMap(({ ports = [] }) => ports)[0]?.containerPort;
   const number = port === "" ? (first ?? (isTls ? HTTPS_PORT : HTTP_PORT)) : Number(port);
-  if (!Number.isInteger(number) || number < 1 || number > 65_535)
-    throw badRequest(`invalid pod request ${JSON.stringify(`${name}:${port}`)}`);
+  if (!isPortNumber(number)) throw badRequest(`invalid pod request ${JSON.stringify(`${name}:${port}`)}`);
   if (verbParts.egress.services.isSimulated(pod.spec.nodeName))
     throw serviceUnavailable(`pod ${JSON.stringify(name)} is simulated, and no process answers for it`);
   return { host: pod.status.podIP ?? "", port: number };
+}
+
+function isPortNumber(port: number): boolean {
+  return Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
 function findPod(view: View, namespace: string, name: string): Pod | undefined {

@@ -5,10 +5,11 @@
 import type { IncomingMessage } from "node:http";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
+import type { AddressOrigin } from "./address-check.ts";
 import { CallGate } from "./call-gate.ts";
 import { CallLimit } from "./call-limit.ts";
 import { dialAddress, urlText } from "./dial-address.ts";
-import { dial } from "./dial.ts";
+import { dial, firstDialableHost } from "./dial.ts";
 import type { DialRequest } from "./dial.ts";
 import { EgressError } from "./egress.ts";
 import type { DialAddress, Egress, EgressReply, EgressRequest, EgressTarget } from "./egress.ts";
@@ -26,6 +27,8 @@ export interface OpenEgress extends Egress {
   readonly services: ServiceLookup;
   /** Resolves with the head of the response; the caller reads or destroys the rest. Rejects with EgressError. */
   open(request: DialRequest): Promise<ReceivedResponse>;
+  /** Prefers the first host that resolves to an address that the server may dial. */
+  firstDialable(hosts: readonly string[], origin: AddressOrigin): Promise<string | undefined>;
   /** Ends all calls and connections. */
   close(): void;
 }
@@ -74,6 +77,11 @@ class Calls implements OpenEgress {
       const text = request.signal.aborted ? CUT_TEXTS.canceled : textOf(error);
       throw new EgressError(text, { cause: error });
     }
+  }
+
+  async firstDialable(hosts: readonly string[], origin: AddressOrigin): Promise<string | undefined> {
+    await this.#permitted();
+    return this.#loop.outside("egress", firstDialableHost(hosts, origin));
   }
 
   close(): void {

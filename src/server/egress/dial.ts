@@ -2,6 +2,7 @@
 import { lookup } from "node:dns/promises";
 import type { RequestOptions } from "node:https";
 import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import { checkServerName } from "../../base/keys/server-identity.ts";
 import { isDialable } from "./address-check.ts";
 import type { AddressOrigin } from "./address-check.ts";
@@ -31,6 +32,8 @@ export interface DialRequest {
   readonly signal: AbortSignal;
   /** Longest silence on the connection, in milliseconds; unlimited if absent. */
   readonly silenceMs?: number;
+  /** Time to connect, with the TLS handshake, in milliseconds; unlimited if absent. */
+  readonly connectMs?: number | undefined;
 }
 
 /** Number of addresses of one name that are tried. */
@@ -43,6 +46,7 @@ const UNREACHED: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", 
  */
 export async function dial(request: DialRequest, agents: TrustedAgents): Promise<ReceivedResponse> {
   const { address, signal } = request;
+  if (address.connect !== undefined) return sendInMemory(request, address.connect);
   const addresses = await dialableAddresses(request);
   for (let at = 0; ; at++) {
     const ip = addresses[at] ?? "";
@@ -55,6 +59,38 @@ export async function dial(request: DialRequest, agents: TrustedAgents): Promise
       throw new EgressError(connectionErrorText(cause, place), { cause });
     }
   }
+}
+
+async function sendInMemory(
+  { address, method, path, headers, body, signal, mayUpgrade }: DialRequest,
+  connect: () => Duplex,
+): Promise<ReceivedResponse> {
+  const options = {
+    method,
+    path: joinedPath(address.basePath, path),
+    headers: { host: address.authority, ...headers } as RequestOptions["headers"] & object,
+    setHost: false,
+    createConnection: connect,
+  };
+  try {
+    return await sendRequest({ isTls: false, options, body, signal, mayUpgrade });
+  } catch (error) {
+    const cause = error instanceof OutgoingRequestError ? error.cause : error;
+    throw new EgressError(connectionErrorText(cause, address.authority), { cause });
+  }
+}
+
+/** The first of these hosts that is an address, or a name that resolves to an address that the server may dial. */
+export async function firstDialableHost(
+  hosts: readonly string[],
+  origin: AddressOrigin,
+): Promise<string | undefined> {
+  for (const host of hosts) {
+    if (isIP(host) !== 0) return host;
+    const found = await lookup(host, { all: true }).catch(() => []);
+    if (found.some(({ address }) => isDialable(address, origin))) return host;
+  }
+  return hosts[0];
 }
 
 async function dialableAddresses({ address, origin }: DialRequest): Promise<readonly string[]> {
@@ -74,8 +110,8 @@ async function addressesOf(host: string): Promise<readonly string[]> {
 
 /** Repeats the request on a new connection when a kept-alive connection turns out to be closed. */
 async function sendTo(request: DialRequest, ip: string, agents: TrustedAgents): Promise<ReceivedResponse> {
-  const { address, body, signal, mayUpgrade } = request;
-  const start = { isTls: address.isTls, body, signal, mayUpgrade };
+  const { address, body, signal, mayUpgrade, connectMs } = request;
+  const start = { isTls: address.isTls, body, signal, mayUpgrade, connectMs };
   const isWhole = body === undefined || body instanceof Uint8Array;
   for (let attempt = 1; ; attempt++) {
     try {

@@ -3,6 +3,7 @@
  * calls are checked and bounded here. The checked address itself is dialled. Redirects are not followed, responses
  * have a maximum size, and each call has a deadline.
  */
+import type { Duplex } from "node:stream";
 
 /** The target in webhook configurations and APIServices: exactly one of the two. */
 export type EgressTarget =
@@ -69,6 +70,8 @@ export interface DialAddress {
   /** Path of the URL, or of the service reference. */
   readonly basePath: string;
   readonly isTls: boolean;
+  /** Opens a connection in memory, to a server in this process. Nothing is resolved or dialled then. */
+  readonly connect?: () => Duplex;
 }
 
 export interface Egress {

@@ -6,6 +6,7 @@ import type { RequestOptions } from "node:https";
 import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
 import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
 
 export type OutgoingBody = Uint8Array | AsyncIterable<Uint8Array> | undefined;
 
@@ -17,6 +18,8 @@ export interface OutgoingRequest {
   readonly signal: AbortSignal;
   /** Whether the server may switch protocols. An unexpected switch fails the request. */
   readonly mayUpgrade: boolean;
+  /** Time to connect, with the TLS handshake, in milliseconds; unlimited if absent. */
+  readonly connectMs?: number | undefined;
 }
 
 export interface ReceivedResponse {
@@ -42,6 +45,11 @@ export class OutgoingRequestError extends Error {
 /** The connection was silent for longer than its timeout. */
 class SilenceError extends Error {
   readonly code = "ESILENT";
+}
+
+/** The connection was not made in time. */
+class ConnectError extends Error {
+  readonly code = "ETIMEDOUT";
 }
 
 export function sendRequest(start: OutgoingRequest): Promise<ReceivedResponse> {
@@ -70,12 +78,26 @@ export function sendRequest(start: OutgoingRequest): Promise<ReceivedResponse> {
     }
     // Without a timeout of its own, the request would get the agent's, which is meant for idle connections.
     if (options.timeout !== undefined) outgoing.on("timeout", () => end(new SilenceError()));
+    if (start.connectMs !== undefined) limitConnecting(outgoing, start.connectMs, end);
     outgoing.on("error", fail);
     outgoing.on("close", () => {
       signal.removeEventListener("abort", cut);
       fail(undefined);
     });
     send(outgoing, body);
+  });
+}
+
+/** The socket's own timeout counts until it is connected, and stops then. */
+function limitConnecting(outgoing: ClientRequest, connectMs: number, end: (error: Error) => void): void {
+  outgoing.on("socket", (socket) => {
+    if (!socket.connecting) return;
+    const late = (): void => end(new ConnectError());
+    socket.setTimeout(connectMs, late);
+    socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => {
+      socket.setTimeout(0, late);
+      socket.off("timeout", late);
+    });
   });
 }
 

@@ -4,11 +4,13 @@
  */
 import type { IncomingMessage } from "node:http";
 import { serviceUnavailable } from "../../api/errors/api-error.ts";
+import type { ApiError } from "../../api/errors/api-error.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { OpenEgress } from "../egress/create-egress.ts";
 import type { DialRequest } from "../egress/dial.ts";
 import { EgressError } from "../egress/egress.ts";
+import { CUT_TEXTS } from "../egress/error-text.ts";
 import type { OutgoingBody, ReceivedResponse } from "../egress/outgoing-request.ts";
 import type { AcceptedRequest, HttpResponse } from "../request/http.ts";
 import { eventsOf } from "./direct-events.ts";
@@ -21,8 +23,11 @@ export interface RelayParts {
   readonly loop: Loop;
 }
 
+/** Server that answers a request, and how it is trusted. */
+export type RelayTarget = Pick<DialRequest, "address" | "origin" | "trust" | "pair" | "connectMs">;
+
 /** Target of a request and the headers to add. */
-export interface RelayPlace extends Pick<DialRequest, "address" | "origin" | "trust" | "pair"> {
+export interface RelayPlace extends RelayTarget {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
@@ -31,8 +36,10 @@ export interface RelayPlace extends Pick<DialRequest, "address" | "origin" | "tr
   readonly isWatch: boolean;
   /** Rewrites links in pages and redirects. Without it, redirects are refused. */
   readonly relink?: (link: string) => string;
-  /** Whether clients get a Status instead of plain text when there was no response. */
-  readonly tellsStatus?: boolean;
+  /** Makes the error for clients when there was no response. Default: plain text. */
+  readonly unreached?: (why: string) => ApiError;
+  /** Wait for the response head, in milliseconds. Default: longer than any client request may take. */
+  readonly headMs?: number;
   /** Called when there was no response. */
   readonly onUnreached?: () => void;
 }
@@ -57,7 +64,7 @@ export class Relay {
     if (this.#underWay >= RELAYED_MAX)
       return refusal(request, 503, `${RELAYED_MAX} requests are being handed on already`);
     this.#underWay++;
-    const life = new RelayLife(this.#parts.loop, request.signal);
+    const life = new RelayLife(this.#parts.loop, request.signal, place.headMs ?? HEAD_MS);
     const ended = (): void => {
       this.#underWay--;
       life.end();
@@ -76,9 +83,9 @@ export class Relay {
       ended();
       if (!(error instanceof EgressError)) throw error;
       if (!request.signal.aborted) place.onUnreached?.();
-      const text = `error trying to reach service: ${error.message}`;
-      if (place.tellsStatus === true) throw serviceUnavailable(text);
-      return refusal(request, 503, text);
+      const why = life.isLate ? CUT_TEXTS.deadline : error.message;
+      if (place.unreached !== undefined) throw place.unreached(why) as Error;
+      return refusal(request, 503, unreachedText(why));
     }
   }
 
@@ -123,15 +130,24 @@ export class Relay {
   }
 }
 
+export function unreachedText(why: string): string {
+  return `error trying to reach service: ${why}`;
+}
+
 /** Aborts the request when the client leaves, or when the response head times out. */
 class RelayLife {
   readonly #ending = new AbortController();
   readonly #late: Timer;
   readonly #leave: () => void;
+  /** Whether the response head timed out. */
+  isLate = false;
 
-  constructor(loop: Loop, client: AbortSignal) {
+  constructor(loop: Loop, client: AbortSignal, headMs: number) {
     const end = (): void => this.#ending.abort();
-    this.#late = loop.timer(loop.now() + HEAD_MS, "periodic", end);
+    this.#late = loop.timer(loop.now() + headMs, "periodic", () => {
+      this.isLate = true;
+      end();
+    });
     client.addEventListener("abort", end, { once: true });
     this.#leave = () => client.removeEventListener("abort", end);
     if (client.aborted) end();
@@ -176,12 +192,13 @@ function outgoingRequest(
   place: RelayPlace,
 ): Omit<DialRequest, "signal"> {
   const { isUpgrade = false } = request;
-  const { address, origin, trust, pair, method, target } = place;
+  const { address, origin, trust, pair, connectMs, method, target } = place;
   return {
     address,
     origin,
     trust,
     pair,
+    connectMs,
     method,
     path: target,
     headers: {

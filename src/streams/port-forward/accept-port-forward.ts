@@ -66,7 +66,7 @@ async function acceptOnWebSocket(request: PortForwardRequest): Promise<void> {
   const messages = acceptWebSocket(upgrade, protocol);
   if (messages === undefined) return undefined;
   if (isTunnel) return new ForwardedPorts(request).serve(new MessageBytes(messages), Buffer.alloc(0));
-  const channels = new Channels(messages, { isBase64: protocol.includes("base64"), hasClose: false });
+  const channels = new Channels(messages, { isBase64: protocol.includes("base64"), closes: "none" });
   const flows = ports.map((port, index) => {
     const [data, error] = [channels.open(2 * index), channels.open(2 * index + 1)];
     const announcement = Buffer.from([port & 0xff, port >> 8]);

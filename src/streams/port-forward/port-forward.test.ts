@@ -127,7 +127,7 @@ describe("port forwarding", () => {
       protocols: ["v4.channel.k8s.io"],
     };
     const { messages } = await connectWebSocket(nodeServer()(), target);
-    const channels = new Channels(messages, { isBase64: false, hasClose: false });
+    const channels = new Channels(messages, { isBase64: false, closes: "none" });
     const [data, , refusedData, refused] = [0, 1, 2, 3].map((number) => channels.open(number));
     data?.end("hello");
     refusedData?.resume();

@@ -47,7 +47,10 @@ export function channelStreams(
   options: CommandOptions,
   protocol: CommandProtocol,
 ): CommandStreams {
-  const channels = new Channels(messages, { isBase64: protocol.isBase64, hasClose: protocol.hasClose });
+  const channels = new Channels(messages, {
+    isBase64: protocol.isBase64,
+    closes: protocol.hasClose ? "peer" : "none",
+  });
   const names = streamsOf({ ...options, stderr: options.stderr && !options.tty }, protocol);
   const streams = new Map(names.map((name) => [name, channels.open(STREAM_NAMES.indexOf(name))]));
   dropInput(streams);

@@ -46,18 +46,29 @@ interface SpdyCommand {
   readonly loop: Loop;
 }
 
+/** Time for a server to accept the streams, as upstream's clients give. */
+const REPLY_MS = 30_000;
+
 /** Opens the streams of a command on a connection that has switched to SPDY. */
-async function spdyStreams(
+export async function spdyStreams(
   { socket, head }: { readonly socket: Duplex; readonly head: Uint8Array },
   { protocol, options, loop }: SpdyCommand,
 ): Promise<CommandStreams> {
   const connection = new SpdyConnection(socket, { role: "client", loop, head });
   connection.start();
   const streams = new Map<StreamName, Duplex>();
-  for (const name of streamsOf(options, protocol)) {
-    const stream = connection.open(new Map([["streamtype", name]]));
-    streams.set(name, stream);
-    await stream.replied;
+  const late = loop.timer(loop.now() + REPLY_MS, "periodic", () => connection.destroy());
+  try {
+    for (const name of streamsOf(options, protocol)) {
+      const stream = connection.open(new Map([["streamtype", name]]));
+      streams.set(name, stream);
+      await stream.replied;
+    }
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  } finally {
+    late.cancel();
   }
   return {
     protocol,
@@ -79,7 +90,10 @@ export async function openWebSocketCommand(socket: Duplex, target: CommandTarget
     headers: Object.fromEntries(fields),
   });
   const protocol = protocolNamed(WEBSOCKET_PROTOCOLS, connected.protocol);
-  const channels = new Channels(connected.messages, protocol);
+  const channels = new Channels(connected.messages, {
+    isBase64: protocol.isBase64,
+    closes: protocol.hasClose ? "own" : "none",
+  });
   const names = streamsOf(options, protocol);
   return {
     protocol,

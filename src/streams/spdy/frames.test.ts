@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FrameReader, FrameWriter } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import { HeaderReader } from "./header-block.ts";
+import { HeaderReader, HeaderWriter } from "./header-block.ts";
 import { HEADER_DICTIONARY } from "./header-dictionary.ts";
 import { SpdyError } from "./spdy-error.ts";
 
@@ -140,6 +140,13 @@ describe("headers", () => {
     const found = (await compressed(fields.map(block))).map((each) => reader.read(each));
 
     expect(found.map((each) => Object.fromEntries(each))).toEqual(fields);
+  });
+
+  test("each written block ends with an empty stored block, without which Go's inflater keeps the rest", () => {
+    const writer = new HeaderWriter();
+    const blocks = [0, 1].map(() => writer.write(new Map([["streamtype", "error"]])));
+
+    expect(blocks.map((each) => each.subarray(-5).toString("hex"))).toEqual(["000000ffff", "000000ffff"]);
   });
 
   test("a block that inflates to more than its bound is refused", async () => {

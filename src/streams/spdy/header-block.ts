@@ -17,6 +17,8 @@ const WINDOW_BYTES = 32 * 1024;
 /** Start of a zlib stream without dictionary and with the window of 32 KiB. */
 const ZLIB_START = Buffer.from([0x78, 0x01]);
 const STORED_BYTES_MAX = 0xff_ff;
+/** An empty stored block. Go's inflater hands out what it has read only when it sees one. */
+const FLUSH = Buffer.from([0, 0, 0, 0xff, 0xff]);
 
 export class HeaderWriter {
   #isStarted = false;
@@ -32,7 +34,7 @@ export class HeaderWriter {
       head.writeUInt16LE(~piece.byteLength & 0xff_ff, 3);
       pieces.push(head, piece);
     }
-    return Buffer.concat(pieces);
+    return Buffer.concat([...pieces, FLUSH]);
   }
 }
 

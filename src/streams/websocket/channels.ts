@@ -14,8 +14,8 @@ const DIGIT_0 = 0x30;
 
 export interface ChannelEncoding {
   readonly isBase64: boolean;
-  /** Ending a channel closes it for the peer. */
-  readonly hasClose: boolean;
+  /** Side that may close a channel. Only clients do, and only in the newest protocol. */
+  readonly closes: "own" | "peer" | "none";
 }
 
 export class Channels {
@@ -68,7 +68,7 @@ export class Channels {
   }
 
   #sendEnd(number: number): void {
-    if (this.#encoding.hasClose && this.#messages.writable)
+    if (this.#encoding.closes === "own" && this.#messages.writable)
       this.#messages.write(Buffer.from([CLOSING, number]));
   }
 
@@ -76,7 +76,7 @@ export class Channels {
     const bytes = typeof message === "string" ? Buffer.from(message) : message;
     const first = bytes[0];
     if (first === undefined) return;
-    if (this.#encoding.hasClose && first === CLOSING)
+    if (this.#encoding.closes === "peer" && first === CLOSING)
       return this.#channels.get(bytes[1] ?? CLOSING)?.receiveEnd();
     const { isBase64 } = this.#encoding;
     const channel = this.#channels.get(isBase64 ? first - DIGIT_0 : first);

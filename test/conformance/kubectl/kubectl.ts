@@ -46,9 +46,9 @@ export class Kubectl {
   }
 
   run(...args: readonly string[]): Promise<Outcome> {
-    const options = { cwd: this.#folder, env: this.#environment(), timeout: TIMEOUT_MS };
+    const options = { cwd: this.#folder, env: this.environment(), timeout: TIMEOUT_MS };
     return new Promise((resolve) => {
-      execFile(this.#setup.path, this.#arguments(args), options, (error, stdout, stderr) => {
+      execFile(this.#setup.path, this.arguments(...args), options, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : error.code, stdout, stderr });
       });
     });
@@ -76,9 +76,9 @@ export class Kubectl {
 
   /** Lines that a command prints, as they arrive; leaving the loop ends the command. */
   async *lines(...args: readonly string[]): AsyncGenerator<string> {
-    const child = spawn(this.#setup.path, this.#arguments(args), {
+    const child = spawn(this.#setup.path, this.arguments(...args), {
       cwd: this.#folder,
-      env: this.#environment(),
+      env: this.environment(),
       timeout: TIMEOUT_MS,
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -101,11 +101,11 @@ export class Kubectl {
     return join(this.#folder, name);
   }
 
-  #arguments(args: readonly string[]): readonly string[] {
+  arguments(...args: readonly string[]): readonly string[] {
     return this.namespace === "" ? args : ["--namespace", this.namespace, ...args];
   }
 
-  #environment(): NodeJS.ProcessEnv {
+  environment(): NodeJS.ProcessEnv {
     const { PATH } = process.env;
     const { kubeconfig, home } = this.#setup;
     // The process ends before its memory matters; garbage collection takes a fifth of its time.

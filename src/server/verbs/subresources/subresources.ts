@@ -18,18 +18,8 @@ import { approval, ephemeralContainers, finalize, resize } from "./endpoints.ts"
 import { evictPod } from "./eviction.ts";
 import { patchScale, showScale, updateScale } from "./scale.ts";
 import { createToken } from "./token.ts";
-import { unavailable } from "./unavailable.ts";
 
 type Verbs = Readonly<Partial<Record<AskedVerb, Verb>>>;
-
-/** Subresources that connect to a node, whatever the method. */
-const CONNECT: Verbs = {
-  get: unavailable,
-  create: unavailable,
-  update: unavailable,
-  patch: unavailable,
-  delete: unavailable,
-};
 
 const SUBRESOURCES: ReadonlyMap<string, Verbs> = new Map<string, Verbs>([
   ["status", { get, update, patch }],
@@ -41,18 +31,13 @@ const SUBRESOURCES: ReadonlyMap<string, Verbs> = new Map<string, Verbs>([
   ["approval", approval],
   ["finalize", finalize],
   ["token", { create: createToken }],
-  ["log", CONNECT],
-  ["exec", CONNECT],
-  ["attach", CONNECT],
-  ["portforward", CONNECT],
-  ["proxy", CONNECT],
 ]);
 
 export function subresourceVerb({ info, resource }: Call): Verb<Resource> {
   const facts = resource.facts.subresources.find(({ name }) => name === info.subresource);
   const verbs = SUBRESOURCES.get(info.subresource);
   // As upstream, a path below a custom kind's subresource is ignored.
-  const isPath = info.rest === "" || info.subresource === "proxy" || isCustom(resource);
+  const isPath = info.rest === "" || isCustom(resource);
   if (facts === undefined || verbs === undefined || !isPath)
     throw isCustom(resource) ? notFound(info, info.name) : unknownResource();
   const verb = verbs[info.verb];

@@ -1,9 +1,9 @@
 /** Checks a log or connect request against the pod, before the node is asked. */
-import { badRequest, invalid } from "../../../api/errors/api-error.ts";
-import { FieldErrors } from "../../../api/errors/field-error.ts";
-import type { Pod } from "../../../api/generated/types/core-v1.ts";
-import { canonicalTime } from "../../../api/values/time.ts";
-import { int64Of } from "../read/list-options.ts";
+import { badRequest, invalid } from "../../api/errors/api-error.ts";
+import { FieldErrors } from "../../api/errors/field-error.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { canonicalTime } from "../../api/values/time.ts";
+import { int64Of } from "../verbs/read/list-options.ts";
 
 const LEAST = new Map([
   ["tailLines", 0],
