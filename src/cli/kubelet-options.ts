@@ -23,11 +23,19 @@ export const kubeletOptions: readonly OptionSpec[] = [
   },
 ];
 
-export function parseKubelet(args: Arguments, path: (name: string) => string | undefined): KubeletFlags {
+/** Undefined without options. */
+export function parseKubelet(
+  args: Arguments,
+  path: (name: string) => string | undefined,
+): KubeletFlags | undefined {
+  const caFile = path("kubeletCertificateAuthority");
+  const types = findText(args, "kubeletPreferredAddressTypes");
+  const timeout = findText(args, "kubeletTimeout");
+  if (caFile === undefined && types === undefined && timeout === undefined) return undefined;
   return {
-    caFile: path("kubeletCertificateAuthority"),
-    addressTypes: parseTypes(findText(args, "kubeletPreferredAddressTypes") ?? ADDRESS_TYPES.join(",")),
-    timeoutMs: parseTimeout(findText(args, "kubeletTimeout") ?? DEFAULT_TIMEOUT),
+    caFile,
+    addressTypes: types === undefined ? undefined : parseTypes(types),
+    timeoutMs: timeout === undefined ? undefined : parseTimeout(timeout),
   };
 }
 

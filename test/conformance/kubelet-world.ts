@@ -8,7 +8,7 @@ import { Folder, RunningCluster } from "./running-cluster.ts";
 import { TestKubelet } from "./test-kubelet.ts";
 import type { TestKubeletOptions } from "./test-kubelet.ts";
 
-export const PODS = "/api/v1/namespaces/default/pods";
+const PODS = "/api/v1/namespaces/default/pods";
 
 export class KubeletWorld implements AsyncDisposable {
   readonly folder: Folder;

@@ -128,8 +128,8 @@ export class TestKubelet implements AsyncDisposable {
     if (stdin === undefined) child.stdin.end();
     else stdin.pipe(child.stdin);
     if (stdout !== undefined) child.stdout.pipe(stdout, { end: false });
-    (stderr ?? stdout) === undefined ||
-      child.stderr.pipe((stderr ?? stdout) as NodeJS.WritableStream, { end: false });
+    const errors = stderr ?? stdout;
+    if (errors !== undefined) child.stderr.pipe(errors, { end: false });
     try {
       const [code] = (await once(child, "close")) as [number | null];
       await session.finish({ type: "exited", code: code ?? 137 });

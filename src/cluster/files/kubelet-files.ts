@@ -7,8 +7,8 @@ import type { NodeAddressType, NodeOptions } from "../../server/nodes/node-optio
 export interface KubeletFlags {
   /** Path of a PEM bundle. Without one, certificates of kubelets are not verified, as upstream. */
   readonly caFile: string | undefined;
-  readonly addressTypes: readonly NodeAddressType[];
-  readonly timeoutMs: number;
+  readonly addressTypes: readonly NodeAddressType[] | undefined;
+  readonly timeoutMs: number | undefined;
 }
 
 /** Rejects with a one-line error that names the file. */

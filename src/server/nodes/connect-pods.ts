@@ -17,7 +17,7 @@ import type { Relay, RelayPlace } from "../relay/relay.ts";
 import type { Call } from "../request/call.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
 import type { HttpResponse } from "../request/http.ts";
-import { isTrue } from "../request/request-info.ts";
+import { isTrue } from "../request/parse-request.ts";
 import type { ResourceRequest } from "../request/request-info.ts";
 import { resolve } from "../verbs/dispatch.ts";
 import { admitConnection } from "../verbs/subresources/connect-admission.ts";

@@ -1,7 +1,7 @@
 /** Paths and queries of the kubelet's HTTP API for the connections of a pod. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { canonicalTime } from "../../api/values/time.ts";
-import { isTrue } from "../request/request-info.ts";
+import { isTrue } from "../request/parse-request.ts";
 
 /** Names of flags towards the kubelet. */
 const STREAM_FLAGS = { stdin: "input", stdout: "output", stderr: "error", tty: "tty" } as const;
