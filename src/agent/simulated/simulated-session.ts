@@ -3,13 +3,6 @@ import { Readable, Writable } from "node:stream";
 import type { AttachRequest, StreamSession } from "../runtime-handler.ts";
 import type { ScriptedCommand } from "./exec-script.ts";
 
-export function failedSession(message: string): StreamSession {
-  return {
-    ...CLOSED,
-    ended: Promise.resolve({ type: "failed", message }),
-  };
-}
-
 /** Gives the output and ends. A client without a stream for errors gets them with the output. */
 export function answeredSession(
   { stdout, stderr, exitCode }: ScriptedCommand,
@@ -31,14 +24,6 @@ export function answeredSession(
 export function ignoredInput(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
-
-const CLOSED = {
-  stdin: undefined,
-  stdout: undefined,
-  stderr: undefined,
-  resize: () => undefined,
-  close: () => undefined,
-};
 
 function outputOf(text: string): Readable {
   return Readable.from(text === "" ? [] : [Buffer.from(text)]);

@@ -13,6 +13,7 @@ import type {
 import type { Loop } from "../../base/loop/loop.ts";
 import { findSimulated } from "../../resources/pod/simulated-annotations.ts";
 import { duplexPair } from "../../streams/duplex-pair.ts";
+import { failedSession } from "../failed-session.ts";
 import type {
   AttachRequest,
   ContainerKey,
@@ -26,7 +27,7 @@ import { behaviourOf } from "./behaviour.ts";
 import { findScripted, parseExecScript, parsePorts, type ScriptedCommand } from "./exec-script.ts";
 import { logScriptOf, type LogScript } from "./log-script.ts";
 import { FollowedLog, shownLog, type SimulatedRun } from "./simulated-log.ts";
-import { answeredSession, failedSession, ignoredInput } from "./simulated-session.ts";
+import { answeredSession, ignoredInput } from "./simulated-session.ts";
 
 /** Exit code of a shell for a program that cannot be executed. */
 const NOT_EXECUTED_CODE = 126;

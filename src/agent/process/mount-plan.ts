@@ -1,0 +1,120 @@
+/**
+ * Decides how the mounts of a container appear in its mount namespace without a trace on the machine's own folders.
+ *
+ * A mount point that exists is mounted over. Below an existing folder, a missing mount point is made in an overlay of
+ * that folder. Directly below `/`, it is made in a new root, into which all entries of the old one are bound.
+ */
+import { posix } from "node:path";
+import type { HostMount } from "../runtime-handler.ts";
+
+export type PathKind = "file" | "folder";
+
+/** The machine's files. */
+export interface HostFiles {
+  /** Undefined for a missing path; links are followed. */
+  kindOf(path: string): PathKind | undefined;
+  /** The path without links; only for an existing path. */
+  resolve(path: string): string;
+  /** Mount points below the folder, parents first. */
+  mountsBelow(folder: string): readonly string[];
+}
+
+export type MountStep =
+  | { readonly type: "overlay"; readonly folder: string; readonly submounts: readonly string[] }
+  | { readonly type: "make"; readonly path: string; readonly kind: PathKind }
+  | { readonly type: "bind"; readonly mount: HostMount; readonly path: string };
+
+export interface MountPlan {
+  /** Whether mount points directly below `/` are missing. */
+  readonly needsRoot: boolean;
+  readonly steps: readonly MountStep[];
+}
+
+/** Throws for a source that does not exist. */
+export function planMounts(mounts: readonly HostMount[], files: HostFiles): MountPlan {
+  const planner = new MountPlanner(files);
+  const byDepth = mounts.toSorted((a, b) => depthOf(a.containerPath) - depthOf(b.containerPath));
+  for (const mount of byDepth) planner.add(mount);
+  return planner.plan;
+}
+
+class MountPlanner {
+  readonly #files: HostFiles;
+  readonly #steps: MountStep[] = [];
+  /** Paths in the container and the folder of the machine that is bound there. */
+  readonly #bound = new Map<string, string>();
+  readonly #overlays = new Set<string>();
+  #needsRoot = false;
+
+  constructor(files: HostFiles) {
+    this.#files = files;
+  }
+
+  get plan(): MountPlan {
+    return { needsRoot: this.#needsRoot, steps: this.#steps };
+  }
+
+  add(mount: HostMount): void {
+    const kind = this.#files.kindOf(mount.hostPath);
+    if (kind === undefined) throw new Error(`mount source ${mount.hostPath} does not exist`);
+    const wanted = posix.join("/", mount.containerPath);
+    if (this.#kindOf(wanted) === undefined) this.#make(wanted, kind);
+    const path = this.#resolve(wanted);
+    this.#steps.push({ type: "bind", mount, path });
+    this.#bound.set(path, mount.hostPath);
+  }
+
+  #make(path: string, kind: PathKind): void {
+    let existing = posix.dirname(path);
+    while (this.#kindOf(existing) === undefined) existing = posix.dirname(existing);
+    const folder = this.#resolve(existing);
+    const target = posix.join(folder, path.slice(existing.length));
+    // A volume may be written to, as every runtime does for mount points in volumes.
+    if (this.#sourceOf(folder) === undefined) this.#makeRoom(folder);
+    this.#steps.push({ type: "make", path: target, kind });
+  }
+
+  #makeRoom(folder: string): void {
+    if (folder === "/") this.#needsRoot = true;
+    else if (![...this.#overlays].some((overlay) => folder === overlay || folder.startsWith(`${overlay}/`))) {
+      this.#overlays.add(folder);
+      this.#steps.push({ type: "overlay", folder, submounts: this.#files.mountsBelow(folder) });
+    }
+  }
+
+  /** As the container sees it after the steps so far. */
+  #kindOf(path: string): PathKind | undefined {
+    if (this.#steps.some((step) => step.type === "make" && isWithin(path, step.path))) return "folder";
+    return this.#files.kindOf(this.#sourceOf(path) ?? path);
+  }
+
+  #resolve(path: string): string {
+    const source = this.#sourceOf(path);
+    if (source !== undefined || this.#files.kindOf(path) === undefined) {
+      const parent = posix.dirname(path);
+      return parent === path ? path : posix.join(this.#resolve(parent), posix.basename(path));
+    }
+    return this.#files.resolve(path);
+  }
+
+  /** Path on the machine of a path inside a bound folder. */
+  #sourceOf(path: string): string | undefined {
+    for (let folder = path; ; folder = posix.dirname(folder)) {
+      const source = this.#bound.get(folder);
+      if (source !== undefined) return posix.join(source, path.slice(folder.length));
+      if (folder === "/") return undefined;
+    }
+  }
+}
+
+/** Whether the made path is at or below the path. */
+function isWithin(path: string, made: string): boolean {
+  return made === path || made.startsWith(`${path}/`);
+}
+
+function depthOf(path: string): number {
+  return posix
+    .normalize(path)
+    .split("/")
+    .filter((part) => part !== "").length;
+}

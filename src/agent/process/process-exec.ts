@@ -1,0 +1,129 @@
+/** Runs a program beside a container: in its namespaces and cgroups, with its user and environment. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { constants } from "node:os";
+import { PassThrough, Readable } from "node:stream";
+import { errorText } from "../../base/error-text.ts";
+import type { ExecRequest, SessionEnd, StreamSession } from "../runtime-handler.ts";
+import { findProcess, signalGroup } from "./process-table.ts";
+import type { RunRecord } from "./run-folder.ts";
+import { besideScript } from "./start-script.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+export interface ExecPlace {
+  readonly record: RunRecord;
+  /** First process in the container's namespaces; undefined if it shares those of the machine. */
+  readonly namespaces: number | undefined;
+}
+
+/** A shell reports a death by a signal as 128 plus its number. */
+const SIGNAL_BASE = 128;
+
+export function execBeside(place: ExecPlace, request: ExecRequest): StreamSession {
+  return request.tty ? execOnTerminal(place, request) : execOnPipes(place, request);
+}
+
+function execOnPipes(place: ExecPlace, request: ExecRequest): StreamSession {
+  const [program = "", ...args] = execWords(place, request.command);
+  const child = spawn(program, args, {
+    cwd: "/",
+    // Signals of the agent's terminal must not reach it, and it is killed as a group.
+    detached: true,
+    stdio: [
+      request.stdin ? "pipe" : "ignore",
+      request.stdout ? "pipe" : "ignore",
+      request.stderr ? "pipe" : "ignore",
+      "pipe",
+    ],
+  });
+  // A program may end without reading its input.
+  child.stdin?.on("error", () => undefined);
+  return {
+    stdin: child.stdin ?? undefined,
+    stdout: child.stdout ?? undefined,
+    stderr: child.stderr ?? undefined,
+    resize: () => undefined,
+    ended: endOf(child),
+    close: () => kill(child.pid),
+  };
+}
+
+/** The script says on its third stream why the program could not be started. */
+function endOf(child: ChildProcess): Promise<SessionEnd> {
+  let problem = "";
+  const problems = child.stdio[3];
+  if (problems instanceof Readable) problems.on("data", (chunk) => (problem += String(chunk)));
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ type: "failed", message: error.message }));
+    child.once("close", (code, signal) => {
+      if (problem !== "") resolve({ type: "failed", message: problem.trim() });
+      else resolve({ type: "exited", exitCode: code ?? SIGNAL_BASE + numberOf(signal) });
+    });
+  });
+}
+
+/** The terminal lives in the agent; it ends with it. */
+function execOnTerminal(place: ExecPlace, request: ExecRequest): StreamSession {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let size = { columns: 80, rows: 24 };
+  let terminal: Terminal | undefined;
+  let isClosed = false;
+  const open = async (): Promise<SessionEnd> => {
+    const words = execWords(place, request.command, "exec 3>&2");
+    terminal = await openTerminal(words, size);
+    if (isClosed) terminal.kill();
+    input.setEncoding("utf8");
+    input.on("data", (text: string) => terminal?.write(text));
+    input.once("end", () => terminal?.write(END_OF_INPUT));
+    terminal.onOutput((text) => output.write(text));
+    return { type: "exited", exitCode: await terminal.exited };
+  };
+  const ended = open().catch((error: unknown): SessionEnd => ({ type: "failed", message: errorText(error) }));
+  void ended.then(() => output.end());
+  return {
+    stdin: request.stdin ? input : undefined,
+    stdout: output,
+    stderr: undefined,
+    resize: (wanted) => {
+      size = wanted;
+      terminal?.resize(wanted);
+    },
+    ended,
+    close: () => {
+      isClosed = true;
+      terminal?.kill();
+    },
+  };
+}
+
+/** Ctrl-D: a terminal has no other end of input. */
+const END_OF_INPUT = "\u0004";
+
+function execWords(
+  { record, namespaces }: ExecPlace,
+  command: readonly string[],
+  prefix = "",
+): readonly string[] {
+  const script = ["sh", "-c", `${prefix}\n${besideScript(record.surroundings, command)}`];
+  if (namespaces === undefined) return script;
+  return [
+    "nsenter",
+    "--target",
+    String(namespaces),
+    "--mount",
+    "--uts",
+    "--ipc",
+    "--net",
+    "--pid",
+    "--root",
+    "--",
+    ...script,
+  ];
+}
+
+function kill(pid: number | undefined): void {
+  if (pid !== undefined && findProcess(pid) !== undefined) signalGroup(pid, "SIGKILL");
+}
+
+function numberOf(signal: NodeJS.Signals | null): number {
+  return signal === null ? 0 : constants.signals[signal];
+}

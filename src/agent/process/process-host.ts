@@ -1,0 +1,130 @@
+/** Parts that all pods of one process handler use. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { LogLimits } from "../logs/log-files.ts";
+import { PodAddresses } from "../node/pod-addresses.ts";
+import type { SandboxSpec } from "../runtime-handler.ts";
+import { Cgroup, findCgroups, type Cgroups } from "./cgroups.ts";
+import { DEFAULT_PATIENCE, Holders, type Patience } from "./holders.ts";
+import type { Isolation } from "./isolation.ts";
+import { PodNetwork } from "./pod-network.ts";
+import type { ProcessImage } from "./process-images.ts";
+import { findProcess, listProcesses, signalGroup } from "./process-table.ts";
+import { writeWhole } from "./run-folder.ts";
+import { HOLDER, SHIM } from "./scripts.ts";
+
+export interface ProcessHostOptions {
+  readonly loop: Loop;
+  readonly log: Log;
+  /** Data dir of the cluster; hidden from pods that have a mount namespace. */
+  readonly dataDir: string;
+  readonly isolation: Isolation;
+  readonly images: readonly ProcessImage[];
+  readonly patience?: Patience;
+  readonly logLimits?: LogLimits;
+}
+
+const CLUSTER_DIGITS = 8;
+
+export class ProcessHost {
+  readonly options: ProcessHostOptions;
+  readonly loop: Loop;
+  readonly folder: string;
+  readonly shim: string;
+  readonly holders: Holders;
+  readonly network: PodNetwork;
+  readonly addresses = new PodAddresses();
+  readonly #cgroups: Cgroups | undefined;
+  readonly #cgroupRoot: string;
+  readonly #agentFile: string;
+  #isReady = false;
+
+  constructor(options: ProcessHostOptions) {
+    this.options = options;
+    this.loop = options.loop;
+    this.folder = join(options.dataDir, "process");
+    this.shim = join(this.folder, "scripts", "shim.sh");
+    this.#agentFile = join(this.folder, "agent");
+    this.holders = new Holders({
+      loop: options.loop,
+      script: join(this.folder, "scripts", "holder.sh"),
+      agentFile: this.#agentFile,
+      patience: options.patience ?? DEFAULT_PATIENCE,
+    });
+    this.network = new PodNetwork({
+      loop: options.loop,
+      holders: this.holders,
+      folder: join(this.folder, "network"),
+    });
+    this.#cgroups = findCgroups();
+    this.#cgroupRoot = `setpoint-${createHash("sha256").update(this.folder).digest("hex").slice(0, CLUSTER_DIGITS)}`;
+  }
+
+  get hasNamespaces(): boolean {
+    return this.options.isolation.type === "namespaces";
+  }
+
+  /** Writes the scripts, before the first pod. */
+  prepare(): void {
+    if (this.#isReady) return;
+    mkdirSync(join(this.folder, "scripts"), { recursive: true, mode: 0o700 });
+    mkdirSync(join(this.folder, "pods"), { recursive: true, mode: 0o700 });
+    writeWhole(this.shim, SHIM);
+    writeWhole(join(this.folder, "scripts", "holder.sh"), HOLDER);
+    this.claim();
+    this.#isReady = true;
+  }
+
+  /** Says that this process looks after the pods. */
+  claim(): void {
+    const start = findProcess(process.pid)?.start ?? "";
+    writeWhole(this.#agentFile, `${String(process.pid)} ${start}\n`);
+  }
+
+  /** Pods run on without an agent, for as long as they like. */
+  leaveRunning(): void {
+    if (this.#isReady) writeWhole(this.#agentFile, "keep\n");
+  }
+
+  cgroup(uid: string, container: string): Cgroup | undefined {
+    if (this.#cgroups === undefined) return undefined;
+    return new Cgroup(this.#cgroups, `${this.#cgroupRoot}/${uid}/${container}`);
+  }
+
+  /** A pod on the host network has the addresses of the node; undefined when a block is exhausted. */
+  takeAddresses({ pod, hostAddresses, podCidrs, addresses }: SandboxSpec): readonly string[] | undefined {
+    if (pod.spec.hostNetwork === true) return hostAddresses;
+    this.#keepMachine(podCidrs);
+    if (addresses.length === 0) return this.addresses.take(podCidrs);
+    this.addresses.keep(podCidrs, addresses);
+    return addresses;
+  }
+
+  podFolder(uid: string): string {
+    return join(this.folder, "pods", uid);
+  }
+
+  /** Kills processes of this data dir that no file describes any more, for example after the dir was deleted. */
+  killLeftovers(): void {
+    for (const row of listProcesses()) {
+      const isOurs = row.arguments.includes(`${this.folder}/scripts/`) || row.arguments.includes("/start.sh");
+      const words = row.arguments.split(" ").filter((word) => word.startsWith(`${this.folder}/`));
+      const folder = words.map((word) => this.#ownerOf(word)).find((owner) => owner !== undefined);
+      if (isOurs && folder !== undefined && !existsSync(folder)) signalGroup(row.group, "SIGKILL");
+    }
+  }
+
+  /** File that exists as long as the processes of the folder belong to a known pod or network. */
+  #ownerOf(path: string): string | undefined {
+    const [kind, uid = ""] = path.slice(this.folder.length + 1).split("/");
+    if (kind === "pods") return join(this.podFolder(uid), "pod.json");
+    return kind === "network" ? join(this.folder, "network", "holder") : undefined;
+  }
+
+  #keepMachine(podCidrs: readonly string[]): void {
+    if (this.hasNamespaces) this.addresses.keep(podCidrs, this.network.machineAddresses(podCidrs));
+  }
+}

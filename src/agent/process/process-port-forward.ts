@@ -1,0 +1,59 @@
+/** Connects to a port of a process pod. */
+import { spawn } from "node:child_process";
+import { createConnection } from "node:net";
+import { Duplex } from "node:stream";
+import type { ProcessHost } from "./process-host.ts";
+import type { ProcessPod } from "./process-pod.ts";
+
+/** Runs in the pod's network: a program may listen on its loopback address only. */
+const RELAY =
+  'const s=require("net").connect(+process.argv[1],"127.0.0.1");s.on("error",e=>{process.stderr.write(e.message);process.exit(1)});' +
+  's.on("connect",()=>process.stderr.write("open"));process.stdin.pipe(s).pipe(process.stdout)';
+
+/** Rejects with a message for the client. */
+export async function connectToPod(host: ProcessHost, pod: ProcessPod, port: number): Promise<Duplex> {
+  const hasNetwork = pod.record.namespaces.includes("--net");
+  const [address = "127.0.0.1"] = hasNetwork ? pod.record.addresses : ["127.0.0.1"];
+  try {
+    return await connect(address, pod.ports.get(port) ?? port);
+  } catch (error) {
+    const holder = hasNetwork && isRefused(error) ? host.holders.find(pod.folder) : undefined;
+    if (holder === undefined) throw error;
+    return relay([
+      "nsenter",
+      `--net=/proc/${String(holder.pid)}/ns/net`,
+      process.execPath,
+      "-e",
+      RELAY,
+      String(port),
+    ]);
+  }
+}
+
+function connect(address: string, port: number): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ host: address, port, allowHalfOpen: true });
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve(socket);
+    });
+  });
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+}
+
+function relay([program = "", ...args]: readonly string[]): Promise<Duplex> {
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], cwd: "/" });
+  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
+  stream.once("close", () => child.kill("SIGKILL"));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.stderr.once("data", (chunk) => {
+      if (String(chunk) === "open") resolve(stream);
+      else reject(new Error(String(chunk)));
+    });
+  });
+}

@@ -1,0 +1,78 @@
+/** Makes and removes the sandboxes of pods: a holder with the pod's namespaces and network. */
+import { rmSync } from "node:fs";
+import type { SandboxSpec } from "../runtime-handler.ts";
+import type { ProcessHost } from "./process-host.ts";
+import { ProcessPod, type PodRecord } from "./process-pod.ts";
+import { quoteWord } from "./shell-words.ts";
+
+const NAMESPACES = ["--net", "--uts", "--ipc"];
+/** A pod on the host network has the machine's name too. */
+const HOST_NETWORK_NAMESPACES = ["--ipc"];
+
+export class SandboxMaker {
+  readonly #host: ProcessHost;
+
+  constructor(host: ProcessHost) {
+    this.#host = host;
+  }
+
+  /** Rejects with a message for the user. */
+  async make(spec: SandboxSpec): Promise<ProcessPod> {
+    const host = this.#host;
+    host.prepare();
+    const addresses = host.takeAddresses(spec);
+    if (addresses === undefined) throw new Error(`no free address in ${spec.podCidrs.join(", ")}`);
+    const { uid } = spec.pod.metadata;
+    const isOnHost = spec.pod.spec.hostNetwork === true;
+    const own = isOnHost ? HOST_NETWORK_NAMESPACES : NAMESPACES;
+    const record: PodRecord = {
+      uid,
+      addresses,
+      namespaces: host.hasNamespaces ? own : [],
+      hostname: spec.hostname,
+      ports: [],
+    };
+    const pod = new ProcessPod(host.podFolder(uid), record);
+    try {
+      const script = host.hasNamespaces && !isOnHost ? await this.#networkScript(spec, addresses) : undefined;
+      await host.holders.start(pod.folder, { namespaces: record.namespaces, script });
+      pod.save();
+    } catch (error) {
+      await this.#discard(pod);
+      throw error;
+    }
+    return pod;
+  }
+
+  /** A pod whose holder has ended gets a new one with the same addresses. */
+  async revive(pod: ProcessPod, spec: SandboxSpec): Promise<void> {
+    const { record } = pod;
+    const hasNetwork = record.namespaces.includes("--net");
+    const script = hasNetwork ? await this.#networkScript(spec, record.addresses) : undefined;
+    await this.#host.holders.start(pod.folder, { namespaces: record.namespaces, script });
+  }
+
+  isAlive(pod: ProcessPod): boolean {
+    return this.#host.holders.find(pod.folder) !== undefined;
+  }
+
+  /** Resolves when nothing of the pod runs and its files are gone. Logs stay. */
+  async remove(pod: ProcessPod): Promise<void> {
+    await Promise.all([...pod.runs.values()].map((run) => run.remove()));
+    for (const container of pod.runs.keys()) this.#host.cgroup(pod.uid, container)?.remove();
+    await this.#discard(pod);
+  }
+
+  async #discard(pod: ProcessPod): Promise<void> {
+    await this.#host.holders.end(pod.folder);
+    rmSync(pod.folder, { recursive: true, force: true });
+    if (pod.record.namespaces.includes("--ipc") && !pod.record.namespaces.includes("--net")) return;
+    this.#host.addresses.free(pod.record.addresses);
+  }
+
+  async #networkScript(spec: SandboxSpec, addresses: readonly string[]): Promise<string> {
+    const { network } = this.#host;
+    const connect = await network.connectScript(addresses, spec.podCidrs);
+    return `${connect} &&\nprintf %s ${quoteWord(spec.hostname)} >/proc/sys/kernel/hostname`;
+  }
+}
