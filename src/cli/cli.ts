@@ -6,10 +6,13 @@ import { backupCommand } from "./backup.ts";
 import { UsageError, type Arguments, type Command, type ExitCode, type Io } from "./command.ts";
 import { agentCommand, controllersCommand, schedulerCommand } from "./components.ts";
 import { crdCommand } from "./crd.ts";
+import { diffCommand } from "./diff.ts";
 import { downCommand } from "./down.ts";
 import { newCommand } from "./new.ts";
+import { replayCommand } from "./replay.ts";
 import { statusCommand } from "./status.ts";
 import { findRemedy } from "./system-error.ts";
+import { timelineCommand } from "./timeline.ts";
 import { upCommand } from "./up.ts";
 import { VERSION_TEXT, versionCommand } from "./version.ts";
 import { whyCommand } from "./why.ts";
@@ -26,6 +29,9 @@ const COMMANDS: readonly Command[] = [
   newCommand,
   crdCommand,
   whyCommand,
+  timelineCommand,
+  diffCommand,
+  replayCommand,
   versionCommand,
 ];
 

@@ -17,7 +17,14 @@ import { fairnessOptions, parseFairness } from "./fairness-options.ts";
 import { kubeletOptions, parseKubelet } from "./kubelet-options.ts";
 import { parseListen } from "./listen.ts";
 import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
-import { etcdOptions, parseStore, parseStoreQuota, storeQuotaOption } from "./store-options.ts";
+import {
+  etcdOptions,
+  historyOption,
+  parseHistory,
+  parseStore,
+  parseStoreQuota,
+  storeQuotaOption,
+} from "./store-options.ts";
 
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 const DEFAULT_LISTEN = "127.0.0.1:6443";
@@ -35,6 +42,7 @@ export const serverOptions: readonly OptionSpec[] = [
   },
   ...etcdOptions,
   storeQuotaOption,
+  historyOption,
   {
     flags: "--listen <host:port>",
     help: "address of the API (port 0: any free port)",
@@ -102,6 +110,7 @@ export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
     dataDir,
     store: parseStore(io, args, ["file", "memory"]),
     storeQuotaBytes: parseStoreQuota(args),
+    history: parseHistory(args),
     listen: parseListen(findText(args, "listen") ?? DEFAULT_LISTEN),
     restoreFile: path("restore"),
     kubeconfigFile: path("kubeconfig"),

@@ -1,6 +1,7 @@
 /** Options of the store, shared by all commands that open one. */
 import { resolve } from "node:path";
-import type { EtcdOptions } from "../cluster/options.ts";
+import { parseDuration } from "../api/values/time.ts";
+import type { EtcdOptions, HistoryReach } from "../cluster/options.ts";
 import { findText, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
 
 export const etcdOptions: readonly OptionSpec[] = [
@@ -16,6 +17,43 @@ export const storeQuotaOption: OptionSpec = {
   flags: "--store-quota-bytes <bytes>",
   help: "memory limit of the store (0: none; default: by heap size)",
 };
+
+export const historyOption: OptionSpec = {
+  flags: "--history <reach>",
+  help: "how far the past reaches: 1h, 1GiB or 1h,1GiB (default: 5m)",
+};
+
+/** Bounds of a reach that names only the other one. */
+const HISTORY_MAX = { windowMs: 30 * 24 * 3_600_000, maxBytes: 4 * 1024 ** 3 };
+/** A shorter history would end watches that lag. */
+const HISTORY_MIN = { windowMs: 5 * 60_000, maxBytes: 64 * 1024 ** 2 };
+
+export function parseHistory(args: Arguments): HistoryReach | undefined {
+  const text = findText(args, "history");
+  if (text === undefined) return undefined;
+  if (findText(args, "store") === "etcd")
+    throw new UsageError("--history is not for --store etcd, which keeps its own history");
+  const parts = text.split(",").map((part) => ({ windowMs: millisecondsOf(part), maxBytes: bytesOf(part) }));
+  const windowMs = parts.find((each) => each.windowMs !== undefined)?.windowMs;
+  const maxBytes = parts.find((each) => each.maxBytes !== undefined)?.maxBytes;
+  const isRead = parts.every((each) => each.windowMs !== undefined || each.maxBytes !== undefined);
+  if (
+    !isRead ||
+    (windowMs ?? Infinity) < HISTORY_MIN.windowMs ||
+    (maxBytes ?? Infinity) < HISTORY_MIN.maxBytes
+  )
+    throw new UsageError(`--history must be at least 5m or 64MiB, such as 1h or 1h,1GiB, found "${text}"`);
+  return { windowMs: windowMs ?? HISTORY_MAX.windowMs, maxBytes: maxBytes ?? HISTORY_MAX.maxBytes };
+}
+
+function millisecondsOf(text: string): number | undefined {
+  return /^(\d+(s|m|h))+$/.test(text) ? Number(parseDuration(text) / 1_000_000n) : undefined;
+}
+
+function bytesOf(text: string): number | undefined {
+  const [, count, unit = ""] = /^(\d{1,6})(Mi|Gi)B?$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (unit === "Gi" ? 1024 ** 3 : 1024 ** 2);
+}
 
 /** Undefined means the default: 62 % of the heap limit above 128 MB. */
 export function parseStoreQuota(args: Arguments): number | undefined {

@@ -28,6 +28,12 @@ export type StoreOptions =
   | { readonly type: "memory" }
   | { readonly type: "etcd"; readonly etcd: EtcdOptions };
 
+/** The history ends at the nearer of both bounds. */
+export interface HistoryReach {
+  readonly windowMs: number;
+  readonly maxBytes: number;
+}
+
 export interface ListenAddress {
   /** A host name or address; IPv6 without brackets. */
   readonly host: string;
@@ -41,6 +47,8 @@ export interface ClusterOptions extends NetworkOptions {
   readonly store: StoreOptions;
   /** Upper bound of the store's memory, in bytes; 0 for no limit. Default: 62 % of the heap limit above 128 MB. */
   readonly storeQuotaBytes?: number | undefined;
+  /** How far the history reaches; default: 5 minutes, and 256 MiB on disk or 64 MiB in memory. */
+  readonly history?: HistoryReach | undefined;
   readonly listen: ListenAddress;
   /** Path of a file written by `backup`, from which a new store starts. */
   readonly restoreFile: string | undefined;

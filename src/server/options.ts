@@ -12,6 +12,7 @@ import type { FairnessOptions } from "./stages/fairness/create-fairness.ts";
 import type { UpkeepOptions } from "./upkeep/create-upkeep.ts";
 import type { UsageSource } from "./verbs/metrics-api/usage-source.ts";
 import type { NetworkOptions } from "./write/companions/network-options.ts";
+import type { JournalLimits } from "./write/journal.ts";
 
 export interface ServerOptions {
   readonly tokenKeys: TokenKeySource;
@@ -28,6 +29,8 @@ export interface ServerOptions {
   readonly usage?: UsageSource | undefined;
   /** Encryption at rest; none by default. */
   readonly encryption?: Encryption | undefined;
+  /** Limits of the journal of writes. Default: 20,000 writes, 16 MiB. */
+  readonly journal?: JournalLimits | undefined;
   readonly isServed?: ServedVersions | undefined;
   readonly upkeep?: UpkeepOptions | undefined;
 }

@@ -188,7 +188,7 @@ function createVerbParts(floors: VerbFloors, options: ServerOptions): VerbParts 
     authorizer,
     tokens,
     bearers,
-    journal: new Journal(store.view.revision),
+    journal: new Journal(store.view.revision, options.journal),
     places: new KeyPlaces(registry),
     tally: new RequestCounts(metrics),
     selectors: new OpenSelectors(),

@@ -144,6 +144,20 @@ describe("the changes of an object", () => {
   });
 });
 
+describe("the revision at a time", () => {
+  test("is the newest one then; a wrong name and a time before the journal are refused", async () => {
+    await using api = await TestApi.start();
+    const { body } = await api.send("POST", MAPS, map("1"));
+    const get = async (name: string) => await api.send("GET", `${CAUSES}/revisions/${name}`);
+
+    const now = await get(new Date(Date.now() + 60_000).toISOString());
+
+    expect(now.body).toMatchObject({ kind: "Revision", revision: body["metadata"]?.["resourceVersion"] });
+    expect((await get("2000-01-01T00:00:00Z")).code).toBe(410);
+    expect((await get("yesterday")).code).toBe(400);
+  });
+});
+
 describe("the changes of everything", () => {
   test("come page by page, oldest first", async () => {
     await using api = await TestApi.start();

@@ -80,6 +80,13 @@ export interface Change extends ApiObject {
   readonly fields?: readonly ShownFieldChange[];
 }
 
+/** The newest revision at a time, which is the name of the object. */
+export interface Revision extends ApiObject {
+  readonly revision: string;
+  /** Time of its write. */
+  readonly time: string;
+}
+
 export interface ChangeList {
   readonly metadata: { readonly continue?: string };
   /** Oldest first. */

@@ -12,7 +12,7 @@ import { LoadedState } from "../../store/loaded-state.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import { MAX_CHANGES, prefixEnd } from "../../store/store.ts";
 import type { Entry, Store } from "../../store/store.ts";
-import type { ClusterOptions, EtcdOptions } from "../options.ts";
+import type { ClusterOptions, EtcdOptions, HistoryReach } from "../options.ts";
 
 /** Prefix of all keys, as kube-apiserver has it. */
 const ROOT = "/registry/";
@@ -29,6 +29,8 @@ export interface Surroundings {
   readonly signal?: AbortSignal;
   /** Upper bound of the store's memory; no limit unless given. */
   readonly quotaBytes?: number | undefined;
+  /** Reach of the history; default: that of the engine. */
+  readonly history?: HistoryReach | undefined;
 }
 
 export function storeFolder(dataDir: string): string {
@@ -40,11 +42,12 @@ export function openStore(
     store,
     dataDir,
     storeQuotaBytes,
+    history,
     restoreFile: file,
-  }: Pick<ClusterOptions, "store" | "dataDir" | "storeQuotaBytes" | "restoreFile">,
+  }: Pick<ClusterOptions, "store" | "dataDir" | "storeQuotaBytes" | "history" | "restoreFile">,
   given: Surroundings,
 ): Promise<Store> {
-  const surroundings = { ...given, quotaBytes: quotaFor(storeQuotaBytes) };
+  const surroundings = { ...given, history, quotaBytes: quotaFor(storeQuotaBytes) };
   switch (store.type) {
     case "memory":
       return openMemory(surroundings, file);
@@ -67,19 +70,29 @@ function quotaFor(given: number | undefined): number | undefined {
   return given ?? Math.floor(Math.max(heapBytes - EMPTY_HEAP_BYTES, heapBytes / 4) * SHARE_OF_HEAP);
 }
 
-async function openMemory({ loop, quotaBytes }: Surroundings, file: string | undefined): Promise<Store> {
-  if (file === undefined) return openMemoryStore({ loop, quotaBytes });
+async function openMemory(
+  { loop, quotaBytes, history }: Surroundings,
+  file: string | undefined,
+): Promise<Store> {
+  const options = { loop, quotaBytes, ...(history !== undefined && { history }) };
+  if (file === undefined) return openMemoryStore(options);
   const { revision, entries } = await readEntries(file, loop);
-  return openMemoryStore({ loop, quotaBytes, restore: { revision, entries } });
+  return openMemoryStore({ ...options, restore: { revision, entries } });
 }
 
 async function openFile(
   dir: string,
-  { loop, log, quotaBytes }: Surroundings,
+  { loop, log, quotaBytes, history }: Surroundings,
   file: string | undefined,
 ): Promise<Store> {
   if (file !== undefined) await restoreFile({ file, dir, loop });
-  return openFileStore({ dir, loop, log, quotaBytes });
+  return openFileStore({
+    dir,
+    loop,
+    log,
+    quotaBytes,
+    ...(history !== undefined && { diskHistory: history }),
+  });
 }
 
 /** Imported on demand: gRPC takes a tenth of a second to load. */

@@ -18,6 +18,9 @@ import type { ReloadedFile } from "./file-reload.ts";
 import { isLoopbackHost, readKubelet } from "./kubelet-files.ts";
 import { servedVersions } from "./runtime-config.ts";
 
+/** About a hundred thousand writes, next to a history that is longer than the default. */
+const JOURNAL_OF_LONG_HISTORY = { maxEntries: 100_000, maxBytes: 64 << 20 };
+
 /** Parts of the server that are open already. */
 export interface OpenedParts {
   readonly pki: Pki;
@@ -60,6 +63,7 @@ export async function readServerOptions(
     },
     usage: options.nodes > 0 ? simulatedUsageSource : undefined,
     encryption: encryption?.encryption,
+    journal: options.history === undefined ? undefined : JOURNAL_OF_LONG_HISTORY,
     isServed: servedVersions(options.runtimeConfig),
     upkeep: {
       isStoreShared: options.store.type === "etcd",

@@ -51,7 +51,7 @@ export class ChangeReader {
   }
 }
 
-function changesPath(namespace: string): string {
+export function changesPath(namespace: string): string {
   const below = namespace === "" ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
   return `/apis/${CAUSES_VERSION}${below}/changes`;
 }

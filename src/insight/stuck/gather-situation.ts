@@ -32,7 +32,7 @@ export async function gatherSituation(client: Client, subject: Subject, now: num
 }
 
 /** Newest first. Events about cluster-scoped objects are in the namespace `default`. */
-async function eventsOf(client: Client, { metadata, kind }: ApiObject): Promise<readonly Event[]> {
+export async function eventsOf(client: Client, { metadata, kind }: ApiObject): Promise<readonly Event[]> {
   const { namespace = "default", name = "", uid = "" } = metadata;
   const fieldSelector = `involvedObject.kind=${kind},involvedObject.name=${name}`;
   const events = await read(client, Event, { namespace, fieldSelector });

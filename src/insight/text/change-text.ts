@@ -50,13 +50,13 @@ export function isDeletionMark({ fields = [] }: Change): boolean {
   return fields.some(({ path, before }) => path === "metadata.deletionTimestamp" && before === undefined);
 }
 
-function fieldText({ path, before, after, withheld }: ShownFieldChange): string {
+export function fieldText({ path, before, after, withheld }: ShownFieldChange): string {
   if (withheld === "Secret") return `${path} (secret)`;
   if (withheld === "Large") return `${path} (large)`;
   return `${path}: ${valueText(before)} → ${valueText(after)}`;
 }
 
-function valueText(value: unknown): string {
+export function valueText(value: unknown): string {
   if (value === undefined) return "none";
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > VALUE_LENGTH ? `${text.slice(0, VALUE_LENGTH - 1)}…` : text;

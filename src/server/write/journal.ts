@@ -119,6 +119,13 @@ export class Journal {
     for (const entry of this.#ordinary.entries) if (entry.revision > revision) yield entry;
   }
 
+  /** The newest remembered ordinary write at a time; undefined when all are newer. */
+  newestAt(time: number): JournalEntry | undefined {
+    let found: JournalEntry | undefined;
+    for (const entry of this.#ordinary.entries) if (entry.at <= time) found = entry;
+    return found;
+  }
+
   /** Revision after which all ordinary writes of this server are remembered. */
   get floor(): number {
     return Math.max(this.#start, this.#ordinary.evictedThrough);

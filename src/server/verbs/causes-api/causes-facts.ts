@@ -106,6 +106,16 @@ const CHANGE: JSONSchemaProps = {
   },
 };
 
+const REVISION: JSONSchemaProps = {
+  description: "The newest revision at a time, which is the name of the object.",
+  type: "object",
+  required: ["revision", "time"],
+  properties: {
+    revision: text("Revision, for reads with resourceVersionMatch=Exact."),
+    time: { description: "Time of its write.", type: "string", format: "date-time" },
+  },
+};
+
 const COLUMNS: readonly ColumnFacts[] = [
   { name: "Revision", type: "string", format: "", priority: 0 },
   { name: "Time", type: "string", format: "", priority: 0 },
@@ -128,7 +138,17 @@ export function causesKinds(): OwnGroupVersion {
     openApi: CHANGE,
     rules: { columns: COLUMNS, cells: (object) => cellsOf(object as Change) },
   });
-  return { ...PLACE, order: ORDER, resources: [changes] };
+  const revisions = ownResource({
+    ...PLACE,
+    name: "revisions",
+    kind: "Revision",
+    namespaced: false,
+    verbs: ["get"],
+    definition: "dev.setpoint.causes.v1.Revision",
+    openApi: REVISION,
+    rules: {},
+  });
+  return { ...PLACE, order: ORDER, resources: [changes, revisions] };
 }
 
 function cellsOf({ revision, time, operation, object, author, fields, pass }: Change): readonly string[] {

@@ -1,6 +1,7 @@
 /** Finds the verbs for kinds that are never stored. Each request gets an object made for it. */
 import type { Resource } from "../../objects/registry.ts";
 import { listChanges } from "../causes-api/causes-verbs.ts";
+import { showRevision } from "../causes-api/revision-verbs.ts";
 import { showNodeMetrics, showPodMetrics } from "../metrics-api/metrics-verbs.ts";
 import { createBinding } from "../subresources/binding.ts";
 import type { Verb } from "../verb.ts";
@@ -15,6 +16,7 @@ const VERBS: ReadonlyMap<string, Verb<Resource>> = new Map<string, Verb<Resource
   ["LocalSubjectAccessReview", reviewLocalAccess],
   ["NodeMetrics", showNodeMetrics],
   ["PodMetrics", showPodMetrics],
+  ["Revision", showRevision],
   ["SelfSubjectAccessReview", reviewOwnAccess],
   ["SelfSubjectReview", reviewSelf],
   ["SelfSubjectRulesReview", reviewOwnRules],

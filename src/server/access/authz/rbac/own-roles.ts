@@ -82,6 +82,12 @@ const CAUSES_VIEW: Unstored<ClusterRole> = {
   rules: [{ apiGroups: ["causes.setpoint.dev"], resources: ["changes"], verbs: ["list"] }],
 };
 
+/** Times of revisions tell nothing about objects. */
+const REVISIONS: readonly PolicyRule[] = [
+  { apiGroups: ["causes.setpoint.dev"], resources: ["revisions"], verbs: ["get"] },
+];
+const AUTHENTICATED: Subject = { apiGroup: GROUP, kind: "Group", name: "system:authenticated" };
+
 const NODES_USER: Subject = { apiGroup: GROUP, kind: "User", name: "setpoint:simulated-nodes" };
 
 export const OWN_ROLES: readonly (
@@ -94,6 +100,7 @@ export const OWN_ROLES: readonly (
   ...grantedIn("kube-system", { name: "setpoint:simulated-nodes", rules: NODES_LEASE, subject: NODES_USER }),
   KUBELET_CLIENT,
   CAUSES_VIEW,
+  ...granted("setpoint:revisions", REVISIONS, AUTHENTICATED),
   ...Object.entries(CONTROLLERS).flatMap(([name, rules]) =>
     granted(`setpoint:controller:${name}`, rules, account(name)),
   ),

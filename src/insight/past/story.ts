@@ -1,0 +1,46 @@
+/** The changes of a cluster as a story: a line for each step that matters. */
+import type { Change, ChangeList } from "../../api/causes/change.ts";
+import type { Client } from "../../client/client.ts";
+import { changesPath } from "../causes/read-changes.ts";
+import { authorText, deedText, isDeletionMark } from "../text/change-text.ts";
+import { clockText } from "../text/duration-text.ts";
+
+const PAGE = 200;
+
+export interface StoryOptions {
+  /** Empty for all namespaces. */
+  readonly namespace: string;
+  /** Revision after which the story begins; undefined for everything that is remembered. */
+  readonly after: string | undefined;
+}
+
+/** Journalled changes page by page, oldest first. */
+export async function* storyPages(
+  client: Client,
+  { namespace, after }: StoryOptions,
+): AsyncGenerator<readonly Change[]> {
+  let token = after;
+  do {
+    const query = { limit: String(PAGE), ...(token !== undefined && { continue: token }) };
+    const list = (await client.request({ path: changesPath(namespace), query })) as ChangeList;
+    yield list.items;
+    token = list.metadata.continue;
+  } while (token !== undefined);
+}
+
+/** Whether a change is a step of the story, or bookkeeping in between. */
+export function isStep(change: Change): boolean {
+  const { operation, fields = [] } = change;
+  if (operation !== "Updated" || isDeletionMark(change)) return true;
+  return fields.some(
+    ({ path }) =>
+      /^spec\b|^data\b|^status\.phase$/.test(path) || /^status\.conditions\[Ready\]\.status$/.test(path),
+  );
+}
+
+export function stepText(change: Change): string {
+  const { time, revision, object, author, pass } = change;
+  const place = object.namespace === "" ? "" : `${object.namespace}: `;
+  const note = pass?.note === undefined ? "" : ` (${pass.note})`;
+  return `${clockText(time).padEnd(12)}  ${`rev ${revision}`.padEnd(9)}  ${place}${authorText(author)} ${deedText(change)}${note}\n`;
+}
