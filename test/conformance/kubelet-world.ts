@@ -1,10 +1,11 @@
 /** A running cluster with one node, whose kubelet is the tests' own, and pods on it. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterOptions } from "../../src/cluster/options.ts";
 import { certify } from "../../src/server/egress/certificate-fixture.ts";
 import type { TestCertificate } from "../../src/server/egress/certificate-fixture.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";
+import type { Answered } from "./running-cluster.ts";
 import { TestKubelet } from "./test-kubelet.ts";
 import type { TestKubeletOptions } from "./test-kubelet.ts";
 
@@ -12,7 +13,7 @@ const PODS = "/api/v1/namespaces/default/pods";
 
 export class KubeletWorld implements AsyncDisposable {
   readonly folder: Folder;
-  readonly cluster: RunningCluster;
+  cluster: RunningCluster;
   readonly kubelet: TestKubelet;
   readonly authority: TestCertificate;
 
@@ -65,6 +66,16 @@ export class KubeletWorld implements AsyncDisposable {
       },
     ];
     await this.patch(`${PODS}/${name}/status`, { phase: "Running", containerStatuses });
+  }
+
+  /** Restarts the server, so that it trusts this authority of kubelets, and asks it. */
+  async askTrusting(ca: string, path: string): Promise<Answered> {
+    const caFile = join(this.folder.path, "kubelet-ca.crt");
+    writeFileSync(caFile, ca);
+    await this.cluster.stop();
+    const kubelet = { caFile, addressTypes: undefined, timeoutMs: undefined };
+    this.cluster = await RunningCluster.start(this.folder, { kubelet });
+    return this.cluster.ask("GET", path);
   }
 
   async create(path: string, body: unknown): Promise<void> {
