@@ -140,26 +140,20 @@ export function podBody(name: string, slice: number | string): string {
   });
 }
 
-export interface Measured {
-  readonly figure: Figure;
-  /** Number of requests sent, warm-up included. */
-  readonly sent: number;
-}
-
 /** Measures one kind of request. CPU is that of the server process over the requests that were counted. */
 export async function measure(
   context: SurveyContext,
   cluster: GrowthCluster,
   { what, isWarm = false, ...load }: Load,
-): Promise<Measured> {
+): Promise<Figure> {
   context.progress(`growth: ${what} beside ${sizeOf(cluster)} pods`);
   const request = requestOf(cluster, { seconds: context.options.isQuick ? 2 : 4, ...load });
   const figures = hasWrk()
     ? await wrkFigures(cluster, request, isWarm)
     : ((await context.child("api-load", { ...request, serverPid: cluster.pid })) as LoadFigures);
-  const { answered, rate, sent, p50Ms, p99Ms, maxMs, serverCpuMs } = figures;
+  const { answered, rate, p50Ms, p99Ms, maxMs, serverCpuMs } = figures;
   const cpuUs = (serverCpuMs / answered) * 1000;
-  return { figure: { what, at: sizeOf(cluster), cpuUs, perSecond: rate, p50Ms, p99Ms, maxMs }, sent };
+  return { what, at: sizeOf(cluster), cpuUs, perSecond: rate, p50Ms, p99Ms, maxMs };
 }
 
 export function sizeOf({ pods }: GrowthCluster): string {
@@ -184,5 +178,5 @@ async function wrkFigures(
   const cpu = cpuMsOf(cluster.pid);
   const { ms, ...figures } = await run(seconds);
   const serverCpuMs = cpuMsOf(cluster.pid) - cpu;
-  return { ...figures, rate: (figures.answered / ms) * 1000, sent, serverCpuMs };
+  return { ...figures, rate: (figures.answered / ms) * 1000, serverCpuMs };
 }

@@ -3,6 +3,7 @@ import { freemem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   CREATED,
+  fill,
   measure,
   NAMESPACE,
   podBody,
@@ -24,6 +25,8 @@ const BASE_BYTES = 1 << 30;
 const CLIENTS = 64;
 const LISTERS = 4;
 const SETTLE_MS = 3000;
+/** More than one process deletes. */
+const DELETES_PER_SECOND = 10_000;
 
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
 const NEW_PODS = `/api/v1/namespaces/${CREATED}/pods`;
@@ -55,9 +58,9 @@ async function measureAt(context: SurveyContext, pods: number): Promise<void> {
   try {
     await sleep(SETTLE_MS);
     context.add(memoryFigures(cluster));
-    context.add(await readFigures(context, cluster));
+    await measureReads(context, cluster);
     context.add(await watchFigures(context, cluster));
-    context.add(await writeFigures(context, cluster));
+    await measureWrites(context, cluster);
     context.add(longStepFigures(cluster));
   } finally {
     await cluster.stop();
@@ -72,7 +75,7 @@ function memoryFigures(cluster: GrowthCluster): readonly Figure[] {
   return [memory, { what: "memory for one pod", at, value }];
 }
 
-async function readFigures(context: SurveyContext, cluster: GrowthCluster): Promise<readonly Figure[]> {
+async function measureReads(context: SurveyContext, cluster: GrowthCluster): Promise<void> {
   const get = { path: `${PODS}/pod-%n`, objects: cluster.targets, connections: CLIENTS };
   const list = `LIST by label (1 in ${SLICES.toLocaleString("en-US")})`;
   const listAll = {
@@ -81,7 +84,7 @@ async function readFigures(context: SurveyContext, cluster: GrowthCluster): Prom
     connections: LISTERS,
   };
   const inNamespace = `${list}, one namespace, ${String(LISTERS)} clients`;
-  const alone = await inTurn(context, cluster, [
+  await inTurn(context, cluster, [
     { ...get, what: `GET, ${String(CLIENTS)} clients` },
     { ...listAll, what: inNamespace, path: `${PODS}?${SELECTOR}` },
     listAll,
@@ -96,11 +99,11 @@ async function readFigures(context: SurveyContext, cluster: GrowthCluster): Prom
     measure(context, cluster, { ...listAll, isWarm: true }),
   ]);
   // The server's CPU is for both loads.
-  const { cpuUs: _, ...figure } = beside.figure;
-  return [...alone, figure];
+  const { cpuUs: _, ...figure } = beside;
+  context.add([figure]);
 }
 
-async function writeFigures(context: SurveyContext, cluster: GrowthCluster): Promise<readonly Figure[]> {
+async function measureWrites(context: SurveyContext, cluster: GrowthCluster): Promise<void> {
   const patch = {
     method: "PATCH",
     type: "application/merge-patch+json",
@@ -109,45 +112,40 @@ async function writeFigures(context: SurveyContext, cluster: GrowthCluster): Pro
     body: '{"metadata":{"labels":{"round":"%n"}}}',
   };
   const create = { method: "POST", path: NEW_PODS };
-  const kept = await inTurn(context, cluster, [
+  const many = { connections: CLIENTS };
+  await inTurn(context, cluster, [
     { ...patch, what: "merge patch, 1 client" },
-    { ...patch, what: `merge patch, ${String(CLIENTS)} clients`, connections: CLIENTS },
+    { ...patch, ...many, what: `merge patch, ${String(CLIENTS)} clients` },
     {
       ...patch,
+      ...many,
       what: `server-side apply, ${String(CLIENTS)} clients`,
-      connections: CLIENTS,
       type: "application/apply-patch+yaml",
       path: `${patch.path}?fieldManager=bench&force=true`,
       body: '{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"applied":"%n"}}}',
     },
     { ...create, what: "create, 1 client", body: podBody("one-%n", "new") },
+    { ...create, ...many, what: `create, ${String(CLIENTS)} clients`, body: podBody("new-%n", "new") },
   ]);
-  const created = await measure(context, cluster, {
-    ...create,
-    what: `create, ${String(CLIENTS)} clients`,
-    body: podBody("new-%n", "new"),
-    connections: CLIENTS,
-  });
-  // Deletes must not outrun the creates: they get less than half of the time.
-  const deleted = await measure(context, cluster, {
-    what: `delete, ${String(CLIENTS)} clients`,
-    method: "DELETE",
-    path: `${NEW_PODS}/new-%n`,
-    connections: CLIENTS,
-    seconds: context.options.isQuick ? 1 : 2,
-    isWarm: true,
-  });
-  return [...kept, created.figure, deleted.figure];
+  await measureDeletes(context, cluster);
 }
 
-async function inTurn(
-  context: SurveyContext,
-  cluster: GrowthCluster,
-  loads: readonly Load[],
-): Promise<readonly Figure[]> {
-  const figures: Figure[] = [];
-  for (const load of loads) figures.push((await measure(context, cluster, load)).figure);
-  return figures;
+/** Each name is deleted once. There are more than a server deletes meanwhile. */
+async function measureDeletes(context: SurveyContext, cluster: GrowthCluster): Promise<void> {
+  const seconds = context.options.isQuick ? 1 : 2;
+  await fill(cluster, seconds * DELETES_PER_SECOND, (n) => ({
+    path: NEW_PODS,
+    body: podBody(`old-${String(n)}`, "old"),
+  }));
+  const path = `${NEW_PODS}/old-%n`;
+  const what = `delete, ${String(CLIENTS)} clients`;
+  await inTurn(context, cluster, [
+    { what, method: "DELETE", path, connections: CLIENTS, seconds, isWarm: true },
+  ]);
+}
+
+async function inTurn(context: SurveyContext, cluster: GrowthCluster, loads: readonly Load[]): Promise<void> {
+  for (const load of loads) context.add([await measure(context, cluster, load)]);
 }
 
 function longStepFigures(cluster: GrowthCluster): readonly Figure[] {

@@ -43,8 +43,6 @@ export interface LoadFigures {
   readonly clientShare: number;
   readonly answered: number;
   readonly maxMs: number;
-  /** Warm-up included. */
-  readonly sent: number;
   /** CPU time of `serverPid` while the answers came; 0 without one. */
   readonly serverCpuMs: number;
 }
@@ -210,7 +208,6 @@ export async function loadChild(argument: LoadArgument): Promise<LoadFigures> {
     clientShare: (used.user + used.system) / 1000 / ms,
     answered: times.length,
     maxMs: percentile(times, 1),
-    sent: next - first,
     serverCpuMs,
   };
 }
