@@ -8,6 +8,7 @@ import type { JsonObject } from "../../../api/json/json-object.ts";
 import { stringifyJson } from "../../../api/json/json-text.ts";
 import { RepeatedTexts, spanOf } from "./repeated-texts.ts";
 import type { Span } from "./repeated-texts.ts";
+import { shareParts } from "./shared-parts.ts";
 
 /** Below this length a lookup costs as much as parsing. */
 const SPEC_BYTES_MIN = 256;
@@ -55,10 +56,17 @@ function withSpec(value: unknown, spec: JsonObject): unknown {
   return value;
 }
 
-/** Caches a spec on its second occurrence. */
+/** The newest spec that was read. Objects with similar specs are read one after the other: the pods of a ReplicaSet. */
+let newest: JsonObject = {};
+
+/** Shares the parts that are equal in the spec read before: often only the node differs. Caches a spec on its second occurrence. */
 function newlyRead(value: unknown, span: Span): unknown {
-  const spec = isJsonObject(value) ? value["spec"] : undefined;
-  if (!isJsonObject(spec) || !specs.hasCome(span)) return value;
+  const read = isJsonObject(value) ? value["spec"] : undefined;
+  if (!isJsonObject(read)) return value;
+  const spec = shareParts(read, newest);
+  newest = spec;
+  (value as Record<string, unknown>)["spec"] = spec;
+  if (!specs.hasCome(span)) return value;
   const { bytes, start, end } = span;
   if (stringifyJson(spec) === bytes.toString("utf8", start, end)) specs.keep(span, freezeJson(spec));
   return value;
