@@ -137,6 +137,7 @@ async function measureDeletes(context: SurveyContext, cluster: GrowthCluster): P
     path: NEW_PODS,
     body: podBody(`old-${String(n)}`, "old"),
   }));
+  await sleep(SETTLE_MS);
   const path = `${NEW_PODS}/old-%n`;
   const what = `delete, ${String(CLIENTS)} clients`;
   await inTurn(context, cluster, [
