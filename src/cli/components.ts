@@ -92,6 +92,9 @@ export const schedulerCommand: Command = {
   run: (io, args) => run(io, args, { ...parseCommon(io, args), part: "scheduler" }),
 };
 
+/** Nodes that get a port of the machine each unless the user asks for more. */
+const NODE_PORTS_MAX = 500;
+
 export const agentCommand: Command = {
   name: "agent",
   usage: [],
@@ -99,18 +102,31 @@ export const agentCommand: Command = {
   options: [
     kubeconfigOption,
     ...nodeOptions,
+    {
+      flags: "--node-api <boolean>",
+      help: `own API of each node on a port (default: up to ${NODE_PORTS_MAX} nodes)`,
+      choices: ["true", "false"],
+    },
     { flags: "--node-prefix <name>", help: "prefix of node names: NAME-1, NAME-2 …", fallback: "agent" },
     ...electionOptions,
     eventsOption,
   ],
-  run: (io, args) =>
-    run(io, args, {
+  run: (io, args) => {
+    const nodes = parseNodeOptions(args);
+    return run(io, args, {
       ...parseCommon(io, args),
       part: "agent",
-      ...parseNodeOptions(args),
+      ...nodes,
       nodePrefix: parsePrefix(findText(args, "nodePrefix") ?? "agent"),
-    }),
+      servesApi: parseNodeApi(args, nodes.nodes),
+    });
+  },
 };
+
+function parseNodeApi(args: Arguments, nodes: number): boolean {
+  const given = findText(args, "nodeApi");
+  return given === undefined ? nodes <= NODE_PORTS_MAX : given === "true";
+}
 
 function parseCommon(io: Io, args: Arguments): Pick<ComponentOptions, "kubeconfigFile" | "env" | "election"> {
   const given = findText(args, "kubeconfig");

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import type { StaticPods } from "../agent/static/static-pod.ts";
 import { findCidr, type IpAddress } from "../api/values/ip-address.ts";
 import type { Log } from "../base/log/log.ts";
 import { teeLog } from "../base/log/tee-log.ts";
@@ -24,8 +25,8 @@ import { listen } from "../server/transport/listener.ts";
 import type { Listener } from "../server/transport/listener.ts";
 import { firstServiceAddress } from "../server/upkeep/bootstrap/kubernetes-service.ts";
 import type { Store } from "../store/store.ts";
-import { LocalNodeRegistry } from "../streams/node-http.ts";
 import { ControlPlane } from "./control-plane/control-plane.ts";
+import { LocalKubelets } from "./control-plane/local-kubelets.ts";
 import { openDataDir } from "./data-dir/data-dir.ts";
 import { openStore } from "./data-dir/open-store.ts";
 import { claimDataDir, refuseSecondProcess, removeRunFile, writeRunFile } from "./data-dir/run-file.ts";
@@ -39,8 +40,15 @@ import { readServerOptions } from "./files/server-options.ts";
 import { CLUSTER_NAME, serverUrl, writeKubeconfig } from "./kubeconfig/kubeconfig.ts";
 import type { KubeconfigOptions } from "./kubeconfig/kubeconfig.ts";
 import { KubeconfigLeftAlone, mergeContext, removeContext } from "./kubeconfig/user-kubeconfig.ts";
-import type { ComponentLogs, LogComponent } from "./logs/component-logs.ts";
-import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
+import { readComponentLog } from "./logs/component-log-reader.ts";
+import {
+  componentLogFile,
+  componentOf,
+  type ComponentLogs,
+  type LogComponent,
+} from "./logs/component-logs.ts";
+import { componentPods } from "./logs/component-pods.ts";
+import { builtInGroups, FIRST_NODE, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
 import type { LoopGroup } from "./loops/loops.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
 import { exportProcessMetrics } from "./process/process-metrics.ts";
@@ -83,8 +91,12 @@ export interface ClusterSurroundings {
 }
 
 /** Loops that run beside the server, by their group's name in logs and metrics. */
-function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Record<string, LoopGroup>> {
-  const { loops, podCidrs, allocatesNodeCidrs = true, nodes, nodeShapes, store } = options;
+function groupsOf(
+  { options, surroundings, pki }: Running,
+  kubelets: LocalKubelets,
+): Readonly<Record<string, LoopGroup>> {
+  const { loops, podCidrs, allocatesNodeCidrs = true, nodes, nodeShapes: shapes, store } = options;
+  const loop = surroundings.loop.child("signer");
   const { cert, key } = pki.ca;
   // A CA without its key cannot sign.
   const signer = key === undefined ? {} : { signer: certificateSigner({ cert, key, loop }) };
@@ -92,10 +104,24 @@ function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Recor
     ...builtInGroups(loops, { podCidrs, allocatesNodeCidrs, ca: cert, ...signer }),
     // Several servers over one etcd run the same nodes, so they need a lease.
     nodes: {
-      ...nodeLoops(nodes, { families: familiesOf(podCidrs), shapes: nodeShapes }),
+      ...nodeLoops(nodes, {
+        ...{ families: familiesOf(podCidrs), shapes },
+        serve: (node) => kubelets.serve(node),
+        statics: ownPods(options, surroundings),
+      }),
       ...(store.type === "etcd" && { lease: NODES_LEASE }),
     },
   };
+}
+
+/** The control plane's own pods, on the first node. Without log files there is nothing to show. */
+function ownPods({ dataDir }: ClusterOptions, { loop, logs }: ClusterSurroundings): StaticPods | undefined {
+  if (logs === undefined) return undefined;
+  return componentPods({
+    node: FIRST_NODE,
+    loop: loop.child("components"),
+    readLog: (component, query) => readComponentLog(componentLogFile(dataDir, component), query, loop),
+  });
 }
 
 /** Nodes have addresses of the same IP families as their pods. */
@@ -128,13 +154,6 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
 function logOf({ log, logs }: ClusterSurroundings, component: LogComponent): Log {
   return logs === undefined ? log : teeLog(log, logs.of(component));
 }
-
-/** Component whose log has the messages of a group of loops. */
-const LOG_OF_GROUP: Readonly<Record<string, LogComponent>> = {
-  controllers: "kube-controller-manager",
-  scheduler: "kube-scheduler",
-  nodes: "kubelet",
-};
 
 /** The first line of each log names the program. */
 function logStarts({ loops, nodes }: ClusterOptions, surroundings: ClusterSurroundings): void {
@@ -224,8 +243,8 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
   const log = logOf(surroundings, "kube-apiserver");
   await warnOfExposure(credentialFiles(options), { loop, log });
   const certificates = new LiveCertificates(pki);
-  const local = new LocalNodeRegistry();
-  const opened = { pki, certificates, encryption, audit, local };
+  const kubelets = new LocalKubelets({ loop, log: logOf(surroundings, "kubelet"), metrics });
+  const opened = { pki, certificates, encryption, audit, local: kubelets.nodes };
   const { server, reloaded } = await readServerOptions(options, opened, loop);
   const plane = new ControlPlane({ surroundings: { loop, log, metrics, store }, server, freezes: false });
   const listener = await listen({
@@ -243,9 +262,9 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     const { host } = options.listen;
     await plane.settle({ host, port: listener.port, machineAddresses: machineAddresses() });
     report(await ready(options, { listener, pki, store, loop, record }));
-    const groups = groupsOf(options, pki, loop.child("signer"));
+    const groups = groupsOf(running, kubelets);
     const identity = await identityOf(options, loop);
-    const logOfGroup = (group: string): Log => logOf(surroundings, LOG_OF_GROUP[group] ?? "setpoint");
+    const logOfGroup = (group: string): Log => logOf(surroundings, componentOf(group));
     work = runAll(ending.signal, [
       (each) => plane.run(each),
       (each) => plane.runBuiltIn(groups, each, { identity, logOf: logOfGroup }),
@@ -259,6 +278,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     ending.abort();
     await withdrawContext(options, { loop, log: logOf(surroundings, "setpoint") });
     await listener.close({ graceMs: GRACE_MS });
+    kubelets.close();
     await Promise.allSettled([work]);
   }
 }

@@ -1,5 +1,6 @@
 /** Runs one component of a control plane as its own process, over HTTP against any Kubernetes. */
 import { hostname } from "node:os";
+import type { ServeNode } from "../agent/http/node-serving.ts";
 import type { NodeShape } from "../agent/simulated/node-shape.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import type { Log } from "../base/log/log.ts";
@@ -22,6 +23,11 @@ import type { SigningFiles } from "./files/signing-files.ts";
 import { AccountClients } from "./loops/account-clients.ts";
 import { builtInGroups, manage, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
 import type { BuiltInComponent, LeasedGroup, LoopGroup } from "./loops/loops.ts";
+import {
+  openAgentEndpoints,
+  type AgentEndpoints,
+  type AgentEndpointsParts,
+} from "./process/agent-endpoints.ts";
 
 export type ComponentOptions = Common &
   (
@@ -40,6 +46,8 @@ export type ComponentOptions = Common &
         readonly part: "agent";
         readonly nodes: number;
         readonly nodePrefix: string;
+        /** Whether API servers reach the nodes' own API, at a port of this machine for each node. */
+        readonly servesApi: boolean;
         /** Shapes of the nodes, assigned in turn; default: eight cores and 32 GiB. */
         readonly nodeShapes?: readonly NodeShape[] | undefined;
       }
@@ -105,28 +113,47 @@ export async function runComponent(
     options.part === "controllers" && options.usesAccounts === true
       ? new AccountClients({ client: connection.client, endpoint, loop, userAgent })
       : undefined;
+  let endpoints: AgentEndpoints | undefined;
   try {
     if (!(await isServed(connection, endpoint, surroundings))) return;
     const identity = `${hostname()}_${loop.random("identity").uuid()}`;
     const { transport, client } = connection;
     const clientAs = (actor: string): Client => accounts?.clientAs(actor) ?? client;
-    const { lease, controllers = [], routines = [] } = await groupOf(options, endpoint, loop);
+    const metrics = createMetrics();
+    endpoints = await openNodeApi(options, endpoint, { loop, log, metrics, client });
+    const { serve } = endpoints ?? {};
+    const { lease, ...loops } = await groupOf(options, endpoint, { loop, serve });
     const group: LoopGroup = {
-      controllers,
-      routines: [...routines, leadRoutine(part, surroundings)],
+      ...loops,
+      routines: [...(loops.routines ?? []), leadRoutine(part, surroundings)],
       lease: { ...lease, ...options.election },
     };
     report({ event: "started", part, server: endpoint.server, identity });
-    const metrics = createMetrics();
     await manage(group, { transport, client, clientAs, identity, loop, log, metrics }).run(signal);
   } finally {
+    endpoints?.close();
     await accounts?.close();
     await connection.close();
   }
   report({ event: "stopped", part });
 }
 
-async function groupOf(options: ComponentOptions, endpoint: Endpoint, loop: Loop): Promise<LeasedGroup> {
+/** Undefined for a component whose nodes have no API of their own. */
+async function openNodeApi(
+  options: ComponentOptions,
+  endpoint: Endpoint,
+  parts: Pick<AgentEndpointsParts, "loop" | "log" | "metrics" | "client">,
+): Promise<AgentEndpoints | undefined> {
+  if (options.part !== "agent" || !options.servesApi) return undefined;
+  const clientCa = await readAuthority(endpoint, parts.loop);
+  return openAgentEndpoints({ ...parts, server: endpoint.server, clientCa });
+}
+
+async function groupOf(
+  options: ComponentOptions,
+  endpoint: Endpoint,
+  { loop, serve }: { readonly loop: Loop; readonly serve: ServeNode | undefined },
+): Promise<LeasedGroup> {
   switch (options.part) {
     case "scheduler":
       return builtInGroups("all").scheduler;
@@ -140,7 +167,7 @@ async function groupOf(options: ComponentOptions, endpoint: Endpoint, loop: Loop
       const { nodes, nodePrefix, nodeShapes } = options;
       // One process at a time runs the nodes of one prefix.
       const lease = { ...NODES_LEASE, name: `${NODES_LEASE.name}-${nodePrefix}` };
-      return { ...nodeLoops(nodes, { prefix: nodePrefix, shapes: nodeShapes }), lease };
+      return { ...nodeLoops(nodes, { prefix: nodePrefix, shapes: nodeShapes, serve }), lease };
     }
   }
 }

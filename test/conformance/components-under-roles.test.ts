@@ -70,7 +70,12 @@ class World implements AsyncDisposable {
 type PartChoice =
   | { readonly part: "scheduler" }
   | { readonly part: "controllers"; readonly podCidrs: readonly string[]; readonly usesAccounts: boolean }
-  | { readonly part: "agent"; readonly nodes: number; readonly nodePrefix: string };
+  | {
+      readonly part: "agent";
+      readonly nodes: number;
+      readonly nodePrefix: string;
+      readonly servesApi: boolean;
+    };
 
 describe("controllers with accounts of their own, a scheduler and an agent", () => {
   test("bring a Deployment up", async () => {
@@ -82,7 +87,7 @@ describe("controllers with accounts of their own, a scheduler and an agent", () 
       usesAccounts: true,
     });
     world.run("scheduler.conf", { part: "scheduler" });
-    world.run("kubeconfig", { part: "agent", nodes: 1, nodePrefix: "agent" });
+    world.run("kubeconfig", { part: "agent", nodes: 1, nodePrefix: "agent", servesApi: false });
     await using connection = await world.connect();
     const labels = { app: "web" };
     const place = { namespace: "default", name: "web" };

@@ -30,7 +30,8 @@ interface Credentials {
 /** Pod `default/web` with the container `app`. */
 const NODE: ServedNode = {
   name: "node-1",
-  configuration: { maxPods: 110 },
+  isUp: () => true,
+  configuration: () => ({ maxPods: 110 }),
   pods: () => [
     incomplete<Pod>({
       metadata: { name: "web", namespace: "default", uid: "1" },

@@ -33,10 +33,10 @@ describe("a simulated pod", () => {
     cluster = await startCluster({ loops: "none" });
     const serve = (node: ServedNode) => {
       nodes.set(node.name, node);
-      return () => nodes.delete(node.name);
+      return { port: 0, addresses: undefined, close: () => nodes.delete(node.name) };
     };
     cluster.run(nodeLoops(1, { hasRootCa: false, serve }));
-    await cluster.until(() => cluster.objects(Namespace).length > 0);
+    await cluster.until(() => cluster.objects(Namespace).length > 0 && nodes.get("node-1")?.isUp() === true);
   });
 
   afterAll(async () => {

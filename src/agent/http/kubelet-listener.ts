@@ -20,7 +20,7 @@ export interface KubeletListenerOptions {
   readonly host: string;
   /** 0 lets the operating system pick a free port. */
   readonly port: number;
-  /** Serving certificate with its key, and the CA of client certificates; PEM. */
+  /** Serving certificate with its key, and the CA of client certificates (empty: none is accepted); PEM. */
   readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string };
 }
 
@@ -34,8 +34,10 @@ export async function listenForNode(options: KubeletListenerOptions): Promise<Ku
   const { loop, log, server, place, host } = options;
   const { cert, key, clientCa } = options.tls;
   const listener = createServer({
-    ...{ cert, key, ca: clientCa, minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"] },
-    ...{ requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
+    ...{ cert, key, minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"] },
+    // An empty list of authorities would mean those that the machine trusts for servers.
+    ...(clientCa === "" ? { requestCert: false } : { requestCert: true, ca: clientCa }),
+    ...{ rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
     ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS },
   });
   listener.maxConnections = CONNECTIONS_MAX;

@@ -37,7 +37,7 @@ export class KubeletPages {
       case "healthz":
         return textReply(200, "ok");
       case "configz":
-        return jsonReply({ kubeletconfig: node.configuration });
+        return jsonReply({ kubeletconfig: node.configuration() });
       case "pods":
         return podList(node.pods());
       case "running-pods":

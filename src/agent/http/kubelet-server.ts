@@ -56,6 +56,10 @@ export class KubeletServer {
 
   /** Serves a connection until its end. */
   accept(socket: Duplex, place: ConnectionPlace): void {
+    if (!place.node.isUp()) {
+      socket.destroy();
+      return;
+    }
     this.#places.set(socket, place);
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));

@@ -1,49 +1,38 @@
-/** Offers the HTTP API of this process's nodes while they are up. */
+/** The HTTP API of the nodes of this process, as the API server reaches it. */
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { AgentNode } from "../node/agent-node.ts";
 import { PODS_BY_NODE, type PodWorkers } from "../pod-workers.ts";
 import type { ServedNode } from "./served-node.ts";
 
-/** Makes a node reachable. The returned function ends that. */
-export type ServeNode = (node: ServedNode) => () => void;
-
-export interface NodeServingParts {
-  readonly routine: Pick<RoutineParts, "cache">;
-  readonly fleet: Pick<PodWorkers, "findHandler">;
-  /** Default: nodes are unreachable. */
-  readonly serve: ServeNode | undefined;
+/** How a node's API is reached. */
+export interface NodeEndpoint {
+  /** Port at the addresses; 0 for an API that only this process reaches. */
+  readonly port: number;
+  /** Addresses of the node, primary first; undefined for those that the agent invents. */
+  readonly addresses: readonly string[] | undefined;
+  close(): void;
 }
 
-export class NodeServing {
-  readonly #parts: NodeServingParts;
-  readonly #served = new Map<string, () => void>();
+/** Makes a node's API reachable, before the node registers. */
+export type ServeNode = (node: ServedNode) => NodeEndpoint | Promise<NodeEndpoint>;
 
-  constructor(parts: NodeServingParts) {
-    this.#parts = parts;
-  }
+export interface ServedNodeParts {
+  readonly name: string;
+  readonly routine: Pick<RoutineParts, "cache">;
+  readonly fleet: Pick<PodWorkers, "findHandler">;
+  /** Undefined before the node registers. */
+  readonly findNode: (name: string) => AgentNode | undefined;
+}
 
-  start({ name, setup }: AgentNode): void {
-    const { routine, fleet, serve } = this.#parts;
-    if (serve === undefined || this.#served.has(name)) return;
-    const end = serve({
-      name,
-      configuration: configurationOf(setup.capacity["pods"]),
-      pods: () => [...routine.cache(Pod).indexed(PODS_BY_NODE, name)],
-      findRuntime: (pod) => fleet.findHandler(pod),
-    });
-    this.#served.set(name, end);
-  }
-
-  stop({ name }: AgentNode): void {
-    this.#served.get(name)?.();
-    this.#served.delete(name);
-  }
-
-  end(): void {
-    for (const end of this.#served.values()) end();
-    this.#served.clear();
-  }
+export function servedNode({ name, routine, fleet, findNode }: ServedNodeParts): ServedNode {
+  return {
+    name,
+    isUp: () => findNode(name)?.state === "up",
+    configuration: () => configurationOf(findNode(name)?.setup.capacity["pods"]),
+    pods: () => [...routine.cache(Pod).indexed(PODS_BY_NODE, name)],
+    findRuntime: (pod) => fleet.findHandler(pod),
+  };
 }
 
 /** The agent's settings under the kubelet's names. */

@@ -12,8 +12,10 @@ export interface ServedNode {
   pods(): readonly Pod[];
   /** Undefined before the pod has a sandbox. */
   findRuntime(pod: Pod): ServedRuntime | undefined;
+  /** A node that is not up answers nothing, like a machine that is off. */
+  isUp(): boolean;
   /** Settings for `/configz`, under their names in a KubeletConfiguration. */
-  readonly configuration: Readonly<Record<string, unknown>>;
+  configuration(): Readonly<Record<string, unknown>>;
 }
 
 export function findPod(

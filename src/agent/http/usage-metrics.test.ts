@@ -23,8 +23,15 @@ const APP: ContainerUsage = {
 /** A node that runs the pod with these containers; undefined without measurement. */
 class OnePodNode implements ServedNode {
   readonly name = "node-1";
-  readonly configuration = {};
   containers: readonly ContainerUsage[] | undefined = [APP];
+
+  isUp(): boolean {
+    return true;
+  }
+
+  configuration(): Readonly<Record<string, unknown>> {
+    return {};
+  }
 
   pods(): readonly Pod[] {
     return [POD];

@@ -6,6 +6,8 @@ export interface NodeSetup {
   readonly name: string;
   /** One address of each family. The first is the primary address. */
   readonly addresses: readonly string[];
+  /** Port of the node's HTTP API at its addresses; 0 if no other machine can reach it. */
+  readonly apiPort: number;
   /** Block for pod addresses until the node has its own pod CIDR. */
   readonly fallbackCidr: string;
   readonly labels: Readonly<Record<string, string>>;

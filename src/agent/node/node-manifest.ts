@@ -131,7 +131,7 @@ export type MachineStatus = Pick<
 };
 
 export function machineStatus(
-  { name, addresses, capacity }: NodeSetup,
+  { name, addresses, apiPort, capacity }: NodeSetup,
   versions: NodeVersions,
 ): MachineStatus {
   return {
@@ -141,8 +141,7 @@ export function machineStatus(
     ],
     capacity,
     allocatable: capacity,
-    // Nothing listens at the address of a simulated node.
-    daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+    daemonEndpoints: { kubeletEndpoint: { Port: apiPort } },
     declaredFeatures: [POD_RESIZE, INIT_RESIZE, RESTART_ALL_CONTAINERS],
     nodeInfo: {
       architecture: "amd64",

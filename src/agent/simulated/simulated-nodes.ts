@@ -11,7 +11,8 @@ import type { Client } from "../../client/client.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
-import { NodeServing, type ServeNode } from "../http/node-serving.ts";
+import { servedNode, type NodeEndpoint, type ServeNode } from "../http/node-serving.ts";
+import type { ServedNode } from "../http/served-node.ts";
 import { AgentNode, type NodeSetup } from "../node/agent-node.ts";
 import { NodeStatusManager } from "../node/node-status-manager.ts";
 import { PODS_BY_NODE, PodWorkers } from "../pod-workers.ts";
@@ -69,16 +70,9 @@ async function runNodes(
   const { loop } = routine;
   const nodes = new Map<string, AgentNode>();
   const clients = new Map<string, Client>();
-  const indexes = Array.from({ length: options.count }, (_, index) => index);
-  const addNode = (index: number): void => {
-    const node = new AgentNode(setupOf(options, index));
-    nodes.set(node.name, node);
-    clients.set(node.name, routine.clientAs(`node:${node.name}`));
-  };
-  await runInTurns(inSlices(indexes, addNode), loop, "loop");
   const clientOf = (name: string): Client => clients.get(name) ?? routine.client;
-  const timers = new TimerQueue(loop);
   const findNode = (name: string): AgentNode | undefined => nodes.get(name);
+  const timers = new TimerQueue(loop);
   const { statics } = options;
   const mirrors = new MirrorPods({ routine, clientOf, timers, findNode, signal, pods: statics?.pods ?? [] });
   const fleet = new PodWorkers({
@@ -91,7 +85,14 @@ async function runNodes(
     hasRootCa: options.hasRootCa ?? true,
     ...(statics && { statics: { handler: statics.handler, has: (pod) => mirrors.has(pod) } }),
   });
-  const serving = new NodeServing({ routine, fleet, serve: options.serve });
+  const endpoints = await serveAll(options, (name) => servedNode({ name, routine, fleet, findNode }));
+  const addNode = (index: number): void => {
+    const node = new AgentNode(setupOf(options, index, endpoints[index]));
+    nodes.set(node.name, node);
+    clients.set(node.name, routine.clientAs(`node:${node.name}`));
+  };
+  const indexes = Array.from({ length: options.count }, (_, index) => index);
+  await runInTurns(inSlices(indexes, addNode), loop, "loop");
   const keeper = new NodeStatusManager({
     routine,
     clientOf,
@@ -101,29 +102,48 @@ async function runNodes(
     onUp: (node) => {
       fleet.startNode(node);
       mirrors.startNode(node);
-      serving.start(node);
     },
-    onDown: (node) => {
-      fleet.stopNode(node);
-      serving.stop(node);
-    },
+    onDown: (node) => fleet.stopNode(node),
   });
   await fleet.recover();
   const leave = [fleet.follow(), mirrors.follow(), keeper.follow()];
   await fleet.run();
   for (const each of leave) each();
-  serving.end();
+  for (const endpoint of endpoints) endpoint.close();
   timers.end();
   await Promise.all([fleet.end(), mirrors.end(), keeper.end()]);
 }
 
-function setupOf(options: SimulatedNodesOptions, index: number): NodeSetup {
-  const { prefix = "node", families = ["IPv4"], shapes = [], statics } = options;
-  const name = `${prefix}-${index + 1}`;
+function nameOf({ prefix = "node" }: SimulatedNodesOptions, index: number): string {
+  return `${prefix}-${index + 1}`;
+}
+
+/** Endpoints in the order of the nodes; none if nodes have no API. */
+async function serveAll(
+  options: SimulatedNodesOptions,
+  served: (name: string) => ServedNode,
+): Promise<readonly NodeEndpoint[]> {
+  const endpoints: NodeEndpoint[] = [];
+  const { serve, count } = options;
+  for (let index = 0; index < count && serve !== undefined; index++) {
+    const endpoint = serve(served(nameOf(options, index)));
+    endpoints.push(endpoint instanceof Promise ? await endpoint : endpoint);
+  }
+  return endpoints;
+}
+
+function setupOf(
+  options: SimulatedNodesOptions,
+  index: number,
+  endpoint: NodeEndpoint | undefined,
+): NodeSetup {
+  const { families = ["IPv4"], shapes = [], statics } = options;
+  const name = nameOf(options, index);
   const guests = statics?.pods.filter(({ node }) => node === name) ?? [];
   return {
     name,
-    addresses: families.map((family) => addressAt(MACHINES[family], index + 2)),
+    addresses: endpoint?.addresses ?? families.map((family) => addressAt(MACHINES[family], index + 2)),
+    apiPort: endpoint?.port ?? 0,
     fallbackCidr: `${addressAt(FALLBACK, index * 256)}/24`,
     ...withRoom(shapeAt(shapes, index), guests.length),
   };

@@ -4,12 +4,14 @@
  */
 import { setMaxListeners } from "node:events";
 import type { NodeShape } from "../../agent/simulated/node-shape.ts";
+import type { StaticPods } from "../../agent/static/static-pod.ts";
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
 import type { CustomResourceDefinitionCondition } from "../../api/generated/types/apiextensions-v1.ts";
 import { parseDuration } from "../../api/values/time.ts";
 import { silentLog } from "../../base/log/log.ts";
 import type { Log } from "../../base/log/log.ts";
+import { teeLog } from "../../base/log/tee-log.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { createClient } from "../../client/api-client.ts";
@@ -26,9 +28,13 @@ import { openFileStore } from "../../store/file-store.ts";
 import { MemoryStore, openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { ControlPlane } from "../control-plane/control-plane.ts";
+import { LocalKubelets } from "../control-plane/local-kubelets.ts";
 import { simulatedUsageSource } from "../control-plane/simulated-usage.ts";
 import { servedVersions } from "../files/runtime-config.ts";
-import { NODES, builtInGroups, nodeLoops, unleased } from "../loops/loops.ts";
+import { componentOf, type LogComponent } from "../logs/component-logs.ts";
+import { componentPods } from "../logs/component-pods.ts";
+import { MemoryLogs } from "../logs/memory-logs.ts";
+import { FIRST_NODE, NODES, builtInGroups, nodeLoops, unleased } from "../loops/loops.ts";
 import type { LoopChoice, LoopGroup } from "../loops/loops.ts";
 import { admissionForLoops } from "../loops/needed-loops.ts";
 import { Complaints } from "./complaints.ts";
@@ -61,6 +67,11 @@ export interface StartOptions {
    * Default: eight cores, 32 GiB of memory, no labels.
    */
   readonly nodeShapes?: readonly NodeShape[];
+  /**
+   * Whether the control plane's own parts appear as pods in `kube-system`, with the newest 1,000 messages of each as
+   * logs. Default: they do not.
+   */
+  readonly controlPlanePods?: boolean;
   /** Custom kinds of the program (`defineResource`), served before its controllers start. */
   readonly kinds?: readonly DefinedResource<ApiObject>[];
   /** Controllers of the program, run beside the built-in loops. */
@@ -124,6 +135,9 @@ export class Cluster implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #complaints: Complaints;
   readonly #plane: ControlPlane;
+  readonly #kubelets: LocalKubelets;
+  /** Undefined without pods of the control plane. */
+  readonly #logs: MemoryLogs | undefined;
   readonly #ending = new AbortController();
   /** Runs of the components, which end when the cluster is stopped. */
   readonly #running: Promise<void>[] = [];
@@ -138,15 +152,18 @@ export class Cluster implements AsyncDisposable {
     const { time, store, options } = parts;
     const now = (): number => time.loop.now();
     this.#complaints = new Complaints(options.log?.withClock?.(now) ?? options.log ?? silentLog);
-    const { log } = this.#complaints;
     this.#parts = parts;
     // Each group of loops adds a listener.
     setMaxListeners(0, this.#ending.signal);
+    const metrics = createMetrics();
+    this.#logs = options.controlPlanePods === true ? new MemoryLogs(now) : undefined;
+    this.#kubelets = new LocalKubelets({ loop: time.loop, log: this.#logOf("kubelet"), metrics });
     this.#plane = new ControlPlane({
-      surroundings: { loop: time.loop, log, metrics: createMetrics(), store },
+      surroundings: { loop: time.loop, log: this.#logOf("kube-apiserver"), metrics, store },
       server: {
         tokenKeys: makeTokenKeys,
         isServed: servedVersions(options.runtimeConfig ?? {}),
+        nodes: { local: this.#kubelets.nodes },
         usage: countNodes(options) > 0 ? simulatedUsageSource : undefined,
         admission: admissionForLoops(options.loops ?? "all", options.admission),
       },
@@ -176,10 +193,14 @@ export class Cluster implements AsyncDisposable {
         controllers: unleased(workers),
         scheduler: unleased(scheduler),
         // This cluster has no CA certificate for pods.
-        nodes: nodeLoops(nodes, { hasRootCa: false, shapes: parts.options.nodeShapes }),
+        nodes: nodeLoops(nodes, {
+          ...{ hasRootCa: false, shapes: parts.options.nodeShapes, statics: cluster.#ownPods() },
+          serve: (node) => cluster.#kubelets.serve(node),
+        }),
       };
+      const logOf = (group: string): Log => cluster.#logOf(componentOf(group));
       cluster.#later(() => {
-        cluster.#keep(cluster.#plane.runBuiltIn(builtIn, cluster.#ending.signal));
+        cluster.#keep(cluster.#plane.runBuiltIn(builtIn, cluster.#ending.signal, { logOf }));
         if (controllers.length + routines.length > 0) cluster.run({ controllers, routines });
       });
     } catch (error) {
@@ -187,6 +208,22 @@ export class Cluster implements AsyncDisposable {
       throw error;
     }
     return cluster;
+  }
+
+  #logOf(component: LogComponent): Log {
+    const { log } = this.#complaints;
+    return this.#logs === undefined ? log : teeLog(log, this.#logs.of(component));
+  }
+
+  #ownPods(): StaticPods | undefined {
+    const logs = this.#logs;
+    if (logs === undefined) return undefined;
+    const loop = this.#parts.time.loop.child("components");
+    return componentPods({
+      node: FIRST_NODE,
+      loop,
+      readLog: (component, query) => logs.read(component, query),
+    });
   }
 
   /** Starts the loops one step later, so that the caller's first request does not wait while all caches fill. */
@@ -350,6 +387,7 @@ export class Cluster implements AsyncDisposable {
     this.#ending.abort();
     await Promise.allSettled([this.#pumping]);
     await (await this.#endpoint)?.close();
+    this.#kubelets.close();
     const stuck = await time.end(Promise.allSettled(this.#running));
     await time.drive(store.close());
     await time.rest();

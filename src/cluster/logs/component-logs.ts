@@ -20,6 +20,18 @@ export const LOG_COMPONENTS = [
 ] as const;
 export type LogComponent = (typeof LOG_COMPONENTS)[number];
 
+/** Component whose log has the messages of a group of loops. */
+const OF_GROUPS: ReadonlyMap<string, LogComponent> = new Map<string, LogComponent>([
+  ["controllers", "kube-controller-manager"],
+  ["scheduler", "kube-scheduler"],
+  ["nodes", "kubelet"],
+]);
+
+/** Component that a group of loops belongs to. */
+export function componentOf(group: string): LogComponent {
+  return OF_GROUPS.get(group) ?? "setpoint";
+}
+
 /** At most 12 MiB for each component. */
 const LIMITS: RotationLimits = { maxBytes: 4 << 20, maxAgeMs: 0, maxBackups: 2, isCompressed: false };
 

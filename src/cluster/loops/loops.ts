@@ -130,6 +130,9 @@ export function isEmptyGroup({ controllers = [], routines = [] }: LoopGroup): bo
 /** Default number of simulated nodes. */
 export const NODES = 3;
 
+/** Name of the first node. */
+export const FIRST_NODE = "node-1";
+
 export function nodeLoops(count: number, options: Omit<SimulatedNodesOptions, "count"> = {}): LoopGroup {
   return count === 0 ? {} : { routines: [simulatedNodes({ ...options, count })] };
 }
