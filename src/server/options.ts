@@ -10,7 +10,7 @@ import type { ServedVersions } from "./objects/registry.ts";
 import type { AuditTrail } from "./stages/audit/audit-trail.ts";
 import type { FairnessOptions } from "./stages/fairness/create-fairness.ts";
 import type { UpkeepOptions } from "./upkeep/create-upkeep.ts";
-import type { UsageSource } from "./verbs/metrics-api/usage-source.ts";
+import type { OwnUsage } from "./verbs/metrics-api/usage-source.ts";
 import type { NetworkOptions } from "./write/companions/network-options.ts";
 import type { JournalLimits } from "./write/journal.ts";
 
@@ -25,8 +25,8 @@ export interface ServerOptions {
   readonly aggregation?: AggregationOptions | undefined;
   readonly network?: NetworkOptions | undefined;
   readonly nodes?: NodeOptions | undefined;
-  /** Without a source, the server does not serve `metrics.k8s.io`. */
-  readonly usage?: UsageSource | undefined;
+  /** Without it, the server does not serve `metrics.k8s.io`. Kubelets are asked for the usage of other nodes. */
+  readonly usage?: OwnUsage | undefined;
   /** Encryption at rest; none by default. */
   readonly encryption?: Encryption | undefined;
   /** Limits of the journal of writes. Default: 20,000 writes, 16 MiB. */

@@ -24,6 +24,7 @@ import { createEgress } from "./egress/create-egress.ts";
 import type { OpenEgress } from "./egress/create-egress.ts";
 import { connectPods } from "./nodes/connect-pods.ts";
 import { NodeLink } from "./nodes/node-link.ts";
+import { NodeUsage } from "./nodes/node-usage.ts";
 import { OwnKinds } from "./objects/own-kinds.ts";
 import { isStored, Registry } from "./objects/registry.ts";
 import { SelectionIndexes } from "./objects/selection/selection-indexes.ts";
@@ -80,12 +81,10 @@ export interface ApiServer {
 /** Creates the parts floor by floor. Each function takes what the floors below it answered. */
 export function createApiServer(surroundings: Surroundings, options: ServerOptions): ApiServer {
   const objects = createObjects(surroundings, options);
-  const { loop, log, metrics, egress, versions } = objects;
+  const { loop, log, metrics, egress, versions, relay, link } = objects;
   const access = createAccess(objects, options);
   const admission = createAdmission(objects, access, options);
   const parts = createVerbParts({ ...objects, ...access, admission }, options);
-  const relay = new Relay({ egress, loop });
-  const link = new NodeLink(objects, options.nodes);
   const aggregation = createAggregation({ ...parts, log, egress, relay, link }, metrics, options.aggregation);
   const run = createRun({ ...objects, ...access, parts, aggregation }, options);
   const fairness = createFairness(objects, metrics, options.fairness);
@@ -117,6 +116,9 @@ interface Objects extends Surroundings {
   readonly registry: Registry;
   readonly custom: CustomKinds;
   readonly egress: OpenEgress;
+  readonly relay: Relay;
+  /** Leads to kubelets. */
+  readonly link: NodeLink;
 }
 
 function createObjects(surroundings: Surroundings, options: ServerOptions): Objects {
@@ -131,7 +133,9 @@ function createObjects(surroundings: Surroundings, options: ServerOptions): Obje
     conversions: versions,
     custom: new OwnKinds(custom, [causesKinds(), ...(usage === undefined ? [] : [metricsKinds(totalUsage)])]),
   });
-  return { ...surroundings, store, versions, registry, custom, egress };
+  const relay = new Relay({ egress, loop });
+  const link = new NodeLink({ store, egress }, options.nodes);
+  return { ...surroundings, store, versions, registry, custom, egress, relay, link };
 }
 
 /** Who asks, and what they may do. */
@@ -192,7 +196,7 @@ function createVerbParts(floors: VerbFloors, options: ServerOptions): VerbParts 
     places: new KeyPlaces(registry),
     tally: new RequestCounts(metrics),
     selectors: new OpenSelectors(),
-    ...(options.usage !== undefined && { usage: options.usage }),
+    ...(options.usage !== undefined && { usage: new NodeUsage({ ...floors, own: options.usage }) }),
   };
 }
 

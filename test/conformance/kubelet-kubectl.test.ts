@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describePeer } from "../peers.ts";
-import { clientVersion, Kubectl } from "./kubectl/kubectl.ts";
+import { clientVersion, Kubectl, table } from "./kubectl/kubectl.ts";
 import { KubeletWorld } from "./kubelet-world.ts";
 
 const SPDY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "false", KUBECTL_PORT_FORWARD_WEBSOCKETS: "false" };
@@ -22,7 +22,8 @@ describePeer("kubectl", "kubectl and a node's kubelet", (path) => {
   let kubectl: Kubectl;
 
   beforeAll(async () => {
-    world = await KubeletWorld.start();
+    // No loop runs, but the server is not alone, so it serves the metrics API.
+    world = await KubeletWorld.start({ loops: [] });
     const { kubeconfig } = world.cluster;
     kubectl = new Kubectl({ path, kubeconfig, home: join(world.folder.path, "kubectl") }).within("default");
   });
@@ -161,6 +162,19 @@ describePeer("kubectl", "kubectl and a node's kubelet", (path) => {
       expect(code).toBe(1);
       expect(stderr).toContain("/no/such/program ENOENT");
     });
+  });
+
+  test("top shows what the kubelet measured", async () => {
+    expect(table(await kubectl.ok("top", "pod", "--containers"))).toEqual([
+      ["POD", "NAME", "CPU(cores)", "MEMORY(bytes)"],
+      ["web", "main", "5m", "20Mi"],
+    ]);
+    expect(table(await kubectl.ok("top", "node", "n1", "--show-capacity"))).toEqual([
+      ["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"],
+      ["n1", "250m", "12%", "1024Mi", "50%"],
+    ]);
+    const scrapes = world.kubelet.requests.filter((each) => each.includes("/stats/summary"));
+    expect(scrapes).toHaveLength(1);
   });
 
   test("get --raw reaches the kubelet through the node's proxy", async () => {

@@ -46,6 +46,8 @@ export class KubeletWorld implements AsyncDisposable {
     await this.create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name } });
     await this.patch(`/api/v1/nodes/${name}/status`, {
       addresses: [{ type: "InternalIP", address }],
+      capacity: { cpu: "2", memory: "2Gi", pods: "110" },
+      allocatable: { cpu: "2", memory: "2Gi", pods: "110" },
       ...(port > 0 && { daemonEndpoints: { kubeletEndpoint: { Port: port } } }),
     });
   }

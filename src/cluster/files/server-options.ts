@@ -61,7 +61,8 @@ export async function readServerOptions(
       allowsLoopback: isLoopbackHost(options.listen.host),
       local,
     },
-    usage: options.nodes > 0 ? simulatedUsageSource : undefined,
+    // An API server alone leaves the metrics API to metrics-server, as kube-apiserver does.
+    usage: options.nodes > 0 || options.loops !== "none" ? simulatedUsageSource : undefined,
     encryption: encryption?.encryption,
     journal: options.history === undefined ? undefined : JOURNAL_OF_LONG_HISTORY,
     isServed: servedVersions(options.runtimeConfig),

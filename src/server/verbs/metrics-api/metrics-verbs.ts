@@ -30,21 +30,25 @@ export interface MetricsParts extends Pick<ReadParts, "loop" | "store" | "indexe
 
 export async function showPodMetrics(call: Call<Resource>, verbParts: MetricsParts): Promise<Answer> {
   const asked = await askedOf(call, verbParts, "pods");
+  const pods = await measuredObjects<Pod>(asked, verbParts);
+  const readings = await asked.source.read(new Set(pods.map(({ spec }) => spec.nodeName ?? "")));
   const objectOf = (pod: Pod): ApiObject | undefined => {
-    const usage = asked.source.findPod(pod);
+    const usage = readings.findPod(pod);
     return usage === undefined ? undefined : podMetrics(pod, usage, asked.measurement);
   };
-  return call.info.name === "" ? listed<Pod>(asked, objectOf, verbParts) : found<Pod>(asked, objectOf);
+  return shown({ asked, objects: pods, objectOf }, verbParts);
 }
 
 export async function showNodeMetrics(call: Call<Resource>, verbParts: MetricsParts): Promise<Answer> {
   const asked = await askedOf(call, verbParts, "nodes");
+  const nodes = await measuredObjects<Node>(asked, verbParts);
   const pods = await podsByNode(asked, verbParts);
+  const readings = await asked.source.read(new Set(nodes.map(({ metadata }) => metadata.name)));
   const objectOf = (node: Node): ApiObject | undefined => {
-    const usage = asked.source.findNode(node, pods.get(node.metadata.name) ?? []);
+    const usage = readings.findNode(node, pods.get(node.metadata.name) ?? []);
     return usage === undefined ? undefined : nodeMetrics(node, usage, asked.measurement);
   };
-  return call.info.name === "" ? listed<Node>(asked, objectOf, verbParts) : found<Node>(asked, objectOf);
+  return shown({ asked, objects: nodes, objectOf }, verbParts);
 }
 
 interface Asked {
@@ -64,38 +68,58 @@ async function askedOf(call: Call, verbParts: MetricsParts, measured: string): P
   return { call, source: usage, measurement, measured: requireStored(registry, "", measured), view };
 }
 
-type ObjectOf<T> = (measured: T) => ApiObject | undefined;
-
-function found<T>({ call, measured, view }: Asked, objectOf: ObjectOf<T>): ObjectAnswer {
+/** The object that the request names, or those that its list selects. */
+async function measuredObjects<T>(asked: Asked, verbParts: MetricsParts): Promise<readonly T[]> {
+  const { call, measured, view } = asked;
   const { name, namespace } = call.info;
+  if (name === "") return selectedObjects<T>(asked, verbParts);
   const entry = view.get(keyOf(measured, namespace, name));
   if (entry === undefined) throw notFound({ group: "", resource: measured.facts.name }, name);
-  const object = objectOf(StoredObject.of(entry).object as T);
-  if (object !== undefined) return { type: "object", code: 200, object };
-  const { group, kind } = call.resource.facts;
-  const place = namespace === "" ? name : `${namespace}/${name}`;
-  throw notFound({ group, resource: kind.toLowerCase() }, place);
+  return [StoredObject.of(entry).object as T];
 }
 
-async function listed<T>(
+async function selectedObjects<T>(
   { call, measured, view }: Asked,
-  objectOf: ObjectOf<T>,
   verbParts: MetricsParts,
-): Promise<ObjectAnswer> {
-  const { apiVersion, facts } = call.resource;
-  const { labels, fields } = listOptionsOf(call.query, facts, "list");
+): Promise<readonly T[]> {
+  const { labels, fields } = listOptionsOf(call.query, call.resource.facts, "list");
   const walk = { selection: { labels, fields }, resource: measured, view, namespace: call.info.namespace };
-  const items: ApiObject[] = [];
+  const selected: T[] = [];
   await eachObject(walk, verbParts, (object) => {
     const { metadata } = object;
     const fieldOf = (field: string): string =>
       (field === "metadata.name" ? metadata.name : metadata.namespace) ?? "";
-    if (!labelsMatch(labels, metadata.labels) || !fieldsMatch(fields, fieldOf)) return;
-    const shown = objectOf(object as T);
-    if (shown !== undefined) items.push(shown);
+    if (labelsMatch(labels, metadata.labels) && fieldsMatch(fields, fieldOf)) selected.push(object as T);
   });
-  const list = { apiVersion, kind: `${facts.kind}List`, metadata: {}, items };
-  return { type: "object", code: 200, object: list };
+  return selected;
+}
+
+interface Shown<T> {
+  readonly asked: Asked;
+  readonly objects: readonly T[];
+  readonly objectOf: (measured: T) => ApiObject | undefined;
+}
+
+async function shown<T>(
+  { asked: { call }, objects, objectOf }: Shown<T>,
+  { loop }: MetricsParts,
+): Promise<ObjectAnswer> {
+  const items: ApiObject[] = [];
+  const show = (measured: T): void => {
+    const object = objectOf(measured);
+    if (object !== undefined) items.push(object);
+  };
+  await runInTurns(inSlices(objects, show), loop);
+  const { info, resource } = call;
+  const { group, kind } = resource.facts;
+  if (info.name === "") {
+    const list = { apiVersion: resource.apiVersion, kind: `${kind}List`, metadata: {}, items };
+    return { type: "object", code: 200, object: list };
+  }
+  const [object] = items;
+  if (object !== undefined) return { type: "object", code: 200, object };
+  const place = info.namespace === "" ? info.name : `${info.namespace}/${info.name}`;
+  throw notFound({ group, resource: kind.toLowerCase() }, place);
 }
 
 /** The pods of the node that the request names, or of all nodes. */
