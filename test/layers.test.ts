@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   agent: [...SDK, "streams"],
   cluster: [...SDK, "streams", "store", "server", "controllers", "scheduler", "agent"],
   insight: ["base", "api", "client"],
-  cli: ["base", "api", "client", "runtime", "streams", "insight", "cluster"],
+  cli: ["base", "api", "resources", "client", "runtime", "streams", "insight", "cluster"],
   testing: [...SDK, "store", "server", "cluster"],
   // src/index.ts, the package's main entry.
   "index.ts": ["cluster"],

@@ -116,6 +116,7 @@ async function run(...argv: readonly string[]) {
     stderr: (text) => void (outcome.stderr += text),
     exit: (code) => void (outcome.code = code),
     log: silentLog,
+    stdin: async () => new Uint8Array(),
     env: {},
     homeDir: "/home/user",
     workingDir: "/current",

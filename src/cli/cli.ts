@@ -3,7 +3,14 @@ import { Command as Parser, CommanderError, InvalidArgumentError, Option } from 
 import { errorText } from "../base/error-text.ts";
 import { apiserverCommand } from "./apiserver.ts";
 import { backupCommand } from "./backup.ts";
-import { UsageError, type Arguments, type Command, type ExitCode, type Io } from "./command.ts";
+import {
+  SilentFailure,
+  UsageError,
+  type Arguments,
+  type Command,
+  type ExitCode,
+  type Io,
+} from "./command.ts";
 import { agentCommand, controllersCommand, schedulerCommand } from "./components.ts";
 import { crdCommand } from "./crd.ts";
 import { diffCommand } from "./diff.ts";
@@ -14,6 +21,8 @@ import { statusCommand } from "./status.ts";
 import { findRemedy } from "./system-error.ts";
 import { timelineCommand } from "./timeline.ts";
 import { upCommand } from "./up.ts";
+import { findKubectlLine } from "./verbs/kubectl-line.ts";
+import { VERBS } from "./verbs/verbs.ts";
 import { VERSION_TEXT, versionCommand } from "./version.ts";
 import { whyCommand } from "./why.ts";
 
@@ -26,6 +35,7 @@ const COMMANDS: readonly Command[] = [
   schedulerCommand,
   agentCommand,
   backupCommand,
+  ...VERBS,
   newCommand,
   crdCommand,
   whyCommand,
@@ -46,6 +56,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<void> {
 }
 
 async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const kubectlLine = COMMANDS.some(({ name }) => name === argv[0]) ? undefined : findKubectlLine(argv);
+  if (kubectlLine !== undefined) return explain(new UsageError(kubectlLine), io);
   try {
     await programFor(io).parseAsync(argv, { from: "user" });
     return 0;
@@ -112,6 +124,7 @@ function inheritable(parser: Parser, io: Io): Parser {
 function explain(error: unknown, io: Io): ExitCode {
   // Commander has already printed the error. It also throws for `--help`, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof SilentFailure) return 1;
   const message = findRemedy(error) ?? errorText(error);
   io.stderr(`error: ${message}\n`);
   return error instanceof UsageError ? 2 : 1;

@@ -66,6 +66,7 @@ function ioIn(homeDir: string, env: Io["env"] = {}): Io {
     exit: () => undefined,
     log: silentLog,
     env,
+    stdin: async () => new Uint8Array(),
     homeDir,
     workingDir: "/current",
     programFile: "/setpoint/dist/cli.js",

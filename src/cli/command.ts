@@ -9,6 +9,8 @@ export interface Io {
   readonly log: Log;
   /** Sets the exit code. The process ends once no work is left, or with "once printed" as soon as stdout is flushed. */
   exit(code: ExitCode, when?: "once printed"): void;
+  /** All of standard input. */
+  stdin(): Promise<Uint8Array>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   readonly workingDir: string;
@@ -37,8 +39,8 @@ export interface Arguments {
   readonly operands: Readonly<Record<string, string>>;
   /** Values of the last positional argument, if `usage` has it as `[name...]`. */
   readonly rest: readonly string[];
-  /** Options by camel-case name: `--data-dir` is `dataDir`. A switch that is given is `true`. */
-  readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
+  /** Options by camel-case name: `--data-dir` is `dataDir`. `--json` gives `json: true`, `--no-headers` gives `headers: false`. */
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 }
 
 export interface Command {
@@ -56,6 +58,11 @@ export interface Command {
 /** Error about the command's arguments. The message names the argument and the expected value. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+/** Exit code 1 without a message: the command has printed what the user needs to know. */
+export class SilentFailure extends Error {
+  override readonly name = "SilentFailure";
 }
 
 export const jsonOption: OptionSpec = { flags: "--json", help: "JSON output instead of text" };

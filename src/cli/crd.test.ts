@@ -50,6 +50,7 @@ async function run(
     stderr: (text) => void (result.err += text),
     log: silentLog,
     exit: (code) => void (result.code = code),
+    stdin: async () => new Uint8Array(),
     env: {},
     homeDir: workingDir,
     workingDir,

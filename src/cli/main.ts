@@ -1,6 +1,7 @@
 /** Main program: passes the process's arguments, streams and signals to the command line. */
 import { homedir } from "node:os";
 import process from "node:process";
+import { buffer } from "node:stream/consumers";
 import { createTextLog } from "../base/log/log-text.ts";
 import { runCli } from "./cli.ts";
 import { printTo, wantsColours } from "./print.ts";
@@ -21,6 +22,7 @@ export const ended = runCli(process.argv.slice(2), {
     process.exitCode = code;
     if (when === "once printed") process.stdout.write("", () => process.exit());
   },
+  stdin: () => buffer(process.stdin),
   env: process.env,
   homeDir: homedir(),
   workingDir: process.cwd(),

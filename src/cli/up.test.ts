@@ -130,6 +130,7 @@ function io(env: Io["env"] = {}): Io {
     exit: () => undefined,
     log: silentLog,
     env,
+    stdin: async () => new Uint8Array(),
     homeDir: "/home/user",
     workingDir: "/current",
     programFile: "/setpoint/dist/cli.js",

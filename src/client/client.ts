@@ -7,6 +7,7 @@
  */
 import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
 import type { Scale } from "../api/generated/types/autoscaling-v1.ts";
+import type { ResponseForm } from "./transport.ts";
 
 /** Client of a Kubernetes API server. `client(Pod)` returns the operations on a kind. */
 export interface Client {
@@ -258,6 +259,8 @@ export interface LogOptions extends CallOptions {
 
 /** A request to any path of the API. */
 export interface RawRequest extends CallOptions {
+  /** Form of the response. Default: `object`. */
+  readonly form?: ResponseForm;
   /** Default: `GET`. */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Absolute path on the server, for example `/version`. */

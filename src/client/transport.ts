@@ -1,3 +1,4 @@
+import type { Status } from "../api/errors/api-error.ts";
 /**
  * The way of requests to a server: over HTTP to any Kubernetes, or within this process without serialization. A
  * client needs nothing else.
@@ -6,10 +7,12 @@
  * be changed. The caller may change passed values after the call; the transport reads them as JSON does (members that
  * are undefined are absent).
  */
-import type { Status } from "../api/errors/api-error.ts";
 
 /** HTTP method of a request. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Form of a response: whole objects, their metadata only, a table for people, or discovery in one document. */
+export type ResponseForm = "object" | "metadata" | "table" | "discovery";
 
 /** A request to the API server. */
 export interface TransportRequest {
@@ -22,8 +25,8 @@ export interface TransportRequest {
   readonly body?: unknown;
   /** Media type of the body. Default: JSON; patches have types of their own. */
   readonly contentType?: string;
-  /** `metadata` asks for PartialObjectMetadata instead of whole objects. Default: `object`. */
-  readonly form?: "object" | "metadata";
+  /** Form of the response. Default: `object`. */
+  readonly form?: ResponseForm;
   /**
    * `User-Agent` header. The server logs it and, without a field manager, derives the owner of written fields from
    * it.

@@ -24,7 +24,7 @@ const PIECE_LINES = 1000;
 export function* yamlPieces(value: unknown): Generator<string> {
   const lines = new Lines();
   if (isCollection(value)) yield* writeCollection(value, "", lines);
-  else lines.add("", scalarText(value, ""));
+  else lines.add("", scalarText(value, { indent: "", column: 0 }));
   yield lines.take();
 }
 
@@ -75,7 +75,7 @@ function* writeCollection(value: Collection, indent: string, lines: Lines): Gene
       if (lines.isPiece) yield lines.take();
       lines.beginItem(indent);
       if (isCollection(item)) yield* writeCollection(item, `${indent}  `, lines);
-      else lines.add(indent, scalarText(item, indent));
+      else lines.add(indent, scalarText(item, { indent, column: indent.length + 2 }));
       lines.endItem();
     }
     return;
@@ -85,7 +85,8 @@ function* writeCollection(value: Collection, indent: string, lines: Lines): Gene
     if (lines.isPiece) yield lines.take();
     const name = `${keyText(key)}:`;
     if (!isCollection(member)) {
-      lines.add(indent, `${name} ${scalarText(member, indent)}`);
+      const column = indent.length + name.length + 1;
+      lines.add(indent, `${name} ${scalarText(member, { indent, column })}`);
       continue;
     }
     lines.add(indent, name);
@@ -138,8 +139,18 @@ function keyText(key: string): string {
   return key.includes("\n") ? doubleQuoted(key) : stringText(key);
 }
 
-function scalarText(value: unknown, indent: string): string {
-  if (typeof value === "string") return value.includes("\n") ? blockText(value, indent) : stringText(value);
+/** Indentation of the parent, and the column at which the scalar begins. */
+interface ScalarPlace {
+  readonly indent: string;
+  readonly column: number;
+}
+
+function scalarText(value: unknown, place: ScalarPlace): string {
+  if (typeof value === "string") {
+    if (value.includes("\n")) return blockText(value, place);
+    const text = stringText(value);
+    return place.column + text.length > LINE_WIDTH ? folded(text, place) : text;
+  }
   if (typeof value === "bigint") return value.toString();
   return JSON.stringify(value) ?? "null";
 }
@@ -150,9 +161,36 @@ function stringText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
+/** Lines break at the first single space after this column. */
+const LINE_WIDTH = 80;
+
+/** Breaks a long scalar as Go's writer does. A parser reads each break as one space. */
+function folded(text: string, { indent, column }: ScalarPlace): string {
+  const isDouble = text.startsWith('"');
+  const isQuoted = isDouble || text.startsWith("'");
+  const characters = Array.from(text);
+  const last = characters.length - 1;
+  let [line, at, result] = ["", column, ""];
+  for (const [index, character] of characters.entries()) {
+    const isEdge = isQuoted && (index === 1 || index === last - 1);
+    const isSingle = characters[index - 1] !== " " && (isDouble || characters[index + 1] !== " ");
+    if (character === " " && at > LINE_WIDTH && isSingle && !isEdge) {
+      result += `${line}\n${indent}  `;
+      // A backslash keeps a space that follows the break.
+      line = characters[index + 1] === " " ? "\\" : "";
+      at = indent.length + 2 + line.length;
+    } else {
+      line += character;
+      at++;
+    }
+  }
+  return result + line;
+}
+
 /** A literal block if it preserves every character. The indicator encodes the number of trailing line breaks. */
-function blockText(text: string, indent: string): string {
-  if (UNPRINTABLE.test(text) || /^[\s]|[ \t](\n|$)/.test(text)) return doubleQuoted(text);
+function blockText(text: string, place: ScalarPlace): string {
+  const { indent } = place;
+  if (UNPRINTABLE.test(text) || /^[\s]|[ \t](\n|$)/.test(text)) return folded(doubleQuoted(text), place);
   const body = text.slice(0, indexOfTrailing(text, "\n"));
   const breaks = text.length - body.length;
   const lines = body.split("\n").map((line) => (line === "" ? "" : `${indent}  ${line}`));

@@ -314,3 +314,28 @@ describe("stringifyYaml", () => {
     );
   });
 });
+
+describe("a long scalar", () => {
+  const words = "word ".repeat(40).trim();
+
+  test("breaks at the first space after column 80", () => {
+    const text = stringifyYaml({ metadata: { note: words } });
+
+    expect(text.split("\n").slice(1, 3)).toEqual([
+      `  note: ${"word ".repeat(15).trim()}`,
+      `    ${"word ".repeat(16).trim()}`,
+    ]);
+  });
+
+  test.each([
+    words,
+    `${words}: ${words}`,
+    ` ${words}`,
+    `${words}\t${words}  ${words}\u0001`,
+    "x".repeat(200),
+  ])("%# is read as it was", (text) => {
+    const written = stringifyYaml({ list: [{ text }, text], text });
+
+    expect(parseYaml(Buffer.from(written)).value).toEqual({ list: [{ text }, text], text });
+  });
+});

@@ -1,9 +1,9 @@
 /** Builds the target and the headers of an HTTP request. */
 import type { OutgoingHttpHeaders } from "node:http";
 import { isCause } from "../../api/causes/cause-text.ts";
+import { acceptedMediaType } from "../accepted-form.ts";
 import type { CurrentCredentials } from "../credentials/credentials.ts";
 import type { Impersonation } from "../endpoint.ts";
-import { metadataMediaType } from "../metadata-form.ts";
 import type { TransportRequest } from "../transport.ts";
 
 /** How the body of the response is read. */
@@ -41,7 +41,8 @@ export function headersOf(request: TransportRequest, options: HeadOptions): Outg
 }
 
 function acceptOf(request: TransportRequest, reading: BodyFormat): string {
-  if (request.form === "metadata") return metadataMediaType(request);
+  const accepted = acceptedMediaType(request);
+  if (accepted !== undefined) return accepted;
   return reading === "events" ? "application/json" : "application/json, */*";
 }
 

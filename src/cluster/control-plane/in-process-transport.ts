@@ -8,6 +8,7 @@ import type { Status } from "../../api/errors/api-error.ts";
 import { copyAsJson } from "../../api/json/json-copy.ts";
 import { freezeJson } from "../../api/json/json-freeze.ts";
 import type { Lane, Loop } from "../../base/loop/loop.ts";
+import { acceptedMediaType } from "../../client/accepted-form.ts";
 import {
   addAbortListener,
   removeAbortListener,
@@ -15,7 +16,6 @@ import {
   type AbortRegistration,
 } from "../../client/call-signal.ts";
 import { warningsIn } from "../../client/http/response-head.ts";
-import { metadataMediaType } from "../../client/metadata-form.ts";
 import type {
   Transport,
   TransportEvent,
@@ -211,10 +211,11 @@ function laneOf(path: string): Lane {
 }
 
 function httpRequest(request: TransportRequest, peer: PeerIdentity, signal: AbortSignal): HttpRequest {
-  const { method, path, query, body, contentType, form, userAgent, cause } = request;
+  const { method, path, query, body, contentType, userAgent, cause } = request;
   const headers = new Map<string, string>();
   if (body !== undefined) headers.set("content-type", contentType ?? "application/json");
-  if (form === "metadata") headers.set("accept", metadataMediaType(request));
+  const accepted = acceptedMediaType(request);
+  if (accepted !== undefined) headers.set("accept", accepted);
   if (userAgent !== undefined) headers.set("user-agent", userAgent);
   if (cause !== undefined) headers.set("setpoint-cause", cause);
   return {

@@ -1,0 +1,73 @@
+/** `setpoint diff -f`: what an apply of the manifests would change. Exit code 1 when it would change something. */
+import type { ApiObject } from "../../api/api-object.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
+import { SilentFailure, type Command } from "../command.ts";
+import { readManifests, type FileManifest } from "./manifest-files.ts";
+import { placeManifest } from "./manifest-place.ts";
+import { objectText, withoutManagedFields } from "./object-text.ts";
+import { unifiedDiff } from "./unified-diff.ts";
+import { filesOption, recursiveOption, verbOptions } from "./verb-options.ts";
+import { withSession, type VerbSession } from "./verb-session.ts";
+
+/** Shown in place of the values of Secrets. */
+const MASK = "***";
+const MASK_BEFORE = "*** (before)";
+const MASK_AFTER = "*** (after)";
+
+export const diffCommand: Command = {
+  name: "diff",
+  usage: [],
+  help: "show changes an apply would make (exit 1: there are some)",
+  options: [filesOption, recursiveOption, ...verbOptions],
+  run: (io, args) => withSession(io, args, diff),
+};
+
+async function diff(session: VerbSession): Promise<void> {
+  const { io } = session;
+  let hasChanges = false;
+  for (const manifest of await readManifests(session)) {
+    const text = await diffText(manifest, session);
+    if (text !== "") hasChanges = true;
+    io.stdout(text);
+  }
+  if (hasChanges) throw new SilentFailure();
+}
+
+async function diffText(manifest: FileManifest, session: VerbSession): Promise<string> {
+  const { type, manifest: placed } = await placeManifest(manifest, session);
+  const { namespace = "", name } = placed.metadata;
+  const live = await session.client(type).find({ namespace, name });
+  const options = { fieldManager: "kubectl", force: true, dryRun: "All" } as const;
+  const merged = await session.client.apply(placed, options);
+  const file = [type.apiVersion.replace("/", "."), type.kind, namespace, name].join(".");
+  const [before, after] = maskedSecrets(shown(live), shown(merged));
+  return unifiedDiff(
+    { name: `LIVE/${file}`, text: before === undefined ? "" : objectText(before, "yaml") },
+    { name: `MERGED/${file}`, text: after === undefined ? "" : objectText(after, "yaml") },
+  );
+}
+
+function shown(object: ApiObject | undefined): JsonObject | undefined {
+  return object === undefined ? undefined : withoutManagedFields({ ...object });
+}
+
+type Pair = readonly [before: JsonObject | undefined, after: JsonObject | undefined];
+
+/** Hides the values of Secrets; a changed value stays visible as a change. */
+function maskedSecrets(before: JsonObject | undefined, after: JsonObject | undefined): Pair {
+  if ((after ?? before)?.["kind"] !== "Secret") return [before, after];
+  const [old, fresh] = [dataOf(before), dataOf(after)];
+  const mask = (own: JsonObject, other: JsonObject, changed: string): JsonObject =>
+    Object.fromEntries(
+      Object.keys(own).map((key) => [key, key in other && other[key] !== own[key] ? changed : MASK]),
+    );
+  return [
+    before === undefined ? undefined : { ...before, data: mask(old, fresh, MASK_BEFORE) },
+    after === undefined ? undefined : { ...after, data: mask(fresh, old, MASK_AFTER) },
+  ];
+}
+
+function dataOf(secret: JsonObject | undefined): JsonObject {
+  const data = secret?.["data"];
+  return isJsonObject(data) ? data : {};
+}

@@ -1,0 +1,155 @@
+/** `setpoint get`: tables as the server makes them, or whole objects. */
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
+import { findText, UsageError, type Command } from "../command.ts";
+import { answersFor } from "./answers.ts";
+import { FailureList } from "./failure-list.ts";
+import { listOf, objectText, withoutManagedFields, type ObjectFormat } from "./object-text.ts";
+import { kindText } from "./served-resources.ts";
+import { tableIn } from "./server-table.ts";
+import { TablePrinter, type Table, type TableView } from "./table-text.ts";
+import { targetsOf, type Target } from "./targets.ts";
+import { allNamespacesOption, fieldSelectorOption, selectorOption, verbOptions } from "./verb-options.ts";
+import { withSession, type VerbSession } from "./verb-session.ts";
+import { watchTable } from "./watch-table.ts";
+
+export const getCommand: Command = {
+  name: "get",
+  usage: ["[objects...]"],
+  help: "show objects: TYPE, TYPE NAME or TYPE/NAME",
+  options: [
+    { flags: "-o, --output <format>", help: "format", choices: ["wide", "yaml", "json", "name"] },
+    { flags: "-w, --watch", help: "keep showing changes" },
+    allNamespacesOption,
+    selectorOption,
+    fieldSelectorOption,
+    { flags: "--no-headers", help: "tables without headers" },
+    { flags: "--show-labels", help: "labels as the last column" },
+    { flags: "--ignore-not-found", help: "missing objects are no error" },
+    ...verbOptions,
+  ],
+  run: (io, args) => withSession(io, args, get),
+};
+
+async function get(session: VerbSession): Promise<void> {
+  const { args, served, namespace } = session;
+  const targets = byResource(targetsOf(args.rest, served));
+  const isNamed = targets.some(({ names }) => names !== undefined);
+  if (isNamed && (findText(args, "selector") ?? findText(args, "fieldSelector")) !== undefined)
+    throw new UsageError("selectors choose objects: give no names beside them");
+  if (isNamed && namespace === undefined)
+    throw new UsageError("an object is in one namespace: give no name beside --all-namespaces");
+  const format = findText(args, "output");
+  if (args.options["watch"] === true) return watchTable(session, targets, viewOf);
+  if (format === "name") return printNames(session, targets);
+  if (format === "yaml" || format === "json") return printObjects(session, targets, format);
+  return printTables(session, targets);
+}
+
+async function printNames(session: VerbSession, targets: readonly Target[]): Promise<void> {
+  const failures = failuresOf(session);
+  for (const { resource, objects } of await objectsOf(session, targets, failures))
+    session.io.stdout(objects.map((object) => `${kindText(resource)}/${nameOf(object)}\n`).join(""));
+  failures.throwIfAny();
+}
+
+async function printObjects(
+  session: VerbSession,
+  targets: readonly Target[],
+  format: ObjectFormat,
+): Promise<void> {
+  const failures = failuresOf(session);
+  const found = (await objectsOf(session, targets, failures)).flatMap(({ objects }) => objects);
+  const isSingle = targets.length === 1 && targets[0]?.names?.length === 1;
+  const [first] = found;
+  if (!isSingle) session.io.stdout(objectText(listOf(found), format));
+  else if (first !== undefined) session.io.stdout(objectText(first, format));
+  failures.throwIfAny();
+}
+
+interface FoundObjects extends Target {
+  readonly objects: readonly JsonObject[];
+}
+
+async function objectsOf(
+  session: VerbSession,
+  targets: readonly Target[],
+  failures: FailureList,
+): Promise<readonly FoundObjects[]> {
+  const found: FoundObjects[] = [];
+  for (const target of targets) {
+    const objects: JsonObject[] = [];
+    for await (const answer of answersFor(session, target, "object")) {
+      if ("error" in answer) failures.add(answer.error);
+      else objects.push(...objectsIn(answer.value, target));
+    }
+    found.push({ ...target, objects });
+  }
+  return found;
+}
+
+async function printTables(session: VerbSession, targets: readonly Target[]): Promise<void> {
+  const failures = failuresOf(session);
+  let printed = 0;
+  for (const target of targets) {
+    const tables: Table[] = [];
+    for await (const answer of answersFor(session, target, "table")) {
+      if ("error" in answer) failures.add(answer.error);
+      else tables.push(tableIn(answer.value));
+    }
+    const rows = tables.flatMap((table) => table.rows);
+    const [first] = tables;
+    if (first === undefined || rows.length === 0) continue;
+    const printer = new TablePrinter(viewOf(session, target, targets.length > 1));
+    session.io.stdout((printed++ > 0 ? "\n" : "") + printer.print({ ...first, rows }));
+  }
+  if (printed === 0 && failures.isEmpty && !ignoresMissing(session))
+    session.io.stderr(`${nothingText(session, targets)}\n`);
+  failures.throwIfAny();
+}
+
+function nothingText({ namespace }: VerbSession, targets: readonly Target[]): string {
+  const isWithin = namespace !== undefined && targets.some(({ resource }) => resource.namespaced);
+  return isWithin ? `No resources found in ${namespace} namespace.` : "No resources found";
+}
+
+function viewOf({ args, namespace }: VerbSession, { resource }: Target, isPrefixed: boolean): TableView {
+  return {
+    isWide: findText(args, "output") === "wide",
+    withNamespace: namespace === undefined && resource.namespaced,
+    withHeaders: args.options["headers"] !== false,
+    withLabels: args.options["showLabels"] === true,
+    namePrefix: isPrefixed ? `${kindText(resource)}/` : "",
+  };
+}
+
+function failuresOf(session: VerbSession): FailureList {
+  return new FailureList(session.io, ignoresMissing(session) ? ["NotFound"] : []);
+}
+
+function ignoresMissing({ args }: VerbSession): boolean {
+  return args.options["ignoreNotFound"] === true;
+}
+
+/** Targets of one resource in one, so that their rows share a table. */
+function byResource(targets: readonly Target[]): readonly Target[] {
+  const merged = new Map<string, Target>();
+  for (const target of targets) {
+    const key = `${target.resource.apiVersion}/${target.resource.plural}`;
+    const before = merged.get(key);
+    const names = before === undefined ? target.names : [...(before.names ?? []), ...(target.names ?? [])];
+    merged.set(key, { resource: target.resource, names });
+  }
+  return [...merged.values()];
+}
+
+/** Items of a list leave their kind out. */
+function objectsIn(value: unknown, { resource: { apiVersion, kind } }: Target): readonly JsonObject[] {
+  if (!isJsonObject(value)) return [];
+  const { items } = value;
+  const objects = Array.isArray(items) ? items.filter((item) => isJsonObject(item)) : [value];
+  return objects.map((object) => withoutManagedFields({ apiVersion, kind, ...object }));
+}
+
+function nameOf({ metadata }: JsonObject): string {
+  return isJsonObject(metadata) ? String(metadata["name"]) : "";
+}

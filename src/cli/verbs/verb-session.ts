@@ -1,0 +1,44 @@
+import type { Loop } from "../../base/loop/loop.ts";
+/** A verb's connection to its cluster: the client, the namespace, and the resources that the server serves. */
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import type { Client } from "../../client/client.ts";
+import type { Transport } from "../../client/transport.ts";
+import { connectAs } from "../cluster-access.ts";
+import { findText, type Arguments, type Io } from "../command.ts";
+import { readServedResources, type ServedResource } from "./served-resources.ts";
+
+export interface VerbSession {
+  readonly io: Io;
+  readonly args: Arguments;
+  readonly loop: Loop;
+  readonly client: Client;
+  readonly transport: Transport;
+  /** Namespace of the arguments or of the context; undefined with `--all-namespaces`. */
+  readonly namespace: string | undefined;
+  readonly served: readonly ServedResource[];
+}
+
+/** Runs `work` on a connection, which is closed at the end. An aborted signal of `io` aborts its requests. */
+export async function withSession(
+  io: Io,
+  args: Arguments,
+  work: (session: VerbSession) => Promise<void>,
+): Promise<void> {
+  const loop = createRealLoop({ name: "cli" });
+  const connection = await connectAs(io, args, loop);
+  try {
+    const client = connection.client.with({ signal: io.signal });
+    const namespace = findText(args, "namespace") ?? connection.namespace;
+    await work({
+      io,
+      args,
+      loop,
+      client,
+      transport: connection.transport,
+      namespace: args.options["allNamespaces"] === true ? undefined : namespace,
+      served: await readServedResources(client),
+    });
+  } finally {
+    await connection.close();
+  }
+}
