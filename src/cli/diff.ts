@@ -4,25 +4,32 @@ import type { Moment } from "../insight/past/moment.ts";
 import { differenceText, type Side } from "../insight/past/past-difference.ts";
 import { findAt, revisionAt } from "../insight/past/read-past.ts";
 import { accessOptions, connectAs } from "./cluster-access.ts";
-import { UsageError, type Command } from "./command.ts";
+import { findTexts, UsageError, type Command } from "./command.ts";
 import { namespaceOption, parseNamedObject, type NamedObject } from "./named-object.ts";
 import { findMoment, fromOption } from "./past-options.ts";
+import { diffManifests } from "./verbs/manifest-diff.ts";
+import { filesOption, recursiveOption } from "./verbs/verb-options.ts";
+import { withSession } from "./verbs/verb-session.ts";
 
 export const diffCommand: Command = {
   name: "diff",
-  usage: ["kind/name"],
-  help: "compare an object with its past (exit 0 in any case)",
+  usage: ["[kind/name]"],
+  help: "compare an object with its past, or -f FILE with the cluster",
   options: [
     fromOption,
     { flags: "--to <moment>", help: "end: a revision, a time, or -5m (default: now)" },
+    filesOption,
+    recursiveOption,
     namespaceOption,
     ...accessOptions,
   ],
   async run(io, args) {
+    if (findTexts(args, "filename").length > 0) return withSession(io, args, diffManifests);
     const loop = createRealLoop({ name: "diff" });
     const from = findMoment(args, "from", loop.now());
     const to = findMoment(args, "to", loop.now());
-    if (from === undefined) throw new UsageError("diff needs --from, such as --from -10m");
+    if (from === undefined)
+      throw new UsageError("diff needs -f FILE, or KIND/NAME and --from, such as --from -10m");
     const connection = await connectAs(io, args, loop);
     try {
       const { client } = connection;

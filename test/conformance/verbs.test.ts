@@ -68,11 +68,11 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
     });
   }
 
-  async function ours(args: readonly string[], stdin = ""): Promise<Printed> {
-    let [stdout, code] = ["", 0];
+  async function ours(args: readonly string[], stdin = ""): Promise<Printed & { readonly stderr: string }> {
+    let [stdout, stderr, code] = ["", "", 0];
     await runCli(args, {
       stdout: (text) => (stdout += text),
-      stderr: () => undefined,
+      stderr: (text) => (stderr += text),
       exit: (given) => (code = given),
       log: silentLog,
       env: { KUBECONFIG: cluster.kubeconfig },
@@ -82,7 +82,7 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
       programFile: "setpoint",
       signal: new AbortController().signal,
     });
-    return { code, stdout };
+    return { code, stdout, stderr };
   }
 
   test.each([
@@ -166,14 +166,39 @@ kind: Lamp
 metadata: { name: hall }
 `;
 
-    expect(await ours(["apply", "-f", "-"], definition)).toEqual({
+    expect(await ours(["apply", "-f", "-"], definition)).toMatchObject({
       code: 0,
       stdout:
         "customresourcedefinition.apiextensions.k8s.io/lamps.example.com serverside-applied\nlamp.example.com/hall serverside-applied\n",
     });
-    expect(await ours(["get", "lamps", "-o", "name"])).toEqual({
+    expect(await ours(["get", "lamps", "-o", "name"])).toMatchObject({
       code: 0,
       stdout: "lamp.example.com/hall\n",
+    });
+  });
+
+  test("get --at shows objects as they were", async () => {
+    await ours(["apply", "-n", "ours", "-f", "web.yaml"]);
+    const before = await ours(["get", "deploy", "web", "-n", "ours", "-o", "yaml"]);
+    const revision = /resourceVersion: "(\d+)"/.exec(before.stdout)?.[1] ?? "";
+    await ours(["delete", "deploy", "web", "-n", "ours"]);
+
+    expect(await ours(["get", "deploy", "web", "-n", "ours", "-o", "yaml", "--at", revision])).toEqual(
+      before,
+    );
+    expect(await ours(["get", "deploy", "-n", "ours", "-o", "name", "--at", revision])).toMatchObject({
+      stdout: "deployment.apps/web\n",
+    });
+    expect(await ours(["get", "deploy", "web", "-n", "ours", "--watch", "--at", revision])).toMatchObject({
+      code: 2,
+    });
+  });
+
+  test("another verb of kubectl prints the line to type", async () => {
+    expect(await ours(["describe", "pod", "a b"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `error: "describe" is a verb of kubectl alone; type: kubectl describe pod 'a b'\n`,
     });
   });
 });

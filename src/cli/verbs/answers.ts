@@ -11,15 +11,17 @@ export type Answer = { readonly value: unknown } | { readonly error: unknown };
 const CHUNK = 500;
 
 export async function* answersFor(
-  { client, namespace = "", args }: VerbSession,
+  { client, namespace = "", args, revision }: VerbSession,
   { resource, names }: Target,
   form: "object" | "table",
 ): AsyncGenerator<Answer> {
+  const past = revision === undefined ? {} : { resourceVersion: revision, resourceVersionMatch: "Exact" };
   if (names === undefined) {
     const path = collectionPath(resource, namespace);
     let token: string | undefined;
     do {
-      const rest = token === undefined ? {} : { continue: token };
+      // The token fixes the revision.
+      const rest = token === undefined ? past : { continue: token };
       const value = await client.request({
         path,
         query: { ...selectorQuery(args), limit: String(CHUNK), ...rest },
@@ -32,7 +34,9 @@ export async function* answersFor(
   }
   for (const name of names) {
     try {
-      yield { value: await client.request({ path: objectPath(resource, { namespace, name }), form }) };
+      yield {
+        value: await client.request({ path: objectPath(resource, { namespace, name }), query: past, form }),
+      };
     } catch (error) {
       yield { error };
     }

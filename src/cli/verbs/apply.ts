@@ -1,12 +1,12 @@
 import { isApiError } from "../../api/errors/api-error.ts";
 /** `setpoint apply`: server-side apply of manifests. */
 import { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
+import { kindText } from "../../client/served-resources.ts";
 import { findText, type Command } from "../command.ts";
 import { FailureList } from "./failure-list.ts";
 import { readManifests } from "./manifest-files.ts";
 import { placeManifest, type PlacedManifest } from "./manifest-place.ts";
 import { poll } from "./poll.ts";
-import { kindText } from "./served-resources.ts";
 import { filesOption, recursiveOption, verbOptions } from "./verb-options.ts";
 import { withSession, type VerbSession } from "./verb-session.ts";
 

@@ -1,12 +1,12 @@
 /** `setpoint delete`. Waits until the objects are gone, as kubectl does. */
 import type { DeleteOptions } from "../../client/client.ts";
+import { groupOf } from "../../client/served-resources.ts";
 import { findText, findTexts, UsageError, type Arguments, type Command } from "../command.ts";
 import { FailureList } from "./failure-list.ts";
 import { findObjects, type FoundObject } from "./found-objects.ts";
 import { readManifests } from "./manifest-files.ts";
 import { placeManifest } from "./manifest-place.ts";
 import { poll } from "./poll.ts";
-import { groupOf } from "./served-resources.ts";
 import {
   allNamespacesOption,
   fieldSelectorOption,

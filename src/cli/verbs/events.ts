@@ -1,8 +1,8 @@
 /** `setpoint events`: the Events of a namespace or of one object, oldest first. */
 import { Event } from "../../api/generated/types/core-v1.ts";
+import { resourcesNamed } from "../../client/served-resources.ts";
 import { humanDuration, findTimeMs } from "../../resources/rules/human-duration.ts";
 import { findText, UsageError, type Command } from "../command.ts";
-import { resourcesNamed } from "./served-resources.ts";
 import { TablePrinter } from "./table-text.ts";
 import { allNamespacesOption, verbOptions } from "./verb-options.ts";
 import { withSession, type VerbSession } from "./verb-session.ts";

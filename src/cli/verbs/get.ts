@@ -1,10 +1,10 @@
 /** `setpoint get`: tables as the server makes them, or whole objects. */
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
+import { kindText } from "../../client/served-resources.ts";
 import { findText, UsageError, type Command } from "../command.ts";
 import { answersFor } from "./answers.ts";
 import { FailureList } from "./failure-list.ts";
 import { listOf, objectText, withoutManagedFields, type ObjectFormat } from "./object-text.ts";
-import { kindText } from "./served-resources.ts";
 import { tableIn } from "./server-table.ts";
 import { TablePrinter, type Table, type TableView } from "./table-text.ts";
 import { targetsOf, type Target } from "./targets.ts";
@@ -22,6 +22,7 @@ export const getCommand: Command = {
     allNamespacesOption,
     selectorOption,
     fieldSelectorOption,
+    { flags: "--at <moment>", help: "as it was: a revision, a time, or -5m" },
     { flags: "--no-headers", help: "tables without headers" },
     { flags: "--show-labels", help: "labels as the last column" },
     { flags: "--ignore-not-found", help: "missing objects are no error" },
@@ -38,6 +39,8 @@ async function get(session: VerbSession): Promise<void> {
     throw new UsageError("selectors choose objects: give no names beside them");
   if (isNamed && namespace === undefined)
     throw new UsageError("an object is in one namespace: give no name beside --all-namespaces");
+  if (args.options["watch"] === true && findText(args, "at") !== undefined)
+    throw new UsageError("--at shows the past, which does not change: leave --watch out");
   const format = findText(args, "output");
   if (args.options["watch"] === true) return watchTable(session, targets, viewOf);
   if (format === "name") return printNames(session, targets);

@@ -1,8 +1,8 @@
+import { kindText } from "../../client/served-resources.ts";
 /** `setpoint scale`. */
 import { findText, UsageError, type Command } from "../command.ts";
 import { FailureList } from "./failure-list.ts";
 import { findObjects } from "./found-objects.ts";
-import { kindText } from "./served-resources.ts";
 import { selectorOption, verbOptions } from "./verb-options.ts";
 import { withSession, type VerbSession } from "./verb-session.ts";
 

@@ -1,6 +1,6 @@
+import { resourcesNamed, type ServedResource } from "../../client/served-resources.ts";
 /** Objects that a command's arguments name: `pods`, `pod a b`, `pod/a service/b`, `pods,services`. */
 import { UsageError } from "../command.ts";
-import { resourcesNamed, type ServedResource } from "./served-resources.ts";
 
 export interface Target {
   readonly resource: ServedResource;

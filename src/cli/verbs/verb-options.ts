@@ -1,11 +1,7 @@
 /** Options that the verbs share, with kubectl's names. */
 import { accessOptions } from "../cluster-access.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "../command.ts";
-
-const namespaceOption: OptionSpec = {
-  flags: "-n, --namespace <name>",
-  help: "namespace (default: that of the context)",
-};
+import { namespaceOption } from "../named-object.ts";
 
 /** Options of every verb. */
 export const verbOptions: readonly OptionSpec[] = [namespaceOption, ...accessOptions];

@@ -2,10 +2,13 @@ import type { Loop } from "../../base/loop/loop.ts";
 /** A verb's connection to its cluster: the client, the namespace, and the resources that the server serves. */
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import type { Client } from "../../client/client.ts";
+import { readServedResources, type ServedResource } from "../../client/served-resources.ts";
 import type { Transport } from "../../client/transport.ts";
+import type { Moment } from "../../insight/past/moment.ts";
+import { revisionAt } from "../../insight/past/read-past.ts";
 import { connectAs } from "../cluster-access.ts";
 import { findText, type Arguments, type Io } from "../command.ts";
-import { readServedResources, type ServedResource } from "./served-resources.ts";
+import { findMoment } from "../past-options.ts";
 
 export interface VerbSession {
   readonly io: Io;
@@ -16,6 +19,8 @@ export interface VerbSession {
   /** Namespace of the arguments or of the context; undefined with `--all-namespaces`. */
   readonly namespace: string | undefined;
   readonly served: readonly ServedResource[];
+  /** Revision that reads show, with `--at`; undefined for the newest state. */
+  readonly revision: string | undefined;
 }
 
 /** Runs `work` on a connection, which is closed at the end. An aborted signal of `io` aborts its requests. */
@@ -37,8 +42,13 @@ export async function withSession(
       transport: connection.transport,
       namespace: args.options["allNamespaces"] === true ? undefined : namespace,
       served: await readServedResources(client),
+      revision: await findRevision(client, findMoment(args, "at", loop.now())),
     });
   } finally {
     await connection.close();
   }
+}
+
+async function findRevision(client: Client, moment: Moment | undefined): Promise<string | undefined> {
+  return moment === undefined ? undefined : String(await revisionAt(client, moment));
 }

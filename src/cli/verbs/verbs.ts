@@ -2,7 +2,6 @@
 import type { Command } from "../command.ts";
 import { applyCommand } from "./apply.ts";
 import { deleteCommand } from "./delete.ts";
-import { diffCommand } from "./diff.ts";
 import { eventsCommand } from "./events.ts";
 import { getCommand } from "./get.ts";
 import { scaleCommand } from "./scale.ts";
@@ -11,7 +10,6 @@ import { waitCommand } from "./wait.ts";
 export const VERBS: readonly Command[] = [
   getCommand,
   applyCommand,
-  diffCommand,
   deleteCommand,
   scaleCommand,
   waitCommand,

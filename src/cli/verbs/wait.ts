@@ -1,9 +1,9 @@
+import { kindText, type ServedResource } from "../../client/served-resources.ts";
 /** `setpoint wait`. */
 import { findText, type Command } from "../command.ts";
 import { FailureList } from "./failure-list.ts";
 import { selected } from "./found-objects.ts";
 import { poll } from "./poll.ts";
-import { kindText, type ServedResource } from "./served-resources.ts";
 import { targetsOf } from "./targets.ts";
 import {
   allNamespacesOption,

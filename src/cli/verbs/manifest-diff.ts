@@ -1,28 +1,19 @@
-/** `setpoint diff -f`: what an apply of the manifests would change. Exit code 1 when it would change something. */
+/** `setpoint diff -f`: changes that an apply of the manifests would make. Fails when there are some, as kubectl does. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
-import { SilentFailure, type Command } from "../command.ts";
+import { SilentFailure } from "../command.ts";
 import { readManifests, type FileManifest } from "./manifest-files.ts";
 import { placeManifest } from "./manifest-place.ts";
 import { objectText, withoutManagedFields } from "./object-text.ts";
 import { unifiedDiff } from "./unified-diff.ts";
-import { filesOption, recursiveOption, verbOptions } from "./verb-options.ts";
-import { withSession, type VerbSession } from "./verb-session.ts";
+import type { VerbSession } from "./verb-session.ts";
 
 /** Shown in place of the values of Secrets. */
 const MASK = "***";
 const MASK_BEFORE = "*** (before)";
 const MASK_AFTER = "*** (after)";
 
-export const diffCommand: Command = {
-  name: "diff",
-  usage: [],
-  help: "show changes an apply would make (exit 1: there are some)",
-  options: [filesOption, recursiveOption, ...verbOptions],
-  run: (io, args) => withSession(io, args, diff),
-};
-
-async function diff(session: VerbSession): Promise<void> {
+export async function diffManifests(session: VerbSession): Promise<void> {
   const { io } = session;
   let hasChanges = false;
   for (const manifest of await readManifests(session)) {

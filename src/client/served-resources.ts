@@ -1,7 +1,7 @@
 /** Resources that a server serves, found by the words that users type: `pods`, `po`, `deployments.apps`, `all`. */
-import type { ResourceType } from "../../api/api-object.ts";
-import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
-import type { Client } from "../../client/client.ts";
+import type { ResourceType } from "../api/api-object.ts";
+import { isJsonObject, type JsonObject } from "../api/json/json-object.ts";
+import type { Client } from "./client.ts";
 
 export interface ServedResource extends ResourceType {
   readonly singular: string;
@@ -18,9 +18,14 @@ export async function readServedResources(client: Client): Promise<readonly Serv
   return [core, groups].flatMap(resourcesIn);
 }
 
+/** The resource that a word names; undefined when the server serves none. */
+export function findResource(word: string, served: readonly ServedResource[]): ServedResource | undefined {
+  return served.find((resource) => isNamed(resource, word.toLowerCase()));
+}
+
 /** Resources that a word names: one, or those of a category. Throws when the server serves none. */
 export function resourcesNamed(word: string, served: readonly ServedResource[]): readonly ServedResource[] {
-  const found = served.find((resource) => isNamed(resource, word.toLowerCase()));
+  const found = findResource(word, served);
   if (found !== undefined) return [found];
   const category = served.filter(({ categories }) => categories.includes(word));
   if (category.length === 0) throw new Error(`the server doesn't have a resource type "${word}"`);
