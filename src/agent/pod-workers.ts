@@ -20,7 +20,14 @@ import type { AgentNode } from "./node/agent-node.ts";
 import { PodResizing } from "./pod-resizing.ts";
 import { ContainerLifecycle } from "./pod/container-lifecycle.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
-import type { RuntimeHandler, RuntimeHandlerFactory, RuntimeListener } from "./runtime-handler.ts";
+import type { Programs } from "./programs/programs.ts";
+import type {
+  ContainerKey,
+  ContainerReport,
+  RuntimeHandler,
+  RuntimeHandlerFactory,
+  RuntimeListener,
+} from "./runtime-handler.ts";
 import { SandboxSetup, sandboxSpec } from "./sandbox-setup.ts";
 import type { TimerQueue } from "./timer-queue.ts";
 
@@ -45,6 +52,8 @@ export interface PodWorkersParts {
   readonly handlers: readonly [RuntimeHandlerFactory, ...RuntimeHandlerFactory[]];
   /** Runs the pods that `has` knows, and no others. */
   readonly statics?: { readonly handler: RuntimeHandlerFactory; readonly has: (pod: Pod) => boolean };
+  /** Prepares programs; undefined if no handler runs any. */
+  readonly programs?: Programs | undefined;
   /** Aborted at shutdown: later write errors are expected and not logged. */
   readonly signal: AbortSignal;
   readonly findNode: (name: string) => AgentNode | undefined;
@@ -95,7 +104,8 @@ export class PodWorkers {
       ...{ handlers, statics },
       findRuntimeClass: (name) => routine.cache(RuntimeClass).find({ name }),
     });
-    this.#lifecycle = new ContainerLifecycle({ now, timers });
+    const { programs } = parts;
+    this.#lifecycle = new ContainerLifecycle({ now, timers, listener, programs });
     const mark = (worker: PodWorker): void => this.#mark(worker);
     this.#resizing = new PodResizing({ routine, mark });
     this.#sandboxes = new SandboxSetup({
@@ -125,7 +135,10 @@ export class PodWorkers {
 
   /** Runs the handlers until the signal is aborted. */
   async run(): Promise<void> {
-    await Promise.all(this.#handlers.map((handler) => handler.run(this.#parts.signal)));
+    const { signal, programs } = this.#parts;
+    await Promise.all(
+      [...this.#handlers, ...(programs === undefined ? [] : [programs])].map((each) => each.run(signal)),
+    );
   }
 
   /**
@@ -134,10 +147,12 @@ export class PodWorkers {
    */
   async recover(): Promise<void> {
     const uids = await this.#choice.recover();
-    if (uids.length === 0) return;
-    const pods = [...this.#parts.routine.cache(Pod).list()];
+    const { programs, routine } = this.#parts;
+    if (uids.length === 0 && programs === undefined) return;
+    const pods = [...routine.cache(Pod).list()];
     const alive = new Set(pods.filter(hasWork).map(({ metadata }) => metadata.uid));
     for (const uid of uids) if (!alive.has(uid)) this.#choice.remove(uid);
+    await programs?.sweep(new Set([...pods.map(({ metadata }) => metadata.uid), ...uids]));
   }
 
   /** Subscribes to pods. Returns a function that ends the subscription. */
@@ -169,18 +184,52 @@ export class PodWorkers {
         const worker = this.#workers.get(uid);
         const node = worker && this.#parts.findNode(worker.place.node);
         if (worker !== undefined && node !== undefined) this.#sandboxes.settle(worker, node, report);
+        else if (report.type === "sandbox-removed") this.#tearDown(uid);
       },
-      container: ({ uid, container }, report) => {
-        if (report.type === "exited") this.#lifecycle.ended(uid, container);
-        this.#workers.get(uid)?.report(container, report);
+      container: (key, report) => {
+        if (report.type === "exited") this.#exited(key, report);
+        else this.#workers.get(key.uid)?.report(key.container, report);
       },
     };
+  }
+
+  #exited(key: ContainerKey, report: Extract<ContainerReport, { type: "exited" }>): void {
+    this.#lifecycle.ended(key);
+    const worker = this.#workers.get(key.uid);
+    const { programs } = this.#parts;
+    const place = worker?.findContainer(key.container);
+    const handler = worker?.place.handler;
+    if (programs === undefined || place === undefined || handler?.runsPrograms !== true)
+      return worker?.report(key.container, report);
+    const tell = (message: string | undefined): void => {
+      const whole = message === undefined ? report : { ...report, message };
+      this.#workers.get(key.uid)?.report(key.container, whole);
+    };
+    return void programs.findMessage(handler, place, report).then(tell, () => tell(undefined));
+  }
+
+  /** The pod's files, once nothing of it runs. */
+  #tearDown(uid: string): void {
+    const { programs, routine } = this.#parts;
+    programs?.tearDown(uid).catch((error: unknown) => {
+      routine.log.warn("cannot remove the files of a pod; retrying at the next start", { uid, error });
+    });
+  }
+
+  #removeLogs(pod: Pod): void {
+    const { programs, routine, findNode } = this.#parts;
+    if (programs === undefined || findNode(pod.spec.nodeName ?? "") === undefined) return;
+    programs.removeLogs(pod).catch((error: unknown) => {
+      const { uid } = pod.metadata;
+      routine.log.warn("cannot remove the logs of a pod; retrying at the next start", { uid, error });
+    });
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {
     const gone = before !== undefined && before.metadata.uid !== after?.metadata.uid ? before : undefined;
     const worker = gone === undefined ? undefined : this.#workers.get(gone.metadata.uid);
     if (worker !== undefined) this.#drop(worker);
+    if (gone !== undefined) this.#removeLogs(gone);
     if (after !== undefined) this.#see(after);
   }
 
@@ -211,6 +260,7 @@ export class PodWorkers {
   #take(worker: PodWorker, pod: Pod, node: AgentNode): void {
     const isEdited = pod.metadata.generation !== worker.pod.metadata.generation;
     worker.take(pod);
+    if (worker.place.handler?.runsPrograms === true) this.#parts.programs?.update(pod);
     // A removed pod that still exists waits for the finalizers of other components.
     if (this.#removed.has(worker) && pod.metadata.deletionGracePeriodSeconds === 0) {
       this.#drop(worker);
@@ -257,9 +307,9 @@ export class PodWorkers {
 
   #drop(worker: PodWorker): void {
     const { uid } = worker.pod.metadata;
+    this.#workers.delete(uid);
     worker.dismiss();
     this.#choice.forget(uid);
-    this.#workers.delete(uid);
     this.#marked.delete(worker);
     this.#steps.delete(worker);
     this.#again.delete(worker);

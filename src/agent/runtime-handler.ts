@@ -179,8 +179,11 @@ export type ContainerReport =
 
 export interface StartFailure {
   readonly type: "start-failed";
-  /** `CreateContainerError`: never created. `RunContainerError`: the program could not be started. */
-  readonly reason: "CreateContainerError" | "RunContainerError";
+  /**
+   * `CreateContainerConfigError`: the agent could not prepare it. `CreateContainerError`: never created.
+   * `RunContainerError`: the program could not be started.
+   */
+  readonly reason: "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError";
   readonly message: string;
 }
 

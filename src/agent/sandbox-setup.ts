@@ -9,6 +9,7 @@ import type { RoutineParts } from "../runtime/manager/routine.ts";
 import type { HandlerChoice } from "./handler-choice.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { findDeviceProblem, hasDeviceClaims } from "./pod/device-claims.ts";
+import { hostnameOf } from "./pod/hostname.ts";
 import type { PodWorker } from "./pod/pod-worker.ts";
 import type { SandboxReport, SandboxSpec } from "./runtime-handler.ts";
 import type { TimerQueue } from "./timer-queue.ts";
@@ -109,11 +110,4 @@ export function sandboxSpec(pod: Pod, node: AgentNode, object: Node | undefined)
     addresses: podIPs?.map(({ ip }) => ip) ?? (podIP === undefined ? [] : [podIP]),
     hostname: hostnameOf(pod),
   };
-}
-
-/** Linux' upper bound of a host name. */
-const HOSTNAME_MAX = 63;
-
-function hostnameOf({ metadata, spec }: Pod): string {
-  return (spec.hostname ?? metadata.name).slice(0, HOSTNAME_MAX).replace(/[-.]+$/, "");
 }

@@ -1,5 +1,5 @@
 /** One node of this process: its setup, its state, and the resources of its pods. */
-import type { Node } from "../../api/generated/types/core-v1.ts";
+import type { Node, NodeSystemInfo } from "../../api/generated/types/core-v1.ts";
 import { AllocatedResources } from "./allocated-resources.ts";
 
 export interface NodeSetup {
@@ -11,7 +11,12 @@ export interface NodeSetup {
   /** Block for pod addresses until the node has its own pod CIDR. */
   readonly fallbackCidr: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
   readonly capacity: Readonly<Record<string, string>>;
+  /** Names of the runtime handlers, the default first. */
+  readonly runtimeHandlers: readonly string[];
+  /** Facts about the machine, by the node's name. */
+  readonly systemInfo: (name: string) => Omit<NodeSystemInfo, "kubeletVersion" | "kubeProxyVersion">;
 }
 
 /**

@@ -7,11 +7,8 @@ import { INIT_RESIZE, POD_RESIZE, RESTART_ALL_CONTAINERS } from "../../resources
 import { isExtendedResource } from "../../resources/rules/resource-name.ts";
 import type { NodeSetup } from "./agent-node.ts";
 
-export interface NodeVersions {
-  /** Version that `kubectl get nodes` shows. */
-  readonly kubelet: string;
-  readonly runtimeHandler: string;
-}
+/** Version that `kubectl get nodes` shows. */
+const VERSION = "v1.36.4+setpoint";
 
 /** Reasons and messages equal the kubelet's. */
 const HEALTHY: readonly NodeCondition[] = [
@@ -37,24 +34,29 @@ const HEALTHY: readonly NodeCondition[] = [
 ];
 
 /** The server adds the not-ready taint, which a controller removes once the node is ready. */
-export function nodeManifest(setup: NodeSetup, versions: NodeVersions, now: number): Manifest<Node> {
+export function nodeManifest(setup: NodeSetup, now: number): Manifest<Node> {
   return {
     metadata: {
       name: setup.name,
       labels: nodeLabels(setup),
-      annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": "true" },
+      annotations: nodeAnnotations(setup),
     },
-    status: { ...machineStatus(setup, versions), conditions: conditionsAt(undefined, now) },
+    status: { ...machineStatus(setup), conditions: conditionsAt(undefined, now) },
   };
 }
 
-export function nodeLabels({ name, labels }: NodeSetup): Readonly<Record<string, string>> {
+export function nodeAnnotations({ annotations }: NodeSetup): Readonly<Record<string, string>> {
+  return { "volumes.kubernetes.io/controller-managed-attach-detach": "true", ...annotations };
+}
+
+export function nodeLabels({ name, labels, systemInfo }: NodeSetup): Readonly<Record<string, string>> {
+  const { architecture, operatingSystem } = systemInfo(name);
   return {
-    "beta.kubernetes.io/arch": "amd64",
-    "beta.kubernetes.io/os": "linux",
-    "kubernetes.io/arch": "amd64",
+    "beta.kubernetes.io/arch": architecture,
+    "beta.kubernetes.io/os": operatingSystem,
+    "kubernetes.io/arch": architecture,
     "kubernetes.io/hostname": name,
-    "kubernetes.io/os": "linux",
+    "kubernetes.io/os": operatingSystem,
     ...labels,
   };
 }
@@ -130,10 +132,8 @@ export type MachineStatus = Pick<
   readonly allocatable: Readonly<Record<string, string>>;
 };
 
-export function machineStatus(
-  { name, addresses, apiPort, capacity }: NodeSetup,
-  versions: NodeVersions,
-): MachineStatus {
+export function machineStatus({ name, addresses, capacity, ...setup }: NodeSetup): MachineStatus {
+  const system = setup.systemInfo(name);
   return {
     addresses: [
       ...addresses.map((address) => ({ address, type: "InternalIP" })),
@@ -141,34 +141,9 @@ export function machineStatus(
     ],
     capacity,
     allocatable: capacity,
-    daemonEndpoints: { kubeletEndpoint: { Port: apiPort } },
+    daemonEndpoints: { kubeletEndpoint: { Port: setup.apiPort } },
     declaredFeatures: [POD_RESIZE, INIT_RESIZE, RESTART_ALL_CONTAINERS],
-    nodeInfo: {
-      architecture: "amd64",
-      bootID: identityOf(name, 2),
-      containerRuntimeVersion: `${versions.runtimeHandler}://1.0.0`,
-      kernelVersion: "6.12.0-setpoint",
-      kubeProxyVersion: "",
-      kubeletVersion: versions.kubelet,
-      machineID: identityOf(name, 0).replaceAll("-", ""),
-      operatingSystem: "linux",
-      osImage: "Setpoint (simulated)",
-      systemUUID: identityOf(name, 1),
-    },
-    runtimeHandlers: [{ name: "" }, { name: versions.runtimeHandler }],
+    nodeInfo: { ...system, kubeProxyVersion: "", kubeletVersion: VERSION },
+    runtimeHandlers: ["", ...setup.runtimeHandlers].map((handler) => ({ name: handler })),
   };
-}
-
-/** Deterministic for a node, so that a restart changes nothing. */
-function identityOf(name: string, salt: number): string {
-  const words = [0, 1, 2, 3].map((part) => hashOf(`${name}/${salt}/${part}`));
-  const hex = words.map((word) => word.toString(16).padStart(8, "0")).join("");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-}
-
-/** The hash function FNV-1a. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash >>> 0;
 }

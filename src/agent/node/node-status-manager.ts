@@ -24,10 +24,10 @@ import {
   findAllocatablePatch,
   hasOwnConditions,
   machineStatus,
+  nodeAnnotations,
   nodeLabels,
   nodeManifest,
   type MachineStatus,
-  type NodeVersions,
 } from "./node-manifest.ts";
 
 const LEASES = "kube-node-lease";
@@ -58,7 +58,6 @@ export interface NodeStatusManagerParts {
   readonly routine: RoutineParts;
   /** Client with the identity of a node. */
   readonly clientOf: (node: string) => Client;
-  readonly versions: NodeVersions;
   readonly nodes: ReadonlyMap<string, AgentNode>;
   /** Aborted at shutdown: later write errors are expected and not logged. */
   readonly signal: AbortSignal;
@@ -181,14 +180,14 @@ export class NodeStatusManager {
   }
 
   async #registered(entry: NodeEntry): Promise<Node> {
-    const { routine, versions, clientOf } = this.#parts;
+    const { routine, clientOf } = this.#parts;
     const { setup } = entry.node;
     const { cache, loop } = routine;
     const client = clientOf(setup.name);
     const known = cache(Node).find({ name: setup.name });
     if (known !== undefined) return this.#refreshed(known, entry);
     try {
-      const made = await client(Node).create(nodeManifest(setup, versions, loop.now()));
+      const made = await client(Node).create(nodeManifest(setup, loop.now()));
       this.#tell(made, nodeStarted(setup.name, undefined));
       return made;
     } catch (error) {
@@ -203,14 +202,11 @@ export class NodeStatusManager {
     const { setup } = entry.node;
     const { routine, clientOf } = this.#parts;
     const nodes = clientOf(setup.name)(Node);
-    const labels = Object.entries(nodeLabels(setup)).filter(
-      ([key, value]) => known.metadata.labels?.[key] !== value,
-    );
-    if (labels.length > 0) {
-      await nodes.patch(known, {
-        type: "merge",
-        changes: { metadata: { labels: Object.fromEntries(labels) } },
-      });
+    const labels = missingFrom(known.metadata.labels, nodeLabels(setup));
+    const annotations = missingFrom(known.metadata.annotations, nodeAnnotations(setup));
+    if (labels !== undefined || annotations !== undefined) {
+      const metadata = { ...(labels && { labels }), ...(annotations && { annotations }) };
+      await nodes.patch(known, { type: "merge", changes: { metadata } });
     }
     const changed = findMachinePatch(known, this.#machineOf(entry));
     const status = { ...changed, conditions: conditionsAt(known, routine.loop.now()) };
@@ -252,7 +248,7 @@ export class NodeStatusManager {
   }
 
   #machineOf(entry: NodeEntry): MachineStatus {
-    entry.machine ??= machineStatus(entry.node.setup, this.#parts.versions);
+    entry.machine ??= machineStatus(entry.node.setup);
     return entry.machine;
   }
 
@@ -302,6 +298,14 @@ function renewal(known: Lease, spec: LeaseSpec): Lease {
   const { managedFields: _, ...metadata } = known.metadata;
   return { ...known, metadata, spec: { ...known.spec, ...spec } };
 }
+
+/** Entries that differ; undefined when none does. */
+function missingFrom(known: Entries | undefined, wanted: Entries): Entries | undefined {
+  const missing = Object.entries(wanted).filter(([key, value]) => known?.[key] !== value);
+  return missing.length === 0 ? undefined : Object.fromEntries(missing);
+}
+
+type Entries = Readonly<Record<string, string>>;
 
 function isDown({ metadata }: Node): boolean {
   return metadata.annotations?.[DOWN] === "true";

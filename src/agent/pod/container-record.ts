@@ -319,7 +319,7 @@ function startFailed(
   { reason, message }: Report<"start-failed">,
   now: number,
 ): ContainerRecord {
-  if (reason === "CreateContainerError")
+  if (reason !== "RunContainerError")
     return cannotPull(record, { reason, message, retryAfterMs: CREATE_RETRY_MS, now });
   const counted = started(record, { type: "started", id: "", imageId: record.imageId, at: now });
   return {

@@ -51,13 +51,17 @@ const FIELDS = new Map<string, (pod: Pod, addresses?: PodAddresses) => string | 
   ["status.podIPs", (_, known) => known?.addresses.join(",")],
 ]);
 
-/** Empty for an absent label or annotation, undefined for unsupported sources. */
+/** Undefined for other sources than fields. */
 function sourceText(
   pod: Pod,
   { fieldRef }: NonNullable<EnvVar["valueFrom"]>,
   addresses?: PodAddresses,
 ): string | undefined {
-  const path = fieldRef?.fieldPath ?? "";
+  return fieldRef && fieldText(pod, fieldRef.fieldPath, addresses);
+}
+
+/** Empty for an absent label or annotation, undefined for unsupported fields. */
+export function fieldText(pod: Pod, path: string, addresses?: PodAddresses): string | undefined {
   const read = FIELDS.get(path);
   if (read !== undefined) return read(pod, addresses);
   const { map, key = "" } =

@@ -23,6 +23,7 @@ import {
 import type { ContainerLifecycle } from "./container-lifecycle.ts";
 import { NEW_CONTAINER, stepContainer, type ContainerRecord } from "./container-record.ts";
 import { compareSize } from "./container-size.ts";
+import type { PodAddresses } from "./environment.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
 import { MemoryMeasurement } from "./memory-measurement.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
@@ -306,6 +307,16 @@ export class PodWorker {
     };
   }
 
+  #addresses(): PodAddresses {
+    const { hostAddresses, addresses = [] } = this.#place;
+    return { hostAddresses, addresses };
+  }
+
+  findContainer(name: string): ContainerPlace | undefined {
+    const each = containersOf(this.#pod).find(({ container }) => container.name === name);
+    return each && this.#in(each.container);
+  }
+
   #recordOf(name: string): ContainerRecord {
     return this.#records.get(name) ?? NEW_CONTAINER;
   }
@@ -339,7 +350,7 @@ export class PodWorker {
       case "pull":
         return handler.pull(place);
       case "start":
-        return lifecycle.start(handler, { ...place, attempt });
+        return lifecycle.start(handler, { ...place, attempt, addresses: this.#addresses() });
       case "probe":
         return handler.prober?.probe(place, action.probe);
       case "stop":

@@ -51,6 +51,9 @@ const TERMINATED_CODE = 143;
 
 const NOTHING = { files: NO_FILES, output: [] };
 
+/** The recycler of volumes, for example. */
+const DELETION = /\bfind \S+ .*-delete\b/;
+
 const DURATIONS = [
   "pull-delay",
   "start-delay",
@@ -180,9 +183,10 @@ function findImageRun({ image = "" }: Container): SimpleCommand | undefined {
   return isPause ? { ...NOTHING, run: { afterMs: Infinity, exitCode: 0 } } : undefined;
 }
 
-/** True for a task: an init container, or a container of a Job. */
+/** True for a task: an init container, a container of a Job, or a command that deletes files. */
 function hasAnEnd(pod: Pod, container: Container): boolean {
   if (isSidecar(container) && isInit(pod, container)) return false;
+  if (container.args?.some((word) => DELETION.test(word)) === true) return true;
   return isInit(pod, container) || controllerOf(pod)?.kind === "Job";
 }
 

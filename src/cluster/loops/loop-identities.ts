@@ -5,7 +5,7 @@ import type { PeerIdentity } from "../../server/request/http.ts";
 const CONTROLLERS: PeerIdentity = { user: "system:kube-controller-manager", groups: [] };
 const SCHEDULER: PeerIdentity = { user: "system:kube-scheduler", groups: [] };
 /** One process runs many nodes; work that concerns all of them uses this user. */
-const NODES: PeerIdentity = { user: "setpoint:simulated-nodes", groups: [] };
+const NODES: PeerIdentity = { user: "setpoint:node-agents", groups: [] };
 
 /** User of each group, for work that belongs to no single loop. */
 const GROUPS: ReadonlyMap<string, PeerIdentity> = new Map(
@@ -52,7 +52,7 @@ const AS_GROUP: ReadonlySet<string> = new Set([
   "serviceaccount-token-controller",
 ]);
 
-/** Prefix of a simulated node in the name of an actor. */
+/** Prefix of a node in the name of an actor. */
 const NODE_ACTOR = "node:";
 
 export function groupIdentity(group: string): PeerIdentity {

@@ -138,7 +138,7 @@ export function nodeLoops(count: number, options: Omit<SimulatedNodesOptions, "c
 }
 
 /** Lease for several servers over one store, which run the same nodes. */
-export const NODES_LEASE: Lease = { namespace: "kube-system", name: "simulated-nodes" };
+export const NODES_LEASE: Lease = { namespace: "kube-system", name: "node-agents" };
 
 export interface LoopSurroundings {
   readonly transport: Transport;

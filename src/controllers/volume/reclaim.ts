@@ -93,8 +93,6 @@ function planRecycling(volume: PersistentVolume): Reclaim {
       metadata: {
         name: recyclerName(volume),
         namespace: RECYCLER_NAMESPACE,
-        // Simulated nodes succeed at once, as there are no files to delete.
-        annotations: { "simulated.setpoint.dev/exit-code": "0" },
       },
       spec: {
         activeDeadlineSeconds: Math.max(least, more * size),

@@ -162,8 +162,10 @@ function podEnd(
   const first = pod.spec.containers.flatMap(({ ports = [] }) => ports)[0]?.containerPort;
   const number = port === "" ? (first ?? (isTls ? HTTPS_PORT : HTTP_PORT)) : Number(port);
   if (!isPortNumber(number)) throw badRequest(`invalid pod request ${JSON.stringify(`${name}:${port}`)}`);
-  if (verbParts.egress.services.isSimulated(pod.spec.nodeName))
-    throw serviceUnavailable(`pod ${JSON.stringify(name)} is simulated, and no process answers for it`);
+  if (!verbParts.egress.services.hasPodNetwork(pod.spec.nodeName))
+    throw serviceUnavailable(
+      `pod ${JSON.stringify(name)} is on a node without a pod network, and no process answers for it`,
+    );
   return { host: pod.status.podIP ?? "", port: number };
 }
 
@@ -194,7 +196,7 @@ function serviceEnd(
     endpoints: slice.endpoints.filter((each) => isPodsOwn(each, namespace, view)),
   }));
   const ready = servicePort === undefined ? [] : readyEnds(slices, servicePort);
-  const ends = ready.filter(({ nodeName }) => !services.isSimulated(nodeName));
+  const ends = ready.filter(({ nodeName }) => services.hasPodNetwork(nodeName));
   const end = ends[verbParts.loop.random("proxy").below(Math.max(ends.length, 1))];
   if (end === undefined)
     throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);

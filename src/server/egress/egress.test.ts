@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from "node:tls";
 import type { TLSSocket } from "node:tls";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
+import { NO_POD_NETWORK } from "../../resources/node/pod-network.ts";
 import { EgressError } from "./egress.ts";
 import type { EgressRequest } from "./egress.ts";
 import { listening, makeAuthority, openWorld, serve } from "./fixture.ts";
@@ -302,18 +303,15 @@ describe("a Service", () => {
     expect(Buffer.from(reply.body).toString()).toBe("hook.system.svc:443");
   });
 
-  test("does not resolve to simulated pods, whose addresses may belong to other machines", async () => {
+  test("does not resolve to pods without a network, whose addresses may belong to other machines", async () => {
     const world = openWorld();
-    const node = (runtime: string): object => ({
-      status: { nodeInfo: { containerRuntimeVersion: `${runtime}://1.0.0` } },
-    });
-    await world.put("minions", { metadata: { name: "one", namespace: "" }, ...node("simulated") });
-    await world.put("minions", { metadata: { name: "two", namespace: "" }, ...node("containerd") });
+    await world.put("minions", { metadata: { name: "one", namespace: "", annotations: NO_POD_NETWORK } });
+    await world.put("minions", { metadata: { name: "two", namespace: "" } });
     await putService(world, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
     await putSlice(world, [{ addresses: ["10.1.0.1"], conditions: {}, nodeName: "one" }]);
     const resolve = (): unknown => world.egress.resolve(target);
 
-    expect(resolve).toThrow('no endpoints available for service "hook": its pods are simulated');
+    expect(resolve).toThrow('no endpoints available for service "hook": its pods are on nodes without');
     await putSlice(world, [
       { addresses: ["10.1.0.1"], conditions: {}, nodeName: "one" },
       { addresses: ["10.1.0.2"], conditions: {}, nodeName: "two" },

@@ -2,6 +2,7 @@
 import type { Node, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import type { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Random } from "../../base/loop/loop.ts";
+import { hasPodNetwork } from "../../resources/node/pod-network.ts";
 import type { Store } from "../../store/store.ts";
 import { LiveIndex } from "../objects/live-index.ts";
 import { StoredObject } from "../objects/stored-object.ts";
@@ -11,11 +12,6 @@ const SERVICE_LABEL = "kubernetes.io/service-name";
 const SERVICES = "/registry/services/specs/";
 const SLICES = "/registry/endpointslices/";
 const NODES = "/registry/minions/";
-/**
- * Runtime prefix of nodes with simulated containers. Their pods' addresses may belong to other machines on the real
- * network.
- */
-const SIMULATED = "simulated://";
 
 export interface ServicePlace {
   readonly namespace: string;
@@ -78,18 +74,20 @@ export class ServiceLookup {
 
   endOfPort(place: ServicePlace, servicePort: ServicePort): ServiceEnd {
     const ready = readyEnds(this.slices(place), servicePort);
-    const ends = ready.filter(({ nodeName }) => !this.isSimulated(nodeName));
+    const ends = ready.filter(({ nodeName }) => this.hasPodNetwork(nodeName));
     const end = ends[this.#parts.random.below(Math.max(ends.length, 1))];
     if (end !== undefined) return end;
-    const why = ready.length > 0 ? ": its pods are simulated, and serve no requests" : "";
+    const why =
+      ready.length > 0 ? ": its pods are on nodes without a pod network, and serve no requests" : "";
     throw new EgressError(`no endpoints available for service "${place.name}"${why}`);
   }
 
-  isSimulated(nodeName: string | undefined): boolean {
-    if (nodeName === undefined) return false;
+  /** Whether addresses of the node's pods may be dialled: others may belong to other machines on the real network. */
+  hasPodNetwork(nodeName: string | undefined): boolean {
+    if (nodeName === undefined) return true;
     const entry = this.#parts.store.view.get(NODES + nodeName);
     const node = entry === undefined ? undefined : (StoredObject.of(entry).object as Node);
-    return node?.status.nodeInfo?.containerRuntimeVersion.startsWith(SIMULATED) === true;
+    return node === undefined || hasPodNetwork(node);
   }
 
   #add(slice: EndpointSlice): void {

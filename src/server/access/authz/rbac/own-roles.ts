@@ -19,17 +19,17 @@ const METADATA = {
   labels: { "kubernetes.io/bootstrapping": "rbac-defaults" },
 };
 
-/** One process writes the events of all simulated nodes; it writes other objects as the node itself. */
-const SIMULATED_NODES: readonly PolicyRule[] = [
+/** An agent writes the events of all its nodes; it writes other objects as the node itself. */
+const NODE_AGENTS: readonly PolicyRule[] = [
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
 ];
 
-/** Servers that share a store elect one to run the simulated nodes. */
+/** Servers that share a store elect one to run the nodes. */
 const NODES_LEASE: readonly PolicyRule[] = [
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
   {
     apiGroups: ["coordination.k8s.io"],
-    resourceNames: ["simulated-nodes"],
+    resourceNames: ["node-agents"],
     resources: ["leases"],
     verbs: ["get", "update"],
   },
@@ -88,7 +88,7 @@ const REVISIONS: readonly PolicyRule[] = [
 ];
 const AUTHENTICATED: Subject = { apiGroup: GROUP, kind: "Group", name: "system:authenticated" };
 
-const NODES_USER: Subject = { apiGroup: GROUP, kind: "User", name: "setpoint:simulated-nodes" };
+const NODES_USER: Subject = { apiGroup: GROUP, kind: "User", name: "setpoint:node-agents" };
 
 export const OWN_ROLES: readonly (
   | Unstored<Role>
@@ -96,8 +96,8 @@ export const OWN_ROLES: readonly (
   | Unstored<RoleBinding>
   | Unstored<ClusterRoleBinding>
 )[] = [
-  ...granted("setpoint:simulated-nodes", SIMULATED_NODES, NODES_USER),
-  ...grantedIn("kube-system", { name: "setpoint:simulated-nodes", rules: NODES_LEASE, subject: NODES_USER }),
+  ...granted("setpoint:node-agents", NODE_AGENTS, NODES_USER),
+  ...grantedIn("kube-system", { name: "setpoint:node-agents", rules: NODES_LEASE, subject: NODES_USER }),
   KUBELET_CLIENT,
   CAUSES_VIEW,
   ...granted("setpoint:revisions", REVISIONS, AUTHENTICATED),

@@ -1,0 +1,265 @@
+import { mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+/**
+ * Prepares containers that are programs of this machine: environment, volumes, files and log paths. Reads the API with
+ * the identity of the pod's node.
+ */
+import { text as textOf } from "node:stream/consumers";
+import {
+  Service,
+  type ConfigMap,
+  type Container,
+  type Pod,
+  type Secret,
+} from "../../api/generated/types/core-v1.ts";
+import type { Client } from "../../client/client.ts";
+import { environmentUses, type ConfigUse } from "../pod/config-needs.ts";
+import type { ProgramSource, StartOrder } from "../pod/container-lifecycle.ts";
+import { expand } from "../pod/environment.ts";
+import { hostnameOf } from "../pod/hostname.ts";
+import type {
+  ContainerExit,
+  ContainerPlace,
+  HostMount,
+  LogQuery,
+  Program,
+  RuntimeHandler,
+} from "../runtime-handler.ts";
+import { PodVolumes, type PodVolumesParts, type VolumePaths } from "../volumes/pod-volumes.ts";
+import { findSubPath } from "../volumes/sub-path.ts";
+import { mountedVolumes, kindOf } from "../volumes/volume-kind.ts";
+import { hostsText } from "./hosts-file.ts";
+import { ProgramError, expandedWords, programEnvironment } from "./program-environment.ts";
+import { programShape } from "./program-shape.ts";
+import { serviceVariables } from "./service-variables.ts";
+
+const HOSTS = "/etc/hosts";
+const TERMINATION_LOG = "/dev/termination-log";
+/** The kubelet's bounds of a termination message. */
+const MESSAGE_MAX = 4096;
+const LOG_MESSAGE_MAX = 2048;
+const LAST_LINES: LogQuery = {
+  ...{ previous: false, follow: false, timestamps: false, stream: "All", tailLines: 80 },
+  ...{ sinceMs: undefined, limitBytes: undefined },
+};
+
+export interface ProgramsParts extends Omit<PodVolumesParts, "folder"> {
+  readonly clientOf: (node: string) => Client;
+  /** Data dir of the agent, with its folders `pods` and `pods-logs`. */
+  readonly dataDir: string;
+}
+
+export class Programs implements ProgramSource {
+  readonly #parts: ProgramsParts;
+  readonly #volumes: PodVolumes;
+  readonly #logs: string;
+
+  constructor(parts: ProgramsParts) {
+    this.#parts = parts;
+    this.#volumes = new PodVolumes({ ...parts, folder: join(parts.dataDir, "pods") });
+    this.#logs = join(parts.dataDir, "pods-logs");
+  }
+
+  /** Keeps the pods' volumes up to date until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#volumes.run(signal);
+  }
+
+  /** Rejects with the message of the container's status. */
+  async build(order: StartOrder): Promise<Program> {
+    const { pod, container } = order;
+    const paths = await this.#volumes.setUp(pod);
+    const env = await this.#environment(order);
+    return this.#parts.loop.outside(
+      "program",
+      this.#withFiles(
+        order,
+        { paths, env },
+        {
+          command: expandedWords(container.command, env),
+          args: expandedWords(container.args, env),
+          env,
+          ...programShape(pod, container),
+        },
+      ),
+    );
+  }
+
+  update(pod: Pod): void {
+    this.#volumes.update(pod);
+  }
+
+  /** Removes the pod's files, but not its logs. */
+  tearDown(uid: string): Promise<void> {
+    return this.#volumes.tearDown(uid);
+  }
+
+  removeLogs(pod: Pod): Promise<void> {
+    const removed = rm(join(this.#logs, logFolderOf(pod)), { recursive: true, force: true });
+    return this.#parts.loop.outside("program", removed);
+  }
+
+  /** Removes the files of pods that are gone; `alive` holds the uids of the others. */
+  async sweep(alive: ReadonlySet<string>): Promise<void> {
+    const names = async (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => []);
+    const { loop, dataDir } = this.#parts;
+    const pods = await loop.outside("program", names(join(dataDir, "pods")));
+    const logs = await loop.outside("program", names(this.#logs));
+    for (const uid of pods) if (!alive.has(uid)) await this.tearDown(uid);
+    for (const name of logs) {
+      const uid = name.slice(name.lastIndexOf("_") + 1);
+      const folder = join(this.#logs, name);
+      if (!alive.has(uid)) await loop.outside("program", rm(folder, { recursive: true, force: true }));
+    }
+  }
+
+  /** The message that the container left, or the end of its log. */
+  async findMessage(
+    handler: Pick<RuntimeHandler, "logs">,
+    place: ContainerPlace,
+    { exitCode }: ContainerExit,
+  ): Promise<string | undefined> {
+    const { pod, container } = place;
+    const file = this.#terminationFile(pod.metadata.uid, container);
+    const left = await this.#parts.loop.outside("program", lastBytes(file, MESSAGE_MAX));
+    if (left !== undefined && left !== "") return left;
+    if (container.terminationMessagePolicy !== "FallbackToLogsOnError" || exitCode === 0) return undefined;
+    const log = await handler.logs(place, LAST_LINES);
+    const text = log === undefined ? "" : await this.#parts.loop.outside("program", textOf(log));
+    return text === "" ? undefined : text.slice(-LOG_MESSAGE_MAX);
+  }
+
+  async #environment({ node, pod, container, addresses }: StartOrder): Promise<ReadonlyMap<string, string>> {
+    const sources = this.#parts.sourcesOf(node);
+    const { namespace = "" } = pod.metadata;
+    const configMaps = new Map<string, ConfigMap>();
+    const secrets = new Map<string, Secret>();
+    const read = async ({ kind, name }: ConfigUse): Promise<void> => {
+      const key = { namespace, name };
+      const found = await (kind === "secret" ? sources.findSecret(key) : sources.findConfigMap(key));
+      if (found?.kind === "Secret") secrets.set(name, found);
+      if (found?.kind === "ConfigMap") configMaps.set(name, found);
+    };
+    await Promise.all(environmentUses(pod, container).map(read));
+    const services = serviceVariables(await this.#services(node, pod));
+    const allocatable = this.#parts.allocatableOf(node);
+    return programEnvironment({ pod, container, addresses, allocatable, services, configMaps, secrets });
+  }
+
+  /** Services of the namespace, and the API server's. */
+  async #services(node: string, { metadata, spec }: Pod): Promise<readonly Service[]> {
+    const services = this.#parts.clientOf(node)(Service);
+    const own =
+      spec.enableServiceLinks === false
+        ? []
+        : (await services.list({ namespace: metadata.namespace ?? "" })).items;
+    if (own.some((each) => isApiServer(each))) return own;
+    const server = await services.find({ namespace: "default", name: "kubernetes" });
+    return server === undefined ? own : [...own, server];
+  }
+
+  async #withFiles(
+    order: StartOrder,
+    { paths, env }: { readonly paths: VolumePaths; readonly env: ReadonlyMap<string, string> },
+    program: Omit<Program, "mounts" | "logPath">,
+  ): Promise<Program> {
+    const { pod, container, attempt } = order;
+    const logPath = join(this.#logs, logFolderOf(pod), container.name, `${String(attempt)}.log`);
+    await mkdir(dirname(logPath), { recursive: true });
+    const volumes = await volumeMounts(order, paths, env);
+    const own = await this.#ownMounts(order);
+    const taken = new Set(volumes.map(({ containerPath }) => containerPath));
+    return {
+      ...program,
+      mounts: [...volumes, ...own.filter(({ containerPath }) => !taken.has(containerPath))],
+      logPath,
+    };
+  }
+
+  /** The agent's own files in every container. */
+  async #ownMounts({ pod, container, addresses }: StartOrder): Promise<readonly HostMount[]> {
+    const hosts = join(this.#volumes.folderOf(pod.metadata.uid), "etc-hosts");
+    const machine = pod.spec.hostNetwork === true ? await readFile(HOSTS, "utf8").catch(() => "") : "";
+    await mkdir(dirname(hosts), { recursive: true });
+    await writeFile(
+      hosts,
+      hostsText({ pod, hostname: hostnameOf(pod), machine, addresses: addresses.addresses }),
+      {
+        mode: 0o644,
+      },
+    );
+    const termination = this.#terminationFile(pod.metadata.uid, container);
+    await mkdir(dirname(termination), { recursive: true });
+    await rm(termination, { force: true });
+    const file = await open(termination, "w", 0o666);
+    await file.chmod(0o666);
+    await file.close();
+    return [
+      ownMount(hosts, HOSTS),
+      ownMount(termination, container.terminationMessagePath ?? TERMINATION_LOG),
+    ];
+  }
+
+  #terminationFile(uid: string, { name }: Container): string {
+    return join(this.#volumes.folderOf(uid), "containers", name, "termination-log");
+  }
+}
+
+/** Folder of a pod's logs, in the kubelet's form. */
+function logFolderOf({ metadata }: Pod): string {
+  return `${metadata.namespace ?? ""}_${metadata.name}_${metadata.uid}`;
+}
+
+function isApiServer({ metadata }: Service): boolean {
+  return metadata.namespace === "default" && metadata.name === "kubernetes";
+}
+
+function ownMount(hostPath: string, containerPath: string): HostMount {
+  return { volume: undefined, hostPath, containerPath, readOnly: false, propagation: "None" };
+}
+
+async function volumeMounts(
+  { pod, container }: StartOrder,
+  paths: VolumePaths,
+  env: ReadonlyMap<string, string>,
+): Promise<readonly HostMount[]> {
+  const fileVolumes = new Set(
+    mountedVolumes(pod).flatMap((volume) => (kindOf(pod, volume).type === "files" ? [volume.name] : [])),
+  );
+  const mounts: HostMount[] = [];
+  for (const { name, mountPath, readOnly = false, mountPropagation, ...part } of container.volumeMounts ??
+    []) {
+    const path = paths.get(name);
+    if (path === undefined)
+      throw new ProgramError(
+        `cannot find volume ${JSON.stringify(name)} to mount into container ${JSON.stringify(container.name)}`,
+      );
+    const subPath =
+      part.subPathExpr === undefined ? (part.subPath ?? "") : (expand(part.subPathExpr, env) ?? "");
+    mounts.push({
+      volume: name,
+      hostPath: subPath === "" ? path : await findSubPath(path, subPath),
+      containerPath: mountPath,
+      readOnly: readOnly || fileVolumes.has(name),
+      propagation:
+        mountPropagation === "Bidirectional" || mountPropagation === "HostToContainer"
+          ? mountPropagation
+          : "None",
+    });
+  }
+  return mounts;
+}
+
+/** Undefined if there is no such file. */
+async function lastBytes(path: string, max: number): Promise<string | undefined> {
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat();
+    const length = Math.min(size, max);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

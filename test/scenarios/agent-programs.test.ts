@@ -1,0 +1,226 @@
+/** What the agent prepares for containers that are programs of this machine. */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { Programs } from "../../src/agent/programs/programs.ts";
+import type { Program } from "../../src/agent/runtime-handler.ts";
+import { VolumeSources } from "../../src/agent/volumes/volume-sources.ts";
+import {
+  ConfigMap,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+} from "../../src/api/generated/types/core-v1.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { openCluster } from "./agent-fixture.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "setpoint-programs-"));
+let count = 0;
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("a program's volumes", () => {
+  test("are folders with the files of ConfigMaps, Secrets, fields and a token that the server accepts", async () => {
+    await using world = await open();
+    await world.cluster
+      .client(ConfigMap)
+      .apply({ metadata: { name: "c", namespace: "default" }, data: { a: "1" } });
+    await world.cluster
+      .client(Secret)
+      .apply({ metadata: { name: "s", namespace: "default" }, data: { b: "Mg==" } });
+    const sources = [
+      { configMap: { name: "c" } },
+      { secret: { name: "s", items: [{ key: "b", path: "in/b", mode: 0o400 }] } },
+      { downwardAPI: { items: [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }] } },
+      { serviceAccountToken: { path: "token" } },
+    ];
+    const program = await world.build({ volumes: [{ name: "v", projected: { sources } }] });
+    const path = hostPath(program, "/v");
+
+    expect(readFileSync(join(path, "a"), "utf8")).toBe("1");
+    expect(readFileSync(join(path, "in/b"), "utf8")).toBe("2");
+    expect(statSync(join(path, "in/b")).mode & 0o777).toBe(0o400);
+    expect(readFileSync(join(path, "labels"), "utf8")).toBe('app="web"');
+    expect(readFileSync(join(path, "token"), "utf8").split(".")).toHaveLength(3);
+    expect(program.mounts.find(({ volume }) => volume === "v")?.readOnly).toBe(true);
+  });
+
+  test("follow an edit of their ConfigMap at once, and keep their files when it is gone", async () => {
+    await using world = await open();
+    const client = world.cluster.client(ConfigMap);
+    const key = { name: "c", namespace: "default" };
+    await client.apply({ metadata: key, data: { a: "1", b: "1" } });
+    const volumes = [{ name: "v", configMap: { name: "c" } }];
+    const path = hostPath(await world.build({ volumes }), "/v");
+    const data = readdirSync(path).filter((name) => name.startsWith("..2") || name.startsWith("..1"));
+
+    await client.apply({ metadata: key, data: { a: "2", c: "3" } });
+    await world.build({ volumes });
+
+    expect(["a", "c"].map((name) => readFileSync(join(path, name), "utf8"))).toEqual(["2", "3"]);
+    expect(readdirSync(path)).not.toContain("b");
+    expect(readdirSync(path)).not.toContain(data[0]);
+    await client.delete(key);
+    await expect(world.build({ volumes })).rejects.toThrow('configmap "c" not found');
+    expect(readFileSync(join(path, "a"), "utf8")).toBe("2");
+  });
+
+  test("of an optional source that appears later get its files", async () => {
+    await using world = await open();
+    const volumes = [{ name: "v", configMap: { name: "late", optional: true } }];
+    const path = hostPath(await world.build({ volumes }), "/v");
+    expect(readdirSync(path).filter((name) => !name.startsWith(".."))).toEqual([]);
+
+    await world.cluster
+      .client(ConfigMap)
+      .apply({ metadata: { name: "late", namespace: "default" }, data: { a: "1" } });
+    await world.build({ volumes });
+
+    expect(readdirSync(path)).toContain("a");
+  });
+
+  test("keep what is written into an emptyDir until the pod is gone", async () => {
+    await using world = await open();
+    const volumes = [{ name: "v", emptyDir: {} }];
+    const path = hostPath(await world.build({ volumes }), "/v");
+    writeFileSync(join(path, "kept"), "x");
+
+    await world.build({ volumes });
+
+    expect(statSync(path).mode & 0o777).toBe(0o777);
+    expect(readFileSync(join(path, "kept"), "utf8")).toBe("x");
+    await world.programs.tearDown(world.uid);
+    expect(readdirSync(join(world.dataDir, "pods"))).toEqual([]);
+  });
+
+  test("of a claim are the folder of its volume", async () => {
+    await using world = await open();
+    const data = join(world.dataDir, "claimed");
+    await world.claim("data", data);
+
+    const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "data" } }];
+    const program = await world.build({ volumes });
+
+    expect(hostPath(program, "/v")).toBe(data);
+    expect(statSync(data).isDirectory()).toBe(true);
+  });
+
+  test("that the agent cannot set up fail with a reason", async () => {
+    await using world = await open();
+
+    const nfs = world.build({ volumes: [{ name: "v", nfs: { server: "s", path: "/" } }] });
+    await expect(nfs).rejects.toThrow("no volume plugin matched nfs");
+    const claim = world.build({ volumes: [{ name: "v", persistentVolumeClaim: { claimName: "none" } }] });
+    await expect(claim).rejects.toThrow('persistentvolumeclaim "none" not found');
+  });
+});
+
+describe("a program", () => {
+  test("has files of its own: hosts, a termination log, and a folder for its log", async () => {
+    await using world = await open();
+    const program = await world.build({ volumes: [{ name: "v", emptyDir: {} }] });
+
+    expect(readFileSync(hostPath(program, "/etc/hosts"), "utf8")).toContain("10.0.0.2\tweb\n");
+    expect(readFileSync(hostPath(program, "/dev/termination-log"), "utf8")).toBe("");
+    expect(program.logPath).toBe(
+      join(world.dataDir, "pods-logs", `default_web_${world.uid}`, "main", "0.log"),
+    );
+    expect(program.env.get("KUBERNETES_SERVICE_HOST")).toMatch(/^[\d.]+$/);
+  });
+
+  test("leaves a message in its termination log", async () => {
+    await using world = await open();
+    const program = await world.build({ volumes: [{ name: "v", emptyDir: {} }] });
+    writeFileSync(hostPath(program, "/dev/termination-log"), "out of coffee");
+
+    expect(await world.findMessage()).toBe("out of coffee");
+  });
+
+  test("that is gone loses its files at the next start of the agent", async () => {
+    await using world = await open();
+    await world.build({ volumes: [{ name: "v", emptyDir: {} }] });
+
+    await world.programs.sweep(new Set([world.uid]));
+    expect(readdirSync(join(world.dataDir, "pods"))).toEqual([world.uid]);
+    await world.programs.sweep(new Set());
+
+    expect(readdirSync(join(world.dataDir, "pods"))).toEqual([]);
+    expect(readdirSync(join(world.dataDir, "pods-logs"))).toEqual([]);
+  });
+});
+
+interface World extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly programs: Programs;
+  readonly dataDir: string;
+  readonly uid: string;
+  build(spec: Pick<Pod["spec"], "volumes">): Promise<Program>;
+  findMessage(): Promise<string | undefined>;
+  claim(name: string, path: string): Promise<void>;
+}
+
+/** A cluster with one pod, which no node runs. */
+async function open(): Promise<World> {
+  const cluster = await openCluster({ loops: "none", nodes: 0 });
+  const dataDir = join(folder, String(++count));
+  const loop = createRealLoop({ name: "test" });
+  const programs = new Programs({
+    ...{ loop, log: silentLog, dataDir },
+    clientOf: () => cluster.client,
+    sourcesOf: () => new VolumeSources(cluster.client, () => loop.now()),
+    allocatableOf: () => ({ cpu: "4" }),
+  });
+  const containers = [{ name: "main", image: "web", volumeMounts: [{ name: "v", mountPath: "/v" }] }];
+  const made = await cluster.client(Pod).create({
+    metadata: { name: "web", namespace: "default", labels: { app: "web" } },
+    spec: {
+      containers,
+      volumes: [{ name: "v", emptyDir: {} }],
+      automountServiceAccountToken: false,
+      serviceAccountName: "default",
+    },
+  });
+  const place = (spec: Pick<Pod["spec"], "volumes">) => {
+    const pod = { ...made, spec: { ...made.spec, ...spec, nodeName: "node-1" } };
+    const [container] = pod.spec.containers;
+    if (container === undefined) throw new Error("the pod has no container");
+    return { node: "node-1", pod, container };
+  };
+  const addresses = { hostAddresses: ["192.0.2.7"], addresses: ["10.0.0.2"] };
+  return {
+    ...{ cluster, programs, dataDir, uid: made.metadata.uid },
+    build: (spec) => programs.build({ ...place(spec), attempt: 0, addresses }),
+    findMessage: () => {
+      const logs = { logs: () => Promise.resolve(undefined) };
+      return programs.findMessage(logs, place({}), { at: 0, exitCode: 0 });
+    },
+    claim: async (name, path) => {
+      const capacity = { storage: "1Gi" };
+      const common = { accessModes: ["ReadWriteOnce"], storageClassName: "" } as const;
+      const hostPathSource = { path, type: "DirectoryOrCreate" } as const;
+      const volume = { ...common, capacity, hostPath: hostPathSource };
+      await cluster.client(PersistentVolume).create({ metadata: { name: "pv" }, spec: volume });
+      const claims = cluster.client(PersistentVolumeClaim);
+      const claim = await claims.create({
+        metadata: { name, namespace: "default" },
+        spec: { ...common, resources: { requests: capacity }, volumeName: "pv" },
+      });
+      await claims.patch(
+        claim,
+        { type: "merge", changes: { status: { phase: "Bound" } } },
+        { subresource: "status" },
+      );
+    },
+    [Symbol.asyncDispose]: () => cluster.stop(),
+  };
+}
+
+function hostPath({ mounts }: Program, path: string): string {
+  const found = mounts.find(({ containerPath }) => containerPath === path);
+  if (found === undefined) throw new Error(`nothing is mounted at ${path}`);
+  return found.hostPath;
+}
