@@ -18,11 +18,14 @@ import { HandlerChoice } from "./handler-choice.ts";
 import { findRejection } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { PodResizing } from "./pod-resizing.ts";
-import { ContainerLifecycle } from "./pod/container-lifecycle.ts";
+import { ContainerLifecycle, type HookFailure } from "./pod/container-lifecycle.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
+import { AgentProber, type AgentProberParts } from "./probes/agent-prober.ts";
+import { ContainerChecks } from "./probes/container-checks.ts";
 import type { Programs } from "./programs/programs.ts";
 import type {
   ContainerKey,
+  ContainerPlace,
   ContainerReport,
   RuntimeHandler,
   RuntimeHandlerFactory,
@@ -66,6 +69,8 @@ export class PodWorkers {
   readonly #handlers: readonly RuntimeHandler[];
   readonly #choice: HandlerChoice;
   readonly #lifecycle: ContainerLifecycle;
+  /** Probers of the handlers that have none. */
+  readonly #probers: ReadonlyMap<RuntimeHandler, AgentProber>;
   readonly #workerParts: PodWorkerParts;
   readonly #configs: ConfigCache<PodWorker>;
   readonly #workers = new Map<string, PodWorker>();
@@ -104,8 +109,13 @@ export class PodWorkers {
       ...{ handlers, statics },
       findRuntimeClass: (name) => routine.cache(RuntimeClass).find({ name }),
     });
-    const { programs } = parts;
-    this.#lifecycle = new ContainerLifecycle({ now, timers, listener, programs });
+    const addressOf = (uid: string): string | undefined => this.#workers.get(uid)?.place.addresses?.[0];
+    const checks = new ContainerChecks({ loop: routine.loop, addressOf });
+    this.#probers = probersOf(this.#handlers, { loop: routine.loop, timers, listener, checks });
+    this.#lifecycle = new ContainerLifecycle({
+      ...{ now, timers, listener, programs: parts.programs, hooks: checks },
+      warn: (place, failure) => this.#warn(place, failure),
+    });
     const mark = (worker: PodWorker): void => this.#mark(worker);
     this.#resizing = new PodResizing({ routine, mark });
     this.#sandboxes = new SandboxSetup({
@@ -118,6 +128,7 @@ export class PodWorkers {
       now,
       timers,
       lifecycle: this.#lifecycle,
+      proberOf: (handler) => handler.prober ?? this.#probers.get(handler),
       wake: (worker) => this.#mark(worker),
       event: routine.event,
       findConfig: (requester, reference, since) =>
@@ -187,14 +198,28 @@ export class PodWorkers {
         else if (report.type === "sandbox-removed") this.#tearDown(uid);
       },
       container: (key, report) => {
-        if (report.type === "exited") this.#exited(key, report);
-        else this.#workers.get(key.uid)?.report(key.container, report);
+        if (report.type === "exited") return this.#exited(key, report);
+        if (report.type === "started") this.#started(key);
+        return this.#workers.get(key.uid)?.report(key.container, report);
       },
     };
   }
 
+  #started({ uid, container }: ContainerKey): void {
+    const worker = this.#workers.get(uid);
+    const place = worker?.findContainer(container);
+    const handler = worker?.place.handler;
+    if (place !== undefined && handler !== undefined) this.#lifecycle.started(handler, place);
+  }
+
+  #warn({ node, pod, container }: ContainerPlace, failure: HookFailure): void {
+    const fieldPath = `spec.containers{${container.name}}`;
+    this.#parts.routine.event(pod, { type: "Warning", ...failure, fieldPath, host: node });
+  }
+
   #exited(key: ContainerKey, report: Extract<ContainerReport, { type: "exited" }>): void {
     this.#lifecycle.ended(key);
+    for (const prober of this.#probers.values()) prober.ended(key);
     const worker = this.#workers.get(key.uid);
     const { programs } = this.#parts;
     const place = worker?.findContainer(key.container);
@@ -308,6 +333,7 @@ export class PodWorkers {
   #drop(worker: PodWorker): void {
     const { uid } = worker.pod.metadata;
     this.#workers.delete(uid);
+    for (const prober of this.#probers.values()) prober.forget(uid);
     worker.dismiss();
     this.#choice.forget(uid);
     this.#marked.delete(worker);
@@ -438,6 +464,14 @@ export class PodWorkers {
       if (this.#isKnown(worker)) this.#mark(worker);
     });
   }
+}
+
+function probersOf(
+  handlers: readonly RuntimeHandler[],
+  parts: Omit<AgentProberParts, "handler">,
+): ReadonlyMap<RuntimeHandler, AgentProber> {
+  const without = handlers.filter(({ prober }) => prober === undefined);
+  return new Map(without.map((handler) => [handler, new AgentProber({ ...parts, handler })]));
 }
 
 /** Terminal pods need no worker, unless their deletion waits for the agent. */

@@ -77,6 +77,12 @@ export interface RuntimeHandler {
   portForward(uid: string, port: number): Promise<Duplex>;
 
   /**
+   * Connects to a port at the pod's address, for probes and hooks. Undefined if the agent reaches pod addresses
+   * itself.
+   */
+  dial?(uid: string, port: number): Promise<Duplex>;
+
+  /**
    * Output of a container's run as the client sees it, also after the run or the pod has ended. Undefined if there
    * is no such run. Destroying the stream ends it.
    */
@@ -168,13 +174,14 @@ export type ContainerReport =
   /** The container was never created, or its program could not be started. */
   | StartFailure
   | ({ readonly type: "exited" } & ContainerExit)
-  /** Result of all probes from `at` until the next report. */
+  /** Result of all probes from `at` until the next report; with `count`, of so many consecutive probes until now. */
   | {
       readonly type: "probed";
       readonly probe: ProbeType;
       readonly result: "success" | "failure";
       readonly at: number;
       readonly message: string;
+      readonly count?: number;
     };
 
 export interface StartFailure {

@@ -1,4 +1,6 @@
-/** Starts containers once they are prepared, and stops them after their preStop hook. */
+/** Starts containers once they are prepared, runs their hooks, and stops them after the preStop hook. */
+import type { LifecycleHandler } from "../../api/generated/types/core-v1.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import { errorText } from "../../base/error-text.ts";
 import type {
   ContainerExit,
@@ -23,6 +25,22 @@ export interface ProgramSource {
   ): Promise<string | undefined>;
 }
 
+/** Runs hooks of containers that are programs. */
+export interface HookRunner {
+  /** Never rejects. */
+  run(
+    handler: RuntimeHandler,
+    hook: { readonly place: ContainerPlace; readonly action: LifecycleHandler },
+    limits: { readonly timeoutMs: number },
+  ): Promise<{ readonly isSuccess: boolean; readonly message: string }>;
+}
+
+/** Warning about a hook. */
+export interface HookFailure {
+  readonly reason: "FailedPostStartHook" | "FailedPreStopHook";
+  readonly message: string;
+}
+
 export interface ContainerLifecycleParts {
   readonly now: () => number;
   readonly timers: TimerQueue;
@@ -30,6 +48,8 @@ export interface ContainerLifecycleParts {
   readonly listener: Pick<RuntimeListener, "container">;
   /** Undefined if no handler runs programs. */
   readonly programs: ProgramSource | undefined;
+  readonly hooks: HookRunner;
+  readonly warn: (place: ContainerPlace, failure: HookFailure) => void;
 }
 
 export interface StartOrder extends ContainerPlace {
@@ -43,6 +63,11 @@ export interface StopOrder extends ContainerPlace {
   /** Time until the kill; longer than the delay. */
   readonly graceMs: number;
 }
+
+/** Minimum time for a container to end after its preStop hook. */
+const LAST_GRACE_MS = 2000;
+/** Upper bound of a postStart hook. */
+const POST_START_MAX_MS = 600_000;
 
 interface PendingStop {
   readonly signalAt: number;
@@ -83,8 +108,46 @@ export class ContainerLifecycle {
     );
   }
 
+  /** Runs the postStart hook. The container restarts when it fails. */
+  started(handler: RuntimeHandler, place: ContainerPlace): void {
+    const { hooks, warn } = this.#parts;
+    const action = place.container.lifecycle?.postStart;
+    if (action === undefined || !handler.runsPrograms) return;
+    const graceMs = plainNumber(place.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+    const fail = (message: string): void => {
+      warn(place, { reason: "FailedPostStartHook", message: `PostStartHook failed: ${message}` });
+      handler.stop(keyOf(place), { signal: place.container.lifecycle?.stopSignal, graceMs });
+    };
+    if (action.sleep !== undefined) return;
+    void hooks
+      .run(handler, { place, action }, { timeoutMs: POST_START_MAX_MS })
+      .then(({ isSuccess, message }) => {
+        if (!isSuccess) fail(message);
+      });
+  }
+
   /** A later order may shorten the times of an earlier one. */
   stop(handler: RuntimeHandler, order: StopOrder): void {
+    const hook = order.container.lifecycle?.preStop;
+    const isProgram = handler.runsPrograms && (hook?.exec ?? hook?.httpGet) !== undefined;
+    if (hook === undefined || !isProgram || this.#stops.find(keyOf(order)) !== undefined)
+      return this.#stop(handler, order);
+    // The hook may use the whole grace period.
+    const wait = { delayMs: order.graceMs, graceMs: order.graceMs + LAST_GRACE_MS };
+    this.#stop(handler, { ...order, ...wait });
+    const pending = this.#stops.find(keyOf(order));
+    const { hooks, warn } = this.#parts;
+    return void hooks
+      .run(handler, { place: order, action: hook }, { timeoutMs: order.graceMs })
+      .then(({ isSuccess, message }) => {
+        if (!isSuccess)
+          warn(order, { reason: "FailedPreStopHook", message: `PreStopHook failed: ${message}` });
+        if (pending !== undefined && this.#stops.find(keyOf(order)) === pending)
+          this.#stop(handler, { ...order, delayMs: 0 });
+      });
+  }
+
+  #stop(handler: RuntimeHandler, order: StopOrder): void {
     const { now, timers } = this.#parts;
     const { container, delayMs, graceMs } = order;
     const key = keyOf(order);

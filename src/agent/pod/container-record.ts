@@ -28,6 +28,8 @@ export interface ProbeRun {
   readonly since: number;
   /** Status before these results; it applies until they reach the threshold. */
   readonly before: ProbeStatus;
+  /** Number of these results; undefined when it follows from the time. */
+  readonly count?: number;
 }
 
 export type ProbeRuns = Readonly<Partial<Record<ProbeType, ProbeRun>>>;
@@ -352,6 +354,11 @@ function exited(
   return { ...record, phase: { type: "exited" }, exit, exitBefore: record.exit };
 }
 
-function probed(phase: Running, { probe, result, at }: Report<"probed">, before: ProbeStatus): Running {
-  return { ...phase, probes: { ...phase.probes, [probe]: { result, since: at, before } } };
+function probed(
+  phase: Running,
+  { probe, result, at, count }: Report<"probed">,
+  before: ProbeStatus,
+): Running {
+  const run = { result, since: at, before, ...(count !== undefined && { count }) };
+  return { ...phase, probes: { ...phase.probes, [probe]: run } };
 }

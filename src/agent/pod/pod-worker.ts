@@ -6,6 +6,7 @@ import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type {
   ContainerPlace,
+  ContainerProber,
   ContainerReport,
   FoundSandbox,
   ProbeType,
@@ -56,6 +57,7 @@ export interface PodWorkerParts {
   readonly now: () => number;
   readonly timers: TimerQueue;
   readonly lifecycle: ContainerLifecycle;
+  readonly proberOf: (handler: RuntimeHandler) => ContainerProber | undefined;
   /** Requests a pass for the pod. */
   readonly wake: (worker: PodWorker) => void;
   readonly event: (pod: Pod, event: RecordedEvent) => void;
@@ -296,7 +298,7 @@ export class PodWorker {
       rejection: this.#place.rejection,
       sizeProblem: this.#sizeProblem,
       hold: this.#findHold(),
-      probeOf: (container, type) => this.#place.handler?.prober?.probeOf(this.#in(container), type),
+      probeOf: (container, type) => this.#prober()?.probeOf(this.#in(container), type),
       isMeasuring: this.#isMeasuring,
       memoryUsedBy: ({ name }) => this.#memory?.bytesOf(name) ?? 0,
       hasOutsideEnvironment: (container) => environmentUses(this.#pod, container).length > 0,
@@ -305,6 +307,11 @@ export class PodWorker {
           findConfig(this, reference, since),
         ),
     };
+  }
+
+  #prober(): ContainerProber | undefined {
+    const { handler } = this.#place;
+    return handler && this.#parts.proberOf(handler);
   }
 
   #addresses(): PodAddresses {
@@ -352,7 +359,7 @@ export class PodWorker {
       case "start":
         return lifecycle.start(handler, { ...place, attempt, addresses: this.#addresses() });
       case "probe":
-        return handler.prober?.probe(place, action.probe);
+        return this.#prober()?.probe(place, action.probe);
       case "stop":
         return lifecycle.stop(handler, { ...place, ...action });
       case "lookup":
