@@ -39,6 +39,11 @@ export class HandlerChoice {
     return [...this.#owners.keys()];
   }
 
+  /** Whether the pod ran before the agent. */
+  hasRun(uid: string): boolean {
+    return this.#owners.has(uid);
+  }
+
   /** Removes a sandbox that ran before the agent and whose pod is gone. */
   remove(uid: string): void {
     this.#owners.get(uid)?.removeSandbox(uid);

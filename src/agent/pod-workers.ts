@@ -18,19 +18,10 @@ import { HandlerChoice } from "./handler-choice.ts";
 import { findRejection } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { PodResizing } from "./pod-resizing.ts";
-import { ContainerLifecycle, type HookFailure } from "./pod/container-lifecycle.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
-import { AgentProber, type AgentProberParts } from "./probes/agent-prober.ts";
-import { ContainerChecks } from "./probes/container-checks.ts";
+import { ProgramSupport } from "./program-support.ts";
 import type { Programs } from "./programs/programs.ts";
-import type {
-  ContainerKey,
-  ContainerPlace,
-  ContainerReport,
-  RuntimeHandler,
-  RuntimeHandlerFactory,
-  RuntimeListener,
-} from "./runtime-handler.ts";
+import type { RuntimeHandler, RuntimeHandlerFactory, RuntimeListener } from "./runtime-handler.ts";
 import { SandboxSetup, sandboxSpec } from "./sandbox-setup.ts";
 import type { TimerQueue } from "./timer-queue.ts";
 
@@ -68,9 +59,7 @@ export class PodWorkers {
   readonly #parts: PodWorkersParts;
   readonly #handlers: readonly RuntimeHandler[];
   readonly #choice: HandlerChoice;
-  readonly #lifecycle: ContainerLifecycle;
-  /** Probers of the handlers that have none. */
-  readonly #probers: ReadonlyMap<RuntimeHandler, AgentProber>;
+  readonly #support: ProgramSupport;
   readonly #workerParts: PodWorkerParts;
   readonly #configs: ConfigCache<PodWorker>;
   readonly #workers = new Map<string, PodWorker>();
@@ -109,12 +98,10 @@ export class PodWorkers {
       ...{ handlers, statics },
       findRuntimeClass: (name) => routine.cache(RuntimeClass).find({ name }),
     });
-    const addressOf = (uid: string): string | undefined => this.#workers.get(uid)?.place.addresses?.[0];
-    const checks = new ContainerChecks({ loop: routine.loop, addressOf });
-    this.#probers = probersOf(this.#handlers, { loop: routine.loop, timers, listener, checks });
-    this.#lifecycle = new ContainerLifecycle({
-      ...{ now, timers, listener, programs: parts.programs, hooks: checks },
-      warn: (place, failure) => this.#warn(place, failure),
+    this.#support = new ProgramSupport({
+      ...{ routine, timers, listener, handlers: this.#handlers, programs: parts.programs },
+      findWorker: (uid) => this.#workers.get(uid),
+      isOwn: ({ spec }) => parts.findNode(spec.nodeName ?? "") !== undefined,
     });
     const mark = (worker: PodWorker): void => this.#mark(worker);
     this.#resizing = new PodResizing({ routine, mark });
@@ -127,8 +114,8 @@ export class PodWorkers {
     this.#workerParts = {
       now,
       timers,
-      lifecycle: this.#lifecycle,
-      proberOf: (handler) => handler.prober ?? this.#probers.get(handler),
+      lifecycle: this.#support.lifecycle,
+      proberOf: (handler) => this.#support.proberOf(handler),
       wake: (worker) => this.#mark(worker),
       event: routine.event,
       findConfig: (requester, reference, since) =>
@@ -195,66 +182,21 @@ export class PodWorkers {
         const worker = this.#workers.get(uid);
         const node = worker && this.#parts.findNode(worker.place.node);
         if (worker !== undefined && node !== undefined) this.#sandboxes.settle(worker, node, report);
-        else if (report.type === "sandbox-removed") this.#tearDown(uid);
+        else if (report.type === "sandbox-removed") this.#support.tearDown(uid);
       },
       container: (key, report) => {
-        if (report.type === "exited") return this.#exited(key, report);
-        if (report.type === "started") this.#started(key);
+        if (report.type === "exited") return this.#support.exited(key, report);
+        if (report.type === "started") this.#support.started(key);
         return this.#workers.get(key.uid)?.report(key.container, report);
       },
     };
-  }
-
-  #started({ uid, container }: ContainerKey): void {
-    const worker = this.#workers.get(uid);
-    const place = worker?.findContainer(container);
-    const handler = worker?.place.handler;
-    if (place !== undefined && handler !== undefined) this.#lifecycle.started(handler, place);
-  }
-
-  #warn({ node, pod, container }: ContainerPlace, failure: HookFailure): void {
-    const fieldPath = `spec.containers{${container.name}}`;
-    this.#parts.routine.event(pod, { type: "Warning", ...failure, fieldPath, host: node });
-  }
-
-  #exited(key: ContainerKey, report: Extract<ContainerReport, { type: "exited" }>): void {
-    this.#lifecycle.ended(key);
-    for (const prober of this.#probers.values()) prober.ended(key);
-    const worker = this.#workers.get(key.uid);
-    const { programs } = this.#parts;
-    const place = worker?.findContainer(key.container);
-    const handler = worker?.place.handler;
-    if (programs === undefined || place === undefined || handler?.runsPrograms !== true)
-      return worker?.report(key.container, report);
-    const tell = (message: string | undefined): void => {
-      const whole = message === undefined ? report : { ...report, message };
-      this.#workers.get(key.uid)?.report(key.container, whole);
-    };
-    return void programs.findMessage(handler, place, report).then(tell, () => tell(undefined));
-  }
-
-  /** The pod's files, once nothing of it runs. */
-  #tearDown(uid: string): void {
-    const { programs, routine } = this.#parts;
-    programs?.tearDown(uid).catch((error: unknown) => {
-      routine.log.warn("cannot remove the files of a pod; retrying at the next start", { uid, error });
-    });
-  }
-
-  #removeLogs(pod: Pod): void {
-    const { programs, routine, findNode } = this.#parts;
-    if (programs === undefined || findNode(pod.spec.nodeName ?? "") === undefined) return;
-    programs.removeLogs(pod).catch((error: unknown) => {
-      const { uid } = pod.metadata;
-      routine.log.warn("cannot remove the logs of a pod; retrying at the next start", { uid, error });
-    });
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {
     const gone = before !== undefined && before.metadata.uid !== after?.metadata.uid ? before : undefined;
     const worker = gone === undefined ? undefined : this.#workers.get(gone.metadata.uid);
     if (worker !== undefined) this.#drop(worker);
-    if (gone !== undefined) this.#removeLogs(gone);
+    if (gone !== undefined) this.#support.removeLogs(gone);
     if (after !== undefined) this.#see(after);
   }
 
@@ -320,7 +262,9 @@ export class PodWorkers {
     const place = { node: node.name, hostAddresses: node.setup.addresses, rejection, handler };
     // The addresses of a terminal pod may belong to another pod.
     if (rejection !== undefined || isTerminal(pod)) return { ...place, addresses: [], found: undefined };
-    const found = isNew ? undefined : handler?.adopt(sandboxSpec(pod, node, object));
+    // A crash may have come before the first status.
+    const isFresh = isNew && !this.#choice.hasRun(pod.metadata.uid);
+    const found = isFresh ? undefined : handler?.adopt(sandboxSpec(pod, node, object));
     // A pod deleted before it has a sandbox never starts.
     const isOver = pod.metadata.deletionTimestamp !== undefined;
     return { ...place, addresses: found?.addresses ?? (isOver ? [] : undefined), found };
@@ -333,7 +277,7 @@ export class PodWorkers {
   #drop(worker: PodWorker): void {
     const { uid } = worker.pod.metadata;
     this.#workers.delete(uid);
-    for (const prober of this.#probers.values()) prober.forget(uid);
+    this.#support.forget(uid);
     worker.dismiss();
     this.#choice.forget(uid);
     this.#marked.delete(worker);
@@ -464,14 +408,6 @@ export class PodWorkers {
       if (this.#isKnown(worker)) this.#mark(worker);
     });
   }
-}
-
-function probersOf(
-  handlers: readonly RuntimeHandler[],
-  parts: Omit<AgentProberParts, "handler">,
-): ReadonlyMap<RuntimeHandler, AgentProber> {
-  const without = handlers.filter(({ prober }) => prober === undefined);
-  return new Map(without.map((handler) => [handler, new AgentProber({ ...parts, handler })]));
 }
 
 /** Terminal pods need no worker, unless their deletion waits for the agent. */

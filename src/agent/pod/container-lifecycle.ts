@@ -136,14 +136,15 @@ export class ContainerLifecycle {
     const wait = { delayMs: order.graceMs, graceMs: order.graceMs + LAST_GRACE_MS };
     this.#stop(handler, { ...order, ...wait });
     const pending = this.#stops.find(keyOf(order));
-    const { hooks, warn } = this.#parts;
+    const { hooks, warn, now } = this.#parts;
+    const endsAt = now() + order.graceMs;
     return void hooks
       .run(handler, { place: order, action: hook }, { timeoutMs: order.graceMs })
       .then(({ isSuccess, message }) => {
         if (!isSuccess)
           warn(order, { reason: "FailedPreStopHook", message: `PreStopHook failed: ${message}` });
         if (pending !== undefined && this.#stops.find(keyOf(order)) === pending)
-          this.#stop(handler, { ...order, delayMs: 0 });
+          this.#stop(handler, { ...order, delayMs: 0, graceMs: Math.max(LAST_GRACE_MS, endsAt - now()) });
       });
   }
 

@@ -8,6 +8,7 @@ import type {
   ContainerPlace,
   ContainerProber,
   ContainerReport,
+  FoundContainer,
   FoundSandbox,
   ProbeType,
   RuntimeHandler,
@@ -131,7 +132,7 @@ export class PodWorker {
     this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
     const now = parts.now();
     this.#acceptedAt = startedAt === undefined ? now : Date.parse(startedAt);
-    if (startedAt !== undefined) this.#restore();
+    if (startedAt !== undefined || place.found !== undefined) this.#restore(place.found?.containers ?? []);
     // A pod with an address already had its volumes.
     const isDone = pod.status.podIP !== undefined || place.rejection !== undefined;
     this.#preparation = isDone ? PREPARED : beginPreparation(pod, now);
@@ -256,19 +257,19 @@ export class PodWorker {
     this.#records.clear();
   }
 
-  #restore(): void {
+  #restore(found: readonly FoundContainer[]): void {
     const { status } = this.#pod;
-    const known = [
+    const shown = [
       ...(status.initContainerStatuses ?? []),
       ...(status.containerStatuses ?? []),
       ...(status.ephemeralContainerStatuses ?? []),
     ];
     const now = this.#parts.now();
     const podLimits = grantedByStatus(this.#pod).resources?.limits;
-    for (const each of known) {
-      const record = { ...restoredRecord(each, now), podLimits };
-      const found = this.#place.found?.containers.find(({ name }) => name === each.name);
-      this.#records.set(each.name, trueRecord(record, found, now));
+    for (const each of shown) this.#records.set(each.name, { ...restoredRecord(each, now), podLimits });
+    for (const name of new Set([...this.#records.keys(), ...found.map((each) => each.name)])) {
+      const known = found.find((each) => each.name === name);
+      this.#records.set(name, trueRecord(this.#recordOf(name), known, now));
     }
   }
 

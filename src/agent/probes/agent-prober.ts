@@ -6,17 +6,16 @@ import type {
   ContainerPlace,
   ContainerProber,
   ProbeType,
-  RuntimeHandler,
   RuntimeListener,
 } from "../runtime-handler.ts";
 import type { ScheduledCall, TimerQueue } from "../timer-queue.ts";
-import type { ContainerChecks } from "./container-checks.ts";
+import type { CheckedHandler, ContainerChecks } from "./container-checks.ts";
 
 export interface AgentProberParts {
   readonly loop: Loop;
   readonly timers: TimerQueue;
   readonly listener: Pick<RuntimeListener, "container">;
-  readonly handler: RuntimeHandler;
+  readonly handler: CheckedHandler;
   readonly checks: ContainerChecks;
 }
 

@@ -17,6 +17,9 @@ export interface ContainerChecksParts {
 
 export type CheckAction = Pick<Probe, "exec" | "httpGet" | "tcpSocket" | "grpc"> | LifecycleHandler;
 
+/** The parts of a handler that checks need. */
+export type CheckedHandler = Pick<RuntimeHandler, "exec" | "dial">;
+
 interface NetworkTarget {
   readonly port: number | string;
   readonly host?: string;
@@ -35,7 +38,7 @@ export class ContainerChecks {
 
   /** Never rejects: an error is a failed check. */
   async run(
-    handler: RuntimeHandler,
+    handler: CheckedHandler,
     { place, action }: { readonly place: ContainerPlace; readonly action: CheckAction },
     { timeoutMs }: Limits,
   ): Promise<CheckResult> {
@@ -55,7 +58,7 @@ export class ContainerChecks {
   }
 
   async #check(
-    handler: RuntimeHandler,
+    handler: CheckedHandler,
     { place, action, signal }: { place: ContainerPlace; action: CheckAction; signal: AbortSignal },
   ): Promise<CheckResult> {
     if (action.exec !== undefined) return runProgram(handler, place, { ...action.exec, signal });
@@ -75,7 +78,7 @@ export class ContainerChecks {
   }
 
   /** The pod's own address may be reachable only through the handler. */
-  #dialOf(handler: RuntimeHandler, uid: string, signal: AbortSignal): Dial {
+  #dialOf(handler: CheckedHandler, uid: string, signal: AbortSignal): Dial {
     return (host, port) => {
       const isPod = host === this.#parts.addressOf(uid);
       const opened = isPod && handler.dial !== undefined ? handler.dial(uid, port) : dialTcp(host, port);
@@ -108,8 +111,10 @@ function untilAborted(opened: Promise<Duplex>, signal: AbortSignal): Promise<Dup
     signal.addEventListener("abort", abort, { once: true });
     opened.then((socket) => {
       signal.removeEventListener("abort", abort);
+      const end = (): void => void socket.destroy();
       socket.on("error", () => undefined);
-      signal.addEventListener("abort", () => socket.destroy(), { once: true });
+      socket.once("close", () => signal.removeEventListener("abort", end));
+      signal.addEventListener("abort", end, { once: true });
       if (signal.aborted) socket.destroy();
       else resolve(socket);
     }, reject);
@@ -117,7 +122,7 @@ function untilAborted(opened: Promise<Duplex>, signal: AbortSignal): Promise<Dup
 }
 
 async function runProgram(
-  handler: RuntimeHandler,
+  handler: CheckedHandler,
   { pod, container }: ContainerPlace,
   { command = [], signal }: { readonly command?: readonly string[]; readonly signal: AbortSignal },
 ): Promise<CheckResult> {

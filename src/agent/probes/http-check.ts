@@ -54,7 +54,8 @@ async function get(url: URL, { action, dial, signal }: HttpTarget): Promise<Answ
   const secured = isTls ? tlsConnect({ socket, rejectUnauthorized: false }) : socket;
   const options: RequestOptions = {
     createConnection: () => secured,
-    ...{ agent: false, headers, path: url.pathname + url.search, signal },
+    // No agent: a connection for each request.
+    ...{ headers, path: url.pathname + url.search, signal },
   };
   try {
     return await new Promise<Answer>((resolve, reject) => {
