@@ -30,7 +30,7 @@ import { execBeside } from "./process-exec.ts";
 import { ProcessHost, type ProcessHostOptions } from "./process-host.ts";
 import { findProcessImage, missingImageText, resolveCommand } from "./process-images.ts";
 import { type ProcessPod, readPod, readRuns } from "./process-pod.ts";
-import { connectToPod } from "./process-port-forward.ts";
+import { connectToPod, dialPod } from "./process-port-forward.ts";
 import { UsageMeter } from "./process-usage.ts";
 import { namesIn, readStart, type RunRecord } from "./run-folder.ts";
 import { SandboxMaker } from "./sandbox-maker.ts";
@@ -192,6 +192,12 @@ export class ProcessHandler implements RuntimeHandler {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return Promise.reject(new Error(`pod ${uid} does not run on this node`));
     return connectToPod(this.#host, pod, port);
+  }
+
+  dial(uid: string, port: number): Promise<Duplex> {
+    const pod = this.#pods.get(uid);
+    if (pod === undefined) return Promise.reject(new Error(`pod ${uid} does not run on this node`));
+    return dialPod(pod, port);
   }
 
   async logs(place: ContainerPlace, { previous, ...view }: LogQuery): Promise<Readable | undefined> {

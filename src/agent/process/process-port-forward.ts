@@ -13,9 +13,8 @@ const RELAY =
 /** Rejects with a message for the client. */
 export async function connectToPod(host: ProcessHost, pod: ProcessPod, port: number): Promise<Duplex> {
   const hasNetwork = pod.record.namespaces.includes("--net");
-  const [address = "127.0.0.1"] = hasNetwork ? pod.record.addresses : ["127.0.0.1"];
   try {
-    return await connect(address, pod.ports.get(port) ?? port);
+    return await dialPod(pod, port);
   } catch (error) {
     const holder = hasNetwork && isRefused(error) ? host.holders.find(pod.folder) : undefined;
     if (holder === undefined) throw error;
@@ -28,6 +27,13 @@ export async function connectToPod(host: ProcessHost, pod: ProcessPod, port: num
       String(port),
     ]);
   }
+}
+
+/** Connects to the pod's address; on a shared network to the port that the pod got there. */
+export function dialPod(pod: ProcessPod, port: number): Promise<Duplex> {
+  const hasNetwork = pod.record.namespaces.includes("--net");
+  const [address = "127.0.0.1"] = hasNetwork ? pod.record.addresses : ["127.0.0.1"];
+  return connect(address, pod.ports.get(port) ?? port);
 }
 
 function connect(address: string, port: number): Promise<Duplex> {
