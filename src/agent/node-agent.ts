@@ -1,5 +1,6 @@
 /** Runs the nodes of this process in one loop: registers them, renews their leases and runs their pods over runtime handlers. */
-import { Node, Pod } from "../api/generated/types/core-v1.ts";
+import { join } from "node:path";
+import { Node, PersistentVolume, Pod } from "../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../api/generated/types/node-v1.ts";
 import { inSlices } from "../base/loop/in-slices.ts";
 import { runInTurns } from "../base/loop/run-in-turns.ts";
@@ -16,6 +17,7 @@ import type { RuntimeHandlerFactory } from "./runtime-handler.ts";
 import { MirrorPods } from "./static/mirror-pods.ts";
 import type { StaticPods } from "./static/static-pod.ts";
 import { TimerQueue } from "./timer-queue.ts";
+import { followProvisionedFolders } from "./volumes/provisioned-folders.ts";
 import { VolumeSources } from "./volumes/volume-sources.ts";
 
 export interface NodeAgentOptions {
@@ -36,6 +38,9 @@ export interface NodeAgentOptions {
   readonly statics?: StaticPods | undefined;
 }
 
+/** Folder of provisioned volumes in the data dir. */
+export const VOLUME_FOLDER = "volumes";
+
 export interface HandlerParts extends Pick<RoutineParts, "loop" | "log"> {
   readonly timers: TimerQueue;
 }
@@ -44,7 +49,7 @@ export function nodeAgent(options: NodeAgentOptions): Routine {
   return {
     // Users know this name as the source of a node's Events.
     name: "kubelet",
-    reads: [Node, Pod, RuntimeClass],
+    reads: [Node, Pod, RuntimeClass, ...(options.dataDir === undefined ? [] : [PersistentVolume])],
     indexes: [indexing(Pod, PODS_BY_NODE, podNode)],
     run: (parts, signal) => runNodes(options, parts, signal),
   };
@@ -101,7 +106,10 @@ async function runNodes(
     onDown: (node) => fleet.stopNode(node),
   });
   await fleet.recover();
-  const leave = [fleet.follow(), mirrors.follow(), keeper.follow()];
+  const { dataDir } = options;
+  const folders =
+    dataDir === undefined ? [] : [followProvisionedFolders(routine, join(dataDir, VOLUME_FOLDER))];
+  const leave = [fleet.follow(), mirrors.follow(), keeper.follow(), ...folders];
   await fleet.run();
   for (const each of leave) each();
   for (const endpoint of endpoints) endpoint.close();

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { VOLUME_FOLDER } from "../agent/node-agent.ts";
 import type { StaticPods } from "../agent/static/static-pod.ts";
 import { findCidr, type IpAddress } from "../api/values/ip-address.ts";
 import type { Log } from "../base/log/log.ts";
@@ -101,7 +102,10 @@ function groupsOf(
   // A CA without its key cannot sign.
   const signer = key === undefined ? {} : { signer: certificateSigner({ cert, key, loop }) };
   return {
-    ...builtInGroups(loops, { podCidrs, allocatesNodeCidrs, ca: cert, ...signer }),
+    ...builtInGroups(loops, {
+      ...{ podCidrs, allocatesNodeCidrs, ca: cert, ...signer },
+      volumeFolder: join(options.dataDir, VOLUME_FOLDER),
+    }),
     // Several servers over one etcd run the same nodes, so they need a lease.
     nodes: {
       ...nodeLoops(nodes, {

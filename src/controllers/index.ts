@@ -42,7 +42,6 @@ import {
   claimProtectionController,
   volumeProtectionController,
 } from "./volume/protection.ts";
-import { hostPathProvisioner } from "./volume/provisioner.ts";
 import { claimController } from "./volume/volume-claim.ts";
 import { volumeController } from "./volume/volume.ts";
 
@@ -73,7 +72,6 @@ export const controllers: readonly Controller[] = [
   bootstrapSignerController,
   claimController,
   volumeController,
-  hostPathProvisioner,
   claimProtectionController,
   volumeProtectionController,
   attributesProtectionController,

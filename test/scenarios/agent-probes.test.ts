@@ -4,7 +4,11 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { ContainerLifecycle, type HookFailure } from "../../src/agent/pod/container-lifecycle.ts";
+import {
+  ContainerLifecycle,
+  type HookFailure,
+  type LifecycleRuntime,
+} from "../../src/agent/pod/container-lifecycle.ts";
 import { AgentProber } from "../../src/agent/probes/agent-prober.ts";
 import type { CheckResult } from "../../src/agent/probes/check.ts";
 import { ContainerChecks, type CheckAction } from "../../src/agent/probes/container-checks.ts";
@@ -13,9 +17,7 @@ import type {
   ContainerPlace,
   ContainerReport,
   ExecRequest,
-  RuntimeHandler,
   SessionEnd,
-  StopOrder,
   StreamSession,
 } from "../../src/agent/runtime-handler.ts";
 import { TimerQueue } from "../../src/agent/timer-queue.ts";
@@ -297,11 +299,14 @@ function openStop({ tookMs, isSuccess }: { tookMs: number; isSuccess: boolean })
     },
     warn: (_, failure) => warnings.push(failure),
   });
-  const handler = {
+  const programs = new Programs(() => Promise.reject(new Error("runs no program")));
+  const handler: LifecycleRuntime = {
     runsPrograms: true,
-    stop: (_: ContainerKey, { graceMs }: StopOrder) =>
-      stops.push({ afterMs: loop.now() - startedAt, graceMs }),
-  } as unknown as RuntimeHandler;
+    exec: (key, request) => programs.exec(key, request),
+    start: () => undefined,
+    logs: () => Promise.resolve(undefined),
+    stop: (_, { graceMs }) => stops.push({ afterMs: loop.now() - startedAt, graceMs }),
+  };
   const place = placeOf({ lifecycle: { preStop: { exec: { command: ["x"] } } } });
   const stop = (): void => lifecycle.stop(handler, { ...place, delayMs: 0, graceMs: 30_000 });
   return { loop, stop, stops, warnings };

@@ -211,7 +211,7 @@ class World implements AsyncDisposable {
 const SETUP: NodeSetup = {
   ...{ name: "host", addresses: ["192.0.2.7"], fallbackCidr: "10.199.0.0/24", labels: {}, annotations: {} },
   capacity: { cpu: "4", memory: "8Gi", pods: "110" },
-  ...{ runtimeHandlers: ["process"], kubeletPort: 0 },
+  ...{ runtimeHandlers: ["process"], apiPort: 0 },
   systemInfo: () => ({
     ...{ architecture: "amd64", bootID: "", kernelVersion: "", machineID: "", operatingSystem: "linux" },
     ...{ containerRuntimeVersion: "process://1", osImage: "", systemUUID: "" },

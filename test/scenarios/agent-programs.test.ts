@@ -1,4 +1,4 @@
-/** What the agent prepares for containers that are programs of this machine. */
+/** Volumes, variables and files of containers that are programs of this machine. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

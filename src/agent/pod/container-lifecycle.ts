@@ -13,13 +13,19 @@ import type {
 import type { ScheduledCall, TimerQueue } from "../timer-queue.ts";
 import type { PodAddresses } from "./environment.ts";
 
+/** The parts of a handler that starts, stops and hooks need. */
+export type LifecycleRuntime = Pick<
+  RuntimeHandler,
+  "runsPrograms" | "start" | "stop" | "exec" | "dial" | "logs"
+>;
+
 /** Prepares containers that are programs of this machine. */
 export interface ProgramSource {
   /** Rejects with the message of the container's status. */
   build(order: StartOrder): Promise<Program>;
   /** The message that a container left. */
   findMessage(
-    handler: RuntimeHandler,
+    handler: LifecycleRuntime,
     place: ContainerPlace,
     exit: ContainerExit,
   ): Promise<string | undefined>;
@@ -29,7 +35,7 @@ export interface ProgramSource {
 export interface HookRunner {
   /** Never rejects. */
   run(
-    handler: RuntimeHandler,
+    handler: LifecycleRuntime,
     hook: { readonly place: ContainerPlace; readonly action: LifecycleHandler },
     limits: { readonly timeoutMs: number },
   ): Promise<{ readonly isSuccess: boolean; readonly message: string }>;
@@ -86,7 +92,7 @@ export class ContainerLifecycle {
     this.#parts = parts;
   }
 
-  start(handler: RuntimeHandler, order: StartOrder): void {
+  start(handler: LifecycleRuntime, order: StartOrder): void {
     const { node, pod, container, attempt } = order;
     const { programs } = this.#parts;
     const start = { node, pod, container, attempt };
@@ -109,7 +115,7 @@ export class ContainerLifecycle {
   }
 
   /** Runs the postStart hook. The container restarts when it fails. */
-  started(handler: RuntimeHandler, place: ContainerPlace): void {
+  started(handler: LifecycleRuntime, place: ContainerPlace): void {
     const { hooks, warn } = this.#parts;
     const action = place.container.lifecycle?.postStart;
     if (action === undefined || !handler.runsPrograms) return;
@@ -127,7 +133,7 @@ export class ContainerLifecycle {
   }
 
   /** A later order may shorten the times of an earlier one. */
-  stop(handler: RuntimeHandler, order: StopOrder): void {
+  stop(handler: LifecycleRuntime, order: StopOrder): void {
     const hook = order.container.lifecycle?.preStop;
     const isProgram = handler.runsPrograms && (hook?.exec ?? hook?.httpGet) !== undefined;
     if (hook === undefined || !isProgram || this.#stops.find(keyOf(order)) !== undefined)
@@ -148,7 +154,7 @@ export class ContainerLifecycle {
       });
   }
 
-  #stop(handler: RuntimeHandler, order: StopOrder): void {
+  #stop(handler: LifecycleRuntime, order: StopOrder): void {
     const { now, timers } = this.#parts;
     const { container, delayMs, graceMs } = order;
     const key = keyOf(order);

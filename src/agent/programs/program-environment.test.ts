@@ -93,16 +93,9 @@ describe("the hosts file of a pod", () => {
 
 function facts(own: Partial<Container>): EnvironmentFacts {
   const container: Container = { name: "web", resources: { limits: { memory: "64Mi" } }, ...own };
-  const configMap = {
-    kind: "ConfigMap",
-    metadata: { name: "c" },
-    data: { A: "c", B: "b" },
-  } as unknown as ConfigMap;
-  const secret = {
-    kind: "Secret",
-    metadata: { name: "s" },
-    data: { TOKEN: "c2VjcmV0" },
-  } as unknown as Secret;
+  const metadata = { name: "c", namespace: "default", uid: "2", resourceVersion: "2", creationTimestamp: "" };
+  const configMap: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { A: "c", B: "b" } };
+  const secret: Secret = { apiVersion: "v1", kind: "Secret", metadata, data: { TOKEN: "c2VjcmV0" } };
   return {
     pod: podOf({ containers: [container] }),
     container,
@@ -115,7 +108,14 @@ function facts(own: Partial<Container>): EnvironmentFacts {
 }
 
 function service(name: string, clusterIP: string, ports: NonNullable<Service["spec"]["ports"]>): Service {
-  return { metadata: { name }, spec: { clusterIP, ports } } as unknown as Service;
+  const metadata = { name, namespace: "default", uid: name, resourceVersion: "3", creationTimestamp: "" };
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata,
+    spec: { clusterIP, ports },
+    status: { loadBalancer: {} },
+  };
 }
 
 function podOf(spec: Pod["spec"]): Pod {

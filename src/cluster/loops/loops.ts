@@ -12,6 +12,7 @@ import { controllers as plainControllers, routines as plainRoutines } from "../.
 import { nodeIpamRoutine } from "../../controllers/node-lifecycle/node-ipam.ts";
 import { rootCaController } from "../../controllers/root-ca.ts";
 import { tokenSecretController } from "../../controllers/token-secret.ts";
+import { hostPathProvisioner } from "../../controllers/volume/provisioner.ts";
 import type { CacheSet } from "../../runtime/cache/cache-set.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";
 import type { PassRecord } from "../../runtime/controller/pass-result.ts";
@@ -48,9 +49,13 @@ export interface LoopSettings {
    * no CA to pods.
    */
   readonly ca?: string;
+  /** Folder of provisioned volumes on their nodes; default: below /var/lib. */
+  readonly volumeFolder?: string;
   /** Signer of approved certificate requests; without it they stay unsigned. */
   readonly signer?: CertificateSigner;
 }
+
+const VOLUMES = "/var/lib/setpoint/volumes";
 
 /** Room for a block of 256 addresses on each of 32,768 nodes; disjoint from the range of Services. */
 export const POD_CIDR = "10.128.0.0/9";
@@ -100,11 +105,11 @@ function nodeIpam({ podCidrs = [POD_CIDR], allocatesNodeCidrs = true }: LoopSett
   return allocatesNodeCidrs ? [nodeIpamRoutine({ podCidrs })] : [];
 }
 
-function settledControllers({ ca, signer }: LoopSettings): readonly Controller[] {
+function settledControllers({ ca, signer, volumeFolder = VOLUMES }: LoopSettings): readonly Controller[] {
   const rootCa = ca === undefined ? [] : [rootCaController(ca)];
   const signing = signer === undefined ? [] : [csrSigningController(signer)];
   const tokenSecrets = tokenSecretController({ ca: ca === "" ? undefined : ca });
-  return [...plainControllers, tokenSecrets, ...rootCa, ...signing];
+  return [...plainControllers, hostPathProvisioner(volumeFolder), tokenSecrets, ...rootCa, ...signing];
 }
 
 function chosenNames(choice: LoopChoice, known: readonly string[]): ReadonlySet<string> {

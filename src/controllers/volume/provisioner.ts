@@ -10,28 +10,34 @@ import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/typ
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
+import type { Controller, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { HOST_PATH_PROVISIONER, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONER } from "./annotations.ts";
 
-/** Parent folder of the volumes on a node. */
-const FOLDER = "/var/lib/setpoint/volumes";
+/** `folder` holds the volumes on their nodes. */
+export function hostPathProvisioner(folder: string): Controller {
+  return defineController({
+    name: "host-path-provisioner",
+    for: PersistentVolumeClaim,
+    reads: [StorageClass],
+    when: ({ after }) => after?.metadata.annotations?.[STORAGE_PROVISIONER] === HOST_PATH_PROVISIONER,
+    reconcile: (claim, context) => reconcile(claim, context, folder),
+  });
+}
 
-export const hostPathProvisioner = defineController({
-  name: "host-path-provisioner",
-  for: PersistentVolumeClaim,
-  reads: [StorageClass],
-  when: ({ after }) => after?.metadata.annotations?.[STORAGE_PROVISIONER] === HOST_PATH_PROVISIONER,
-  reconcile,
-});
-
-async function reconcile(claim: PersistentVolumeClaim, context: ReconcileContext): Promise<Outcome> {
+async function reconcile(
+  claim: PersistentVolumeClaim,
+  context: ReconcileContext,
+  folder: string,
+): Promise<Outcome> {
   const { metadata, spec } = claim;
   const isAsked = metadata.annotations?.[STORAGE_PROVISIONER] === HOST_PATH_PROVISIONER;
   const isOpen = (spec.volumeName ?? "") === "" && metadata.deletionTimestamp === undefined;
   const storageClass = context.cache(StorageClass).find({ name: storageClassOf(claim) });
   if (!isAsked || !isOpen || storageClass === undefined) return;
   try {
-    const { metadata: made } = await context.client(PersistentVolume).create(volumeFor(claim, storageClass));
+    const { metadata: made } = await context
+      .client(PersistentVolume)
+      .create(volumeFor(claim, storageClass, folder));
     const message = `Successfully provisioned volume ${made.name}`;
     context.event(claim, { type: "Normal", reason: "ProvisioningSucceeded", message });
   } catch (error) {
@@ -39,7 +45,11 @@ async function reconcile(claim: PersistentVolumeClaim, context: ReconcileContext
   }
 }
 
-function volumeFor(claim: PersistentVolumeClaim, storageClass: StorageClass): Manifest<PersistentVolume> {
+function volumeFor(
+  claim: PersistentVolumeClaim,
+  storageClass: StorageClass,
+  folder: string,
+): Manifest<PersistentVolume> {
   const { namespace = "", name: claimName, uid, resourceVersion, annotations } = claim.metadata;
   const { accessModes = [], volumeMode, resources } = claim.spec;
   const name = `pvc-${uid}`;
@@ -53,7 +63,7 @@ function volumeFor(claim: PersistentVolumeClaim, storageClass: StorageClass): Ma
       persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? "Delete",
       storageClassName: storageClass.metadata.name,
       ...(storageClass.mountOptions !== undefined && { mountOptions: storageClass.mountOptions }),
-      hostPath: { path: `${FOLDER}/${name}`, type: "DirectoryOrCreate" },
+      hostPath: { path: `${folder}/${name}`, type: "DirectoryOrCreate" },
       claimRef: {
         apiVersion: "v1",
         kind: "PersistentVolumeClaim",
