@@ -13,7 +13,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   server: ["base", "api", "resources", "store", "streams"],
   client: ["base", "api"],
   runtime: ["base", "api", "client"],
-  controllers: SDK,
+  controllers: [...SDK, "insight"],
   scheduler: SDK,
   agent: [...SDK, "streams"],
   cluster: [...SDK, "streams", "store", "server", "controllers", "scheduler", "agent"],

@@ -15,11 +15,13 @@ import { agentCommand, controllersCommand, schedulerCommand } from "./components
 import { crdCommand } from "./crd.ts";
 import { diffCommand } from "./diff.ts";
 import { downCommand } from "./down.ts";
+import { driftCommand } from "./drift.ts";
 import { newCommand } from "./new.ts";
 import { replayCommand } from "./replay.ts";
 import { statusCommand } from "./status.ts";
 import { findRemedy } from "./system-error.ts";
 import { timelineCommand } from "./timeline.ts";
+import { topCommand } from "./top.ts";
 import { upCommand } from "./up.ts";
 import { findKubectlLine } from "./verbs/kubectl-line.ts";
 import { VERBS } from "./verbs/verbs.ts";
@@ -42,6 +44,8 @@ const COMMANDS: readonly Command[] = [
   timelineCommand,
   diffCommand,
   replayCommand,
+  driftCommand,
+  topCommand,
   versionCommand,
 ];
 

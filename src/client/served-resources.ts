@@ -8,6 +8,8 @@ export interface ServedResource extends ResourceType {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
+  /** It has the subresource `status`. */
+  readonly hasStatus: boolean;
 }
 
 /** Resources in the server's order; versions of a group in order of preference. */
@@ -84,6 +86,7 @@ function servedResource(resource: JsonObject, apiVersion: string): ServedResourc
     shortNames: textsIn(resource, "shortNames"),
     categories: textsIn(resource, "categories"),
     verbs: textsIn(resource, "verbs"),
+    hasStatus: listIn(resource, "subresources").some((each) => textIn(each, "subresource") === "status"),
   };
 }
 

@@ -13,6 +13,7 @@ import { deploymentController } from "./deployment/controller.ts";
 import { deviceTaintEvictionController } from "./device-taint/device-taint-eviction.ts";
 import { disruptionController } from "./disruption/controller.ts";
 import { staleTargetController } from "./disruption/stale-target.ts";
+import { driftObserver } from "./drift-observer.ts";
 import { endpointSliceController } from "./endpoints/endpoint-slice.ts";
 import { endpointsController } from "./endpoints/endpoints.ts";
 import { endpointSliceMirroringController } from "./endpoints/mirroring.ts";
@@ -90,4 +91,5 @@ export const routines: readonly Routine[] = [
   nodeLifecycleRoutine,
   taintEvictionRoutine,
   legacyTokenCleaner,
+  driftObserver,
 ];

@@ -107,6 +107,28 @@ describe("the changes of an object", () => {
     expect(listIn(await api.send("GET", changesOf("ConfigMap", "never"))).items).toEqual([]);
   });
 
+  test("name the newest manager where several entries changed", async () => {
+    await using first = await TestApi.start();
+    const deployments = "/apis/apps/v1/namespaces/default/deployments";
+    const labels = { a: "b" };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } };
+    const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+    await first.send("POST", `${deployments}?fieldManager=maker`, { metadata: { name: "d" }, spec });
+    await first.send(
+      "PATCH",
+      `${deployments}/d/scale?fieldManager=scaler`,
+      { spec: { replicas: 2 } },
+      { type: "application/merge-patch+json" },
+    );
+
+    await using second = await TestApi.start([], { store: first.store });
+    const selector = encodeURIComponent("object.group=apps,object.kind=Deployment,object.name=d");
+    const path = `${CAUSES}/namespaces/default/changes?fieldSelector=${selector}`;
+    const { items } = listIn(await second.send("GET", path));
+
+    expect(items.map(({ author }) => author)).toEqual([{ manager: "maker" }, { manager: "scaler" }]);
+  });
+
   test("name the manager alone where the server does not remember the request", async () => {
     await using first = await TestApi.start();
     await first.send("POST", `${MAPS}?fieldManager=me`, map("1"));

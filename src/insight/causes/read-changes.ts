@@ -14,9 +14,11 @@ export interface KnownChanges {
   readonly items: readonly Change[];
   /** Why older changes are missing. */
   readonly cut: string | undefined;
+  /** Revision up to which users and causes are not recorded; undefined when all of them are. */
+  readonly unrecordedThrough: string | undefined;
 }
 
-const NONE: KnownChanges = { items: [], cut: undefined };
+const NONE: KnownChanges = { items: [], cut: undefined, unrecordedThrough: undefined };
 
 export class ChangeReader {
   readonly #client: Client;
@@ -39,7 +41,9 @@ export class ChangeReader {
     const fieldSelector = `object.group=${group},object.kind=${kind},object.name=${name}`;
     try {
       const list = await this.#list(namespace, { fieldSelector, limit: String(CHANGES_MAX) });
-      return { items: list.items, cut: list.cut };
+      const isAnyUnrecorded = list.items.some(({ author }) => author?.user === undefined);
+      const unrecordedThrough = isAnyUnrecorded ? list.authorsSince : undefined;
+      return { items: list.items, cut: list.cut, unrecordedThrough };
     } catch (error) {
       this.problem = problemOf(error);
       return NONE;

@@ -6,6 +6,7 @@ import type { Client } from "../../client/client.ts";
 import { causeChain, chainTree } from "../causes/cause-chain.ts";
 import { podMilestones } from "../causes/pod-milestones.ts";
 import { ChangeReader } from "../causes/read-changes.ts";
+import type { KnownChanges } from "../causes/read-changes.ts";
 import { objectState } from "../state/object-state.ts";
 import { waitingDependents } from "../stuck/dependents.ts";
 import { findObstacles } from "../stuck/find-obstacles.ts";
@@ -32,10 +33,11 @@ export interface Asked {
 export async function explainObject(client: Client, asked: Asked, now: number): Promise<Explanation> {
   const { type, namespace, name } = asked;
   const reader = new ChangeReader(client);
-  const [object, { items, cut }] = await Promise.all([
+  const [object, known] = await Promise.all([
     client(type).find({ name, namespace }),
     reader.of({ group: groupOf(type), kind: type.kind, namespace, name }),
   ]);
+  const { items } = known;
   if (object === undefined && items.length === 0)
     throw notFound({ group: groupOf(type), resource: type.plural }, name);
   const created = items.findLast(({ operation }) => operation === "Created");
@@ -50,7 +52,7 @@ export async function explainObject(client: Client, asked: Asked, now: number): 
     origin,
     count,
     recent: recentOf(items, created, type),
-    remarks: remarksOf(reader, { cut, isOriginKnown: created !== undefined }),
+    remarks: remarksOf(reader, known),
   };
 }
 
@@ -169,10 +171,18 @@ function recentOf(
 
 function remarksOf(
   { problem }: ChangeReader,
-  { cut, isOriginKnown }: { readonly cut: string | undefined; readonly isOriginKnown: boolean },
+  { items, cut, unrecordedThrough }: KnownChanges,
 ): readonly string[] {
   if (problem !== undefined) return [problem];
-  if (isOriginKnown) return [];
-  const why = cut === undefined ? "" : ` (${cut})`;
-  return [`its creation is older than the history${why}; setpoint up --history keeps more`];
+  const remarks: string[] = [];
+  if (unrecordedThrough !== undefined) {
+    remarks.push(
+      `users and causes of some changes are not recorded: they are kept in memory, here since rev ${unrecordedThrough}`,
+    );
+  }
+  if (!items.some(({ operation }) => operation === "Created")) {
+    const why = cut === undefined ? "" : ` (${cut})`;
+    remarks.push(`its creation is older than the history${why}; setpoint up --history keeps more`);
+  }
+  return remarks;
 }

@@ -1,7 +1,7 @@
 /** The life of an object: each change with its author and cause, and the Events about it, by time. */
 import type { Change } from "../../api/causes/change.ts";
 import type { Event } from "../../api/generated/types/core-v1.ts";
-import { authorText, deedText, fieldText, objectText } from "../text/change-text.ts";
+import { authorText, deedText, fieldText, notable, objectText } from "../text/change-text.ts";
 import { clockText } from "../text/duration-text.ts";
 
 export interface TimelineEntry {
@@ -42,7 +42,7 @@ function changeEntry(change: Change): TimelineEntry {
     time,
     mark: `rev ${revision}`,
     text: `${authorText(author)} ${isListed ? `changed ${objectText(change.object)}` : deedText(change)}`,
-    details: [...(isListed ? fields.map(fieldText) : []), ...causeLines(change)],
+    details: [...(isListed ? notable(fields).map(fieldText) : []), ...causeLines(change)],
   };
 }
 

@@ -62,8 +62,8 @@ export function valueText(value: unknown): string {
   return text.length > VALUE_LENGTH ? `${text.slice(0, VALUE_LENGTH - 1)}…` : text;
 }
 
-/** Times and counters say little; they are shown only when nothing else changed. */
-function notable(fields: readonly ShownFieldChange[]): readonly ShownFieldChange[] {
+/** The telling fields. Times and counters say little; they are shown only when nothing else changed. */
+export function notable(fields: readonly ShownFieldChange[]): readonly ShownFieldChange[] {
   const telling = fields.filter(({ path }) => !/(Time|Timestamp|observedGeneration)$/.test(path));
   return telling.length === 0 ? fields : telling;
 }

@@ -87,11 +87,32 @@ function authorOf(
   return manager === undefined ? undefined : { manager };
 }
 
-/** The manager whose entry of the managed fields is new. */
+/**
+ * The manager whose entry of the managed fields is new or has a new time. Entries that only lose fields to it keep their
+ * time. Within a second a repeated write keeps its time too: then any changed entry counts.
+ */
 function findManager({ before, after }: ChangeStates): string | undefined {
   const known = before?.metadata.managedFields ?? [];
-  const isNew = (entry: ManagedFieldsEntry): boolean => !known.some((each) => jsonEqual(each, entry));
-  return after?.metadata.managedFields?.find(isNew)?.manager;
+  const entries = after?.metadata.managedFields ?? [];
+  const written = entries.filter((entry) => !known.some((each) => isSameWrite(each, entry)));
+  const changed = entries.filter((entry) => !known.some((each) => jsonEqual(each, entry)));
+  return newestOf(written) ?? newestOf(changed);
+}
+
+function isSameWrite(one: ManagedFieldsEntry, other: ManagedFieldsEntry): boolean {
+  const { manager, operation, subresource, time } = one;
+  return (
+    manager === other.manager &&
+    operation === other.operation &&
+    subresource === other.subresource &&
+    time === other.time
+  );
+}
+
+function newestOf(entries: readonly ManagedFieldsEntry[]): string | undefined {
+  let newest = entries[0];
+  for (const entry of entries) if ((entry.time ?? "") > (newest?.time ?? "")) newest = entry;
+  return newest?.manager;
 }
 
 function shownFields(states: ChangeStates, { resource: { facts } }: KeyPlace): readonly ShownFieldChange[] {
