@@ -32,6 +32,7 @@ import { storeWatch } from "./store-watch.ts";
 import { surveyText } from "./survey.ts";
 import type { Figure, Survey, SurveyOptions } from "./survey.ts";
 import { watchLoadChild } from "./watch-load.ts";
+import { whyBench } from "./why.ts";
 import { workloads } from "./workloads.ts";
 
 const BENCHES = [
@@ -50,6 +51,7 @@ const BENCHES = [
   clusterBench,
   scheduler,
   workloads,
+  whyBench,
 ];
 
 const SURVEYS: readonly Survey[] = [growth, nodes];

@@ -105,6 +105,9 @@ describe("a timeline", () => {
     );
     const times = text.split("\n").flatMap((line) => /^\d\d:\d\d:\d\d/.exec(line)?.[0] ?? []);
     expect(times).toEqual(times.toSorted());
+    const back = items.map((change, at) => ({ ...change, ...(at > 1 && { time: "2000-01-01T00:00:00Z" }) }));
+    const marks = timelineOf(back, events).flatMap(({ mark }) => (mark === "event" ? [] : [mark]));
+    expect(marks).toEqual(items.map(({ revision }) => `rev ${revision}`));
   });
 });
 

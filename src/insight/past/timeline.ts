@@ -14,13 +14,20 @@ export interface TimelineEntry {
   readonly details: readonly string[];
 }
 
+/** Changes stay in order of revision, also after the clock was set back. An Event follows the last change before it. */
 export function timelineOf(changes: readonly Change[], events: readonly Event[]): readonly TimelineEntry[] {
-  const entries = [...changes.map(changeEntry), ...events.map(eventEntry)];
-  // A stable sort keeps changes of equal time, and those without one, in order of revision.
-  return entries.toSorted((a, b) => {
-    if (a.time === undefined || b.time === undefined || a.time === b.time) return 0;
-    return a.time < b.time ? -1 : 1;
-  });
+  const entries = changes.map(changeEntry);
+  for (const event of events.map(eventEntry).toSorted((a, b) => (isBefore(a, b) ? -1 : 1))) {
+    const at = entries.findLastIndex((entry) => entry.time !== undefined && !isBefore(event, entry));
+    entries.splice(at + 1, 0, event);
+  }
+  return entries;
+}
+
+/** Compares whole seconds: Events have no more. An Event of the same second counts as later. */
+function isBefore({ time: one = "" }: TimelineEntry, { time: other = "" }: TimelineEntry): boolean {
+  const seconds = "2026-01-31T12:00:00".length;
+  return one.slice(0, seconds) < other.slice(0, seconds);
 }
 
 export function timelineText(entries: readonly TimelineEntry[]): string {

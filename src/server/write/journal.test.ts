@@ -63,6 +63,21 @@ describe("Journal", () => {
     expect(journal.ofPass(entry(4, ""))).toEqual([]);
   });
 
+  test("finds the newest write at a time, also after the clock was set back", () => {
+    const journal = new Journal();
+    for (const [revision, at] of [
+      [1, 100],
+      [2, 200],
+      [3, 150],
+      [4, 300],
+    ] as const)
+      journal.record({ ...entry(revision, "/registry/pods/a/x"), at });
+
+    const found = [99, 100, 160, 250, 400].map((time) => journal.newestAt(time)?.revision);
+
+    expect(found).toEqual([undefined, 1, 3, 3, 4]);
+  });
+
   test("frequent writes never evict other entries", () => {
     const journal = new Journal(0, { maxEntries: 8, maxBytes: 1 << 20 });
     journal.record(entry(1, "/registry/pods/a/x"));
