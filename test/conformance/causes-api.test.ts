@@ -29,7 +29,11 @@ describe("the changes of an object", () => {
   test("have the fields, the author, the command and the time", async () => {
     await using api = await TestApi.start();
     await api.send("POST", MAPS, map("1"));
-    const headers = { "user-agent": "kubectl/v1.36", "kubectl-command": "kubectl edit" };
+    const headers = {
+      "user-agent": "kubectl/v1.36",
+      "kubectl-command": "kubectl edit",
+      "audit-id": "audit-1",
+    };
     await api.send("PUT", `${MAPS}/a`, map("2"), { headers });
     await api.send("DELETE", `${MAPS}/a`);
 
@@ -43,7 +47,13 @@ describe("the changes of an object", () => {
     ]);
     expect(items[1]).toMatchObject({
       object: { kind: "ConfigMap", resource: "configmaps", namespace: "default", name: "a" },
-      author: { user: "admin", manager: "kubectl", userAgent: "kubectl/v1.36", command: "kubectl edit" },
+      author: {
+        user: "admin",
+        manager: "kubectl",
+        userAgent: "kubectl/v1.36",
+        command: "kubectl edit",
+        auditId: "audit-1",
+      },
     });
     expect(items[1]?.time).toMatch(/^\d{4}-.*Z$/);
   });

@@ -31,6 +31,8 @@ export interface ChangeAuthor {
   readonly userAgent?: string;
   /** Command of kubectl, for example `kubectl scale`. */
   readonly command?: string;
+  /** Id of the request in the audit log. */
+  readonly auditId?: string;
 }
 
 export interface ChangeReason {

@@ -15,6 +15,8 @@ export interface Author {
   readonly userAgent: string;
   /** Command of kubectl, as its header states it. */
   readonly command?: string | undefined;
+  /** Id of the request in the audit log; absent for requests in the process. */
+  readonly auditId?: string | undefined;
   /** Text of the cause, as the author states it. */
   readonly cause: string | undefined;
 }
@@ -41,9 +43,10 @@ const CAUSE_HEADER = "setpoint-cause";
 const COMMAND_HEADER = "kubectl-command";
 const COMMAND = /^[a-z][a-z -]{0,63}$/;
 const AGENT_LENGTH_MAX = 256;
+const AUDIT_ID_LENGTH_MAX = 64;
 
 /** Author of a request. An invalid cause is dropped, so that it never fails a write. */
-export function authorOf({ request, query, user }: Authored): Author {
+export function authorOf({ request, query, user, notes }: Authored): Author {
   const userAgent = request.headers.get("user-agent") ?? "";
   const cause = request.headers.get(CAUSE_HEADER);
   const command = request.headers.get(COMMAND_HEADER);
@@ -53,6 +56,7 @@ export function authorOf({ request, query, user }: Authored): Author {
     userAgent: userAgent.slice(0, AGENT_LENGTH_MAX),
     cause: cause !== undefined && isCause(cause) ? cause : undefined,
     ...(command !== undefined && COMMAND.test(command) && { command }),
+    ...(notes?.auditId !== undefined && { auditId: notes.auditId.slice(0, AUDIT_ID_LENGTH_MAX) }),
   };
 }
 
@@ -60,6 +64,7 @@ interface Authored {
   readonly request: AcceptedRequest;
   readonly query: URLSearchParams;
   readonly user: { readonly name: string };
+  readonly notes?: { readonly auditId: string | undefined };
 }
 
 export interface JournalLimits {

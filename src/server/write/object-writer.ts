@@ -353,10 +353,10 @@ export class ObjectWriter {
 
   #record({ changes }: Transaction, { revision }: Committed, { rules }: StoredResource): void {
     const { journal, loop } = this.#parts;
-    const { user, manager, userAgent, command, cause } = this.#origin.author;
+    const { user, manager, userAgent, command, auditId, cause } = this.#origin.author;
     const keys = changes.map(({ key }) => key);
     const isFrequent = rules.isRecord === true || rules.isHeartbeat === true;
-    const entry = { user, manager, userAgent, command, cause, revision, keys, at: loop.now() };
+    const entry = { user, manager, userAgent, command, auditId, cause, revision, keys, at: loop.now() };
     journal.record(entry, isFrequent ? "frequent" : "ordinary");
   }
 

@@ -86,6 +86,7 @@ const CHANGE: JSONSchemaProps = {
         manager: text("Field manager."),
         userAgent: text("User agent."),
         command: text("Command of kubectl."),
+        auditId: text("Id of the request in the audit log."),
       },
     },
     pass: PASS,

@@ -80,8 +80,14 @@ function authorOf(
   states: ChangeStates | undefined,
 ): ChangeAuthor | undefined {
   if (entry !== undefined) {
-    const { user, manager, userAgent, command } = entry;
-    return { user, manager, userAgent, ...(command !== undefined && { command }) };
+    const { user, manager, userAgent, command, auditId } = entry;
+    return {
+      user,
+      manager,
+      userAgent,
+      ...(command !== undefined && { command }),
+      ...(auditId !== undefined && { auditId }),
+    };
   }
   const manager = states === undefined ? undefined : findManager(states);
   return manager === undefined ? undefined : { manager };
