@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import type { Change, ChangeList } from "../../src/api/causes/change.ts";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
-import { Pod } from "../../src/api/generated/types/core-v1.ts";
+import { ConfigMap, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { defineController } from "../../src/runtime/controller/controller.ts";
 import { TestApi } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
 
@@ -305,6 +306,29 @@ describe("the pass that made a change", () => {
     expect(setCreated).toMatchObject({
       operation: "Created",
       pass: { subject: { kind: "Deployment", name: "web" }, reasons: [{ object: { kind: "Deployment" } }] },
+    });
+  });
+
+  test("has the reason that a controller of a program states", async () => {
+    const stamps = defineController<ConfigMap>({
+      name: "stamps",
+      for: ConfigMap,
+      async reconcile(map, { client, because }) {
+        if (map.data?.["stamp"] !== undefined) return;
+        because("the stamp is missing");
+        await client(ConfigMap).patch(map, { type: "merge", changes: { data: { stamp: "1" } } });
+      },
+    });
+    await using cluster = await startCluster({ clock: "virtual", loops: "none", controllers: [stamps] });
+    await cluster.client(ConfigMap).create({ metadata: { name: "letter" } });
+    await cluster.settle();
+
+    const changes = await read(cluster, "ConfigMap", "letter");
+
+    expect(changes.at(-1)?.pass).toMatchObject({
+      subject: { kind: "ConfigMap", name: "letter" },
+      note: "the stamp is missing",
+      reasons: [{ type: "Object", object: { name: "letter" }, resourceVersion: changes[0]?.revision }],
     });
   });
 
