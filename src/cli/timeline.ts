@@ -1,5 +1,5 @@
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
-import { ChangeReader } from "../insight/causes/read-changes.ts";
+import { ChangeReader, unrecordedText } from "../insight/causes/read-changes.ts";
 import { parseMoment } from "../insight/past/moment.ts";
 import { timelineOf, timelineText } from "../insight/past/timeline.ts";
 import { eventsOf } from "../insight/stuck/gather-situation.ts";
@@ -30,7 +30,7 @@ export const timelineCommand: Command = {
       );
       const group = type.apiVersion.includes("/") ? (type.apiVersion.split("/")[0] ?? "") : "";
       const reader = new ChangeReader(client);
-      const [{ items, cut }, events] = await Promise.all([
+      const [{ items, cut, unrecordedThrough }, events] = await Promise.all([
         reader.of({ group, kind: type.kind, namespace, name }),
         eventsOf(client, { apiVersion: type.apiVersion, kind: type.kind, metadata: { name, namespace } }),
       ]);
@@ -41,7 +41,9 @@ export const timelineCommand: Command = {
       );
       if (args.options["json"] === true) io.stdout(`${JSON.stringify(entries)}\n`);
       else io.stdout(timelineText(entries));
-      for (const note of [reader.problem, cut]) if (note !== undefined) io.stderr(`note: ${note}\n`);
+      const unrecorded = unrecordedThrough === undefined ? undefined : unrecordedText(unrecordedThrough);
+      for (const note of [reader.problem, cut, unrecorded])
+        if (note !== undefined) io.stderr(`note: ${note}\n`);
     } finally {
       await connection.close();
     }

@@ -55,6 +55,11 @@ export class ChangeReader {
   }
 }
 
+/** Limit of an answer with changes whose users are not known. */
+export function unrecordedText(through: string): string {
+  return `some users and causes are not recorded: this server remembers them since rev ${through}, in memory`;
+}
+
 export function changesPath(namespace: string): string {
   const below = namespace === "" ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
   return `/apis/${CAUSES_VERSION}${below}/changes`;

@@ -5,7 +5,7 @@ import { isApiError, notFound } from "../../api/errors/api-error.ts";
 import type { Client } from "../../client/client.ts";
 import { causeChain, chainTree } from "../causes/cause-chain.ts";
 import { podMilestones } from "../causes/pod-milestones.ts";
-import { ChangeReader } from "../causes/read-changes.ts";
+import { ChangeReader, unrecordedText } from "../causes/read-changes.ts";
 import type { KnownChanges } from "../causes/read-changes.ts";
 import { objectState } from "../state/object-state.ts";
 import { waitingDependents } from "../stuck/dependents.ts";
@@ -175,11 +175,7 @@ function remarksOf(
 ): readonly string[] {
   if (problem !== undefined) return [problem];
   const remarks: string[] = [];
-  if (unrecordedThrough !== undefined) {
-    remarks.push(
-      `users and causes of some changes are not recorded: they are kept in memory, here since rev ${unrecordedThrough}`,
-    );
-  }
+  if (unrecordedThrough !== undefined) remarks.push(unrecordedText(unrecordedThrough));
   if (!items.some(({ operation }) => operation === "Created")) {
     const why = cut === undefined ? "" : ` (${cut})`;
     remarks.push(`its creation is older than the history${why}; setpoint up --history keeps more`);
