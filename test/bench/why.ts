@@ -1,7 +1,7 @@
 /** Questions about causes at 10,000 and 100,000 objects, and the cost of the journal for a create. */
 import { performance } from "node:perf_hooks";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
-import { Pod } from "../../src/api/generated/types/core-v1.ts";
+import { Namespace, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { connect } from "../../src/client/connection.ts";
 import type { Connection } from "../../src/client/connection.ts";
 import { ChangeReader } from "../../src/insight/causes/read-changes.ts";
@@ -36,7 +36,7 @@ export const whyBench: Bench = {
       const rows: Row[] = [];
       let created = 0;
       for (const { objects, aimMs } of SIZES) {
-        const creates = await fill(context, cluster, { from: created, to: objects });
+        const creates = await fill({ context, cluster, connection }, { from: created, to: objects });
         if (created === 0) rows.push(journalRow(creates));
         created = objects;
         context.progress(`why at ${whole(objects)} objects`);
@@ -55,27 +55,33 @@ interface Creates {
   readonly cpuMs: number;
 }
 
-/** Creates objects from 64 clients until there are so many. */
+interface Filled {
+  readonly context: BenchContext;
+  readonly cluster: ClusterProcess;
+  readonly connection: Connection;
+}
+
+/** Creates objects from 64 clients until there are so many. Almost every revision in between is a create. */
 async function fill(
-  context: BenchContext,
-  cluster: ClusterProcess,
+  { context, cluster, connection }: Filled,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<Creates> {
-  const cpuMs = cluster.cpuMs();
+  const [cpuMs, revision] = [cluster.cpuMs(), await newestRevision(connection)];
   let count = 0;
   for (let round = 0; count < to - from; round++) {
     const name = `f-${String(from)}-${String(round)}-%n`;
-    const body = JSON.stringify({
-      kind: "ConfigMap",
-      apiVersion: "v1",
-      metadata: { name },
-      data: { a: "x".repeat(500) },
-    });
-    const { sent } = await load(context, cluster, { method: "POST", path: MAPS, headers: JSON_BODY, body });
-    count += sent;
+    const data = { a: "x".repeat(500) };
+    const body = JSON.stringify({ kind: "ConfigMap", apiVersion: "v1", metadata: { name }, data });
+    await load(context, cluster, { method: "POST", path: MAPS, headers: JSON_BODY, body });
+    count = (await newestRevision(connection)) - revision;
     context.progress(`${whole(from + count)} objects`);
   }
   return { count, cpuMs: cluster.cpuMs() - cpuMs };
+}
+
+async function newestRevision({ client }: Connection): Promise<number> {
+  const { metadata } = await client(Namespace).list({ limit: 1 });
+  return Number(metadata.resourceVersion);
 }
 
 interface Asked {
