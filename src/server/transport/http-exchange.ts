@@ -308,7 +308,9 @@ export class HttpExchange implements HttpRequest, QueuedRequest, QueueEntry {
   /** Cuts the wire: a normal end would make half a response look complete. */
   #breakOff(error: unknown): void {
     if (this.#isGone()) return;
-    this.#parts.log.error("a response was cut off", { target: this.target, error });
+    // At the end of the server, sources without an end of their own fail by its abort.
+    if (this.#abortReason === undefined)
+      this.#parts.log.error("a response was cut off", { target: this.target, error });
     this.#wire.cut();
   }
 

@@ -187,6 +187,23 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     expect(server.logged).toEqual(["a response was cut off: Error: disk gone"]);
   });
 
+  test("does not report a stream that its own end cuts", async () => {
+    async function* followed(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("line");
+      await once(signal, "abort");
+      throw new Error("aborted");
+    }
+    const server = await startServer(async ({ signal }) => answer(followed(signal)));
+    const got = await send(server);
+    await once(got.body, "readable");
+
+    const reading = expect(readAll(got.body)).rejects.toThrow(BROKEN_OFF);
+    await server.listener.close({ graceMs: 1000 });
+
+    await reading;
+    expect(server.logged).toEqual([]);
+  });
+
   test("cuts a stream when its source fails after the client has read everything before", async () => {
     const taken = pending();
     async function* failing(): AsyncGenerator<Uint8Array> {
