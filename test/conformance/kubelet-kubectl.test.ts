@@ -95,9 +95,12 @@ describePeer("kubectl", "kubectl and a node's kubelet", (path) => {
         },
       );
       let output = "";
+      let isAnswered = false;
       child.stdout.on("data", (piece: Buffer) => {
         output += piece.toString();
-        if (output.includes("size")) child.stdin.write("hello\r\n");
+        if (isAnswered || !output.includes("size")) return;
+        isAnswered = true;
+        child.stdin.write("hello\r\n");
       });
       await once(child, "close");
 

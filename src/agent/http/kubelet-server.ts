@@ -40,6 +40,7 @@ export class KubeletServer {
   readonly #http: Server;
   readonly #places = new WeakMap<Duplex, ConnectionPlace>();
   readonly #sockets = new Set<Duplex>();
+  #hasTimeouts = false;
 
   constructor(parts: KubeletServerParts) {
     this.#loop = parts.loop;
@@ -49,6 +50,7 @@ export class KubeletServer {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: IDLE_MS,
+      connectionsCheckingInterval: HEADERS_TIMEOUT_MS / 2,
     });
     this.#http.on("request", (request, response) => void this.#serve(request, response));
     this.#http.on("upgrade", (request, socket, head) => void this.#serveStream(request, { socket, head }));
@@ -60,12 +62,20 @@ export class KubeletServer {
       socket.destroy();
       return;
     }
+    if (place.gate !== undefined) this.#startTimeouts();
     this.#places.set(socket, place);
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
     // Errors of the connection end it; requests see its close.
     socket.on("error", () => socket.destroy());
     this.#http.emit("connection", socket);
+  }
+
+  /** Node checks for slow requests only after this event. This server never listens: it is handed its sockets. */
+  #startTimeouts(): void {
+    if (this.#hasTimeouts) return;
+    this.#hasTimeouts = true;
+    this.#http.emit("listening");
   }
 
   /** Cuts all connections. */

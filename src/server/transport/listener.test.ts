@@ -197,10 +197,10 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     const got = await send(server);
     await once(got.body, "readable");
 
-    const reading = expect(readAll(got.body)).rejects.toThrow(BROKEN_OFF);
-    await server.listener.close({ graceMs: 1000 });
+    const closing = server.listener.close({ graceMs: 1000 });
 
-    await reading;
+    await expect(readAll(got.body)).rejects.toThrow(BROKEN_OFF);
+    await closing;
     expect(server.logged).toEqual([]);
   });
 
