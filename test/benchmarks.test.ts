@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { createTextLog } from "../src/base/log/log-text.ts";
 import { createRealLoop } from "../src/base/loop/real/real-loop.ts";
 import { longStepsIn } from "./bench/server-process.ts";
-import { surveyText } from "./bench/survey.ts";
+import { figureText, surveyText } from "./bench/survey.ts";
 
 const PAGE = new URL("../docs/reference/benchmarks.md", import.meta.url);
 const MOST_WORDS = 1800;
@@ -27,6 +27,12 @@ test("the long steps of an actor are found in the log that the loop writes", asy
   expect(others).toEqual([]);
   expect(found).toMatchObject({ actor: "cluster/store", count: 2 });
   expect(found?.longestMs).toBeGreaterThanOrEqual(80);
+});
+
+test("a figure of a survey is shown in a line of its own", () => {
+  expect(figureText({ what: "GET", at: "0", cpuUs: 26.84, p50Ms: 1, p99Ms: 2 })).toBe(
+    "GET, 0: 26.8 (CPU of the server, µs each), 1.00 / 2.00 / – (p50 / p99 / max, ms)",
+  );
 });
 
 test("a survey shows a column for each size, and a dash where nothing was measured", () => {

@@ -29,7 +29,7 @@ import { storeFillChild, storeOpen, storeOpenChild } from "./store-open.ts";
 import { storePut } from "./store-put.ts";
 import { storeSize } from "./store-size.ts";
 import { storeWatch } from "./store-watch.ts";
-import { surveyText } from "./survey.ts";
+import { figureText, surveyText } from "./survey.ts";
 import type { Figure, Survey, SurveyOptions } from "./survey.ts";
 import { watchLoadChild } from "./watch-load.ts";
 import { whyBench } from "./why.ts";
@@ -163,7 +163,10 @@ async function printRows(context: BenchContext, only: string | undefined): Promi
 
 async function printSurvey(context: BenchContext, survey: Survey): Promise<void> {
   const figures: Figure[] = [];
-  const add = (found: readonly Figure[]): void => void figures.push(...found);
+  const add = (found: readonly Figure[]): void => {
+    figures.push(...found);
+    for (const figure of found) context.progress(`${survey.name}: ${figureText(figure)}`);
+  };
   try {
     await survey.run({ ...context, options: surveyOptions(), add });
   } finally {

@@ -64,6 +64,15 @@ export function surveyText(figures: readonly Figure[]): string {
   }).join("\n\n");
 }
 
+/** One line, shown as soon as it is measured. */
+export function figureText(figure: Figure): string {
+  const cells = TABLES.flatMap(({ title, cell }) => {
+    const text = cell(figure);
+    return text === undefined ? [] : [`${text} (${title})`];
+  });
+  return `${figure.what}, ${figure.at}: ${cells.join(", ")}`;
+}
+
 function latencyOf({ p50Ms, p99Ms, maxMs }: Figure): string | undefined {
   if (p50Ms === undefined) return undefined;
   return [p50Ms, p99Ms, maxMs].map((ms) => textOf(ms) ?? "–").join(" / ");
