@@ -13,6 +13,7 @@ import {
 } from "./command.ts";
 import { agentCommand, controllersCommand, schedulerCommand } from "./components.ts";
 import { crdCommand } from "./crd.ts";
+import { demoCommand } from "./demo/demo.ts";
 import { diffCommand } from "./diff.ts";
 import { downCommand } from "./down.ts";
 import { driftCommand } from "./drift.ts";
@@ -46,6 +47,7 @@ const COMMANDS: readonly Command[] = [
   replayCommand,
   driftCommand,
   topCommand,
+  demoCommand,
   versionCommand,
 ];
 

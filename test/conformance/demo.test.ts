@@ -1,0 +1,48 @@
+/** `setpoint demo` tells the whole story, and tells it in the same way each time. */
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../../src/base/log/log.ts";
+import { runCli } from "../../src/cli/cli.ts";
+
+async function play(signal = new AbortController().signal): Promise<string> {
+  let text = "";
+  await runCli(["demo", "--fast"], {
+    stdout: (line) => (text += line),
+    stderr: (line) => (text += line),
+    exit: () => undefined,
+    log: silentLog,
+    env: {},
+    stdin: async () => new Uint8Array(),
+    homeDir: "/home/user",
+    workingDir: "/current",
+    programFile: "setpoint",
+    signal,
+  });
+  return text;
+}
+
+describe("setpoint demo", () => {
+  test("shows each scene with its outcome", async () => {
+    const text = await play();
+
+    for (const part of [
+      /is {7}RRR {2}3 of 3 pods ready/,
+      /you deleted Pod web-\S+ .*\n.*replicaset-controller saw ReplicaSet .* wants 3 pods, has 2/,
+      /100 of 150 pods ready after 5\d s/,
+      /then 50 pods are replaced .*\n.*150 of 200 pods ready/,
+      /2 of 5 parts; the controller was killed\n.*5 of 5 parts/,
+      /log {6}a control loop does not settle .*\n.*field=data.position writers=\["(?:opener|shutter)"/,
+      /restart 2 after 10 s\n.*restart 3 after 20 s\n.*restart 4 after 40 s/,
+      /container app ended with code 1/,
+      /none of 3 nodes fits: 3 Insufficient cpu/,
+      /finalizer example.com\/empty-first/,
+      /gone, once the finalizer was removed/,
+      /is {9}0 of 0 pods ready/,
+    ])
+      expect(text).toMatch(part);
+    expect(text.split("\n").every((line) => line.length <= 116)).toBe(true);
+  });
+
+  test("ends at once when the user ends it", async () => {
+    expect(await play(AbortSignal.abort())).not.toContain("1. You declare");
+  });
+});
