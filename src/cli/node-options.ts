@@ -20,14 +20,14 @@ export const nodeOptions: readonly OptionSpec[] = [
 /** Upper bound of simulated nodes: more would have no addresses. */
 const NODES_MAX = 16_000;
 
-/** Without `--nodes` there is one node for each shape, or as many as its `count` says. */
-export function parseNodeOptions(args: Arguments): NodeOptions {
+/** Without `--nodes` there is one node for each shape, or as many as its `count` says; without both, `fallback`. */
+export function parseNodeOptions(args: Arguments, fallback = NODES): NodeOptions {
   const given = findText(args, "nodes");
   const shapes = findTexts(args, "nodeShape").map(parseShape);
   const inTurn = shapes.flatMap(({ count, shape }) => Array.from({ length: count }, () => shape));
   if (inTurn.length > NODES_MAX)
     throw new UsageError(`--node-shape must give at most ${NODES_MAX} nodes, found ${inTurn.length}`);
-  const byDefault = inTurn.length === 0 ? NODES : inTurn.length;
+  const byDefault = inTurn.length === 0 ? fallback : inTurn.length;
   const nodes = given === undefined ? byDefault : parseNodes(given);
   return inTurn.length === 0 ? { nodes } : { nodes, nodeShapes: inTurn };
 }

@@ -18,7 +18,7 @@ export const statusCommand: Command = {
 
 type Ready = Extract<ClusterStatus, { state: "ready" }>;
 
-function readyText({ server, pid, store, dataDir, kubeconfig, revision }: Ready): string {
+function readyText({ server, pid, store, dataDir, kubeconfig, revision, processPods }: Ready): string {
   return [
     `Setpoint is ready at ${server}.`,
     "",
@@ -26,6 +26,9 @@ function readyText({ server, pid, store, dataDir, kubeconfig, revision }: Ready)
     `  data dir    ${dataDir}`,
     `  store       ${store}, at revision ${String(revision)}`,
     `  kubeconfig  ${kubeconfig}`,
+    ...(processPods === undefined
+      ? []
+      : [`  processes   on node ${processPods.node}: ${processPods.message}`]),
     "",
   ].join("\n");
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
-import { POD_CIDR } from "../cluster/loops/loops.ts";
+import { NODES, POD_CIDR } from "../cluster/loops/loops.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { eventsOption, parseServerOptions, runReported, serverOptions } from "./cluster-options.ts";
 import { findText, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
 import { nodeOptions, parseNodeOptions } from "./node-options.ts";
+import { parseMachine, runtimeOptions } from "./runtime-options.ts";
 import { parsePodCidrs } from "./server-options.ts";
 
 export const podCidrOption: OptionSpec = {
@@ -23,7 +24,7 @@ export const upCommand: Command = {
   name: "up",
   usage: [],
   help: "run a cluster in this process until Ctrl-C",
-  options: [...serverOptions, ...nodeOptions, podCidrOption, allocateOption, eventsOption],
+  options: [...serverOptions, ...nodeOptions, ...runtimeOptions, podCidrOption, allocateOption, eventsOption],
   run: (io, args) => runReported(parseClusterOptions(io, args), io, args),
 };
 
@@ -39,11 +40,13 @@ export function parsePodNetwork(
 
 export function parseClusterOptions(io: Io, args: Arguments): ClusterOptions {
   const server = parseServerOptions(io, args);
+  const machine = parseMachine(args);
   return {
     ...server,
     kubeconfigFile: server.kubeconfigFile ?? join(io.homeDir, ".kube", "config"),
     loops: "all",
-    ...parseNodeOptions(args),
+    ...parseNodeOptions(args, machine?.isDefault === true ? 0 : NODES),
+    machine,
     ...parsePodNetwork(args),
   };
 }

@@ -50,7 +50,8 @@ import {
 } from "./logs/component-logs.ts";
 import { componentPods } from "./logs/component-pods.ts";
 import { builtInGroups, FIRST_NODE, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
-import type { LoopGroup } from "./loops/loops.ts";
+import type { LoopGroup, MachineNode } from "./loops/loops.ts";
+import { machineNode } from "./loops/machine-node.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
 import { exportProcessMetrics } from "./process/process-metrics.ts";
 import { KUBERNETES_VERSION, VERSION } from "./process/version.ts";
@@ -95,8 +96,9 @@ export interface ClusterSurroundings {
 function groupsOf(
   { options, surroundings, pki }: Running,
   kubelets: LocalKubelets,
+  machine: MachineNode | undefined,
 ): Readonly<Record<string, LoopGroup>> {
-  const { loops, podCidrs, allocatesNodeCidrs = true, nodes, nodeShapes: shapes, store } = options;
+  const { loops, podCidrs, allocatesNodeCidrs = true, nodes, nodeShapes: shapes, store, dataDir } = options;
   const loop = surroundings.loop.child("signer");
   const { cert, key } = pki.ca;
   // A CA without its key cannot sign.
@@ -104,29 +106,43 @@ function groupsOf(
   return {
     ...builtInGroups(loops, {
       ...{ podCidrs, allocatesNodeCidrs, ca: cert, ...signer },
-      volumeFolder: join(options.dataDir, VOLUME_FOLDER),
+      volumeFolder: join(dataDir, VOLUME_FOLDER),
     }),
     // Several servers over one etcd run the same nodes, so they need a lease.
     nodes: {
       ...nodeLoops(nodes, {
-        ...{ families: familiesOf(podCidrs), shapes },
+        ...{ families: familiesOf(podCidrs), shapes, machine, dataDir },
         serve: (node) => kubelets.serve(node),
-        statics: ownPods(options, surroundings),
+        statics: ownPods(options, surroundings, nodes > 0 ? FIRST_NODE : machine?.setup.name),
       }),
       ...(store.type === "etcd" && { lease: NODES_LEASE }),
     },
   };
 }
 
+/** This machine as a node, if that is wanted; `port` is the API server's. */
+function machineOf(options: ClusterOptions, loop: Loop, port: number): Promise<MachineNode | undefined> {
+  const service = { address: firstServiceAddress(options.serviceCidrs[0] ?? ""), port: HTTPS_PORT };
+  const api = { service, server: { host: reachableHost(options.listen.host), port } };
+  return machineNode(options, { loop: loop.child("machine"), api });
+}
+
 /** The control plane's own pods, on the first node. Without log files there is nothing to show. */
-function ownPods({ dataDir }: ClusterOptions, { loop, logs }: ClusterSurroundings): StaticPods | undefined {
-  if (logs === undefined) return undefined;
+function ownPods(
+  { dataDir }: ClusterOptions,
+  { loop, logs }: ClusterSurroundings,
+  node: string | undefined,
+): StaticPods | undefined {
+  if (logs === undefined || node === undefined) return undefined;
   return componentPods({
-    node: FIRST_NODE,
+    node,
     loop: loop.child("components"),
     readLog: (component, query) => readComponentLog(componentLogFile(dataDir, component), query, loop),
   });
 }
+
+/** Port of the Service `kubernetes`. */
+const HTTPS_PORT = 443;
 
 /** Nodes have addresses of the same IP families as their pods. */
 function familiesOf(blocks: readonly string[]): readonly IpAddress["family"][] {
@@ -266,7 +282,8 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     const { host } = options.listen;
     await plane.settle({ host, port: listener.port, machineAddresses: machineAddresses() });
     report(await ready(options, { listener, pki, store, loop, record }));
-    const groups = groupsOf(running, kubelets);
+    const machine = await machineOf(options, loop, listener.port);
+    const groups = groupsOf(running, kubelets, machine);
     const identity = await identityOf(options, loop);
     const logOfGroup = (group: string): Log => logOf(surroundings, componentOf(group));
     work = runAll(ending.signal, [

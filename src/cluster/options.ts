@@ -41,6 +41,16 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** This machine as a node that runs process pods. */
+export interface MachineOptions {
+  /** Programs that image names stand for, each as `IMAGE=COMMAND`. */
+  readonly images: readonly string[];
+  /** Whether pods run on when the cluster ends. */
+  readonly keepsPods: boolean;
+  /** Whether pods without a RuntimeClass are process pods. */
+  readonly isDefault: boolean;
+}
+
 export interface ClusterOptions extends NetworkOptions {
   /** Absolute path of the folder that holds state, certificates and kubeconfig. */
   readonly dataDir: string;
@@ -79,6 +89,8 @@ export interface ClusterOptions extends NetworkOptions {
   readonly nodes: number;
   /** Shapes of the simulated nodes, assigned in turn; default: eight cores and 32 GiB. */
   readonly nodeShapes?: readonly NodeShape[] | undefined;
+  /** Default: this machine is no node. */
+  readonly machine?: MachineOptions | undefined;
   /** Address ranges from which nodes get blocks for their pods, one range per IP family. */
   readonly podCidrs: readonly string[];
   /** Whether nodes get blocks of `podCidrs`; default true. */

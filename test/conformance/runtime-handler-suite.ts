@@ -167,8 +167,12 @@ function describeStops(engine: HandlerEngine): void {
   test("kills a container that ignores the signal at the end of the grace period", async () => {
     await using world = await World.open(engine);
     await world.sandbox("one");
-    const stubborn = world.container("one", ["sh", "-c", "trap '' TERM; while :; do sleep 1; done"]);
-    await world.started(stubborn);
+    const stubborn = world.container("one", [
+      "sh",
+      "-c",
+      "trap '' TERM; echo begun; while :; do sleep 1; done",
+    ]);
+    await world.begun(stubborn);
     const stoppedAt = world.now();
 
     world.handler.stop({ uid: "one", container: "main" }, { signal: "SIGTERM", graceMs: 1500 });
@@ -181,7 +185,9 @@ function describeStops(engine: HandlerEngine): void {
   test("shortens the grace period by a later call", async () => {
     await using world = await World.open(engine);
     await world.sandbox("one");
-    await world.started(world.container("one", ["sh", "-c", "trap '' TERM; while :; do sleep 1; done"]));
+    await world.begun(
+      world.container("one", ["sh", "-c", "trap '' TERM; echo begun; while :; do sleep 1; done"]),
+    );
     const key = { uid: "one", container: "main" };
 
     world.handler.stop(key, { signal: "SIGTERM", graceMs: 3_600_000 });
@@ -332,6 +338,13 @@ class World implements AsyncDisposable {
   async started(start: ContainerStart): Promise<string> {
     this.handler.start(start);
     return (await this.report(start.pod.metadata.uid, start.container.name, "started")).id;
+  }
+
+  /** Started, and far enough to have written its first line. */
+  async begun(start: ContainerStart): Promise<void> {
+    await this.started(start);
+    const place = { ...start, pod: this.shown(start.pod.metadata.uid) };
+    await this.text(async () => this.handler.logs(place, LOGS));
   }
 
   reportsOf(uid: string, container: string): readonly ContainerReport[] {

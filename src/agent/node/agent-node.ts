@@ -1,5 +1,5 @@
 /** One node of this process: its setup, its state, and the resources of its pods. */
-import type { Node, NodeSystemInfo } from "../../api/generated/types/core-v1.ts";
+import type { Node, NodeCondition, NodeSystemInfo, Taint } from "../../api/generated/types/core-v1.ts";
 import { AllocatedResources } from "./allocated-resources.ts";
 
 export interface NodeSetup {
@@ -16,8 +16,18 @@ export interface NodeSetup {
   /** Names of the runtime handlers, the default first. */
   readonly runtimeHandlers: readonly string[];
   /** Facts about the machine, by the node's name. */
-  readonly systemInfo: (name: string) => Omit<NodeSystemInfo, "kubeletVersion" | "kubeProxyVersion">;
+  readonly taints?: readonly Taint[];
+  /** Block for pod addresses that a new Node object asks for. Default: a controller assigns one. */
+  readonly podCidr?: string | undefined;
+  /** Conditions beside the kubelet's. */
+  readonly conditions?: readonly OwnCondition[];
+  readonly systemInfo: (name: string) => SystemInfo;
 }
+
+export type SystemInfo = Omit<NodeSystemInfo, "kubeletVersion" | "kubeProxyVersion">;
+
+/** A condition that the agent keeps true, without its times. */
+export type OwnCondition = Required<Pick<NodeCondition, "type" | "status" | "reason" | "message">>;
 
 /**
  * `absent`: no Node object yet. `up`: running. `down`: simulates a machine that is off. `gone`: the Node

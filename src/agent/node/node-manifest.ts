@@ -5,13 +5,13 @@ import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { timeText } from "../../api/values/time.ts";
 import { INIT_RESIZE, POD_RESIZE, RESTART_ALL_CONTAINERS } from "../../resources/pod/declared-features.ts";
 import { isExtendedResource } from "../../resources/rules/resource-name.ts";
-import type { NodeSetup } from "./agent-node.ts";
+import type { NodeSetup, OwnCondition } from "./agent-node.ts";
 
 /** Version that `kubectl get nodes` shows. */
 const VERSION = "v1.36.4+setpoint";
 
 /** Reasons and messages equal the kubelet's. */
-const HEALTHY: readonly NodeCondition[] = [
+const HEALTHY: readonly OwnCondition[] = [
   {
     type: "MemoryPressure",
     status: "False",
@@ -41,7 +41,11 @@ export function nodeManifest(setup: NodeSetup, now: number): Manifest<Node> {
       labels: nodeLabels(setup),
       annotations: nodeAnnotations(setup),
     },
-    status: { ...machineStatus(setup), conditions: conditionsAt(undefined, now) },
+    spec: {
+      ...(setup.taints && { taints: setup.taints }),
+      ...(setup.podCidr !== undefined && { podCIDR: setup.podCidr, podCIDRs: [setup.podCidr] }),
+    },
+    status: { ...machineStatus(setup), conditions: conditionsAt(undefined, setup, now) },
   };
 }
 
@@ -107,20 +111,28 @@ export function findAllocatablePatch({ status }: Node): Readonly<Record<string, 
 }
 
 /** Whether the agent's conditions have the desired status, reason and message. */
-export function hasOwnConditions({ status }: Node): boolean {
-  return HEALTHY.every((own) => {
+export function hasOwnConditions({ status }: Node, setup: NodeSetup): boolean {
+  return ownConditions(setup).every((own) => {
     const known = status.conditions?.find(({ type }) => type === own.type);
     return known?.status === own.status && known.reason === own.reason && known.message === own.message;
   });
 }
 
 /** The agent's conditions with a new heartbeat time. */
-export function conditionsAt(node: Node | undefined, now: number): readonly NodeCondition[] {
-  return HEALTHY.map((own) => {
+export function conditionsAt(
+  node: Node | undefined,
+  setup: NodeSetup,
+  now: number,
+): readonly NodeCondition[] {
+  return ownConditions(setup).map((own) => {
     const known = node?.status.conditions?.find(({ type }) => type === own.type);
     const since = known?.status === own.status ? known.lastTransitionTime : undefined;
     return { ...own, lastHeartbeatTime: timeText(now), lastTransitionTime: since ?? timeText(now) };
   });
+}
+
+function ownConditions({ conditions = [] }: NodeSetup): readonly OwnCondition[] {
+  return [...HEALTHY, ...conditions];
 }
 
 /** The agent's facts about its machine, independent of the Node object. */

@@ -209,7 +209,7 @@ export class NodeStatusManager {
       await nodes.patch(known, { type: "merge", changes: { metadata } });
     }
     const changed = findMachinePatch(known, this.#machineOf(entry));
-    const status = { ...changed, conditions: conditionsAt(known, routine.loop.now()) };
+    const status = { ...changed, conditions: conditionsAt(known, setup, routine.loop.now()) };
     const written = await nodes.patch(
       known,
       { type: "strategic", changes: { status } },
@@ -233,11 +233,12 @@ export class NodeStatusManager {
     if (known === undefined || (known === entry.lastGood && !isDue)) return;
     const allocatable = findAllocatablePatch(known);
     const identity = findIdentityPatch(known, this.#machineOf(entry));
-    const isGood = hasOwnConditions(known) && allocatable === undefined && identity === undefined;
+    const isGood =
+      hasOwnConditions(known, entry.node.setup) && allocatable === undefined && identity === undefined;
     entry.lastGood = isGood ? known : undefined;
     if (isGood && !isDue) return;
     this.#send(`node ${entry.node.name}`, async () => {
-      const conditions = conditionsAt(known, now);
+      const conditions = conditionsAt(known, entry.node.setup, now);
       const offer = allocatable === undefined ? {} : { allocatable };
       const changes = { status: { ...identity, ...offer, conditions } };
       const nodes = clientOf(entry.node.name)(Node);

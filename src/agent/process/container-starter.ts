@@ -55,6 +55,7 @@ export class ContainerStarter {
         program,
         hostname: pod.record.hostname,
         cgroupFiles: cgroup?.joinFiles ?? [],
+        api: pod.record.namespaces.includes("--net") ? undefined : this.#host.options.api,
         variables: this.#host.hasNamespaces ? [] : [...variables, [RUN_VARIABLE, token]],
       }),
     };

@@ -66,6 +66,11 @@ export class PodNetwork {
     ].join(" &&\n");
   }
 
+  /** The process in the node's namespace; undefined before the first pod. */
+  findNode(): ProcessIdentity | undefined {
+    return this.#options.holders.find(this.#options.folder);
+  }
+
   /** Addresses that no pod may have. */
   machineAddresses(blocks: readonly string[]): readonly string[] {
     return blocks.map((block) => rolesIn(block).machine);

@@ -69,6 +69,7 @@ export class ProcessHandler implements RuntimeHandler {
     await untilAborted(signal);
     await Promise.all(this.#tasks.values());
     const runs = [...this.#pods.values()].flatMap((pod) => [...pod.runs.values()]);
+    await this.#host.closeGateway();
     const { endPods } = this.#options;
     if (endPods === undefined) this.#host.leaveRunning();
     else {
@@ -84,6 +85,7 @@ export class ProcessHandler implements RuntimeHandler {
     this.#host.killLeftovers();
     for (const uid of namesIn(join(this.#host.folder, "pods"))) await this.#load(uid);
     if (this.#pods.size > 0) this.#host.prepare();
+    await this.#host.openGateway();
     return [...this.#pods.values()].map(describePod);
   }
 

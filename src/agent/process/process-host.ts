@@ -7,6 +7,7 @@ import type { Loop } from "../../base/loop/loop.ts";
 import type { LogLimits } from "../logs/log-files.ts";
 import { PodAddresses } from "../node/pod-addresses.ts";
 import type { SandboxSpec } from "../runtime-handler.ts";
+import { ApiGateway, type ApiAddress } from "./api-gateway.ts";
 import { Cgroup, findCgroups, type Cgroups } from "./cgroups.ts";
 import { DEFAULT_PATIENCE, Holders, type Patience } from "./holders.ts";
 import type { Isolation } from "./isolation.ts";
@@ -23,6 +24,8 @@ export interface ProcessHostOptions {
   readonly dataDir: string;
   readonly isolation: Isolation;
   readonly images: readonly ProcessImage[];
+  /** The API server, for pods. Default: pods cannot reach it. */
+  readonly api?: ApiAddress | undefined;
   readonly patience?: Patience;
   readonly logLimits?: LogLimits;
 }
@@ -37,6 +40,7 @@ export class ProcessHost {
   readonly holders: Holders;
   readonly network: PodNetwork;
   readonly addresses = new PodAddresses();
+  readonly #gateway: ApiGateway | undefined;
   readonly #cgroups: Cgroups | undefined;
   readonly #cgroupRoot: string;
   readonly #agentFile: string;
@@ -59,6 +63,7 @@ export class ProcessHost {
       holders: this.holders,
       folder: join(this.folder, "network"),
     });
+    this.#gateway = options.api && new ApiGateway(options.api, options.loop);
     this.#cgroups = findCgroups();
     this.#cgroupRoot = `setpoint-${createHash("sha256").update(this.folder).digest("hex").slice(0, CLUSTER_DIGITS)}`;
   }
@@ -87,6 +92,21 @@ export class ProcessHost {
   /** Pods run on without an agent, for as long as they like. */
   leaveRunning(): void {
     if (this.#isReady) writeWhole(this.#agentFile, "keep\n");
+  }
+
+  /** Makes the API server reachable from the network of the pods. Pods run without it too. */
+  async openGateway(): Promise<void> {
+    const node = this.network.findNode();
+    if (node === undefined) return;
+    try {
+      await this.#gateway?.open(node);
+    } catch (error) {
+      this.options.log.warn("pods cannot reach the API server", { error });
+    }
+  }
+
+  async closeGateway(): Promise<void> {
+    await this.#gateway?.close();
   }
 
   cgroup(uid: string, container: string): Cgroup | undefined {

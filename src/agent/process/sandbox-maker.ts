@@ -73,6 +73,7 @@ export class SandboxMaker {
   async #networkScript(spec: SandboxSpec, addresses: readonly string[]): Promise<string> {
     const { network } = this.#host;
     const connect = await network.connectScript(addresses, spec.podCidrs);
+    await this.#host.openGateway();
     return `${connect} &&\nprintf %s ${quoteWord(spec.hostname)} >/proc/sys/kernel/hostname`;
   }
 }

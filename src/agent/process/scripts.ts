@@ -82,6 +82,14 @@ agent_lives() {
   start_of "$pid"
   [ "$start" = "$known" ]
 }
+end_run() {
+  # In a PID namespace the first process is a shell: it ends with the exit code of the program, its oldest child.
+  program=$1
+  if [ "$(readlink "/proc/$1/ns/pid")" != "$(readlink "/proc/$$/ns/pid")" ]; then
+    read -r program rest <"/proc/$1/task/$1/children"
+  fi
+  kill -KILL "\${program:-$1}"
+}
 absent=0
 while sleep "$pause"; do
   if agent_lives 2>/dev/null; then absent=0; else absent=$((absent + 1)); fi
@@ -90,7 +98,7 @@ while sleep "$pause"; do
     read -r word pid known <"$state" || continue
     start=
     start_of "$pid" 2>/dev/null
-    [ "$word" = pid ] && [ "$start" = "$known" ] && kill -KILL "$pid" 2>/dev/null
+    [ "$word" = pid ] && [ "$start" = "$known" ] && end_run "$pid"
   done
   for environment in $(grep -ls "SETPOINT_POD=$token" /proc/[0-9]*/environ); do
     pid=\${environment#/proc/}

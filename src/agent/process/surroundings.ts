@@ -2,6 +2,7 @@
 import { userInfo } from "node:os";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { Program, ProgramPort, ProgramUser } from "../runtime-handler.ts";
+import type { ApiAddress } from "./api-gateway.ts";
 import type { Surroundings } from "./run-folder.ts";
 
 /** Limits of the processes of a pod, for example `nofile=65536,core=0`. */
@@ -38,22 +39,35 @@ export interface SurroundingsOptions {
   readonly cgroupFiles: readonly string[];
   /** Variables that the handler sets itself. */
   readonly variables: readonly (readonly [string, string])[];
+  /** The API server, for a pod without a network of its own. */
+  readonly api?: ApiAddress | undefined;
 }
 
 /** Throws if the agent's user may not become the container's user. */
 export function surroundingsOf(options: SurroundingsOptions): Surroundings {
-  const { pod, program, hostname, cgroupFiles, variables } = options;
+  const { pod, program, hostname, cgroupFiles, variables, api } = options;
   const defaults: readonly (readonly [string, string])[] = [
     ["HOSTNAME", hostname],
     ["HOME", program.user.uid === undefined ? userInfo().homedir : "/"],
   ];
   return {
-    env: [...new Map([...defaults, ...variables, ...program.env])],
+    env: [...new Map([...defaults, ...variables, ...program.env, ...apiVariables(program, api)])],
     workingDir: program.workingDir ?? "/",
     ...resolveUser(program.user, userInfo()),
     cgroupFiles,
     rlimits: rlimitsOf(pod),
   };
+}
+
+/** Where the Service `kubernetes` cannot be reached, its variables name the server itself. */
+function apiVariables({ env }: Program, api: ApiAddress | undefined): readonly (readonly [string, string])[] {
+  if (api === undefined || env.get("KUBERNETES_SERVICE_HOST") !== api.service.address) return [];
+  const { host, port } = api.server;
+  return [
+    ["KUBERNETES_SERVICE_HOST", host],
+    ["KUBERNETES_SERVICE_PORT", String(port)],
+    ["KUBERNETES_SERVICE_PORT_HTTPS", String(port)],
+  ];
 }
 
 /** Throws if it is not permitted. */

@@ -2,13 +2,9 @@
 import { findCidr, ipAddressText, type IpAddress } from "../../api/values/ip-address.ts";
 import { NO_POD_NETWORK } from "../../resources/node/pod-network.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
-import type { Routine } from "../../runtime/manager/routine.ts";
-import type { ServeNode } from "../http/node-serving.ts";
-import { nodeAgent } from "../node-agent.ts";
 import type { NodeSetup } from "../node/agent-node.ts";
 import type { StaticPods } from "../static/static-pod.ts";
 import { shapeAt, type NodeShape } from "./node-shape.ts";
-import { SimulatedHandler } from "./simulated-handler.ts";
 import { simulatedSystem } from "./simulated-system.ts";
 
 export interface SimulatedNodesOptions {
@@ -20,13 +16,6 @@ export interface SimulatedNodesOptions {
   readonly families?: readonly IpAddress["family"][];
   /** Shapes of the nodes, assigned in turn. Default: eight cores and 32 GiB, without labels. */
   readonly shapes?: readonly NodeShape[] | undefined;
-  /**
-   * Whether a controller publishes the server's certificate in each namespace. Default: true. If false, pods
-   * do not wait for it.
-   */
-  readonly hasRootCa?: boolean;
-  /** Makes the HTTP API of a node reachable. Default: nodes have none. */
-  readonly serve?: ServeNode | undefined;
   /** Pods that nodes run on their own account. Default: none. */
   readonly statics?: StaticPods | undefined;
 }
@@ -36,15 +25,8 @@ const MACHINES = { IPv4: "172.18.0.0/16", IPv6: "fd00:172:18::/112" } as const;
 /** Block for pod addresses of nodes without a pod CIDR: 256 for each node, room for 16,000 nodes. */
 const FALLBACK = "100.64.0.0/10";
 
-export function simulatedNodes(options: SimulatedNodesOptions): Routine {
-  const { count, hasRootCa, serve, statics } = options;
-  return nodeAgent({
-    *setups() {
-      for (let index = 0; index < count; index++) yield setupOf(options, index);
-    },
-    handlers: ({ loop, timers }) => [(listener) => new SimulatedHandler({ loop, timers, listener })],
-    ...{ hasRootCa, serve, statics },
-  });
+export function* simulatedSetups(options: SimulatedNodesOptions): Generator<NodeSetup> {
+  for (let index = 0; index < options.count; index++) yield setupOf(options, index);
 }
 
 function setupOf(options: SimulatedNodesOptions, index: number): NodeSetup {

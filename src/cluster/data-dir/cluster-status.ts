@@ -1,8 +1,10 @@
 /** Reads the status of a data dir's cluster and stops it, from another process. */
+import type { Node } from "../../api/generated/types/core-v1.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { connect } from "../../client/connection.ts";
+import { PROCESS_ISOLATION, PROCESS_NODE } from "../../resources/pod/process-runtime.ts";
 import { removeContext } from "../kubeconfig/user-kubeconfig.ts";
 import type { StoreOptions } from "../options.ts";
 import { findRecord, findRunning, isAlive, removeRunFile } from "./run-file.ts";
@@ -12,9 +14,16 @@ export type ClusterStatus =
   | { readonly state: "stopped"; readonly dataDir: string }
   /** The process is alive and has not published its address yet. */
   | { readonly state: "starting"; readonly dataDir: string; readonly pid: number }
-  | (Found & { readonly state: "ready"; readonly revision: number })
+  | (Found & { readonly state: "ready"; readonly revision: number; readonly processPods?: ProcessPods })
   /** The process is alive, and its server does not answer or reports an error. */
   | (Found & { readonly state: "unready"; readonly reason: string });
+
+/** The node of the machine, if the cluster has one, and how far its pods are separated. */
+export interface ProcessPods {
+  readonly node: string;
+  readonly hasNamespaces: boolean;
+  readonly message: string;
+}
 
 interface Found {
   readonly dataDir: string;
@@ -39,14 +48,17 @@ export async function readStatus(dataDir: string, loop: Loop): Promise<ClusterSt
   if (server === undefined || kubeconfig === undefined) return { state: "starting", dataDir, pid };
   const found = { dataDir, pid, server, kubeconfig, store };
   try {
-    return { state: "ready", ...found, revision: await readRevision(kubeconfig, loop) };
+    return { state: "ready", ...found, ...(await readReady(kubeconfig, loop)) };
   } catch (error) {
     return { state: "unready", ...found, reason: errorText(error) };
   }
 }
 
 /** Rejects unless the server reports that it is ready. */
-async function readRevision(kubeconfig: string, loop: Loop): Promise<number> {
+async function readReady(
+  kubeconfig: string,
+  loop: Loop,
+): Promise<{ readonly revision: number; readonly processPods?: ProcessPods }> {
   const connection = await connect({ loop, file: kubeconfig, timeoutMs: ANSWER_MS });
   const { transport } = connection;
   try {
@@ -56,10 +68,25 @@ async function readRevision(kubeconfig: string, loop: Loop): Promise<number> {
     const list = await transport.send({ method: "GET", path: "/api/v1/namespaces", query });
     const metadata = isJsonObject(list.value) ? list.value["metadata"] : undefined;
     if (!isJsonObject(metadata)) throw new Error(`a list of namespaces answers ${String(list.code)}`);
-    return Number(metadata["resourceVersion"]);
+    const nodes = await transport.send({
+      method: "GET",
+      path: "/api/v1/nodes",
+      query: { labelSelector: PROCESS_NODE },
+    });
+    const processPods = processPodsOf(nodes.value);
+    return { revision: Number(metadata["resourceVersion"]), ...(processPods && { processPods }) };
   } finally {
     await connection.close();
   }
+}
+
+function processPodsOf(list: unknown): ProcessPods | undefined {
+  const items = isJsonObject(list) && Array.isArray(list["items"]) ? (list["items"] as Node[]) : [];
+  const [node] = items;
+  const condition = node?.status.conditions?.find(({ type }) => type === PROCESS_ISOLATION);
+  if (node === undefined || condition === undefined) return undefined;
+  const { status, message = "" } = condition;
+  return { node: node.metadata.name, hasNamespaces: status === "True", message };
 }
 
 export interface StopOptions {

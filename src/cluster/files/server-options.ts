@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Loop } from "../../base/loop/loop.ts";
+import { PROCESS_RUNTIME } from "../../resources/pod/process-runtime.ts";
 import { FRONT_PROXY_NAMES } from "../../server/access/authn/create-authentication.ts";
 import type { OpenedEncryption } from "../../server/objects/encryption/open-encryption.ts";
 import type { ServerOptions } from "../../server/options.ts";
@@ -49,7 +50,10 @@ export async function readServerOptions(
   const server = {
     tokenKeys: () => pki.serviceAccount,
     authentication,
-    admission: await readAdmission(options.admission, loop),
+    admission: {
+      ...(await readAdmission(options.admission, loop)),
+      defaultRuntimeClass: options.machine?.isDefault === true ? PROCESS_RUNTIME : undefined,
+    },
     authorization: await readAuthorization(options.authorization, loop),
     fairness: options.fairness,
     audit,

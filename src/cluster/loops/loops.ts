@@ -1,5 +1,9 @@
 /** Selects the loops that run beside a server: built-in ones by name, and those that a program adds. */
-import { simulatedNodes, type SimulatedNodesOptions } from "../../agent/simulated/simulated-nodes.ts";
+import { nodeAgent, type HandlerParts, type NodeAgentOptions } from "../../agent/node-agent.ts";
+import type { NodeSetup } from "../../agent/node/agent-node.ts";
+import type { RuntimeHandlerFactory } from "../../agent/runtime-handler.ts";
+import { SimulatedHandler } from "../../agent/simulated/simulated-handler.ts";
+import { simulatedSetups, type SimulatedNodesOptions } from "../../agent/simulated/simulated-nodes.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
@@ -138,8 +142,33 @@ export const NODES = 3;
 /** Name of the first node. */
 export const FIRST_NODE = "node-1";
 
-export function nodeLoops(count: number, options: Omit<SimulatedNodesOptions, "count"> = {}): LoopGroup {
-  return count === 0 ? {} : { routines: [simulatedNodes({ ...options, count })] };
+/** A node that is this machine. */
+export interface MachineNode {
+  readonly setup: NodeSetup;
+  readonly handler: (parts: HandlerParts) => RuntimeHandlerFactory;
+}
+
+export interface NodeLoopsOptions
+  extends Omit<SimulatedNodesOptions, "count">, Omit<NodeAgentOptions, "setups" | "handlers"> {
+  /** Runs beside the simulated nodes. Default: none. */
+  readonly machine?: MachineNode | undefined;
+}
+
+export function nodeLoops(count: number, options: NodeLoopsOptions = {}): LoopGroup {
+  const { machine, dataDir, hasRootCa, serve, statics } = options;
+  if (count === 0 && machine === undefined) return {};
+  const agent = nodeAgent({
+    *setups() {
+      yield* simulatedSetups({ ...options, count });
+      if (machine !== undefined) yield machine.setup;
+    },
+    handlers: (parts) => [
+      (listener) => new SimulatedHandler({ ...parts, listener }),
+      ...(machine === undefined ? [] : [machine.handler(parts)]),
+    ],
+    ...{ dataDir, hasRootCa, serve, statics },
+  });
+  return { routines: [agent] };
 }
 
 /** Lease for several servers over one store, which run the same nodes. */

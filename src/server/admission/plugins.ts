@@ -47,6 +47,8 @@ import { storageObjectInUseProtection } from "./plugins/storage/storage-protecti
 export interface AdmissionOptions extends PluginChoice {
   /** Pod security defaults for namespaces without labels, and exemptions. Default: privileged. */
   readonly podSecurity?: PodSecurityConfiguration | undefined;
+  /** RuntimeClass of pods that name none. Default: none. */
+  readonly defaultRuntimeClass?: string | undefined;
 }
 
 interface AdmissionParts {
@@ -103,7 +105,7 @@ function builtInPlugins(
     storageObjectInUseProtection,
     ownerReferencesPermissionEnforcement(authorizer, registry),
     persistentVolumeClaimResize,
-    runtimeClass,
+    runtimeClass(options.defaultRuntimeClass),
     certificateApproval(authorizer),
     certificateSigning(authorizer),
     clusterTrustBundleAttest(authorizer),

@@ -17,6 +17,7 @@ import { flowControl } from "./bootstrap/flow-control.ts";
 import { kubernetesService } from "./bootstrap/kubernetes-service.ts";
 import { policyTypes } from "./bootstrap/policy-types.ts";
 import { systemPriorityClasses } from "./bootstrap/priority-classes.ts";
+import { runtimeClasses } from "./bootstrap/runtime-classes.ts";
 import { defaultServiceCidr } from "./bootstrap/service-cidr.ts";
 import type { SharedKeyParts } from "./bootstrap/shared-keys.ts";
 import { systemNamespaces } from "./bootstrap/system-namespaces.ts";
@@ -72,6 +73,7 @@ export function createUpkeep(verbParts: UpkeepParts, options: UpkeepSettings): U
     systemNamespaces(registry),
     defaultServiceCidr({ registry, loop, cidrs: serviceCidrs }),
     systemPriorityClasses(registry),
+    runtimeClasses(registry),
     apiServices(registry, loop),
     requiredRoles(registry),
     ...flowControl({ registry, store, loop }),

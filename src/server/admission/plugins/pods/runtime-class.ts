@@ -6,37 +6,48 @@ import type { Draft } from "../../../../resources/rules/kind-rules.ts";
 import { ownValue } from "../../../../resources/rules/value-rules.ts";
 import { shelf } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
-import type { AdmissionRequest } from "../../plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
 
 const CLASSES = shelf<RuntimeClass>("runtimeclasses");
 const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 const UNFOUNDED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
 
-export const runtimeClass = definePlugin<Pod>({
-  name: "RuntimeClass",
-  interests: [{ resources: ["pods"], operations: ["CREATE"] }],
+/** Annotation of pods that their node runs on its own account. */
+const MIRROR = "kubernetes.io/config.mirror";
 
-  mutate({ spec }, request) {
-    const found = classOf(spec, request);
-    if (found === undefined) return;
-    const overhead = found.overhead?.podFixed;
-    if (overhead !== undefined) {
-      if (spec.overhead !== undefined && !jsonEqual(spec.overhead, overhead))
-        throw refusal(request, MISMATCH);
-      spec.overhead = { ...overhead };
-    }
-    applyScheduling(spec, found, request);
-  },
+/** Pods without a RuntimeClass get the default, if there is one. */
+export function runtimeClass(defaultName: string | undefined): AdmissionPlugin {
+  return definePlugin<Pod>({
+    name: "RuntimeClass",
+    interests: [{ resources: ["pods"], operations: ["CREATE"] }],
 
-  validate({ spec }, request) {
-    if (spec.runtimeClassName === undefined && spec.overhead === undefined) return;
-    const overhead = classOf(spec, request)?.overhead?.podFixed;
-    const given = spec.overhead ?? {};
-    if (overhead === undefined && Object.keys(given).length > 0) throw refusal(request, UNFOUNDED);
-    if (overhead !== undefined && !jsonEqual(given, overhead)) throw refusal(request, MISMATCH);
-  },
-});
+    mutate({ metadata, spec }, request) {
+      const isMirror = ownValue(metadata.annotations, MIRROR) !== undefined;
+      if (defaultName !== undefined && !isMirror) spec.runtimeClassName ??= defaultName;
+      applyClass(spec, request);
+    },
+
+    validate({ spec }, request) {
+      if (spec.runtimeClassName === undefined && spec.overhead === undefined) return;
+      const overhead = classOf(spec, request)?.overhead?.podFixed;
+      const given = spec.overhead ?? {};
+      if (overhead === undefined && Object.keys(given).length > 0) throw refusal(request, UNFOUNDED);
+      if (overhead !== undefined && !jsonEqual(given, overhead)) throw refusal(request, MISMATCH);
+    },
+  });
+}
+
+function applyClass(spec: Draft<PodSpec>, request: AdmissionRequest): void {
+  const found = classOf(spec, request);
+  if (found === undefined) return;
+  const overhead = found.overhead?.podFixed;
+  if (overhead !== undefined) {
+    if (spec.overhead !== undefined && !jsonEqual(spec.overhead, overhead)) throw refusal(request, MISMATCH);
+    spec.overhead = { ...overhead };
+  }
+  applyScheduling(spec, found, request);
+}
 
 function classOf(
   { runtimeClassName }: Pick<PodSpec, "runtimeClassName">,

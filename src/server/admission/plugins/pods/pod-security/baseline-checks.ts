@@ -3,6 +3,7 @@
  * profile-checks.ts.
  */
 import type { LifecycleHandler, Probe, SecurityContext } from "../../../../../api/generated/types/core-v1.ts";
+import { PROCESS_RUNTIME } from "../../../../../resources/pod/process-runtime.ts";
 import {
   SAFE_SYSCTLS,
   SAFE_SYSCTLS_27,
@@ -45,6 +46,7 @@ export const BASELINE_CHECKS: readonly Check[] = [
       [35, unlessOwnUsers(procMount)],
     ]),
   },
+  { id: "processRuntime", versions: new Map([[0, processRuntime]]) },
   {
     id: "sysctls",
     versions: new Map([
@@ -56,6 +58,13 @@ export const BASELINE_CHECKS: readonly Check[] = [
   },
   { id: "windowsHostProcess", versions: new Map([[0, hostProcess]]) },
 ];
+
+/** Programs of the machine run with the rights of the node's agent. */
+function processRuntime({ spec, runtimeHandler }: Inspected): ReturnType<CheckPod> {
+  if (runtimeHandler !== PROCESS_RUNTIME) return undefined;
+  const detail = `pod must not set spec.runtimeClassName="${spec.runtimeClassName ?? ""}", which runs it as processes of the node's machine`;
+  return { reason: "process runtime", detail };
+}
 
 function capabilities(pod: Inspected): ReturnType<CheckPod> {
   const forbidden = (context: SecurityContext | undefined): readonly string[] =>

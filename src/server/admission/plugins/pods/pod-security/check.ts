@@ -6,6 +6,8 @@ import type { AnyContainer } from "../pod-containers.ts";
 export interface PodLike {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: PodSpec;
+  /** Handler of its RuntimeClass; undefined without one. */
+  readonly runtimeHandler?: string | undefined;
 }
 
 /** A pod as checks see it. */

@@ -26,6 +26,16 @@ function bad(name: string, spec: object = {}, image = "x:1"): Written {
   };
 }
 
+function plain(name: string, spec: object = {}): Written {
+  const containers = [{ name: "a", image: "x:1" }];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "home" },
+    spec: { containers, ...spec },
+  };
+}
+
 async function start(labels: Labels, configuration?: object): Promise<AdmissionWorld> {
   const podSecurity =
     configuration === undefined
@@ -49,6 +59,24 @@ function annotationsOf({ notes }: Outcome): object {
 }
 
 describe("a pod", () => {
+  test.each(["baseline", "restricted"])(
+    "that runs as processes of the machine is refused at %s",
+    async (enforce) => {
+      const world = await start({ enforce });
+
+      const metadata = { name: "native" };
+      await world.put("runtimeclasses.node.k8s.io", {
+        ...{ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata, handler: "process" },
+      });
+
+      const { code, refusal } = await create(world, plain("p", { runtimeClassName: "native" }));
+
+      expect(code).toBe(403);
+      expect(refusal).toContain('process runtime (pod must not set spec.runtimeClassName="native"');
+      expect((await create(world, plain("q"))).refusal ?? "").not.toContain("process runtime");
+    },
+  );
+
   test("is refused if it violates the enforced level, and the audit log names the policy", async () => {
     const outcome = await create(await start({ enforce: "baseline", audit: "baseline" }), bad("p"));
 

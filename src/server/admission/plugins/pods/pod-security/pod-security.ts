@@ -6,6 +6,7 @@
 import { invalid } from "../../../../../api/errors/api-error.ts";
 import { fieldErrorsText } from "../../../../../api/errors/field-error.ts";
 import type { Namespace, Pod } from "../../../../../api/generated/types/core-v1.ts";
+import type { RuntimeClass } from "../../../../../api/generated/types/node-v1.ts";
 import type { Loop } from "../../../../../base/loop/loop.ts";
 import { shelf } from "../../../../objects/lister.ts";
 import { definePlugin } from "../../../plugin.ts";
@@ -24,6 +25,7 @@ import type { LevelVersion, NamespacePolicy } from "./policy.ts";
 
 const NAMESPACES = shelf<Namespace>("namespaces");
 const PODS = shelf<Pod>("pods");
+const RUNTIME_CLASSES = shelf<RuntimeClass>("runtimeclasses");
 const NOTES = "pod-security.kubernetes.io/";
 
 export function podSecurity(
@@ -78,7 +80,7 @@ class Guard {
     if (previous !== undefined && !isSignificantUpdate(pod, previous)) return;
     if (this.#isExemptRuntime(pod, request)) return;
     request.notes.annotate(`${NOTES}enforce-policy`, policyText(enforce));
-    const judge = judgeOf(pod);
+    const judge = judgeOf(withHandler(pod, request));
     const violations = judge(enforce);
     this.#audit(judge, found, request);
     if (violations.length > 0)
@@ -94,7 +96,7 @@ class Guard {
     if (found.problems.length === 0 && isOpen(audit) && isOpen(warn)) return;
     const template = templateOf(maker);
     if (template === undefined || this.#isExemptRuntime(template, request)) return;
-    const judge = judgeOf(template);
+    const judge = judgeOf(withHandler(template, request));
     this.#audit(judge, found, request);
     warnOf(judge, warn, request);
   }
@@ -155,6 +157,12 @@ class Guard {
 
 function isOpen({ level }: LevelVersion): boolean {
   return level === "privileged";
+}
+
+function withHandler(pod: PodLike, { memory }: AdmissionRequest): PodLike {
+  const { runtimeClassName } = pod.spec;
+  if (runtimeClassName === undefined) return pod;
+  return { ...pod, runtimeHandler: memory.find(RUNTIME_CLASSES, runtimeClassName)?.handler };
 }
 
 type Judge = (policy: LevelVersion) => readonly Violation[];

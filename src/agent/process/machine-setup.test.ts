@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { choosePodCidr, machineName } from "./machine-setup.ts";
+
+describe("the node of a machine", () => {
+  test.each([
+    ["web-1.example.org", "web-1.example.org"],
+    ["Anna's MacBook_Pro.local", "anna-s-macbook-pro.local"],
+    ["-", "machine"],
+  ])("for host %j is %j", (host, name) => {
+    expect(machineName(host)).toBe(name);
+  });
+});
+
+describe("the block of pod addresses", () => {
+  const RANGE = ["10.128.0.0/9"];
+
+  test("differs by data dir and stays the same for one", () => {
+    const one = choosePodCidr("/data/one", RANGE, []);
+
+    expect(one).toMatch(/^10\.(?:19[2-9]|2\d\d)\.\d+\.0\/24$/);
+    expect(choosePodCidr("/data/one", RANGE, [])).toBe(one);
+    expect(choosePodCidr("/data/two", RANGE, [])).not.toBe(one);
+  });
+
+  test("is another one if the machine has a route to it", () => {
+    const one = choosePodCidr("/data/one", RANGE, []) ?? "";
+
+    expect(choosePodCidr("/data/one", RANGE, [one])).not.toBe(one);
+    expect(choosePodCidr("/data/one", RANGE, ["10.0.0.0/8"])).toBeUndefined();
+  });
+
+  test.each([[["10.1.2.0/24"]], [["fd00::/48"]], [["10.128.0.0/9", "fd00::/48"]], [[]]])(
+    "is left to the controller for %j",
+    (ranges) => {
+      expect(choosePodCidr("/data/one", ranges, [])).toBeUndefined();
+    },
+  );
+});

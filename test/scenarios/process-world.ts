@@ -1,0 +1,188 @@
+/** One process handler over a temporary data dir, with everything that it reports. */
+import { join } from "node:path";
+import type { Isolation } from "../../src/agent/process/isolation.ts";
+import type { ProcessHandler, ProcessHandlerOptions } from "../../src/agent/process/process-handler.ts";
+import type {
+  ContainerReport,
+  LogQuery,
+  Program,
+  RuntimeListener,
+  SandboxReport,
+  SandboxSpec,
+} from "../../src/agent/runtime-handler.ts";
+import type { Container, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { ProcessMachine } from "../conformance/process-machine.ts";
+
+export const UID = "pod";
+const WAIT_MS = 10;
+const MAX_WAITS = 3000;
+
+const LOG: LogQuery = {
+  ...{ previous: false, follow: false, timestamps: false, stream: "All" },
+  ...{ tailLines: undefined, sinceMs: undefined, limitBytes: undefined },
+};
+
+type Reported = ContainerReport["type"];
+
+export class ProcessWorld implements AsyncDisposable {
+  readonly machine: ProcessMachine;
+  readonly reports: (ContainerReport & { readonly container: string })[] = [];
+  readonly #sandbox: SandboxReport[] = [];
+  readonly #options: Partial<ProcessHandlerOptions>;
+  handler: ProcessHandler;
+  #ending = new AbortController();
+  #running: Promise<void>;
+
+  private constructor(isolation: Isolation, options: Partial<ProcessHandlerOptions>) {
+    this.machine = new ProcessMachine(isolation);
+    this.#options = options;
+    this.handler = this.machine.create(this.#listener(), options);
+    this.#running = this.handler.run(this.#ending.signal);
+  }
+
+  /** With a sandbox for one pod. */
+  static async open(
+    isolation: Isolation,
+    options: Partial<ProcessHandlerOptions> = {},
+    pod: Partial<Pod["spec"]> = {},
+  ): Promise<ProcessWorld> {
+    const world = new ProcessWorld(isolation, options);
+    await world.handler.list();
+    world.handler.createSandbox(world.spec(pod));
+    await world.until("the sandbox is made", () => world.#sandbox.length > 0);
+    const [report] = world.#sandbox;
+    if (report?.type !== "sandbox-ready") throw new Error(JSON.stringify(report));
+    return world;
+  }
+
+  get addresses(): readonly string[] {
+    const [ready] = this.#sandbox;
+    return ready?.type === "sandbox-ready" ? ready.addresses : [];
+  }
+
+  spec(pod: Partial<Pod["spec"]> = {}): SandboxSpec {
+    return {
+      node: "machine",
+      pod: podOf(pod),
+      podCidrs: ["10.199.9.0/24"],
+      hostAddresses: ["192.0.2.7"],
+      addresses: [],
+      hostname: "web-0",
+    };
+  }
+
+  start(command: readonly string[], program: Partial<Program> & { readonly attempt?: number } = {}): void {
+    const { attempt = 0, ...others } = program;
+    const container = containerOf("main", command);
+    this.handler.start({
+      ...{ node: "machine", pod: podOf({}), container, attempt },
+      program: { ...this.program(command, attempt), ...others },
+    });
+  }
+
+  program(command: readonly string[], attempt = 0): Program {
+    return {
+      ...{ command, args: [], workingDir: undefined, mounts: [], ports: [] },
+      env: new Map([["PATH", "/usr/local/bin:/usr/bin:/bin"]]),
+      user: { uid: undefined, gid: undefined, supplementalGroups: [] },
+      limits: { cpuRequestMillis: undefined, cpuLimitMillis: undefined, memoryLimitBytes: undefined },
+      logPath: join(this.machine.folder, "pods-logs", "main", `${String(attempt)}.log`),
+      ...{ stdin: false, stdinOnce: false, tty: false },
+    };
+  }
+
+  async report<T extends Reported>(type: T): Promise<Extract<ContainerReport, { type: T }>> {
+    const find = (): ContainerReport | undefined => this.reports.find((report) => report.type === type);
+    await this.until(`the container is ${type}`, () => find() !== undefined);
+    return find() as Extract<ContainerReport, { type: T }>;
+  }
+
+  /** Runs to the end. Returns the output. */
+  async run(command: readonly string[], program: Partial<Program> = {}): Promise<string> {
+    this.start(command, program);
+    await this.report("exited");
+    return this.log();
+  }
+
+  async log(query: Partial<LogQuery> = {}): Promise<string> {
+    const container = containerOf("main", []);
+    const place = { node: "machine", pod: podOf({}), container };
+    let text = "";
+    for await (const piece of (await this.handler.logs(place, { ...LOG, ...query })) ?? [])
+      text += String(piece);
+    return text;
+  }
+
+  async exec(
+    command: readonly string[],
+    input?: string,
+  ): Promise<{ readonly output: string; readonly end: unknown }> {
+    const request = { command, stdin: input !== undefined, stdout: true, stderr: true, tty: false };
+    const session = this.handler.exec({ uid: UID, container: "main" }, request);
+    session.stdin?.end(input);
+    let output = "";
+    session.stderr?.on("data", (piece) => (output += String(piece)));
+    for await (const piece of session.stdout ?? []) output += String(piece);
+    return { output, end: await session.ended };
+  }
+
+  async until(what: string, isDone: () => boolean | Promise<boolean>): Promise<void> {
+    for (let left = MAX_WAITS; !(await isDone()); left--) {
+      if (left === 0) throw new Error(`timed out until ${what}; saw ${JSON.stringify(this.reports)}`);
+      await this.machine.time.pass(WAIT_MS);
+    }
+  }
+
+  /** Ends the handler, and starts another one that adopts the pod. */
+  async restart(): Promise<ReturnType<ProcessHandler["adopt"]>> {
+    this.#ending.abort();
+    await this.#running;
+    this.#ending = new AbortController();
+    this.reports.length = 0;
+    this.handler = this.machine.create(this.#listener(), this.#options);
+    this.#running = this.handler.run(this.#ending.signal);
+    await this.handler.list();
+    return this.handler.adopt(this.spec());
+  }
+
+  /** Ends the handler as the end of a cluster does. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+  }
+
+  async remove(): Promise<void> {
+    this.handler.removeSandbox(UID);
+    await this.until("the sandbox is removed", () =>
+      this.#sandbox.some(({ type }) => type === "sandbox-removed"),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.remove();
+    await this.end();
+    await this.machine[Symbol.asyncDispose]();
+  }
+
+  #listener(): RuntimeListener {
+    return {
+      sandbox: (_uid, report) => this.#sandbox.push(report),
+      container: ({ container }, report) => this.reports.push({ ...report, container }),
+    };
+  }
+}
+
+function containerOf(name: string, command: readonly string[]): Container {
+  return { name, image: "none", command, resources: {} };
+}
+
+function podOf(spec: Partial<Pod["spec"]>): Pod {
+  const metadata = {
+    name: "web-0",
+    namespace: "default",
+    uid: UID,
+    resourceVersion: "1",
+    creationTimestamp: "",
+  };
+  return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [], ...spec }, status: {} };
+}
