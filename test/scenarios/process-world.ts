@@ -15,7 +15,7 @@ import { ProcessMachine } from "../conformance/process-machine.ts";
 
 export const UID = "pod";
 const WAIT_MS = 10;
-const MAX_WAITS = 3000;
+const LIMIT_MS = 30_000;
 
 const LOG: LogQuery = {
   ...{ previous: false, follow: false, timestamps: false, stream: "All" },
@@ -126,9 +126,9 @@ export class ProcessWorld implements AsyncDisposable {
     return { output, end: await session.ended };
   }
 
-  async until(what: string, isDone: () => boolean | Promise<boolean>): Promise<void> {
-    for (let left = MAX_WAITS; !(await isDone()); left--) {
-      if (left === 0) throw new Error(`timed out until ${what}; saw ${JSON.stringify(this.reports)}`);
+  async until(what: string, isDone: () => boolean | Promise<boolean>, limitMs = LIMIT_MS): Promise<void> {
+    for (let left = limitMs / WAIT_MS; !(await isDone()); left--) {
+      if (left <= 0) throw new Error(`timed out until ${what}; saw ${JSON.stringify(this.reports)}`);
       await this.machine.time.pass(WAIT_MS);
     }
   }

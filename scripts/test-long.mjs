@@ -1,0 +1,12 @@
+// `npm run test:long`: the long runs of tests that are short in `npm test`. Ends within 30 minutes on two cores.
+import { join } from "node:path";
+import { runNode } from "./child.mjs";
+import { ROOT, build, install } from "./prepare.mjs";
+
+install();
+build();
+process.env["SETPOINT_AGENT_KILLS"] ??= "200";
+process.env["SETPOINT_FLOOD_BYTES"] ??= "1000000000";
+const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+const files = ["test/faults/agent-kills.test.ts", "test/faults/log-flood.test.ts"];
+process.exitCode = await runNode([vitest, "run", "--root", ROOT, "--project", "system", ...files]);
