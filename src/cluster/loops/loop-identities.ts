@@ -48,6 +48,7 @@ const ACCOUNTS: ReadonlyMap<string, string> = new Map(
 /** Loops that act as their group, like upstream's. */
 const AS_GROUP: ReadonlySet<string> = new Set([
   "default-scheduler",
+  "drift-observer",
   "kubelet",
   "serviceaccount-token-controller",
 ]);
