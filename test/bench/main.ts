@@ -21,6 +21,7 @@ import type { EtcdPutArgument } from "./etcd-put-child.ts";
 import { growth } from "./growth.ts";
 import { loadChild } from "./http-load.ts";
 import { nodes } from "./nodes.ts";
+import { processPods } from "./process-pods.ts";
 import type { BenchContext, Row } from "./row.ts";
 import { cacheDirectChild, cacheHttpChild, runtimeCache } from "./runtime-cache.ts";
 import { runtimeQueue } from "./runtime-queue.ts";
@@ -52,6 +53,7 @@ const BENCHES = [
   scheduler,
   workloads,
   whyBench,
+  processPods,
 ];
 
 const SURVEYS: readonly Survey[] = [growth, nodes];

@@ -14,7 +14,7 @@ import type { ProcessTree } from "./process-tree.ts";
 import { readExit, readIdentity, readStart, writeExit, type RunRecord } from "./run-folder.ts";
 
 /** The agent looks this often even if the machine reports no change. */
-const LOOK_MS = 2000;
+const LOOK_MS = 5000;
 /** Time for the last output after the program has ended. Processes that left the program may keep it open. */
 const DRAIN_MS = 3000;
 /** As a shell says it: 128 + SIGKILL. */
