@@ -15,6 +15,7 @@ import type { ApiServer } from "../src/server/server.ts";
 import type { Journal } from "../src/server/write/journal.ts";
 import { openMemoryStore } from "../src/store/memory-store.ts";
 import type { Store } from "../src/store/store.ts";
+import type { LocalNodes } from "../src/streams/node-http.ts";
 
 export interface Reply {
   readonly code: number;
@@ -55,6 +56,8 @@ export interface TestApiOptions {
   readonly isServed?: ServedVersions;
   /** Disabled admission plugins. Plugins that depend on controllers are disabled by default, because no controller runs here. */
   readonly disabled?: readonly string[];
+  /** Nodes that run in this process. */
+  readonly localNodes?: LocalNodes;
   /** Whether definitions of custom kinds stay as clients write them: the server neither establishes them nor cleans up after them. */
   readonly leavesDefinitions?: boolean;
 }
@@ -84,6 +87,7 @@ export class TestApi implements AsyncDisposable {
       tokenKeys: makeTokenKeys,
       admission: disabled === undefined ? admissionForLoops("none") : { disabled },
       isServed,
+      nodes: { local: options.localNodes },
     });
     const api = new TestApi(store, server, options);
     for (const name of namespaces) {

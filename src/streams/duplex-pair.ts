@@ -34,9 +34,9 @@ class PairEnd extends Duplex {
     done();
   }
 
-  /** The other end closes too, as with a socket, after its reader had the chance to read the rest. */
+  /** An end that was finished leaves the rest to the reader of the other. An unfinished end cuts the other, like a reset. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    if (this.#peer !== undefined) this.#peer.#peerClosed();
+    if (this.#peer !== undefined) this.#peer.#peerClosed(this.writableFinished);
     const onRead = this.#onRead;
     this.#onRead = undefined;
     onRead?.();
@@ -48,10 +48,13 @@ class PairEnd extends Duplex {
     else this.#onRead = done;
   }
 
-  #peerClosed(): void {
+  #peerClosed(isFinished: boolean): void {
     if (this.destroyed) return;
-    if (this.readableEnded) this.destroy();
-    else this.once("end", () => this.destroy());
+    if (!isFinished || this.readableEnded) {
+      this.destroy();
+      return;
+    }
+    this.once("end", () => this.destroy());
     this.push(null);
   }
 }

@@ -1,5 +1,9 @@
 /** Connections to pods that the server refuses itself, without a node. */
+import { createServer } from "node:http";
+import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LocalNodeRegistry } from "../../src/streams/node-http.ts";
+import type { NodeCaller } from "../../src/streams/node-http.ts";
 import { TestApi } from "../api-harness.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
@@ -105,5 +109,34 @@ describe("a connection to a pod", () => {
 
   test.each(["log/more", "exec/more"])("to %s is not found", async (path) => {
     expect((await api.send("GET", `${PODS}/a/${path}`)).code).toBe(404);
+  });
+});
+
+describe("a node in the server's process", () => {
+  test("is reached without a port and an address, by the server's own user", async () => {
+    const nodes = new LocalNodeRegistry();
+    const callers: string[] = [];
+    const server = createServer((request, response) => response.end(`${request.method} ${request.url}\n`));
+    const acceptor = {
+      accept: (socket: Duplex, caller: NodeCaller) => {
+        callers.push(caller.name);
+        server.emit("connection", socket);
+      },
+    };
+    await using api = await TestApi.start(["default"], { localNodes: nodes });
+    await api.send("POST", "/api/v1/nodes", { metadata: { name: "n1" } });
+    const spec = { nodeName: "n1", containers: [MAIN] };
+    await api.send("POST", PODS, { metadata: { name: "a" }, spec });
+    const remove = nodes.add("n1", acceptor);
+
+    const log = await api.send("GET", `${PODS}/a/log?tailLines=3&timestamps=true`);
+    const proxied = await api.send("GET", "/api/v1/nodes/n1/proxy/healthz");
+    remove();
+    const removed = await api.send("GET", `${PODS}/a/log`);
+
+    expect(log.bytes.toString()).toBe("GET /containerLogs/default/a/main?tailLines=3&timestamps=true\n");
+    expect(proxied.bytes.toString()).toBe("GET /healthz\n");
+    expect(callers).toEqual(["kube-apiserver-kubelet-client", "kube-apiserver-kubelet-client"]);
+    expect(removed.code).toBe(503);
   });
 });

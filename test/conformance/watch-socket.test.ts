@@ -120,16 +120,19 @@ describe("a watch over a WebSocket", () => {
     const api = await withMap();
     await api.store.compact(api.store.view.revision);
 
-    const { heard } = await connected(`${MAPS}?watch=1&resourceVersion=1`, {}, api);
+    const { heard, socket } = await connected(`${MAPS}?watch=1&resourceVersion=1`, {}, api);
+    const goodbye = Buffer.from([0x88, 2, 0x03, 0xe8]);
+    await heard.until((bytes) => bytes.includes(goodbye));
+    socket.write(Buffer.from([0x88, 0x80, 0, 0, 0, 0]));
     await heard.ended;
 
     expect(heard.frames.toString()).toContain('"type":"ERROR"');
-    expect([...heard.frames.subarray(-2)]).toEqual([0x88, 0]);
+    expect(heard.frames.subarray(-4)).toEqual(goodbye);
   });
 
   test.each([
     ["without a key", { "sec-websocket-key": "" }],
-    ["of another version", { "sec-websocket-version": "8" }],
+    ["of another version", { "sec-websocket-version": "7" }],
     ["of several protocols", { "sec-websocket-protocol": "a, b" }],
   ])("%s is refused", async (_, headers) => {
     const { heard } = await connected(`${MAPS}?watch=1`, headers);

@@ -24,7 +24,7 @@ import { COMMA, jsonList, protobufList, yamlList } from "./list-body.ts";
 import { metadataView, wholeView } from "./object-view.ts";
 import type { ObjectView } from "./object-view.ts";
 import { SCALE_TABLE } from "./scale-table.ts";
-import { asksForSocket, SocketFrames, socketHeaders, socketResponse } from "./socket/watch-socket.ts";
+import { asksForSocket, socketResponse } from "./socket/watch-socket.ts";
 import { Table } from "./table.ts";
 import { warningHeader } from "./warnings.ts";
 import type { WatchBatcher } from "./watch-feed.ts";
@@ -238,11 +238,10 @@ function watchResponse(page: Page, answer: WatchAnswer): HttpResponse {
 }
 
 function watchOverSocket(page: Page, answer: WatchAnswer): HttpResponse {
-  const headers = socketHeaders(page.asked.request);
+  const tools = { writer: framesOf(page, answer.resource), batcher: page.tools.batcher };
   const type = page.form.media === "protobuf" ? "binary" : "text";
-  const writer = new SocketFrames(framesOf(page, answer.resource), type);
-  const feed = new WatchFeed(answer.events, { writer, batcher: page.tools.batcher });
-  return socketResponse(feed, headers, page.tools.loop);
+  const feed = new WatchFeed(answer.events, tools);
+  return socketResponse(feed, page.asked.request, { type, loop: page.tools.loop });
 }
 
 const NO_BYTES = new Uint8Array(0);

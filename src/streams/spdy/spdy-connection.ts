@@ -25,7 +25,7 @@ export interface SpdyOptions {
 /** Streams that a peer may have open. Port forwarding opens two for each connection. */
 const STREAMS_MAX = 2000;
 /** Unsent bytes at which a peer that reads nothing is cut. Data alone waits for room, so these are answers to frames. */
-const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
+const UNSENT_BYTES_MAX = 1024 * 1024;
 
 /** Time for the peer to read the rest and to close, after the own end. */
 const LINGER_MS = 5000;

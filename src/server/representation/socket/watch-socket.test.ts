@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import type { Feed, Outlet } from "../../request/http.ts";
@@ -7,18 +8,30 @@ const SILENT: Feed = { start: () => undefined, resume: () => undefined, stop: ()
 /** An empty ping, masked with zeros. */
 const PING = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
 const PONG_BYTES = 2;
+const HEADERS = new Map([
+  ["upgrade", "websocket"],
+  ["sec-websocket-version", "13"],
+  ["sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="],
+]);
 
-test("a client that pings without reading is read again once it reads", () => {
-  const stream = socketResponse(SILENT, new Map(), new VirtualLoop({ seed: 1 })).switched?.stream;
+function opened(feed: Feed, loop: VirtualLoop): Duplex {
+  const { switched } = socketResponse(feed, { headers: HEADERS }, { type: "text", loop });
+  if (switched === undefined) throw new Error("expected a switched connection");
+  return switched.stream;
+}
+
+test("a client that pings without reading is read again once it reads", async () => {
+  const loop = new VirtualLoop({ seed: 1 });
+  const stream = opened(SILENT, loop);
   const pings = Buffer.concat(Array.from({ length: 1000 }, () => PING));
-  for (let n = 0; n < 100; n++) stream?.write(pings);
+  for (let n = 0; n < 100; n++) stream.write(pings);
+  await loop.advance(1000);
 
-  expect(stream?.readableLength).toBeLessThan(100_000);
+  expect(stream.readableLength).toBeLessThan(100_000);
 
   let bytes = 0;
-  for (let piece: unknown = stream?.read(); Buffer.isBuffer(piece); piece = stream?.read())
-    bytes += piece.length;
-  expect(bytes).toBe(100 * 1000 * PONG_BYTES);
+  stream.on("data", (piece: Buffer) => (bytes += piece.length));
+  while (bytes < 100 * 1000 * PONG_BYTES) await loop.advance(1);
 });
 
 /** Sends as long as there is room. */
@@ -31,7 +44,7 @@ class Flood implements Feed {
   }
 
   resume(): void {
-    while (this.#outlet?.send(Buffer.alloc(1000)) === true);
+    while (this.#outlet?.send(Buffer.from(`${"x".repeat(1000)}\n`)) === true);
   }
 
   stop(): void {
@@ -41,15 +54,14 @@ class Flood implements Feed {
 
 test("a client that reads nothing for a minute is cut, and one that reads is not", async () => {
   const loop = new VirtualLoop({ seed: 1 });
-  const [idle, slow] = [new Flood(), new Flood()].map(
-    (feed) => socketResponse(feed, new Map(), loop).switched?.stream,
-  );
-  idle?.read();
-  slow?.read();
+  const [idle, slow] = [new Flood(), new Flood()].map((feed) => opened(feed, loop));
 
   for (let n = 0; n < 3; n++) {
     await loop.advance(40_000);
-    slow?.read();
+    for (let reads = 0; reads < 100; reads++) {
+      slow?.read();
+      await loop.advance(1);
+    }
   }
 
   expect([idle?.destroyed, slow?.destroyed]).toEqual([true, false]);
@@ -57,12 +69,13 @@ test("a client that reads nothing for a minute is cut, and one that reads is not
 
 test("a client that does not close within a minute after the close frame is cut", async () => {
   const loop = new VirtualLoop({ seed: 1 });
-  const stream = socketResponse(SILENT, new Map(), loop).switched?.stream;
-  stream?.resume().write(Buffer.from([0x88, 0x80, 0, 0, 0, 0]));
+  const ended: Feed = { ...SILENT, start: (outlet) => outlet.end() };
+  const stream = opened(ended, loop);
+  stream.resume();
   await loop.advance(59_000);
-  expect(stream?.destroyed).toBe(false);
+  expect(stream.destroyed).toBe(false);
 
   await loop.advance(2000);
 
-  expect(stream?.destroyed).toBe(true);
+  expect(stream.destroyed).toBe(true);
 });
