@@ -72,7 +72,9 @@ async function connect(
     const trust = isTrue(query.get("insecureSkipTLSVerifyBackend"))
       ? { isVerificationOff: true }
       : target.trust;
-    return sendLog(call, { ...common, trust, method: "GET", target: path }, parts.relay);
+    // A kubelet sends the head with the first line, which may be hours away.
+    const headMs = isTrue(query.get("follow")) ? Number.POSITIVE_INFINITY : HEAD_MS;
+    return sendLog(call, { ...common, headMs, trust, method: "GET", target: path }, parts.relay);
   }
   if (request.isUpgrade !== true) throw badRequest("Upgrade request required");
   const { method } = info;

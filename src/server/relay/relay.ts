@@ -38,7 +38,7 @@ export interface RelayPlace extends RelayTarget {
   readonly relink?: (link: string) => string;
   /** Makes the error for clients when there was no response. Default: plain text. */
   readonly unreached?: (why: string) => ApiError;
-  /** Wait for the response head, in milliseconds. Default: longer than any client request may take. */
+  /** Wait for the response head, in milliseconds; may be Infinity. Default: longer than any client request may take. */
   readonly headMs?: number;
   /** Called when there was no response. */
   readonly onUnreached?: () => void;
@@ -137,17 +137,18 @@ export function unreachedText(why: string): string {
 /** Aborts the request when the client leaves, or when the response head times out. */
 class RelayLife {
   readonly #ending = new AbortController();
-  readonly #late: Timer;
+  readonly #late: Timer | undefined;
   readonly #leave: () => void;
   /** Whether the response head timed out. */
   isLate = false;
 
   constructor(loop: Loop, client: AbortSignal, headMs: number) {
     const end = (): void => this.#ending.abort();
-    this.#late = loop.timer(loop.now() + headMs, "periodic", () => {
-      this.isLate = true;
-      end();
-    });
+    if (Number.isFinite(headMs))
+      this.#late = loop.timer(loop.now() + headMs, "periodic", () => {
+        this.isLate = true;
+        end();
+      });
     client.addEventListener("abort", end, { once: true });
     this.#leave = () => client.removeEventListener("abort", end);
     if (client.aborted) end();
@@ -158,11 +159,11 @@ class RelayLife {
   }
 
   answered(): void {
-    this.#late.cancel();
+    this.#late?.cancel();
   }
 
   end(): void {
-    this.#late.cancel();
+    this.#late?.cancel();
     this.#leave();
   }
 }
