@@ -61,7 +61,7 @@ describe("a kubelet behind the server", () => {
   let world: KubeletWorld;
   beforeAll(async () => {
     world = await KubeletWorld.start();
-    for (const name of ["missing", "broken"]) await world.addPod(name);
+    for (const name of ["missing", "broken", "quiet"]) await world.addPod(name);
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -127,6 +127,15 @@ describe("a kubelet behind the server", () => {
     for (const stream of followed.slice(0, 100)) stream.close();
     await until(() => world.kubelet.followers.size === 100);
     for (const session of sessions) session.destroy();
+    await until(() => world.kubelet.followers.size === 0);
+  });
+
+  test("a log without a line is followed until its client leaves", async () => {
+    const socket = await dialServer(world);
+    socket.write(`GET ${PODS}/quiet/log?follow=true HTTP/1.1\r\nhost: a\r\n\r\n`);
+    await until(() => world.kubelet.followers.size === 1);
+    socket.destroy();
+
     await until(() => world.kubelet.followers.size === 0);
   });
 

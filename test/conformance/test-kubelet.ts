@@ -86,9 +86,14 @@ export class TestKubelet implements AsyncDisposable {
     if (pod === "missing") return void response.writeHead(404).end("container not found\n");
     if (pod === "broken") return void response.writeHead(500).end("log file is gone\n");
     response.setHeader("content-type", "text/plain");
+    if (pod === "quiet") return this.#hold(response);
     const prefix = url.searchParams.has("timestamps") ? "2026-01-02T03:04:05Z " : "";
     response.write(`${prefix}${url.searchParams.get("previous") === "true" ? "previous" : "line 1"}\n`);
     if (url.searchParams.get("follow") !== "true") return void response.end();
+    this.#hold(response);
+  }
+
+  #hold(response: ServerResponse): void {
     this.followers.add(response);
     response.once("close", () => this.followers.delete(response));
   }
