@@ -33,7 +33,7 @@ import { storeWatch } from "./store-watch.ts";
 import { figureText, surveyText } from "./survey.ts";
 import type { Figure, Survey, SurveyOptions } from "./survey.ts";
 import { watchLoadChild } from "./watch-load.ts";
-import { whyBench } from "./why.ts";
+import { journalBench, whyBench } from "./why.ts";
 import { workloads } from "./workloads.ts";
 
 const BENCHES = [
@@ -54,6 +54,7 @@ const BENCHES = [
   workloads,
   whyBench,
   processPods,
+  journalBench,
 ];
 
 const SURVEYS: readonly Survey[] = [growth, nodes];

@@ -20,7 +20,7 @@ export function isCause(text: string): boolean {
 }
 
 /** Id of the pass in the text of a cause. */
-export function passOf(text: string): string {
+function passOf(text: string): string {
   const end = text.indexOf(" ");
   return end < 0 ? text : text.slice(0, end);
 }

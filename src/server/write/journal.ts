@@ -3,7 +3,7 @@
  * write in the header `Setpoint-Cause` (`cause-text.ts`). `causes.setpoint.dev` shows the journal to clients.
  */
 import { managerName } from "../../api/apply/writer.ts";
-import { isCause, passOf } from "../../api/causes/cause-text.ts";
+import { isCause } from "../../api/causes/cause-text.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 
@@ -114,9 +114,11 @@ export class Journal {
 
   /** Remembered writes of the pass that made a write, oldest first; empty for a write without a cause. */
   ofPass(entry: JournalEntry): readonly JournalEntry[] {
-    const pass = passKeyOf(entry);
-    if (pass === undefined) return [];
-    return this.#ordinary.byPass.get(pass) ?? this.#frequent.byPass.get(pass) ?? [];
+    const { cause, user } = entry;
+    if (cause === undefined) return [];
+    const found = this.#ordinary.byCause.get(cause) ?? this.#frequent.byCause.get(cause) ?? [];
+    // A client cannot add writes to the pass of another user.
+    return found.filter((each) => each.user === user);
   }
 
   /** Remembered ordinary writes after a revision, oldest first. */
@@ -145,7 +147,8 @@ class JournalPart {
   readonly entries = new Fifo<JournalEntry>();
   readonly byRevision = new Map<number, JournalEntry>();
   readonly byKey = new Map<string, JournalEntry[]>();
-  readonly byPass = new Map<string, JournalEntry[]>();
+  /** The writes of a pass have the same text, so that no key is made for a write. */
+  readonly byCause = new Map<string, JournalEntry[]>();
   /** Newest revision whose entry was evicted. */
   evictedThrough = 0;
   readonly #limits: JournalLimits;
@@ -159,8 +162,7 @@ class JournalPart {
     this.entries.push(entry);
     this.byRevision.set(entry.revision, entry);
     for (const key of entry.keys) append(this.byKey, key, entry);
-    const pass = passKeyOf(entry);
-    if (pass !== undefined) append(this.byPass, pass, entry);
+    if (entry.cause !== undefined) append(this.byCause, entry.cause, entry);
     this.#bytes += bytesOf(entry);
     while (!this.#fits) this.#evictOldest();
   }
@@ -171,8 +173,7 @@ class JournalPart {
     this.evictedThrough = oldest.revision;
     this.byRevision.delete(oldest.revision);
     for (const key of oldest.keys) removeFirst(this.byKey, key);
-    const pass = passKeyOf(oldest);
-    if (pass !== undefined) removeFirst(this.byPass, pass);
+    if (oldest.cause !== undefined) removeFirst(this.byCause, oldest.cause);
     this.#bytes -= bytesOf(oldest);
   }
 
@@ -193,11 +194,6 @@ function removeFirst(index: Map<string, JournalEntry[]>, key: string): void {
   const known = index.get(key);
   if (known === undefined || known.length <= 1) index.delete(key);
   else known.shift();
-}
-
-/** The user is part of the key: a client cannot add writes to the pass of another user. */
-function passKeyOf({ user, cause }: JournalEntry): string | undefined {
-  return cause === undefined ? undefined : `${passOf(cause)} ${user}`;
 }
 
 /** Runs for every write: it allocates nothing. */
