@@ -8,7 +8,7 @@ const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
 const CACHE = fileURLToPath(new URL(".cache/test/", import.meta.url));
 /** Texts that the server reads at run time, next to its code. */
 const DESCRIPTIONS = "server/routes/openapi/descriptions";
-/** Of this run alone: another one may be under way. */
+/** Belongs to this run: another run may be in progress. */
 const COMPILED = `${CACHE}${String(process.pid)}/`;
 let compiled: Promise<void> | undefined;
 
@@ -52,8 +52,8 @@ export default defineConfig({
 });
 
 /**
- * The sources, compiled once and loaded by Node.js itself. Each worker would else ask the main process for a thousand modules, and look up every
- * imported name in an object whenever it is used. Who watches files gets them one by one.
+ * Compiles the sources once and lets Node.js load them. Otherwise each worker asks the main process for a thousand modules, and looks up every
+ * imported name in an object at each use. In watch mode modules are loaded one by one.
  */
 function compiledSources(): Plugin {
   let isWatching = false;
@@ -72,7 +72,7 @@ function compiledSources(): Plugin {
   };
 }
 
-/** What tests share among themselves is theirs, and finds its files by where it lies. */
+/** False for code that only tests use: it finds its files by its own place. */
 function isCompiled(path: string): boolean {
   return path.startsWith(SOURCES) && /(?<!\.test|\/fixture|\/worker)\.[jt]s$/.test(path);
 }
@@ -99,7 +99,7 @@ async function compileSources(): Promise<void> {
     },
   });
   cpSync(`${SOURCES}${DESCRIPTIONS}`, `${COMPILED}${DESCRIPTIONS}`, { recursive: true });
-  // One script, as in the program: hundreds of stores are opened here, and a thread that loads twenty modules takes twice as long to start.
+  // One script, as in the program: tests open hundreds of stores, and a thread that loads twenty modules takes twice as long to start.
   await build({
     ...common,
     input: `${SOURCES}store/file/worker.js`,
@@ -107,7 +107,7 @@ async function compileSources(): Promise<void> {
   });
 }
 
-/** Runs that were killed could not remove what they had compiled. */
+/** Removes the compiled files of killed runs. */
 function removeLeftovers(): void {
   mkdirSync(CACHE, { recursive: true });
   for (const name of readdirSync(CACHE)) {

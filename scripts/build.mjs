@@ -60,7 +60,7 @@ for (const [name, { input, format }] of Object.entries(BUNDLES)) {
   await build({
     ...COMMON,
     input: join(root, input),
-    // Packages stay packages: their binaries and licences are theirs, and some are loaded only on first use.
+    // Packages are not bundled: they keep their binaries and licences, and some are loaded only on first use.
     external: isForeign,
     output: { file: join(dist, name), format, codeSplitting: false },
   });

@@ -1,4 +1,4 @@
-// Writes src/api/generated/: a compact copy of the facts of the published Kubernetes API (DESIGN §4.4) and the
+// Writes src/api/generated/: a compact copy of the facts of the published Kubernetes API and the
 // TypeScript types that follow from them. `--check` writes nothing and fails when a file would change.
 //
 //   node scripts/generate-facts.mjs [--check] [folder of the facts]

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { sourceFiles } from "./source-files.ts";
+import { sourceFiles, type SourceFile } from "./source-files.ts";
 
-const RIDDLES = /\b(?:somebody|nobody|anybody|everybody|whoever|whomever)\b/i;
+const RIDDLES = /\b(?:some|no|any|every)body\b|\b(?:someone|anyone|everyone|whoever|whomever)\b/i;
+const POSSESSIVE = /\btheirs\b/i;
 const DANGLING = /^(?:Of|What|Whom|Whose)\b(?!.*\?$)/;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -13,8 +14,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const QUOTED = /^docs\/(?:decisions\/|reference\/benchmarks\.md)/;
 
 describe("plain English", () => {
-  const files = ["src", "test", "scripts", "examples"]
-    .flatMap(sourceFiles)
+  const files = [...["src", "test", "scripts", "examples"].flatMap(sourceFiles), ...rootFiles()]
     .filter(({ path }) => !path.includes("/generated/") && !path.includes("node_modules/"))
     .filter(({ path }) => path !== "test/plain-english.test.ts");
 
@@ -33,6 +33,7 @@ describe("plain English", () => {
     "/**\n * Takes keys.\n * Told to whoever asks.\n */",
     "// Of what is stored.",
     "/** What a value is. */",
+    "// The other items keep theirs.",
     "const x = 1; // for somebody else",
     'metrics.counter({ help: "What was asked." });',
     'new Command("x").description("tell anybody who asks");',
@@ -69,14 +70,25 @@ function pages(): readonly string[] {
 function riddlesIn(text: string): readonly string[] {
   return [
     ...[...commentsOf(text), ...helpOf(text)].filter(
-      (sentence) => isRiddle(sentence) || DANGLING.test(sentence),
+      (sentence) => isRiddle(sentence) || DANGLING.test(sentence) || POSSESSIVE.test(withoutQuotes(sentence)),
     ),
     ...titlesOf(text).filter(isRiddle),
   ];
 }
 
 function isRiddle(sentence: string): boolean {
-  return RIDDLES.test(sentence.replace(/https?:\/\/\S+|`[^`]*`/g, ""));
+  return RIDDLES.test(withoutQuotes(sentence));
+}
+
+function withoutQuotes(sentence: string): string {
+  return sentence.replace(/https?:\/\/\S+|`[^`]*`/g, "");
+}
+
+/** Source files directly in the root of the repository. */
+function rootFiles(): readonly SourceFile[] {
+  return readdirSync(ROOT)
+    .filter((name) => /\.[mc]?[jt]s$/.test(name))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 }
 
 /** Each comment as one line of text; consecutive `//` lines are one comment. */

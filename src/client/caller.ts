@@ -7,7 +7,7 @@ import type { Loop } from "../base/loop/loop.ts";
 import { callSignal, endableSignal } from "./call-signal.ts";
 import { OwnedStream } from "./owned-stream.ts";
 import { errorFromResponse, retryAfterOf } from "./response-error.ts";
-import { mayRetry, pause, Attempts } from "./retry.ts";
+import { mayRetry, pauseUnlessAborted, Attempts } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
 import { StoppedCalls } from "./stopped-calls.ts";
 import { Throttle } from "./throttle.ts";
@@ -113,7 +113,7 @@ export class Caller {
       attempts ??= new Attempts(retry === "none" ? { tries: 1 } : retry, loop, startedAt);
       const waitMs = attempts.findWaitMs(failure);
       if (waitMs === undefined) return resultOf(tried);
-      await pause(loop, waitMs, signal);
+      await pauseUnlessAborted(loop, waitMs, signal);
     }
   }
 

@@ -71,7 +71,7 @@ export class Attempts {
 }
 
 /** Resolves after `ms`. Rejects with the signal's reason when it is aborted first. */
-export function pause(loop: Loop, ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pauseUnlessAborted(loop: Loop, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const listener: AbortListener = {
       abort: (reason) => {

@@ -1,4 +1,4 @@
-/** Properties of apply and of tracking that hold for all objects (RELIABILITY A1, A2). */
+/** Properties of apply and of tracking that hold for all objects. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";

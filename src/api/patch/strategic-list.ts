@@ -1,6 +1,6 @@
 /**
  * Merges and orders lists for strategic merge patch, in linear time. The order of the result equals upstream's. Items
- * in the patch have the patch's order (or that of `$setElementOrder`); other items keep theirs. Both sequences are
+ * in the patch have the patch's order (or that of `$setElementOrder`); other items keep their own order. Both sequences are
  * merged by position in the live list. A patch item comes first if the live list does not have it.
  *   live [a, b, c], patch [c, x]  →  [a, b, c, x]
  */

@@ -1,5 +1,5 @@
 /**
- * Converts values to normal form: the JSON that Go would write after reading the same value (DESIGN §4.11). Equal
+ * Converts values to normal form: the JSON that Go would write after reading the same value. Equal
  * meaning gives equal values and equal bytes. `null` occurs only inside raw JSON. Zeros that Go omits are absent;
  * fields that Go always writes are present. Fields and map keys are sorted. Quantities, times and bytes are canonical.
  * Integers beyond 2^53 are bigint.

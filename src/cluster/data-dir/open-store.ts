@@ -21,7 +21,7 @@ const RESTORED_BYTES = 1 << 20;
 /** Remaining lifetimes are rounded up to this, so that keys can share an etcd lease. */
 const RESTORED_GRAIN_MS = 60_000;
 
-export interface Surroundings {
+export interface StoreSurroundings {
   readonly loop: Loop;
   readonly log: Log;
   readonly metrics?: Metrics;
@@ -45,7 +45,7 @@ export function openStore(
     history,
     restoreFile: file,
   }: Pick<ClusterOptions, "store" | "dataDir" | "storeQuotaBytes" | "history" | "restoreFile">,
-  given: Surroundings,
+  given: StoreSurroundings,
 ): Promise<Store> {
   const surroundings = { ...given, history, quotaBytes: quotaFor(storeQuotaBytes) };
   switch (store.type) {
@@ -71,7 +71,7 @@ function quotaFor(given: number | undefined): number | undefined {
 }
 
 async function openMemory(
-  { loop, quotaBytes, history }: Surroundings,
+  { loop, quotaBytes, history }: StoreSurroundings,
   file: string | undefined,
 ): Promise<Store> {
   const options = { loop, quotaBytes, ...(history !== undefined && { history }) };
@@ -82,7 +82,7 @@ async function openMemory(
 
 async function openFile(
   dir: string,
-  { loop, log, quotaBytes, history }: Surroundings,
+  { loop, log, quotaBytes, history }: StoreSurroundings,
   file: string | undefined,
 ): Promise<Store> {
   if (file !== undefined) await restoreFile({ file, dir, loop });
@@ -98,7 +98,7 @@ async function openFile(
 /** Imported on demand: gRPC takes a tenth of a second to load. */
 export async function openEtcd(
   etcd: EtcdOptions,
-  { loop, log, metrics, signal, quotaBytes }: Surroundings,
+  { loop, log, metrics, signal, quotaBytes }: StoreSurroundings,
   file?: string,
 ): Promise<EtcdStore> {
   const { openEtcdStore } = await loop.outside("import", import("../../store/etcd/etcd-store.ts"));
@@ -158,7 +158,7 @@ async function readEntries(file: string, loop: Loop): Promise<Snapshot> {
 async function restoreInto(
   store: EtcdStore,
   { revision, entries }: Snapshot,
-  { loop, log, signal }: Pick<Surroundings, "loop" | "log"> & { signal: AbortSignal | undefined },
+  { loop, log, signal }: Pick<StoreSurroundings, "loop" | "log"> & { signal: AbortSignal | undefined },
 ): Promise<void> {
   if (store.view.count(ROOT, prefixEnd(ROOT)) > 0) {
     throw new Error(

@@ -20,13 +20,13 @@ export const CREATE_ERROR = "ReplicaSetCreateError";
 /** Result of this pass for the new set; undefined if nothing happened. */
 export type NewSetResult = "created" | "found" | { readonly failure: string };
 
-export interface Findings {
+export interface RolloutFindings {
   readonly news: NewSetResult | undefined;
   readonly collisionCount: number | undefined;
   readonly now: number;
 }
 
-export function planStatus(deployment: Deployment, rollout: Rollout, findings: Findings): StatusPlan {
+export function planStatus(deployment: Deployment, rollout: Rollout, findings: RolloutFindings): StatusPlan {
   const counts = countPods(deployment, rollout, findings);
   const list = new Conditions(deployment.status.conditions ?? [], findings.now);
   list.set(availability(deployment, counts));
@@ -39,7 +39,7 @@ export function planStatus(deployment: Deployment, rollout: Rollout, findings: F
 function countPods(
   deployment: Deployment,
   rollout: Rollout,
-  { collisionCount }: Pick<Findings, "collisionCount">,
+  { collisionCount }: Pick<RolloutFindings, "collisionCount">,
 ): DeploymentStatus {
   const sets = allSets(rollout);
   const availableReplicas = totalOf(sets, availableOf);
@@ -90,7 +90,7 @@ interface Judgement {
   readonly deployment: Deployment;
   readonly rollout: Rollout;
   readonly counts: DeploymentStatus;
-  readonly findings: Findings;
+  readonly findings: RolloutFindings;
   readonly list: Conditions;
 }
 

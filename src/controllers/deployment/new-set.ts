@@ -121,7 +121,7 @@ function newSetManifest(deployment: Deployment, rollout: Rollout): Manifest<Repl
   };
 }
 
-export interface ScaleStep {
+export interface SetResize {
   readonly set: ReplicaSet;
   readonly from: number;
   readonly to: number;
@@ -130,7 +130,7 @@ export interface ScaleStep {
 export function reportScaled(
   deployment: Deployment,
   context: ReconcileContext,
-  { set, from, to }: ScaleStep,
+  { set, from, to }: SetResize,
 ): void {
   const direction = to > from ? "up" : "down";
   const message = `Scaled ${direction} replica set ${set.metadata.name} from ${String(from)} to ${String(to)}`;

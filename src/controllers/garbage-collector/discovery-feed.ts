@@ -1,10 +1,10 @@
-/** Tells what is served: at the start, soon after a definition or registration has changed, and from time to time. */
+/** Delivers the served resources: at the start, soon after a CRD or APIService changed, and periodically. */
 import type { ResourceType } from "../../api/api-object.ts";
 import { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
 import { APIService } from "../../api/generated/types/apiregistration-v1.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import type { Timer, TimerKind } from "../../base/loop/loop.ts";
-/** Delivers the served resources: at the start, soon after a CRD or APIService changed, and periodically. */
+import { pause } from "../../base/loop/pause.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { readServedResources } from "../served-resources.ts";
@@ -87,16 +87,6 @@ export class DiscoveryFeed {
   }
 
   #pause(signal: AbortSignal): Promise<void> {
-    const { loop } = this.#parts;
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        timer.cancel();
-        signal.removeEventListener("abort", finish);
-        resolve();
-      };
-      const timer = loop.timer(loop.now() + this.#backoffMs(), "progress", finish);
-      signal.addEventListener("abort", finish, { once: true });
-      if (signal.aborted) finish();
-    });
+    return pause(this.#parts.loop, { ms: this.#backoffMs(), kind: "progress" }, signal);
   }
 }

@@ -25,7 +25,7 @@ import {
 import type { JobOutcome } from "./job-outcome.ts";
 import { isTracked, TRACKING } from "./job-pods.ts";
 import { endedStatus, hasEnded, statusOf } from "./job-status.ts";
-import type { Findings } from "./job-status.ts";
+import type { JobFindings } from "./job-status.ts";
 import { newPod } from "./new-job-pod.ts";
 import { observe } from "./observation.ts";
 import type { Observation } from "./observation.ts";
@@ -117,7 +117,7 @@ async function report(
 ): Promise<Job> {
   const { active, terminating } = acted;
   const plan = planPodCounts(seen, outcome);
-  const listed: Findings = { seen, outcome, counts: plan.counts, active, terminating };
+  const listed: JobFindings = { seen, outcome, counts: plan.counts, active, terminating };
   const written = await context.updateStatus(seen.job, statusOf(listed));
   reportSuspension(seen.job, written, context);
 

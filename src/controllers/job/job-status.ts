@@ -11,7 +11,7 @@ import type { Observation } from "./observation.ts";
 import { hasUncounted } from "./pod-counts.ts";
 import type { PodCounts } from "./pod-counts.ts";
 
-export interface Findings {
+export interface JobFindings {
   readonly seen: Observation;
   readonly outcome: JobOutcome | undefined;
   readonly counts: PodCounts;
@@ -20,7 +20,7 @@ export interface Findings {
   readonly terminating: number;
 }
 
-export function statusOf(findings: Findings): JobStatus {
+export function statusOf(findings: JobFindings): JobStatus {
   const { seen, counts, active, terminating } = findings;
   const { job, succeededIndexes, failedIndexes } = seen;
   const succeeded = isIndexed(job) ? countIndexes(succeededIndexes) : counts.succeeded;
@@ -44,7 +44,7 @@ export function statusOf(findings: Findings): JobStatus {
 }
 
 /** Adds the condition Complete or Failed. */
-export function endedStatus(findings: Findings, outcome: JobOutcome): JobStatus {
+export function endedStatus(findings: JobFindings, outcome: JobOutcome): JobStatus {
   const status = statusOf(findings);
   const type = outcome.type === "FailureTarget" ? "Failed" : "Complete";
   const { reason, message } = outcome;
@@ -62,7 +62,7 @@ function laterOf(now: string, startTime = now): string {
 }
 
 /** All pods have ended and are counted. */
-export function hasEnded({ outcome, counts, terminating, active }: Findings): boolean {
+export function hasEnded({ outcome, counts, terminating, active }: JobFindings): boolean {
   return outcome !== undefined && !hasUncounted(counts) && terminating + active.length === 0;
 }
 
@@ -72,7 +72,7 @@ function uncountedOf({ uncounted }: PodCounts): NonNullable<JobStatus["uncounted
 }
 
 /** startTime is set when the Job first runs, and anew when it resumes. A finished Job has always started. */
-function startTimeOf({ seen: { job, now }, outcome }: Findings): string | undefined {
+function startTimeOf({ seen: { job, now }, outcome }: JobFindings): string | undefined {
   const { startTime } = job.status;
   if (outcome !== undefined) return startTime ?? (needsNoStart(job) ? undefined : timeText(now));
   if (job.spec.suspend === true) return undefined;
@@ -84,7 +84,7 @@ function needsNoStart({ spec }: Job): boolean {
 }
 
 /** A Job that is ending or being deleted is neither suspended nor resumed. */
-function conditionsOf({ seen: { job, now }, outcome }: Findings): readonly JobCondition[] {
+function conditionsOf({ seen: { job, now }, outcome }: JobFindings): readonly JobCondition[] {
   const { conditions = [] } = job.status;
   if (outcome !== undefined) {
     return findTrue(job, outcome.type) === undefined

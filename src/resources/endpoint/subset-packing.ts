@@ -1,6 +1,6 @@
 /**
  * The packed form of subsets: every address and port once, addresses with the same ports together. Packed
- * subsets keep their order, because clients pack before they write and compare the stored object with theirs.
+ * subsets keep their order, because clients pack before they write and compare the stored object with their own.
  * Example: (a: 80), (b: 80), (a: 81), (b: 82), (a: 82) becomes (a, b: 80, 82), (a: 81).
  */
 

@@ -1,5 +1,5 @@
 /**
- * Features that a pod needs and not every version of an agent has. Nodes list theirs in
+ * Features that a pod needs and not every version of an agent has. Nodes list the features they have in
  * `status.declaredFeatures`.
  */
 import type { Container, PodSpec } from "../../api/generated/types/core-v1.ts";

@@ -1,7 +1,8 @@
 /** Sums the requests of a pod as numbers. The scheduler, the agent and autoscalers decide by these sums. */
 
 import type { Container, ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
-import { isSidecar, type ResourceList } from "./pod-resources.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
+import { isSidecar } from "./pod-resources.ts";
 import { resourceNumber } from "./resource-number.ts";
 
 /** Keyed by resource: thousandths of cores for `cpu`, whole units otherwise. */

@@ -4,8 +4,9 @@ import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/fi
 import type { Container, Pod, PodSpec, ResourceRequirements } from "../../api/generated/types/core-v1.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import type { Draft } from "../rules/kind-rules.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
 import { isSame, ownValue } from "../rules/value-rules.ts";
-import { isSidecar, qosClass, type ResourceList } from "./pod-resources.ts";
+import { isSidecar, qosClass } from "./pod-resources.ts";
 import { isMirror } from "./pod-subresources.ts";
 
 const SPEC = fieldPath("spec");

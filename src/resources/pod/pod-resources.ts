@@ -8,8 +8,8 @@ import {
   parseQuantity,
   type Quantity,
 } from "../../api/values/quantity.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
 
-export type ResourceList = Readonly<Record<string, string>>;
 export type QosClass = "BestEffort" | "Burstable" | "Guaranteed";
 
 /** Resources that determine the QoS class. */

@@ -7,7 +7,8 @@ import {
   parseQuantity,
   type Quantity,
 } from "../../api/values/quantity.ts";
-import { isSidecar, type ResourceList } from "./pod-resources.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
+import { isSidecar } from "./pod-resources.ts";
 
 interface PodTotals {
   readonly requests: ResourceList;

@@ -16,10 +16,10 @@ import { quoted } from "../../api/values/message-text.ts";
 import { dns1123Label, labelValue } from "../../api/values/names.ts";
 import { expressionWarnings, labelWarnings } from "../node/node-label-warnings.ts";
 import { byteWarnings } from "../rules/resource-amount.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
 import { addNew, ownValue } from "../rules/value-rules.ts";
 import { APP_ARMOR_ADVICE, APP_ARMOR_PREFIX } from "./app-armor.ts";
 import { SECCOMP_POD, SECCOMP_PREFIX } from "./pod-annotation-rules.ts";
-import type { ResourceList } from "./pod-resources.ts";
 import { PortOverlaps } from "./port-overlaps.ts";
 import { claimWarnings, sourceWarnings, volumePathWarnings } from "./volume/volume-warnings.ts";
 

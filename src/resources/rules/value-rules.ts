@@ -24,7 +24,7 @@ export function checkCounts<T extends object>(
   }
 }
 
-/** The items by a text of theirs. Of several with the same text, the first. */
+/** Items by a text of each. If several have the same text, the first one. */
 export function firstByText<T>(items: Iterable<T>, textOf: (item: T) => string): ReadonlyMap<string, T> {
   const first = new Map<string, T>();
   for (const item of items) {

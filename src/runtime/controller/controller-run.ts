@@ -11,6 +11,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import { stackText } from "../../base/log/stack-text.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
+import { pause } from "../../base/loop/pause.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Client } from "../../client/client.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
@@ -239,18 +240,7 @@ export class ControllerRun {
   }
 
   #pause(ms: number): Promise<void> {
-    const signal = this.#running?.signal;
-    const { loop } = this.#parts;
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        timer.cancel();
-        signal?.removeEventListener("abort", finish);
-        resolve();
-      };
-      const timer = loop.timer(loop.now() + ms, "progress", finish);
-      signal?.addEventListener("abort", finish, { once: true });
-      if (signal?.aborted === true) finish();
-    });
+    return pause(this.#parts.loop, { ms, kind: "progress" }, this.#running?.signal);
   }
 
   /** Decides from the result of a pass when its key runs again. */

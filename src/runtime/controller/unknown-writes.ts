@@ -6,7 +6,7 @@ import type { ApiObject } from "../../api/api-object.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Client, UnknownWrite, WriteResult } from "../../client/client.ts";
-import { pause } from "../../client/retry.ts";
+import { pauseUnlessAborted } from "../../client/retry.ts";
 import type { KnownKinds } from "./kinds.ts";
 
 const BACKOFF = { baseMs: 100, maxMs: 5000 };
@@ -31,7 +31,7 @@ export async function findOutcomes(
         : readTarget(parts, { ...write, name: write.name }, signal));
     } catch {
       signal.throwIfAborted();
-      await pause(loop, backoffMs(failures, BACKOFF, loop.random("unknown-writes")), signal);
+      await pauseUnlessAborted(loop, backoffMs(failures, BACKOFF, loop.random("unknown-writes")), signal);
     }
   }
 }

@@ -12,6 +12,7 @@ import { microTimeText } from "../../api/values/time.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
+import { pause } from "../../base/loop/pause.ts";
 import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
@@ -315,15 +316,6 @@ export class LeaderElection {
 
   /** Resolves at `at`, or early when the signal is aborted. Never rejects. */
   #pauseUntil(at: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        timer.cancel();
-        signal.removeEventListener("abort", finish);
-        resolve();
-      };
-      const timer = this.#loop.timer(at, "periodic", finish);
-      signal.addEventListener("abort", finish, { once: true });
-      if (signal.aborted) finish();
-    });
+    return pause(this.#loop, { ms: at - this.#loop.now(), kind: "periodic" }, signal);
   }
 }

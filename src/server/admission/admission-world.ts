@@ -45,7 +45,7 @@ export interface Deed {
   readonly previous?: Written;
 }
 
-export interface Outcome {
+export interface AdmissionOutcome {
   /** Empty if the request was admitted. */
   readonly refusal: string;
   readonly code: number;
@@ -86,7 +86,13 @@ export class AdmissionWorld {
     await this.#store.write({ compare: [], changes: [{ type: "put", key, value: bytes }] });
   }
 
-  async attempt({ operation, resource: path, user = ANYBODY, object, previous }: Deed): Promise<Outcome> {
+  async attempt({
+    operation,
+    resource: path,
+    user = ANYBODY,
+    object,
+    previous,
+  }: Deed): Promise<AdmissionOutcome> {
     const [name = "", subresource = ""] = path.split("/").length > 1 ? splitPath(path) : [path];
     const resource = this.#find(name, object.apiVersion);
     const notes = new RequestNotes();

@@ -13,7 +13,7 @@ export interface ReviewServer {
   readonly timeoutMs: number;
 }
 
-export interface ReviewParts {
+export interface ReviewCallParts {
   readonly loop: Loop;
   readonly egress: Egress;
 }
@@ -29,7 +29,7 @@ const PASSING = new Set([500, 504, 429]);
 
 /** Rejects with an EgressError, also for a status other than 2xx. */
 export async function askReview(
-  parts: ReviewParts,
+  parts: ReviewCallParts,
   server: ReviewServer,
   body: string,
 ): Promise<EgressReply> {
@@ -64,7 +64,7 @@ function answered(reply: EgressReply): EgressReply {
 /** The call has no signal: its response is cached for other callers, also when the first one leaves. */
 const NEVER = new AbortController().signal;
 
-function call({ egress }: ReviewParts, server: ReviewServer, body: string): Promise<EgressReply> {
+function call({ egress }: ReviewCallParts, server: ReviewServer, body: string): Promise<EgressReply> {
   const { url, ca, pair, headers, timeoutMs } = server;
   return egress.call({
     target: restTarget({ type: "url", url }),

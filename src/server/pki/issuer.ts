@@ -19,13 +19,13 @@ const LEAF_MS = YEAR_MS;
 /** Lets machines whose clock is slightly behind accept a new certificate. */
 const CLOCK_SKEW_MS = HOUR_MS;
 
-export interface Subject {
+export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
 }
 
 export interface LeafRequest {
-  readonly subject: Subject;
+  readonly subject: CertificateSubject;
   /** The leaf's own private key, PEM. */
   readonly key: string;
   readonly usage: "server" | "client";
@@ -136,7 +136,7 @@ interface Unsigned {
   readonly extensions: readonly X509.Extension[];
 }
 
-function distinguishedName({ commonName, organizations }: Subject): Name {
+function distinguishedName({ commonName, organizations }: CertificateSubject): Name {
   return [...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }];
 }
 

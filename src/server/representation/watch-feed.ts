@@ -22,7 +22,7 @@ export interface WatchFeedTools {
   readonly batcher: WatchBatcher;
 }
 
-export class WatchFeed implements Feed, Listener {
+export class WatchFeed implements Feed, BatchMember {
   readonly #events: WatchEvents;
   readonly #writer: FrameWriter;
   readonly #batcher: WatchBatcher;
@@ -156,7 +156,7 @@ const ROUND_MS_MAX = 18;
 const TURN_MS = 10;
 
 /** A watcher that is served. */
-export interface Listener {
+export interface BatchMember {
   /** Delivers the waiting events. False when there were none, so that it need not wait next time. Does not throw. */
   serve(): boolean;
 }
@@ -166,11 +166,11 @@ type Clock = Pick<Loop, "elapsed" | "now" | "post" | "timer">;
 export class WatchBatcher {
   readonly #loop: Clock;
   /** Served in the next posted step. */
-  readonly #due = new Set<Listener>();
+  readonly #due = new Set<BatchMember>();
   /** Listeners served in the current moment. */
-  #served = new Set<Listener>();
+  #served = new Set<BatchMember>();
   /** Served listeners with new events. */
-  #waiting = new Set<Listener>();
+  #waiting = new Set<BatchMember>();
   #isPosted = false;
   #isMoment = false;
   /** Time (`Loop.elapsed`) at which the serving before this moment began. */
@@ -181,7 +181,7 @@ export class WatchBatcher {
   }
 
   /** Schedules the listener, never synchronously. Repeated calls before it is served have no effect. */
-  schedule(listener: Listener): void {
+  schedule(listener: BatchMember): void {
     if (this.#served.has(listener)) this.#waiting.add(listener);
     else {
       this.#due.add(listener);

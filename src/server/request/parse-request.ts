@@ -259,7 +259,7 @@ const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/;
 /** Path of one lease, or of the leases of a namespace. */
 const LEASE = /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/[^/?]+\/leases(?<name>\/[^/?]+)?(?:\?|$)/;
 
-export interface WaitingRequest {
+export interface QueuedTarget {
   readonly method: string;
   /** Path and query as sent. */
   readonly target: string;
@@ -272,7 +272,7 @@ export interface WaitingRequest {
  * restarted, which increases the load. Lists and watches of leases cost as much as other lists. Only a verified user
  * writes leases.
  */
-export function isUrgent({ method, target, user }: WaitingRequest): boolean {
+export function isUrgent({ method, target, user }: QueuedTarget): boolean {
   if (PROBE.test(target)) return true;
   if (user === undefined) return false;
   const lease = LEASE.exec(target);

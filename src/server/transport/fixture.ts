@@ -27,12 +27,15 @@ export interface TestServer {
   client(identity?: Pki["admin"]): ConnectionOptions & { readonly port: number };
 }
 
-export interface ServerOptions {
+export interface TestServerOptions {
   readonly limits?: Partial<TransportLimits>;
 }
 
 /** Starts a listener that closes when the test ends. */
-export async function startServer(handler: HttpHandler, options: ServerOptions = {}): Promise<TestServer> {
+export async function startServer(
+  handler: HttpHandler,
+  options: TestServerOptions = {},
+): Promise<TestServer> {
   const pki = await makePki();
   const logged: string[] = [];
   const note = (message: string, fields?: LogFields): void =>

@@ -14,6 +14,7 @@ import { defineKind } from "../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { createBearerTokens } from "../access/authn/create-authentication.ts";
+import type { Seen } from "../access/authn/fixture.ts";
 import { tokenIssuer } from "../access/authn/token-issuer.ts";
 import { alwaysAllow } from "../access/authz/always-allow.ts";
 import { RoleIndex } from "../access/authz/rbac/role-index.ts";
@@ -44,12 +45,7 @@ import type { Upkeep } from "./upkeep.ts";
 
 const apiService = defineKind("apiregistration.k8s.io/v1", "APIService", { nameRule: pathSegmentName });
 
-/** Loosely typed, because tests read arbitrary fields. */
-export interface Seen {
-  readonly [field: string]: Seen;
-}
-
-export interface Reply {
+export interface FixtureReply {
   readonly code: number;
   readonly body: Seen;
 }
@@ -145,15 +141,15 @@ export class ServerFixture {
     return fixture;
   }
 
-  send(method: string, target: string, body?: unknown): Promise<Reply> {
+  send(method: string, target: string, body?: unknown): Promise<FixtureReply> {
     return this.#exchange(method, target, { body, type: "application/json" });
   }
 
-  patch(target: string, body: unknown, type = "application/merge-patch+json"): Promise<Reply> {
+  patch(target: string, body: unknown, type = "application/merge-patch+json"): Promise<FixtureReply> {
     return this.#exchange("PATCH", target, { body, type });
   }
 
-  async #exchange(method: string, target: string, content: Content): Promise<Reply> {
+  async #exchange(method: string, target: string, content: Content): Promise<FixtureReply> {
     try {
       return this.#shown(await this.#answer(method, target, content));
     } catch (error) {
@@ -185,7 +181,7 @@ export class ServerFixture {
     );
   }
 
-  #shown(answer: Answer): Reply {
+  #shown(answer: Answer): FixtureReply {
     const { versions } = this.verbParts;
     switch (answer.type) {
       case "stored":

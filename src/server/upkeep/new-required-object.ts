@@ -7,7 +7,7 @@ import { SERVER_USER } from "../request/server-user.ts";
 import { normal } from "../write/incoming.ts";
 import { SERVER_AUTHOR } from "../write/journal.ts";
 import { isTakenAsSent, newObject, revisedObject } from "../write/revise.ts";
-import { track, writerOf } from "../write/tracking.ts";
+import { track, fieldWriterOf } from "../write/tracking.ts";
 import { completeManifest, correctionOf } from "./required-objects.ts";
 import type { RequiredObject } from "./required-objects.ts";
 
@@ -28,7 +28,7 @@ export function newRequiredObject(required: RequiredObject, parts: MakingParts):
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
   const uid = loop.random("uids").uuid();
   const next = newObject(draft, resource, { now, user: SERVER_USER, uid, known });
-  const writer = writerOf(resource, versions, { manager, subresource: "", now });
+  const writer = fieldWriterOf(resource, versions, { manager, subresource: "", now });
   return withStatus(track({ live: undefined, next, writer, sentManagedFields: undefined }), required, parts);
 }
 
@@ -46,6 +46,6 @@ function withStatus(
   const object = normal(resource.schema, wanted).value as ApiObject;
   const revision = { object, previous, endpoint: "status" } as const;
   const next = revisedObject(revision, resource, { now, user: SERVER_USER });
-  const writer = writerOf(resource, versions, { manager, subresource: "status", now });
+  const writer = fieldWriterOf(resource, versions, { manager, subresource: "status", now });
   return track({ live: previous, next, writer, sentManagedFields: undefined });
 }

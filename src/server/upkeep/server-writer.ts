@@ -17,6 +17,7 @@ import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
 import type { WriteParts } from "../verbs/writing.ts";
 import { SERVER_AUTHOR } from "../write/journal.ts";
+import type { Place } from "../write/object-writer.ts";
 import { SERVER_ORIGIN } from "../write/write-call.ts";
 import type { WriteCall } from "../write/write-call.ts";
 import { newRequiredObject } from "./new-required-object.ts";
@@ -24,12 +25,6 @@ import type { RequiredObject } from "./required-objects.ts";
 
 /** Field manager of the server's writes. */
 const USER_AGENT = "kube-apiserver";
-
-export interface Place {
-  readonly resource: StoredResource;
-  readonly namespace: string;
-  readonly name: string;
-}
 
 export class ServerWriter {
   readonly #verbParts: WriteParts;

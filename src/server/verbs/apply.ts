@@ -26,9 +26,9 @@ import {
 } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
-import type { Next, Saved } from "../write/object-writer.ts";
+import type { WriteDecision, Saved } from "../write/object-writer.ts";
 import { admittedRevision, revisedDraft } from "../write/revise.ts";
-import { writerOf } from "../write/tracking.ts";
+import { fieldWriterOf } from "../write/tracking.ts";
 import type { WriteCall } from "../write/write-call.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { makeNew, storeNew } from "./new-object.ts";
@@ -129,7 +129,7 @@ async function save(
   }
 }
 
-async function applied(config: JsonObject, previous: ApiObject, writing: Writing): Promise<Next> {
+async function applied(config: JsonObject, previous: ApiObject, writing: Writing): Promise<WriteDecision> {
   const { pace } = writing.call.origin;
   await pace.rest();
   const begun = beginApply(inputOf(config, writing, previous));
@@ -142,11 +142,11 @@ async function saved(
   { merged, checkConflicts, conclude }: BegunApply,
   previous: ApiObject,
   { call, verbParts }: Writing,
-): Promise<Next> {
+): Promise<WriteDecision> {
   const { resource } = call;
   const { pace } = call.origin;
   const live = previous;
-  const finish = (outcome: ApiObject | undefined): Next => {
+  const finish = (outcome: ApiObject | undefined): WriteDecision => {
     const { object, isChanged } = conclude(outcome);
     return isChanged ? { outcome: "put", object: object as ApiObject } : { outcome: "unchanged" };
   };
@@ -195,7 +195,7 @@ function inputOf(config: JsonObject, { call, verbParts }: Writing, live: JsonObj
   return {
     live,
     config,
-    writer: writerOf(resource, verbParts.versions, authorship),
+    writer: fieldWriterOf(resource, verbParts.versions, authorship),
     onConflict: isForced ? "force" : "fail",
   };
 }

@@ -44,7 +44,7 @@ export async function remove(call: WriteCall<StoredResource>, verbParts: WritePa
 }
 
 /** A deletion of one object. Its user is the server unless given. */
-export interface Target extends Place {
+export interface DeleteTarget extends Place {
   readonly origin: WriteOrigin;
   readonly user?: User;
   readonly notes?: RequestNotes;
@@ -56,7 +56,7 @@ export interface Target extends Place {
 
 /** Deletes one object, for all deletions: by name, of a collection or by the server. */
 export async function removeOne(
-  place: Target,
+  place: DeleteTarget,
   options: DeleteOptions,
   verbParts: WriteParts,
 ): Promise<Saved> {
@@ -95,7 +95,7 @@ export async function removeOne(
 }
 
 /** Removes an object that is already marked. Removal by another writer in the meantime counts as success. */
-async function removeMarked(writer: ObjectWriter, place: Target, stored: StoredObject): Promise<Saved> {
+async function removeMarked(writer: ObjectWriter, place: DeleteTarget, stored: StoredObject): Promise<Saved> {
   const object = stored.object as ApiObject;
   const { uid } = object.metadata;
   try {

@@ -23,8 +23,8 @@ import type { User } from "../request/user.ts";
 import { authorOf } from "../write/journal.ts";
 import type { Author } from "../write/journal.ts";
 import type { WriteCall, WriteOrigin } from "../write/write-call.ts";
-import { writerOf } from "../write/write-purpose.ts";
-import type { Writer } from "../write/write-purpose.ts";
+import { writerRoleOf } from "../write/write-purpose.ts";
+import type { WriterRole } from "../write/write-purpose.ts";
 import { create } from "./create.ts";
 import { deleteCollection } from "./delete-collection.ts";
 import { remove } from "./delete.ts";
@@ -128,8 +128,8 @@ class RequestOrigin implements WriteOrigin {
     return (this.#author ??= authorOf(this.#call));
   }
 
-  get writer(): Writer {
-    return writerOf(this.#call.user);
+  get writer(): WriterRole {
+    return writerRoleOf(this.#call.user);
   }
 
   get pace(): Pace {

@@ -14,7 +14,7 @@ import type { Call } from "../request/call.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, isTakenAsSent } from "../write/revise.ts";
-import { track, writerOf } from "../write/tracking.ts";
+import { track, fieldWriterOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { checkPlace, noteWarnings } from "./write-steps.ts";
 import type { Writing } from "./writing.ts";
@@ -98,7 +98,7 @@ export function ownersOfNew({ call, verbParts }: Writing, sentManagedFields: unk
   const { manager } = writeOptionsOf(call);
   return (next, asked) => {
     const now = verbParts.loop.now();
-    const writer = writerOf(resource, verbParts.versions, { manager, subresource: "", now });
+    const writer = fieldWriterOf(resource, verbParts.versions, { manager, subresource: "", now });
     return track({ live: undefined, next, asked, writer, sentManagedFields });
   };
 }

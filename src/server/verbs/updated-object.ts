@@ -4,7 +4,7 @@ import type { Call } from "../request/call.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { admittedRevision } from "../write/revise.ts";
 import type { Endpoint } from "../write/revise.ts";
-import { track, writerOf } from "../write/tracking.ts";
+import { track, fieldWriterOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import type { Writing } from "./writing.ts";
 
@@ -26,7 +26,7 @@ export async function updatedObject(
   pace.weigh(units);
   const context = { now, user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
-  const writer = writerOf(resource, verbParts.versions, { manager, subresource: info.subresource, now });
+  const writer = fieldWriterOf(resource, verbParts.versions, { manager, subresource: info.subresource, now });
   const withOwners = (next: ApiObject, asked: ApiObject | undefined): ApiObject =>
     track({ live: previous, next, asked, writer, sentManagedFields });
   admission?.showOwners(withOwners);

@@ -54,7 +54,7 @@ export interface Place {
 }
 
 /** Result of a change to the newest object. */
-export type Next =
+export type WriteDecision =
   | { readonly outcome: "put"; readonly object: ApiObject }
   /** The object is stored although it could be removed at once; its removal follows in a second write. */
   | { readonly outcome: "put first"; readonly object: ApiObject }
@@ -77,7 +77,7 @@ export interface SaveOptions {
 }
 
 /** Computes the change of the newest object. */
-type ChangeOf = (previous: ApiObject) => Next | Promise<Next>;
+type ChangeOf = (previous: ApiObject) => WriteDecision | Promise<WriteDecision>;
 
 /** One for each store: all writers of a server share the turns. */
 const turnsOf = new WeakMap<Store, KeyTurns>();
@@ -256,7 +256,7 @@ export class ObjectWriter {
     return this.#store.acceptedNow.get(key)?.modRevision === modRevision;
   }
 
-  #readyToStore(next: Next, resource: StoredResource): Promise<void> | undefined {
+  #readyToStore(next: WriteDecision, resource: StoredResource): Promise<void> | undefined {
     return "object" in next ? this.#versions.readyToStore(next.object, resource) : undefined;
   }
 
@@ -265,7 +265,7 @@ export class ObjectWriter {
     const stored = StoredObject.of(entry);
     // An entry encrypted with an older key is rewritten by every write to it, even by one without a change.
     const isStale = wanted.outcome === "unchanged" && stored.isStale;
-    const next: Next = isStale ? { outcome: "put", object: previous } : wanted;
+    const next: WriteDecision = isStale ? { outcome: "put", object: previous } : wanted;
     if (next.outcome === "unchanged") return { outcome: "unchanged", plan: NOTHING_BESIDE };
     const isKept = next.outcome === "put first";
     if (next.outcome === "remove" || (!isKept && isFinished(next.object, resource))) {
@@ -415,7 +415,7 @@ interface Revised {
   readonly resource: StoredResource;
   readonly entry: Entry;
   readonly previous: ApiObject;
-  readonly next: Next;
+  readonly next: WriteDecision;
 }
 
 /** `overtaken`: another write changed the object. `companion overtaken`: another write changed a companion. */

@@ -26,7 +26,7 @@ export interface Authorship {
 const STATUS: FieldSet = fieldSet(["f:status"]);
 const SPEC: FieldSet = fieldSet(["f:spec"]);
 
-export function writerOf(
+export function fieldWriterOf(
   resource: StoredResource,
   versions: Versions,
   { manager, subresource, now, writes }: Authorship,

@@ -5,13 +5,13 @@ import { UNPACED } from "../request/pace.ts";
 import type { Pace } from "../request/pace.ts";
 import { SERVER_AUTHOR } from "./journal.ts";
 import type { Author } from "./journal.ts";
-import type { Writer } from "./write-purpose.ts";
+import type { WriterRole } from "./write-purpose.ts";
 
 export interface WriteOrigin {
   /** Recorded in the journal with each write. */
   readonly author: Author;
   /** Decides which reserve of a full store a write may use. */
-  readonly writer: Writer;
+  readonly writer: WriterRole;
   /** Splits a long write into several steps. */
   readonly pace: Pace;
 }

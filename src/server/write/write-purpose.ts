@@ -7,7 +7,7 @@ import type { User } from "../request/user.ts";
 export type WritePurpose = NonNullable<Transaction["purpose"]>;
 
 /** `server`: upkeep by the server itself; `cluster`: another component, a node or an administrator. */
-export type Writer = "client" | "cluster" | "server";
+export type WriterRole = "client" | "cluster" | "server";
 
 const CLUSTER_GROUPS: ReadonlySet<string> = new Set([
   "system:masters",
@@ -19,13 +19,13 @@ const CLUSTER_USERS: ReadonlySet<string> = new Set([
   "system:kube-scheduler",
 ]);
 
-export function writerOf({ name, groups }: User): Writer {
+export function writerRoleOf({ name, groups }: User): WriterRole {
   const isOfCluster = CLUSTER_USERS.has(name) || groups.some((group) => CLUSTER_GROUPS.has(group));
   return isOfCluster ? "cluster" : "client";
 }
 
 /** A component without its heartbeat cannot work. Other new objects are growth. */
-export function purposeOfCreation({ rules }: StoredResource, writer: Writer): WritePurpose {
+export function purposeOfCreation({ rules }: StoredResource, writer: WriterRole): WritePurpose {
   if (writer === "server") return "upkeep";
   return writer === "cluster" && rules.isHeartbeat === true ? "upkeep" : "growth";
 }
@@ -39,7 +39,7 @@ interface Update {
 export function purposeOfUpdate(
   { previous, next }: Update,
   { rules }: StoredResource,
-  writer: Writer,
+  writer: WriterRole,
 ): WritePurpose {
   const { deletionTimestamp } = previous.metadata;
   if (next.metadata.deletionTimestamp !== deletionTimestamp) return "deletion";

@@ -1,7 +1,7 @@
 /** A server whose memory lags behind another server's acknowledged writes: its next client must not notice. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
-import { ServerFixture, textAt, type Reply } from "../../../src/server/upkeep/fixture.ts";
+import { ServerFixture, textAt, type FixtureReply } from "../../../src/server/upkeep/fixture.ts";
 import { put, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
@@ -192,7 +192,7 @@ describePeer("etcd", "servers that write at the same time", () => {
 
     const replies = await Promise.all(
       servers.map(async (server, place) => {
-        const answered: Reply[] = [];
+        const answered: FixtureReply[] = [];
         for (let number = 0; number < 10; number++)
           answered.push(await server.send("POST", SERVICES, nodePortService(`s${place}-${number}`)));
         return answered;

@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 
-export interface TokenParts {
+export interface JwtParts {
   readonly header: JsonObject;
   readonly claims: JsonObject;
   /** The signed bytes. */
@@ -15,7 +15,7 @@ const LENGTH_MAX = 128 * 1024;
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** Undefined for text that is not a JWT. */
-export function findParts(token: string): TokenParts | undefined {
+export function findParts(token: string): JwtParts | undefined {
   if (token.length > LENGTH_MAX || !COMPACT.test(token)) return undefined;
   const [head = "", body = "", tail = ""] = token.split(".");
   const header = findObject(head);

@@ -1,7 +1,7 @@
 /** Verifies the signature of a token with a set of keys. The key determines the algorithm, never the token. */
 import { createHash, createPublicKey, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import type { TokenParts } from "./jwt.ts";
+import type { JwtParts } from "./jwt.ts";
 
 export interface SigningAlgorithm {
   /** Value of the `alg` header. */
@@ -51,7 +51,7 @@ export function readVerificationKeys(pem: string): readonly VerificationKey[] {
 
 /** Tries only the key that the token names; all keys if it names none. */
 export function isSignedBy(
-  { header, signed, signature }: TokenParts,
+  { header, signed, signature }: JwtParts,
   keys: readonly VerificationKey[],
 ): boolean {
   // The server supports no critical header extensions.

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../api/json/json-object.ts";
 import { DecisionCache } from "../../../base/collections/decision-cache.ts";
 import { EgressError } from "../../egress/egress.ts";
 import { askReview } from "../../egress/review-call.ts";
-import type { ReviewParts, ReviewServer } from "../../egress/review-call.ts";
+import type { ReviewCallParts, ReviewServer } from "../../egress/review-call.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
 import type { User } from "../../request/user.ts";
 import type { TokenAuthenticator, TokenFinding } from "./authenticator.ts";
@@ -18,7 +18,7 @@ export interface TokenWebhookOptions extends ReviewServer {
   readonly ttlMs: number;
 }
 
-interface Parts extends ReviewParts {
+interface Parts extends ReviewCallParts {
   readonly gate: VerificationGate;
   /** Audiences of a token whose review names none. */
   readonly audiences: readonly string[];
@@ -87,7 +87,7 @@ interface Asked {
 
 async function review(
   options: TokenWebhookOptions,
-  parts: ReviewParts,
+  parts: ReviewCallParts,
   spec: { readonly token: string; readonly audiences: readonly string[] },
 ): Promise<JsonObject> {
   const body = JSON.stringify({

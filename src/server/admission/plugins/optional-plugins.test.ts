@@ -4,7 +4,7 @@ import type { ApiObject } from "../../../api/api-object.ts";
 import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
 import type { AccessAttributes, Authorizer } from "../../access/authz/authorizer.ts";
 import { AdmissionWorld } from "../admission-world.ts";
-import type { Outcome, Written } from "../admission-world.ts";
+import type { AdmissionOutcome, Written } from "../admission-world.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { alwaysPullImages } from "./pods/always-pull-images.ts";
 
@@ -17,7 +17,7 @@ function pod(spec: object = {}, metadata: object = {}): Written {
   };
 }
 
-function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<Outcome> {
+function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<AdmissionOutcome> {
   return world.attempt({ operation: "CREATE", resource, object });
 }
 

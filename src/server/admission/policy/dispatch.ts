@@ -15,7 +15,7 @@ import type { ValueParts } from "./request-values.ts";
 export type PolicyParts = ParamParts & ValueParts;
 
 /** A policy to evaluate, once for each parameter object. */
-export interface Invocation<P, B> {
+export interface PolicyInvocation<P, B> {
   readonly policy: BoundPolicy<P, B>;
   readonly binding: Binding<B>;
   readonly params: ApiObject | undefined;
@@ -31,7 +31,7 @@ export interface Misconfiguration<P, B> {
 }
 
 export interface Dispatch<P, B> {
-  readonly invocations: readonly Invocation<P, B>[];
+  readonly invocations: readonly PolicyInvocation<P, B>[];
   readonly mistakes: readonly Misconfiguration<P, B>[];
 }
 
@@ -53,7 +53,7 @@ export function dispatch<P extends PolicyObject, B extends BindingObject>(
     readonly prepare: (resource: AdmittedResource) => void;
   },
 ): Dispatch<P, B> {
-  const invocations: Invocation<P, B>[] = [];
+  const invocations: PolicyInvocation<P, B>[] = [];
   const mistakes: Misconfiguration<P, B>[] = [];
   const namespace = namespaceOf(subject.request, subject.request.name);
   for (const policy of policies) {

@@ -10,7 +10,7 @@ import type { AdmittedResource } from "../../objects/registry.ts";
 import { type AdmissionPlugin, type AdmissionRequest, BEFORE_POLICIES } from "../plugin.ts";
 import { refusal } from "../refusal.ts";
 import { MutationError } from "./apply-configuration.ts";
-import { dispatch, isExempt, type Invocation, type Misconfiguration } from "./dispatch.ts";
+import { dispatch, isExempt, type PolicyInvocation, type Misconfiguration } from "./dispatch.ts";
 import type { PolicyParts } from "./dispatch.ts";
 import { ExpressionError } from "./evaluation.ts";
 import { isMeant, type Mutating, mutated } from "./mutation.ts";
@@ -73,7 +73,7 @@ class Round {
 
   run(
     draft: ApiObject,
-    invocations: readonly Invocation<Policy, Binding>[],
+    invocations: readonly PolicyInvocation<Policy, Binding>[],
   ): { readonly object: ApiObject; readonly failures: readonly Failure[] } {
     let object = draft;
     this.#state.begin(object);
@@ -83,7 +83,7 @@ class Round {
     return { object, failures: this.#failures };
   }
 
-  #invoke(invocation: Invocation<Policy, Binding>, before: ApiObject): ApiObject {
+  #invoke(invocation: PolicyInvocation<Policy, Binding>, before: ApiObject): ApiObject {
     const { policy, binding, params } = invocation;
     const key = `${policy.name}/${binding.name}/${params?.metadata.namespace ?? ""}/${params?.metadata.name ?? ""}`;
     const mutating = { ...invocation, request: this.#request, parts: this.#parts };
@@ -107,7 +107,7 @@ class Round {
     return isMeant(object, mutating) && this.#state.isDue(key);
   }
 
-  #attempt<T>({ policy, binding }: Invocation<Policy, Binding>, step: () => T): T | undefined {
+  #attempt<T>({ policy, binding }: PolicyInvocation<Policy, Binding>, step: () => T): T | undefined {
     try {
       return step();
     } catch (error) {

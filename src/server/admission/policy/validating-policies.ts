@@ -12,7 +12,7 @@ import { compiledValidation, type Decision, judge } from "./decision.ts";
 import {
   dispatch,
   effortOf,
-  type Invocation,
+  type PolicyInvocation,
   isExempt,
   type Misconfiguration,
   PerResource,
@@ -77,7 +77,7 @@ function mistakesThatDeny(mistakes: readonly Misconfiguration<Policy, Binding>[]
 }
 
 function judged(
-  invocations: readonly Invocation<Policy, Binding>[],
+  invocations: readonly PolicyInvocation<Policy, Binding>[],
   request: AdmissionRequest,
   bindings: PerResource,
 ): readonly Denial[] {
@@ -104,14 +104,17 @@ function judged(
   return denials;
 }
 
-function denialOf({ policy, binding }: Invocation<Policy, Binding>, { message, reason }: Decision): Denial {
+function denialOf(
+  { policy, binding }: PolicyInvocation<Policy, Binding>,
+  { message, reason }: Decision,
+): Denial {
   return { policy, binding, message, reason };
 }
 
 /** Applies the binding's actions to a failed validation. */
 function act(
   decision: Decision,
-  invocation: Invocation<Policy, Binding>,
+  invocation: PolicyInvocation<Policy, Binding>,
   { notes }: AdmissionRequest,
 ): readonly Denial[] {
   const { policy, binding } = invocation;

@@ -9,7 +9,7 @@ import type { Egress } from "../../egress/egress.ts";
 import type { Versions } from "../../objects/versions.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { askHook, HookFailure } from "./hook-call.ts";
-import type { Invocation } from "./hook-index.ts";
+import type { HookInvocation } from "./hook-index.ts";
 import { conditionsOutcome, isSelected, undecided } from "./hook-match.ts";
 import type { DeciderFor } from "./hook-match.ts";
 import type { Hook } from "./hook.ts";
@@ -31,8 +31,8 @@ export interface ChainParts {
 }
 
 /** A webhook to call, and the request it is called with. */
-export interface Question {
-  readonly invocation: Invocation;
+export interface HookCall {
+  readonly invocation: HookInvocation;
   readonly subject: ReviewSubject;
 }
 
@@ -52,17 +52,17 @@ export class HookChain {
 
   /** Undefined if the webhook is not called for this object. Rejects if that cannot be decided. */
   async question(
-    invocation: Invocation,
+    invocation: HookInvocation,
     object: ApiObject | undefined,
     request: AdmissionRequest,
-  ): Promise<Question | undefined> {
+  ): Promise<HookCall | undefined> {
     const { hook } = invocation;
     if (!isSelected(hook, object, request)) return undefined;
     const subject = await this.#subject(invocation, object, request);
     return this.#isExcluded(hook, subject) ? undefined : { invocation, subject };
   }
 
-  async ask({ invocation, subject }: Question): Promise<HookReply> {
+  async ask({ invocation, subject }: HookCall): Promise<HookReply> {
     const { hook } = invocation;
     const { loop, metrics } = this.#parts;
     const { request } = subject;
@@ -103,7 +103,7 @@ export class HookChain {
 
   /** Converts the objects to the version in which the webhook is called. */
   async #subject(
-    { resource }: Invocation,
+    { resource }: HookInvocation,
     given: ApiObject | undefined,
     request: AdmissionRequest,
   ): Promise<ReviewSubject> {

@@ -17,7 +17,7 @@ import type { Hook, HookType } from "./hook.ts";
 import { ruleMatches } from "./rule-match.ts";
 
 /** A webhook whose rules match a request, and the resource it is called with. */
-export interface Invocation {
+export interface HookInvocation {
   readonly hook: Hook;
   /** The request's own resource, or an equivalent one that a rule names. */
   readonly resource: AdmittedResource;
@@ -32,10 +32,10 @@ interface Question {
 /** Cached matches of one resource. Another edition of a custom resource may have other versions. */
 interface Known {
   readonly edition: string;
-  readonly byRequest: Map<string, readonly Invocation[]>;
+  readonly byRequest: Map<string, readonly HookInvocation[]>;
 }
 
-const NONE: readonly Invocation[] = [];
+const NONE: readonly HookInvocation[] = [];
 
 /** Webhooks and policies must not block the repair of admission itself. Upstream exempts the same kinds. */
 const ADMISSION_GROUP = "admissionregistration.k8s.io";
@@ -67,7 +67,7 @@ export class HookIndex {
   }
 
   /** In call order: by configuration name, then by position in the configuration. */
-  concerning({ resource, subresource, operation }: Question): readonly Invocation[] {
+  concerning({ resource, subresource, operation }: Question): readonly HookInvocation[] {
     this.#catchUp();
     if (this.#hooks.length === 0) return NONE;
     const { facts, custom } = resource;
@@ -86,7 +86,7 @@ export class HookIndex {
     return found;
   }
 
-  #find(question: Question): readonly Invocation[] {
+  #find(question: Question): readonly HookInvocation[] {
     const { group, kind } = question.resource.facts;
     if (group === ADMISSION_GROUP && EXEMPT.has(kind)) return NONE;
     const found = this.#hooks.flatMap((hook) => invocationOf(hook, question, this.#registry) ?? []);
@@ -122,7 +122,7 @@ function compiled(configuration: Configuration, type: HookType): readonly Hook[]
 }
 
 /** The request's own resource is tried first, then equivalents in the order of the rules. */
-function invocationOf(hook: Hook, question: Question, registry: Registry): Invocation | undefined {
+function invocationOf(hook: Hook, question: Question, registry: Registry): HookInvocation | undefined {
   const { resource, subresource } = question;
   if (hook.rules.some((rule) => ruleMatches(rule, askedAs(resource, question)))) return { hook, resource };
   if (!hook.matchesEquivalents) return undefined;

@@ -9,8 +9,8 @@ import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Versions } from "../../objects/versions.ts";
 import type { AdmissionPlugin, AdmissionRequest, Operation } from "../plugin.ts";
-import type { HookChain, Question } from "./hook-chain.ts";
-import type { HookIndex, Invocation } from "./hook-index.ts";
+import type { HookChain, HookCall } from "./hook-chain.ts";
+import type { HookIndex, HookInvocation } from "./hook-index.ts";
 import { patchedObject } from "./patched.ts";
 import type { Verdict } from "./verdict.ts";
 import { converted } from "./versions.ts";
@@ -62,7 +62,7 @@ class Round {
 
   /** Undefined if the object is unchanged. */
   async run(
-    invocations: readonly Invocation[],
+    invocations: readonly HookInvocation[],
     object: ApiObject | undefined,
   ): Promise<ApiObject | undefined> {
     const { isReinvocation } = this.#request;
@@ -92,7 +92,7 @@ class Round {
   }
 
   /** The object after the webhook's patch, in the version of the request. */
-  async #ask(question: Question, at: number): Promise<ApiObject | undefined> {
+  async #ask(question: HookCall, at: number): Promise<ApiObject | undefined> {
     const { chain } = this.#parts;
     const { hook } = question.invocation;
     const place = `round_${this.#request.isReinvocation ? "1" : "0"}_index_${String(at)}`;
@@ -111,7 +111,7 @@ class Round {
     return next;
   }
 
-  async #patched({ invocation, subject }: Question, { patch }: Verdict): Promise<ApiObject | undefined> {
+  async #patched({ invocation, subject }: HookCall, { patch }: Verdict): Promise<ApiObject | undefined> {
     if (patch === undefined) return undefined;
     const { hook, resource } = invocation;
     const { metrics, versions } = this.#parts;

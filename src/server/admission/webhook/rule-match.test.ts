@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RuleWithOperations } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { ruleMatches } from "./rule-match.ts";
-import type { Asked } from "./rule-match.ts";
+import type { MatchAttributes } from "./rule-match.ts";
 
 const ANY: RuleWithOperations = {
   operations: ["*"],
@@ -10,7 +10,7 @@ const ANY: RuleWithOperations = {
   resources: ["*/*"],
   scope: "*",
 };
-const POD: Asked = {
+const POD: MatchAttributes = {
   operation: "CREATE",
   group: "",
   version: "v1",
@@ -18,9 +18,9 @@ const POD: Asked = {
   subresource: "",
   namespaced: true,
 };
-const NODE: Asked = { ...POD, resource: "nodes", namespaced: false };
-const EXEC: Asked = { ...POD, operation: "CONNECT", subresource: "exec" };
-const SCALE: Asked = {
+const NODE: MatchAttributes = { ...POD, resource: "nodes", namespaced: false };
+const EXEC: MatchAttributes = { ...POD, operation: "CONNECT", subresource: "exec" };
+const SCALE: MatchAttributes = {
   ...POD,
   operation: "UPDATE",
   group: "apps",
@@ -29,7 +29,7 @@ const SCALE: Asked = {
 };
 
 interface Case {
-  readonly asked: Asked;
+  readonly asked: MatchAttributes;
   readonly expected: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { RuleWithOperations } from "../../../api/generated/types/admissionr
 import type { Operation } from "../plugin.ts";
 
 /** Attributes of a request that rules match. */
-export interface Asked {
+export interface MatchAttributes {
   readonly operation: Operation;
   readonly group: string;
   readonly version: string;
@@ -13,7 +13,7 @@ export interface Asked {
   readonly namespaced: boolean;
 }
 
-export function ruleMatches(rule: RuleWithOperations, asked: Asked): boolean {
+export function ruleMatches(rule: RuleWithOperations, asked: MatchAttributes): boolean {
   return (
     scopeMatches(rule.scope ?? "*", asked) &&
     includes(rule.operations, asked.operation) &&
@@ -23,7 +23,7 @@ export function ruleMatches(rule: RuleWithOperations, asked: Asked): boolean {
   );
 }
 
-function scopeMatches(scope: string, { namespaced }: Asked): boolean {
+function scopeMatches(scope: string, { namespaced }: MatchAttributes): boolean {
   return scope === "*" || (scope === "Namespaced") === namespaced;
 }
 
@@ -33,7 +33,7 @@ function includes(values: readonly string[] | undefined, value: string): boolean
 
 // `pods`, `pods/log`, `pods/*`, `*`, `*/scale`, `*/*`. A name without a slash matches only the object itself, not its
 // subresources.
-function resourceMatches(pattern: string, { resource, subresource }: Asked): boolean {
+function resourceMatches(pattern: string, { resource, subresource }: MatchAttributes): boolean {
   const slash = pattern.indexOf("/");
   const name = slash < 0 ? pattern : pattern.slice(0, slash);
   const below = slash < 0 ? "" : pattern.slice(slash + 1);

@@ -4,8 +4,8 @@
  */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
-import type { HookChain, Question, HookReply } from "./hook-chain.ts";
-import type { HookIndex, Invocation } from "./hook-index.ts";
+import type { HookChain, HookCall, HookReply } from "./hook-chain.ts";
+import type { HookIndex, HookInvocation } from "./hook-index.ts";
 import { ALL_OPERATIONS } from "./mutating-webhooks.ts";
 
 const OPEN = "failed-open.validating.webhook.admission.k8s.io";
@@ -29,8 +29,11 @@ interface Case {
   readonly chain: HookChain;
 }
 
-async function judge(invocations: readonly Invocation[], { object, request, chain }: Case): Promise<void> {
-  const questions: Question[] = [];
+async function judge(
+  invocations: readonly HookInvocation[],
+  { object, request, chain }: Case,
+): Promise<void> {
+  const questions: HookCall[] = [];
   for (const invocation of invocations) {
     const question = await chain.question(invocation, object, request);
     if (question !== undefined) questions.push(question);

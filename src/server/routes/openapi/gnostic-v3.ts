@@ -5,7 +5,7 @@
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { GnosticWriter, sizedHead } from "./gnostic-writer.ts";
-import type { Place, Shapes } from "./gnostic-writer.ts";
+import type { FieldPlace, Shapes } from "./gnostic-writer.ts";
 
 type MessageName =
   | "Document"
@@ -151,7 +151,7 @@ const SHAPES: Shapes<MessageName> = {
   Default: { choose: (value) => DEFAULTS[typeof value] },
 };
 
-const DEFAULTS: Readonly<Record<string, Place<MessageName>>> = {
+const DEFAULTS: Readonly<Record<string, FieldPlace<MessageName>>> = {
   number: { at: [1], type: "number" },
   boolean: { at: [2], type: "boolean" },
   string: { at: [3], type: "text" },

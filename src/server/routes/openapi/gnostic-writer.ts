@@ -8,14 +8,14 @@ import { stringifyYaml } from "../../../api/yaml/yaml-text.ts";
 type Plain = "text" | "boolean" | "integer" | "number" | "any";
 
 /** Field and type of a value. `Name` is the union of a version's message names. */
-export interface Place<Name extends string> {
+export interface FieldPlace<Name extends string> {
   /** The field number, then the numbers of the nested messages around the value. */
   readonly at: readonly number[];
   readonly type: Plain | Name;
 }
 
 /** Encoding of one member of a JSON object. */
-export interface Member<Name extends string> extends Place<Name> {
+export interface Member<Name extends string> extends FieldPlace<Name> {
   readonly name: string;
   /** A map is a message with one entry per key: the key in field 1 and the value at `value`. */
   readonly map?: EntryPlace;
@@ -36,7 +36,7 @@ export type Shape<Name extends string> =
       /** Field number of members whose name begins with `x-`. It is the highest. */
       readonly extensions?: number;
     }
-  | { readonly choose: (value: unknown) => Place<Name> | undefined };
+  | { readonly choose: (value: unknown) => FieldPlace<Name> | undefined };
 
 export type Shapes<Name extends string> = Readonly<Record<Name, Shape<Name>>>;
 
@@ -71,7 +71,7 @@ export class GnosticWriter<Name extends string> {
     }
   }
 
-  entries(type: Place<Name>["type"], map: EntryPlace, value: JsonObject): void {
+  entries(type: FieldPlace<Name>["type"], map: EntryPlace, value: JsonObject): void {
     for (const [key, item] of Object.entries(value).toReversed()) {
       this.#wrapped([map.entry], () => {
         this.#value({ at: map.value, type }, item);
@@ -95,12 +95,12 @@ export class GnosticWriter<Name extends string> {
     for (const item of isMany ? (value as unknown[]).toReversed() : [value]) this.#value({ at, type }, item);
   }
 
-  #value({ at, type }: Place<Name>, value: unknown): void {
+  #value({ at, type }: FieldPlace<Name>, value: unknown): void {
     const number = at.at(-1) ?? 0;
     this.#wrapped(at.slice(0, -1), () => this.#field(number, type, value));
   }
 
-  #field(number: number, type: Place<Name>["type"], value: unknown): void {
+  #field(number: number, type: FieldPlace<Name>["type"], value: unknown): void {
     const writer = this.#writer;
     switch (type) {
       case "text":

@@ -5,7 +5,7 @@
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { GnosticWriter, sizedHead } from "./gnostic-writer.ts";
-import type { Place, Shapes } from "./gnostic-writer.ts";
+import type { FieldPlace, Shapes } from "./gnostic-writer.ts";
 
 type MessageName =
   | "Document"
@@ -139,13 +139,13 @@ const SHAPES: Shapes<MessageName> = {
   },
 };
 
-const PARAMETERS: Readonly<Record<string, Place<MessageName>>> = {
+const PARAMETERS: Readonly<Record<string, FieldPlace<MessageName>>> = {
   body: { at: [1, 1], type: "Body" },
   query: { at: [1, 2, 3], type: "Query" },
   path: { at: [1, 2, 4], type: "Path" },
 };
-const REFERENCE: Place<MessageName> = { at: [2], type: "Reference" };
-const SHARED_PARAMETERS: Readonly<Record<string, Place<MessageName>>> = {
+const REFERENCE: FieldPlace<MessageName> = { at: [2], type: "Reference" };
+const SHARED_PARAMETERS: Readonly<Record<string, FieldPlace<MessageName>>> = {
   body: { at: [1], type: "Body" },
   query: { at: [2, 3], type: "Query" },
   path: { at: [2, 4], type: "Path" },

@@ -22,7 +22,7 @@ export interface Kind {
   readonly kind: string;
 }
 
-export interface Operation {
+export interface ApiOperation {
   readonly method: Method;
   readonly action: Action;
   readonly id: string;
@@ -42,7 +42,7 @@ export interface Operation {
 export interface PathItem {
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  readonly operations: readonly Operation[];
+  readonly operations: readonly ApiOperation[];
 }
 
 const ACTIONS: Readonly<Record<Action, { readonly method: Method; readonly word: string }>> = {
@@ -146,7 +146,7 @@ function scopeOf({ namespaced }: ResourceFacts): string {
 function operationsOf(
   facts: ResourceFacts,
   actions: Readonly<Partial<Record<Verb, Action>>>,
-): readonly Operation[] {
+): readonly ApiOperation[] {
   const scope = scopeOf(facts);
   return facts.verbs.flatMap((verb) => {
     const action = actions[verb];
@@ -154,7 +154,7 @@ function operationsOf(
   });
 }
 
-function subresourceOperations(facts: ResourceFacts, subresource: SubresourceFacts): readonly Operation[] {
+function subresourceOperations(facts: ResourceFacts, subresource: SubresourceFacts): readonly ApiOperation[] {
   const scope = scopeOf(facts);
   const suffix = camel(subresource.name);
   // A subresource whose kind is only options is a connection.
@@ -167,7 +167,7 @@ function subresourceOperations(facts: ResourceFacts, subresource: SubresourceFac
   });
 }
 
-function connection(operation: Operation, facts: ResourceFacts): Operation {
+function connection(operation: ApiOperation, facts: ResourceFacts): ApiOperation {
   const { word } = ACTIONS[operation.action];
   const method = camel(operation.method);
   return {
@@ -206,7 +206,7 @@ interface OperationOptions {
   readonly kind?: Kind;
 }
 
-function operation(facts: ResourceFacts, options: OperationOptions): Operation {
+function operation(facts: ResourceFacts, options: OperationOptions): ApiOperation {
   const { action, scope, suffix = "" } = options;
   const { group, version, kind } = options.kind ?? facts;
   const { method, word } = ACTIONS[action];
@@ -253,7 +253,7 @@ function bodyOf(action: Action, own: string | undefined): string | undefined {
 function answersOf(
   action: Action,
   { own, list, deleted }: Readonly<Record<"own" | "list" | "deleted", string | undefined>>,
-): Operation["answers"] {
+): ApiOperation["answers"] {
   switch (action) {
     case "list":
       return [[200, list]];

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";
-import type { Operation, PathItem } from "./operation.ts";
+import type { ApiOperation, PathItem } from "./operation.ts";
 import type { Action, Parameter } from "./parameters.ts";
 import { placedBody, placedParameter } from "./shared-parameters.ts";
 
@@ -29,7 +29,7 @@ export function pathDocument({ parameters, operations }: PathItem, dialect: Dial
   };
 }
 
-function writtenV2(operation: Operation): JsonObject {
+function writtenV2(operation: ApiOperation): JsonObject {
   const parameters = operation.parameters.map(placedParameter);
   const { body, isBodyRequired } = operation;
   if (body !== undefined) parameters.unshift(placedBody(body, isBodyRequired));
@@ -42,7 +42,7 @@ function writtenV2(operation: Operation): JsonObject {
   };
 }
 
-function writtenV3(operation: Operation): JsonObject {
+function writtenV3(operation: ApiOperation): JsonObject {
   const parameters = operation.parameters.map(parameterDocument);
   const { body, isBodyRequired } = operation;
   const types = producedTypes(operation);
@@ -61,7 +61,7 @@ function writtenV3(operation: Operation): JsonObject {
   };
 }
 
-function common({ id, action, kind, tag }: Operation): JsonObject {
+function common({ id, action, kind, tag }: ApiOperation): JsonObject {
   return {
     operationId: id,
     tags: [tag],
@@ -70,17 +70,17 @@ function common({ id, action, kind, tag }: Operation): JsonObject {
   };
 }
 
-function consumedTypes(operation: Operation): readonly string[] {
+function consumedTypes(operation: ApiOperation): readonly string[] {
   return operation.action === "patch" ? offered(PATCH_TYPES, operation) : ANY_TYPE;
 }
 
-function producedTypes(operation: Operation): readonly string[] {
+function producedTypes(operation: ApiOperation): readonly string[] {
   const { action } = operation;
   if (action === "connect") return ANY_TYPE;
   return offered(STREAMING.has(action) ? [...OBJECT_TYPES, ...STREAM_TYPES] : OBJECT_TYPES, operation);
 }
 
-function offered(types: readonly string[], { isCustom }: Operation): readonly string[] {
+function offered(types: readonly string[], { isCustom }: ApiOperation): readonly string[] {
   return isCustom ? types.filter((type) => !OF_GO_TYPES.test(type)) : types;
 }
 
@@ -93,7 +93,7 @@ function answerSchema(definition: string | undefined, dialect: Dialect): JsonObj
 }
 
 function responses(
-  { answers }: Operation,
+  { answers }: ApiOperation,
   write: (definition: string | undefined) => JsonObject,
 ): JsonObject {
   const good = answers.map(([code, definition]) => [

@@ -28,7 +28,7 @@ const SAY_EVERY_MS = 60_000;
 /** Delivers a batch of events in order; rejects when the batch is lost. */
 export type Deliver = (events: readonly string[]) => Promise<void>;
 
-export interface QueueLimits {
+export interface SinkLimits {
   /** Largest batch. */
   readonly batchEvents: number;
   /** Time for which the first event of a batch waits for others; 0 by default. */
@@ -38,7 +38,7 @@ export interface QueueLimits {
 /** A bounded queue that delivers one batch at a time. */
 export class QueuedSink implements AuditSink {
   readonly #deliver: Deliver;
-  readonly #limits: QueueLimits;
+  readonly #limits: SinkLimits;
   readonly #surroundings: SinkSurroundings;
   #waiting: string[] = [];
   #chars = 0;
@@ -47,7 +47,7 @@ export class QueuedSink implements AuditSink {
   /** Aborted on close: batches no longer wait for more events. */
   readonly #closing = new AbortController();
 
-  constructor(deliver: Deliver, limits: QueueLimits, surroundings: SinkSurroundings) {
+  constructor(deliver: Deliver, limits: SinkLimits, surroundings: SinkSurroundings) {
     this.#deliver = deliver;
     this.#limits = limits;
     this.#surroundings = surroundings;

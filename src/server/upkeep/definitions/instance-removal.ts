@@ -28,7 +28,7 @@ const IN_PROGRESS = {
   message: "CustomResource deletion is in progress",
 };
 
-export interface Target {
+export interface RemovalTarget {
   /** Place of the definition. */
   readonly place: Place;
   /** `undefined` when the kind was never served. */
@@ -36,7 +36,7 @@ export interface Target {
 }
 
 /** `more`: call again. `waiting`: finalizers hold the remaining objects. */
-export type Outcome = "done" | "more" | "waiting";
+export type RemovalOutcome = "done" | "more" | "waiting";
 
 export class InstanceRemoval {
   readonly #verbParts: WriteParts;
@@ -45,7 +45,10 @@ export class InstanceRemoval {
     this.#verbParts = verbParts;
   }
 
-  async remove(definition: CustomResourceDefinition, { place, instances }: Target): Promise<Outcome> {
+  async remove(
+    definition: CustomResourceDefinition,
+    { place, instances }: RemovalTarget,
+  ): Promise<RemovalOutcome> {
     if (definition.metadata.finalizers?.includes(CLEANUP_FINALIZER) !== true) return "done";
     const left = instances === undefined ? "none" : await this.#removePiece(instances);
     if (left === "none") {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { Seen } from "../../access/authn/fixture.ts";
 import { listAt, textAt } from "../fixture.ts";
-import type { Seen } from "../fixture.ts";
 import { SharedStoreFixture } from "../shared-store-fixture.ts";
 import type { RunningServer } from "../shared-store-fixture.ts";
 import { serverIdentity } from "./identity-lease.ts";

@@ -12,12 +12,12 @@ import { requireStored } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import type { WriteParts } from "../../verbs/writing.ts";
+import type { Place } from "../../write/object-writer.ts";
 import type { RequestHeaderTrust } from "../bootstrap/extension-authentication.ts";
 import type { SharedKeyParts } from "../bootstrap/shared-keys.ts";
 import { TOKEN_KEYS, tokenKeyIds, warnOfOtherKeys } from "../bootstrap/shared-keys.ts";
 import type { PeriodicTask } from "../periodic-task.ts";
 import { ServerWriter } from "../server-writer.ts";
-import type { Place } from "../server-writer.ts";
 
 type IdentityParts = WriteParts & SharedKeyParts;
 

@@ -18,7 +18,7 @@ import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
 import type { Place } from "../../write/object-writer.ts";
 import { isDryRun, writeOptionsOf } from "../../write/write-options.ts";
 import { removeOne } from "../delete.ts";
-import type { Target } from "../delete.ts";
+import type { DeleteTarget } from "../delete.ts";
 import type { Verb } from "../verb.ts";
 import { checkPreconditions } from "../write-steps.ts";
 import type { Preconditions } from "../write-steps.ts";
@@ -50,7 +50,7 @@ export const evictPod: Verb = async (call, verbParts: EvictionParts) => {
 };
 
 async function attempt(
-  target: Target,
+  target: DeleteTarget,
   options: DeleteOptions,
   verbParts: EvictionParts,
 ): Promise<"done" | "overtaken"> {
@@ -94,7 +94,7 @@ function inVersionOf({ metadata }: Pod, options: DeleteOptions): DeleteOptions {
   return { ...options, preconditions: { ...options.preconditions, resourceVersion } };
 }
 
-async function evict(target: Target, options: DeleteOptions, verbParts: EvictionParts): Promise<void> {
+async function evict(target: DeleteTarget, options: DeleteOptions, verbParts: EvictionParts): Promise<void> {
   if (isDryRun(options.dryRun ?? [])) {
     await removeOne(target, options, verbParts);
     return;
@@ -129,7 +129,7 @@ async function readPod(
 
 /** Records the reason on the pod, for its owner to see. Returns the resourceVersion of that write. */
 async function noteDisruption(
-  place: Target,
+  place: DeleteTarget,
   { uid, resourceVersion }: Partial<Preconditions> = {},
   verbParts: EvictionParts,
 ): Promise<string> {

@@ -27,9 +27,9 @@ import { isTrue } from "../../request/parse-request.ts";
 import { readBodyAs, YAML_TYPE } from "../../write/body.ts";
 import { fieldValidationOf, readObject, toObject } from "../../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
-import type { Next, Saved, SaveOptions } from "../../write/object-writer.ts";
+import type { WriteDecision, Saved, SaveOptions } from "../../write/object-writer.ts";
 import { revisedObject } from "../../write/revise.ts";
-import { track, writerOf } from "../../write/tracking.ts";
+import { track, fieldWriterOf } from "../../write/tracking.ts";
 import type { WriteCall } from "../../write/write-call.ts";
 import { APPLY_YAML, versionAsked, writeOptionsOf } from "../../write/write-options.ts";
 import { patchTypeOf, readPatch, resultOf } from "../patch.ts";
@@ -91,7 +91,7 @@ export const patchScale: Verb = async (call, verbParts) => {
 function save(
   { call, verbParts }: Writing,
   options: SaveOptions,
-  change: (previous: ApiObject) => Next | Promise<Next>,
+  change: (previous: ApiObject) => WriteDecision | Promise<WriteDecision>,
 ): Promise<Saved> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
@@ -100,7 +100,7 @@ function save(
 }
 
 /** Returns the workload with the scale's replica count and all other fields unchanged. */
-async function rescaled(previous: ApiObject, scale: Scale, writing: Writing): Promise<Next> {
+async function rescaled(previous: ApiObject, scale: Scale, writing: Writing): Promise<WriteDecision> {
   return withReplicas(previous, await admitted(scale, previous, writing), writing);
 }
 
@@ -113,7 +113,7 @@ async function admitted(scale: Scale, previous: ApiObject, { call, verbParts }: 
   return checked(await pass.admit(next, before), call);
 }
 
-function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): Next {
+function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): WriteDecision {
   const { call, verbParts } = writing;
   const { resource } = call;
   const { user, manager } = writeOptionsOf(call);
@@ -124,7 +124,7 @@ function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): N
   const next = revisedObject(revision, resource, { now, user });
   // As upstream, a replica count without an owner stays without one.
   if (!isOwned(previous, replicasNames(resource))) return { outcome: "put", object: next };
-  const writer = writerOf(resource, verbParts.versions, { manager, subresource: "scale", now });
+  const writer = fieldWriterOf(resource, verbParts.versions, { manager, subresource: "scale", now });
   return { outcome: "put", object: track({ live: previous, next, writer, sentManagedFields: undefined }) };
 }
 
@@ -171,7 +171,7 @@ async function applyScale(
   return answerOf(saved, call, verbParts);
 }
 
-function applied(spec: JsonObject, previous: ApiObject, { call, verbParts }: Writing): Next {
+function applied(spec: JsonObject, previous: ApiObject, { call, verbParts }: Writing): WriteDecision {
   const { resource, info, query } = call;
   const { user } = writeOptionsOf(call);
   const now = verbParts.loop.now();
@@ -185,7 +185,7 @@ function applied(spec: JsonObject, previous: ApiObject, { call, verbParts }: Wri
       kind: resource.facts.kind,
       metadata: { name: info.name, namespace: info.namespace },
     },
-    writer: writerOf(resource, verbParts.versions, authorship),
+    writer: fieldWriterOf(resource, verbParts.versions, authorship),
     onConflict: isTrue(query.get("force")) ? "force" : "fail",
     finish: (merged) => {
       const draft = cloneJson(merged) as Draft<ApiObject>;

@@ -4,7 +4,7 @@ import { prepareApproval } from "../../../resources/certificates/certificate-sig
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { SAMPLE_REQUESTS } from "../../admission/sample-requests.ts";
 import { ServerFixture, textAt } from "../../upkeep/fixture.ts";
-import type { Reply } from "../../upkeep/fixture.ts";
+import type { FixtureReply } from "../../upkeep/fixture.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -100,7 +100,7 @@ describe("eviction", () => {
     };
     await server.patch(`${BUDGETS}/${name}/status`, { status: { ...status, expectedPods: 2 } });
   }
-  const evict = (server: ServerFixture, name: string, more: object = {}): Promise<Reply> =>
+  const evict = (server: ServerFixture, name: string, more: object = {}): Promise<FixtureReply> =>
     server.send("POST", `${PODS}/${name}/eviction`, { metadata: { name }, ...more });
 
   test("an eviction is refused by a budget that allows no disruption", async () => {
@@ -260,7 +260,7 @@ describe("status", () => {
 });
 
 describe("apply to a subresource", () => {
-  const owned = (body: Reply["body"], wanted: string): unknown => {
+  const owned = (body: FixtureReply["body"], wanted: string): unknown => {
     const { managedFields = [] } = (body as JsonObject as ApiObject).metadata;
     return managedFields.find(({ manager }) => manager === wanted)?.fieldsV1;
   };
@@ -422,7 +422,7 @@ describe("parts of a pod", () => {
 
 describe("tokens of service accounts", () => {
   const ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
-  const claimsOf = (body: Reply["body"]): unknown =>
+  const claimsOf = (body: FixtureReply["body"]): unknown =>
     JSON.parse(Buffer.from(textAt(body, "status", "token").split(".")[1] ?? "", "base64url").toString());
 
   test("a token names its account and audience, and authenticates there only", async () => {
@@ -464,7 +464,7 @@ describe("tokens of service accounts", () => {
     await server.send("POST", ACCOUNTS, { metadata: { name: "robot" } });
     const { body } = await server.send("POST", `${ACCOUNTS}/robot/token`, { spec: {} });
     const token = textAt(body, "status", "token");
-    const review = (text: string): Promise<Reply> =>
+    const review = (text: string): Promise<FixtureReply> =>
       server.send("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token: text } });
 
     const genuine = await review(token);
@@ -480,7 +480,8 @@ describe("tokens of service accounts", () => {
     const server = await ServerFixture.start();
     await server.send("POST", ACCOUNTS, { metadata: { name: "robot" } });
     await startPod(server, "a", { serviceAccountName: "robot" });
-    const ask = (spec: object): Promise<Reply> => server.send("POST", `${ACCOUNTS}/robot/token`, { spec });
+    const ask = (spec: object): Promise<FixtureReply> =>
+      server.send("POST", `${ACCOUNTS}/robot/token`, { spec });
     const bound = (name: string, uid = ""): object => ({ apiVersion: "v1", kind: "Pod", name, uid });
 
     const short = await ask({ expirationSeconds: 599 });

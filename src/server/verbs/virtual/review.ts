@@ -13,11 +13,11 @@ export interface ReviewParts {
   readonly admission: Pick<Admission, "pass">;
 }
 
-export interface Question {
+export interface ReviewObject {
   readonly object: ApiObject;
 }
 
-export async function readQuestion(call: WriteCall<Resource>, verbParts: ReviewParts): Promise<Question> {
+export async function readQuestion(call: WriteCall<Resource>, verbParts: ReviewParts): Promise<ReviewObject> {
   const { object } = await readObject(call, expectedKind(call.resource), call.origin.pace);
   const resting = call.origin.pace.rest();
   if (resting !== undefined) await resting;
@@ -25,7 +25,7 @@ export async function readQuestion(call: WriteCall<Resource>, verbParts: ReviewP
   return { object: pass === undefined ? object : await pass.admit(object) };
 }
 
-export function answered({ object }: Question, status: object, { resource }: Call): ObjectAnswer {
+export function answered({ object }: ReviewObject, status: object, { resource }: Call): ObjectAnswer {
   const { value } = toNormalForm(resource.schema, { ...object, status });
   return { type: "object", code: 201, object: value as ApiObject };
 }

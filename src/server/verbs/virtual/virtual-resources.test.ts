@@ -7,7 +7,7 @@ import { FormCache } from "../../representation/form-cache.ts";
 import { metadataView } from "../../representation/object-view.ts";
 import { Table } from "../../representation/table.ts";
 import { ServerFixture, textAt } from "../../upkeep/fixture.ts";
-import type { Reply } from "../../upkeep/fixture.ts";
+import type { FixtureReply } from "../../upkeep/fixture.ts";
 
 const ACCESS = "/apis/authorization.k8s.io/v1";
 
@@ -68,7 +68,7 @@ describe("reviews", () => {
   ])("reviews of access must not have a name: %s", async (path, problem) => {
     const server = await ServerFixture.start();
     const resourceAttributes = { namespace: "default", verb: "get", resource: "pods" };
-    const ask = (metadata: object): Promise<Reply> =>
+    const ask = (metadata: object): Promise<FixtureReply> =>
       server.send("POST", `${ACCESS}/${path}`, { metadata, spec: { user: "bob", resourceAttributes } });
 
     const named = await ask({ name: "a" });

@@ -6,7 +6,7 @@ import { StoredObject } from "../../objects/stored-object.ts";
 import { entriesIn, type WatchedEntries, type WatchItem } from "./watched-entries.ts";
 
 /** Converts objects ahead of their use. Undefined when they are converted already; rejects when the webhook fails. */
-export type Convert = (objects: readonly StoredObject[]) => Promise<void> | undefined;
+export type ConvertAhead = (objects: readonly StoredObject[]) => Promise<void> | undefined;
 
 interface Held {
   readonly item: WatchItem;
@@ -25,12 +25,12 @@ const OPEN: GateState = { name: "open" };
 
 export class ConversionGate implements WatchedEntries {
   readonly #source: WatchedEntries;
-  readonly #convert: Convert;
+  readonly #convert: ConvertAhead;
   readonly #onAnswer: () => void;
   #state: GateState = OPEN;
 
   /** Calls `onAnswer` when the webhook has answered. */
-  constructor(source: WatchedEntries, convert: Convert, onAnswer: () => void) {
+  constructor(source: WatchedEntries, convert: ConvertAhead, onAnswer: () => void) {
     this.#source = source;
     this.#convert = convert;
     this.#onAnswer = onAnswer;

@@ -17,7 +17,7 @@ import { keyOf } from "../../objects/versions.ts";
 import type { Versions } from "../../objects/versions.ts";
 import { SERVER_USER } from "../../request/server-user.ts";
 import { newObject } from "../revise.ts";
-import { track, writerOf } from "../tracking.ts";
+import { track, fieldWriterOf } from "../tracking.ts";
 
 export const SERVICES = "/registry/services/specs/";
 const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
@@ -53,7 +53,11 @@ export class AddressClaims {
     const now = loop.now();
     const context = { now, user: SERVER_USER, uid: loop.random("uids").uuid() };
     const next = newObject(draftOf(address, service), this.#resource, context);
-    const writer = writerOf(this.#resource, versions, { manager: "kube-apiserver", subresource: "", now });
+    const writer = fieldWriterOf(this.#resource, versions, {
+      manager: "kube-apiserver",
+      subresource: "",
+      now,
+    });
     const object = track({ live: undefined, next, writer, sentManagedFields: undefined });
     const encoded = encodeObject(versions.stored(object, this.#resource));
     return { type: "put", key: this.key(address), value: encoded.bytes, slot: encoded };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ServerFixture } from "../../upkeep/fixture.ts";
-import type { Reply } from "../../upkeep/fixture.ts";
+import type { FixtureReply } from "../../upkeep/fixture.ts";
 
 const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
-function create(server: ServerFixture, name: string, globalDefault: boolean): Promise<Reply> {
+function create(server: ServerFixture, name: string, globalDefault: boolean): Promise<FixtureReply> {
   return server.send("POST", CLASSES, { metadata: { name }, value: 10, globalDefault });
 }
 

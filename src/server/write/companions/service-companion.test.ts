@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
+import type { Seen } from "../../access/authn/fixture.ts";
 import { listAt, ServerFixture, textAt } from "../../upkeep/fixture.ts";
-import type { Seen } from "../../upkeep/fixture.ts";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";

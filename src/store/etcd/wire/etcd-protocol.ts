@@ -41,7 +41,7 @@ export const TARGET_VERSION = 0;
 export const TARGET_MOD = 2;
 export const EVENT_DELETE = 1;
 
-export type Compare =
+export type EtcdCompare =
   | {
       readonly result: typeof EQUAL;
       readonly target: typeof TARGET_MOD;
@@ -73,7 +73,7 @@ export interface ResponseOp {
 }
 
 export interface TxnRequest {
-  readonly compare: readonly Compare[];
+  readonly compare: readonly EtcdCompare[];
   readonly success: readonly RequestOp[];
   readonly failure?: readonly RequestOp[];
 }

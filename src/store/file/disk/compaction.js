@@ -22,7 +22,7 @@ import { ROWS_PER_REVISION } from "./record.js";
  */
 const PIECE = { removed: 64, added: 2 * ROWS_PER_REVISION, bytes: 512 << 10, passed: 4 << 20 };
 
-export class Compactor {
+export class FileCompactor {
   #db;
   #index;
   #log;

@@ -4,7 +4,7 @@
  * next write; after any other failure all writes are refused.
  */
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
-import { Compactor } from "./compaction.js";
+import { FileCompactor } from "./compaction.js";
 import { openWritable, PAGE_BYTES, pragma } from "./database.js";
 import { brokenDisk, commitFault, messageOf, sqliteCode, StoreFault } from "./fault.js";
 import { LogGuard } from "./log-guard.js";
@@ -22,7 +22,7 @@ import { revisionOf } from "./record.js";
  * @property {Connection} db
  * @property {LogWriter} log
  * @property {LogReader} reader
- * @property {Compactor} compactor
+ * @property {FileCompactor} compactor
  * @property {PieceReader} pieces
  * @property {LogGuard} guard
  * @property {number} walFd to sync the write-ahead log with
@@ -180,7 +180,7 @@ function connect({ paths, maxBytes, index }) {
     db,
     log: new LogWriter(db),
     reader,
-    compactor: new Compactor(db, index, reader),
+    compactor: new FileCompactor(db, index, reader),
     pieces: new PieceReader(db, paths.db, reader),
     guard: new LogGuard(walFd, PAGE_BYTES),
     walFd,

@@ -5,7 +5,7 @@ import { DecisionCache } from "../../../../base/collections/decision-cache.ts";
 import type { EgressReply } from "../../../egress/egress.ts";
 import { EgressError } from "../../../egress/egress.ts";
 import { askReview } from "../../../egress/review-call.ts";
-import type { ReviewParts } from "../../../egress/review-call.ts";
+import type { ReviewCallParts } from "../../../egress/review-call.ts";
 import type { WebhookOptions } from "../authorization-options.ts";
 import type { AccessAttributes, AccessDecision, Authorizer, HeldRules } from "../authorizer.ts";
 import { compileConditions, judgeConditions } from "./access-conditions.ts";
@@ -15,12 +15,12 @@ const NO_OPINION: AccessDecision = { outcome: "no opinion", reason: "" };
 
 export class WebhookAuthorizer implements Authorizer {
   readonly #options: WebhookOptions;
-  readonly #parts: ReviewParts;
+  readonly #parts: ReviewCallParts;
   readonly #cache = new DecisionCache<AccessDecision>();
   readonly #conditions: readonly Program[];
 
   /** Throws an Error for an invalid condition. */
-  constructor(options: WebhookOptions, parts: ReviewParts) {
+  constructor(options: WebhookOptions, parts: ReviewCallParts) {
     this.#options = options;
     this.#parts = parts;
     this.#conditions = compileConditions(options.matchConditions);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Requester } from "../../../../resources/rules/kind-rules.ts";
 import type { Authorizer } from "../../../access/authz/authorizer.ts";
 import { AdmissionWorld } from "../../admission-world.ts";
-import type { Outcome, Written } from "../../admission-world.ts";
+import type { AdmissionOutcome, Written } from "../../admission-world.ts";
 
 const RESOURCE = "resourceclaims.resource.k8s.io";
 const DRIVER = "gpu.example.com";
@@ -58,7 +58,7 @@ interface Change {
   readonly user?: Requester;
 }
 
-function write(authorizer: Authorizer, { from, to, user = ON_N1 }: Change): Promise<Outcome> {
+function write(authorizer: Authorizer, { from, to, user = ON_N1 }: Change): Promise<AdmissionOutcome> {
   const world = new AdmissionWorld({}, authorizer);
   const deed = { operation: "UPDATE", resource: `${RESOURCE}/status`, user } as const;
   return world.attempt({ ...deed, object: claim(to), previous: claim(from) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AdmissionWorld } from "../../admission-world.ts";
-import type { Outcome, Written } from "../../admission-world.ts";
+import type { AdmissionOutcome, Written } from "../../admission-world.ts";
 
 const CLAIMS = "resourceclaims.resource.k8s.io";
 const devices = { requests: [{ name: "gpu", exactly: { deviceClassName: "c", adminAccess: true } }] };
@@ -21,7 +21,7 @@ async function worldWith(labels: object): Promise<AdmissionWorld> {
   return world;
 }
 
-async function create(object: Written, resource = CLAIMS): Promise<Outcome> {
+async function create(object: Written, resource = CLAIMS): Promise<AdmissionOutcome> {
   return (await worldWith({})).attempt({ operation: "CREATE", resource, object });
 }
 

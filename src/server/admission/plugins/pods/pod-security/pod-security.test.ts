@@ -1,7 +1,7 @@
 /** Tests the effect of a namespace's labels on pods, on objects with pod templates, and on the namespace itself. */
 import { describe, expect, test } from "vitest";
 import { AdmissionWorld } from "../../../admission-world.ts";
-import type { Outcome, Written } from "../../../admission-world.ts";
+import type { AdmissionOutcome, Written } from "../../../admission-world.ts";
 import { parsePodSecurityConfiguration } from "./configuration.ts";
 
 const PREFIX = "pod-security.kubernetes.io/";
@@ -50,11 +50,11 @@ async function start(labels: Labels, configuration?: object): Promise<AdmissionW
   return world;
 }
 
-function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<Outcome> {
+function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<AdmissionOutcome> {
   return world.attempt({ operation: "CREATE", resource, object });
 }
 
-function annotationsOf({ notes }: Outcome): object {
+function annotationsOf({ notes }: AdmissionOutcome): object {
   return Object.fromEntries([...notes.annotations].map(([key, value]) => [key.slice(PREFIX.length), value]));
 }
 
@@ -178,7 +178,7 @@ describe("an object with a pod template", () => {
 });
 
 describe("a namespace", () => {
-  const relabel = async (from: Labels, to: Labels): Promise<Outcome> => {
+  const relabel = async (from: Labels, to: Labels): Promise<AdmissionOutcome> => {
     const world = await start(from);
     for (const name of ["b", "a", "c"]) await world.put("pods", bad(name));
     await world.put("pods", bad("d", { hostPID: true }));
