@@ -8,7 +8,6 @@ import { admissionForLoops } from "../src/cluster/loops/needed-loops.ts";
 import type { ServedVersions } from "../src/server/objects/registry.ts";
 import { makeTokenKeys } from "../src/server/pki/token-keys.ts";
 import { fedPieces } from "../src/server/representation/fixture.ts";
-import { bytesOf, isWhole } from "../src/server/request/http.ts";
 import type { HttpHandler, HttpResponse, PeerIdentity } from "../src/server/request/http.ts";
 import { createApiServer } from "../src/server/server.ts";
 import type { ApiServer } from "../src/server/server.ts";
@@ -144,7 +143,7 @@ export class TestApi implements AsyncDisposable {
 }
 
 export async function wholeBody({ body, feed }: HttpResponse): Promise<Buffer> {
-  if (feed === undefined && isWhole(body)) return Buffer.from(bytesOf(body));
+  if (feed === undefined && body instanceof Uint8Array) return Buffer.from(body);
   const pieces: Uint8Array[] = [];
   for await (const piece of feed === undefined ? (body as AsyncIterable<Uint8Array>) : fedPieces(feed))
     pieces.push(piece);

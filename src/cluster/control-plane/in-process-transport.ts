@@ -23,7 +23,6 @@ import type {
   TransportResponse,
   TransportStream,
 } from "../../client/transport.ts";
-import { bytesOf, isWhole } from "../../server/request/http.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "../../server/request/http.ts";
 
 export interface InProcessOptions {
@@ -98,7 +97,7 @@ export class InProcessTransport implements Transport {
       return { code: response.status, refusal, items: none(), ...laterOf(response) };
     }
     const { body } = response;
-    const pieces = isWhole(body) ? one(bytesOf(body)) : body;
+    const pieces = body instanceof Uint8Array ? one(body) : body;
     return { code: response.status, refusal: undefined, items: untilLeft(pieces, serverSide) };
   }
 
@@ -242,7 +241,7 @@ function targetOf(path: string, query: NonNullable<TransportRequest["query"]>): 
 async function valueOf({ direct, body, headers }: HttpResponse): Promise<unknown> {
   if (direct?.type === "value") return direct.value;
   const pieces: Uint8Array[] = [];
-  if (isWhole(body)) pieces.push(bytesOf(body));
+  if (body instanceof Uint8Array) pieces.push(body);
   else for await (const piece of body) pieces.push(piece);
   const text = Buffer.concat(pieces).toString();
   if (text === "") return undefined;

@@ -64,7 +64,7 @@ async function connect(
   checkConnection(pod, subresource, query);
   const { nodeName = "" } = pod.spec;
   // As upstream, the log of a pod without a node is empty.
-  if (nodeName === "") return { status: 204, headers: new Map(), body: "" };
+  if (nodeName === "") return { status: 204, headers: new Map(), body: new Uint8Array() };
   const target = await parts.link.kubelet(nodeName);
   const common = { ...target, headers: {}, isWatch: false, headMs: HEAD_MS };
   if (subresource === "log") {

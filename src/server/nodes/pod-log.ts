@@ -7,7 +7,6 @@ import type { OfferedWebSocket } from "../../streams/websocket/accept-web-socket
 import type { MessageStream } from "../../streams/websocket/message-stream.ts";
 import type { Relay, RelayPlace } from "../relay/relay.ts";
 import type { Call } from "../request/call.ts";
-import { bytesOf, isWhole } from "../request/http.ts";
 import type { AcceptedRequest, HttpResponse } from "../request/http.ts";
 import { spokenProtocols } from "../request/websocket-token.ts";
 import { kubeletError } from "./kubelet-error.ts";
@@ -31,7 +30,7 @@ export async function sendLog(
     throw kubeletError(response.status, await shortText(response), ["pods/log", info.name]);
   }
   const { body } = response;
-  const pieces = isWhole(body) ? Readable.from([bytesOf(body)]) : body;
+  const pieces = body instanceof Uint8Array ? Readable.from([body]) : body;
   if (socket === undefined)
     return { status: 200, headers: new Map([["content-type", "text/plain"]]), body: pieces };
   // The client sees an error as the end of its connection.
@@ -78,7 +77,7 @@ function messagesOf(protocol: string): Transform {
 }
 
 async function shortText({ body }: HttpResponse): Promise<string> {
-  if (isWhole(body)) return Buffer.from(bytesOf(body)).toString();
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body) {

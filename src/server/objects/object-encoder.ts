@@ -16,24 +16,10 @@ export interface Encoded {
   readonly bytes: Buffer;
   /** Offset for `"resourceVersion":"…",`: before the next key in order. Undefined without one. */
   readonly spliceAt: number | undefined;
-  /** The text of `bytes` for the response to the writer. Set only if each character is one byte. */
-  readonly text?: string | undefined;
 }
 
 export function isEncoded(slot: unknown): slot is Encoded {
   return isJsonObject(slot) && Buffer.isBuffer(slot["bytes"]);
-}
-
-/** Longer texts cost more as text than as bytes. */
-const ANSWER_TEXT_MAX = 16 * 1024;
-
-export function encodeObject(object: ApiObject): Encoded {
-  return encode(object, 0);
-}
-
-/** Also keeps the text, for the response to the writer. */
-export function encodeForAnswer(object: ApiObject): Encoded {
-  return encode(object, ANSWER_TEXT_MAX);
 }
 
 /** Not a slice: a slice would keep its whole shared buffer in memory. */
@@ -44,7 +30,7 @@ export function exactBytes(text: string): Buffer {
 }
 
 /** Encodes member by member, so that the offset of the resourceVersion is known without a search. */
-function encode(object: ApiObject, textMax: number): Encoded {
+export function encodeObject(object: ApiObject): Encoded {
   let text = "{";
   let spliceAt: number | undefined;
   for (const key of Object.keys(object)) {
@@ -61,11 +47,9 @@ function encode(object: ApiObject, textMax: number): Encoded {
   }
   text += "}";
   const bytes = exactBytes(text);
-  if (bytes.length !== text.length) {
-    if (spliceAt !== undefined) spliceAt = Buffer.byteLength(text.slice(0, spliceAt));
-    return { object, bytes, spliceAt, text: undefined };
-  }
-  return { object, bytes, spliceAt, text: text.length <= textMax ? text : undefined };
+  if (bytes.length !== text.length && spliceAt !== undefined)
+    spliceAt = Buffer.byteLength(text.slice(0, spliceAt));
+  return { object, bytes, spliceAt };
 }
 
 function memberText(object: ApiObject, key: string, value: unknown): string {

@@ -5,7 +5,7 @@ import { incomplete } from "../../api/object-fixture.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry } from "../../store/store.ts";
 import { findKey } from "./json-offset.ts";
-import { encodeForAnswer, encodeObject } from "./object-encoder.ts";
+import { encodeObject } from "./object-encoder.ts";
 import { StoredObject } from "./stored-object.ts";
 
 function entry(value: Buffer, slot: unknown): Entry {
@@ -100,42 +100,13 @@ describe("StoredObject", () => {
       fc.property(object, (value) => {
         const encoded = encodeObject(value);
         const stored = StoredObject.of(entry(encoded.bytes, encoded));
-        const brief = stored.briefJson as Buffer;
+        const brief = stored.briefJson;
 
         expect(stored.json.equals(brief)).toBe(true);
         expect(stored.json.buffer).not.toBe(brief.buffer);
         expect(stored.briefJson).toBe(stored.json);
       }),
     );
-  });
-
-  test("returns the written text to its writer, once", () => {
-    fc.assert(
-      fc.property(object, (value) => {
-        const encoded = encodeForAnswer(value);
-        const stored = StoredObject.of(entry(encoded.bytes, encoded));
-        const answer = stored.briefJson;
-
-        expect(typeof answer).toBe(encoded.text === undefined ? "object" : "string");
-        expect(Buffer.from(answer as string, "latin1").equals(stored.json)).toBe(true);
-        expect(StoredObject.of(entry(encoded.bytes, encoded)).object).toEqual(stored.object);
-        expect(Buffer.isBuffer(stored.briefJson)).toBe(true);
-      }),
-    );
-  });
-
-  test.each([
-    { what: "characters of several bytes", name: "größe" },
-    { what: "characters beyond the plane", name: "🙂" },
-    { what: "so many of them", name: "x".repeat(20_000) },
-  ])("has no text with one byte per character for $what", ({ name }) => {
-    const { text } = encodeForAnswer({
-      apiVersion: "v1",
-      kind: "X",
-      metadata: { name, uid: "1" },
-    } as ApiObject);
-
-    expect(text).toBeUndefined();
   });
 
   test("keeps only its own bytes in memory", () => {

@@ -45,7 +45,7 @@ export class UnreadValue {
 /** The decoded form, as far as it is in memory. */
 type Known =
   /** Written by this process and not read yet. Has no resourceVersion. */
-  | { readonly form: "written"; readonly object: ApiObject; readonly text: string | undefined }
+  | { readonly form: "written"; readonly object: ApiObject }
   /** Without its resourceVersion, while the cache of recent objects keeps it. */
   | RecentObject
   /** Complete, as `object` returns it. */
@@ -69,7 +69,7 @@ export class StoredObject implements Slot {
     this.decoder = decoder;
     this.isStale = decoded?.isStale ?? false;
     this.#spliceAt = written?.spliceAt;
-    if (written !== undefined) this.#known = { form: "written", object: written.object, text: written.text };
+    if (written !== undefined) this.#known = { form: "written", object: written.object };
     else this.#known = decoded?.object === undefined ? NONE : recent(decoded.object, decoded.bytes.length);
   }
 
@@ -121,16 +121,9 @@ export class StoredObject implements Slot {
     return (this.#json ??= this.#splice(ownBuffer));
   }
 
-  /**
-   * `json` for a caller that sends it and does not keep it: bytes, or text with one byte per character. A written
-   * object is seldom read before its next write, so the result is not cached.
-   */
-  get briefJson(): Buffer | string {
-    if (this.#json !== undefined) return this.#json;
-    const [text, at] = [this.#known.form === "written" ? this.#known.text : undefined, this.#spliceAt];
-    if (text === undefined || at === undefined) return this.#splice(pooledBuffer);
-    this.#releaseWritten();
-    return text.slice(0, at) + this.#versionMember + text.slice(at);
+  /** `json` for the response to a write. It is not cached: a written object is seldom read before its next write. */
+  get briefJson(): Buffer {
+    return this.#json ?? this.#splice(pooledBuffer);
   }
 
   /** Drops the cached forms of a replaced object, which is seldom read; a reader creates them again. */
@@ -167,16 +160,12 @@ export class StoredObject implements Slot {
     const at = this.#spliceAt ?? findKey(bytes, ["metadata", "uid"]);
     this.#releaseWritten();
     if (at === undefined) return exactBytes(stringifyJson(this.object));
-    const field = this.#versionMember;
+    const field = `"resourceVersion":"${this.resourceVersion}",`;
     const json = allocate(bytes.length + field.length);
     bytes.copy(json, 0, 0, at);
     json.write(field, at, "latin1");
     bytes.copy(json, at + field.length, at);
     return json;
-  }
-
-  get #versionMember(): string {
-    return `"resourceVersion":"${this.resourceVersion}",`;
   }
 
   /** Releases the forms made by the write, except an object that fits into the cache. */

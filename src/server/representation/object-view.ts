@@ -8,8 +8,6 @@ import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { StoredObject } from "../objects/stored-object.ts";
 import type { Versions } from "../objects/versions.ts";
-import { bytesOf } from "../request/http.ts";
-import type { WholeBody } from "../request/http.ts";
 import { findMember } from "./bytes/json-text.ts";
 import type { FormCache } from "./form-cache.ts";
 
@@ -27,7 +25,7 @@ export interface ObjectView {
   /** JSON text of the object. */
   json(stored: StoredObject): Uint8Array;
   /** As `json`, for a single response: the bytes are not kept with the object. */
-  briefJson(stored: StoredObject): WholeBody;
+  briefJson(stored: StoredObject): Uint8Array;
   /** Protobuf message of the object, without envelope. */
   message(stored: StoredObject): Uint8Array;
   /** Value of the object. Shared, so it must not be changed. */
@@ -76,7 +74,7 @@ class WholeView implements ObjectView {
     );
   }
 
-  briefJson(stored: StoredObject): WholeBody {
+  briefJson(stored: StoredObject): Uint8Array {
     return this.#isAsStored(stored) ? stored.briefJson : this.json(stored);
   }
 
@@ -157,7 +155,7 @@ function storedMetadataView(metaVersion: string, { cache }: ViewTools): ObjectVi
     isNamedInLists: true,
     saysEnd: false,
     json: (stored) => cut(stored.json, stored),
-    briefJson: (stored) => cut(bytesOf(stored.briefJson), stored),
+    briefJson: (stored) => cut(stored.briefJson, stored),
     message: (stored) => cache.form(stored, "metadata protobuf", makeMessage),
     value: (stored) => shown(stored.object),
     shown,

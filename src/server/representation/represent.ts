@@ -12,7 +12,6 @@ import type { StoredResource } from "../objects/registry.ts";
 import type { StoredObject } from "../objects/stored-object.ts";
 import type { Versions } from "../objects/versions.ts";
 import type { Answer, ListAnswer, ObjectAnswer, StoredAnswer, WatchAnswer } from "../request/answer.ts";
-import { bytesOf, isWhole } from "../request/http.ts";
 import type { HttpResponse } from "../request/http.ts";
 import { prettyJson } from "./bytes/json-text.ts";
 import { acceptsGzip, GZIP_ABOVE_BYTES, gzipped, bodyOf, PIECE_BYTES } from "./bytes/pieces.ts";
@@ -59,7 +58,7 @@ export function represent(answer: Answer, asked: Asked, tools: RepresentationToo
     case "watch":
       return watchResponse(page, answer);
     case "nothing":
-      return { status: 204, headers: new Map(), body: "" };
+      return { status: 204, headers: new Map(), body: NO_BYTES };
   }
 }
 
@@ -122,18 +121,18 @@ function response(
   made: Body,
 ): HttpResponse {
   const headers = headersOf(mediaTypeOf(form.media), asked.notes?.warnings);
-  if ("body" in made && isWhole(made.body) && made.body.length <= GZIP_ABOVE_BYTES) {
+  if ("body" in made && made.body instanceof Uint8Array && made.body.length <= GZIP_ABOVE_BYTES) {
     return { status: code, headers, body: made.body, isLine: isLineOf(form) };
   }
   const wantsGzip = acceptsGzip(asked.request.headers.get("accept-encoding"));
   const bounds = { wholeBytes: wantsGzip ? GZIP_ABOVE_BYTES : PIECE_BYTES, loop: tools.loop };
   const { body, isLine } = sentBody(made, form, bounds);
-  if (!wantsGzip || (isWhole(body) && body.length <= GZIP_ABOVE_BYTES)) {
+  if (!wantsGzip || (body instanceof Uint8Array && body.length <= GZIP_ABOVE_BYTES)) {
     return { status: code, headers, body, isLine };
   }
   headers.set("content-encoding", "gzip");
   headers.set("vary", "Accept-Encoding");
-  const pieces = isWhole(body) ? piecesOf(isLine ? [bytesOf(body), NEWLINE] : [bytesOf(body)]) : body;
+  const pieces = body instanceof Uint8Array ? piecesOf(isLine ? [body, NEWLINE] : [body]) : body;
   return { status: code, headers, body: gzipped(pieces, tools.loop) };
 }
 
@@ -177,7 +176,7 @@ function storedBody(page: Page, { stored, resource }: StoredAnswer): Body {
   const view = viewOf(page, resource);
   if (media === "json") {
     const body = isWrite(page) ? view.briefJson(stored) : view.json(stored);
-    return page.form.isPretty ? { parts: [bytesOf(body)] } : { body };
+    return page.form.isPretty ? { parts: [body] } : { body };
   }
   if (media === "yaml") return { parts: yamlParts(view.value(stored)) };
   return { parts: [writeEnvelope({ ...view, raw: view.message(stored) })] };

@@ -89,10 +89,10 @@ export interface HttpResponse {
   /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
   /**
-   * Whole bytes, text with one byte per character, or chunks. The server asks for a chunk only after it sent the one
+   * Whole bytes, or chunks. The server asks for a chunk only after it sent the one
    * before. It calls `return` on the iterator when the client disconnects.
    */
-  readonly body: WholeBody | AsyncIterable<Uint8Array>;
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
   /**
    * Appends a newline, as Go's JSON encoder does. It is not in `body`, because other responses may share the body.
    */
@@ -108,22 +108,11 @@ export interface HttpResponse {
   readonly direct?: DirectAnswer;
 }
 
-/** A write's result is text (one byte per character), because the text is already in memory. */
-export type WholeBody = Uint8Array | string;
-
-export function bytesOf(body: WholeBody): Uint8Array {
-  return typeof body === "string" ? Buffer.from(body, "latin1") : body;
-}
-
-export function isWhole(body: HttpResponse["body"]): body is WholeBody {
-  return typeof body === "string" || body instanceof Uint8Array;
-}
-
 /** Releases the resources of a response that will not be sent, such as seats and connections. */
 export async function letGo({ body, feed, switched }: HttpResponse): Promise<void> {
   switched?.stream.destroy();
   feed?.stop();
-  if (!isWhole(body)) await body[Symbol.asyncIterator]().return?.();
+  if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.();
 }
 
 /** Pushes chunks for as long as the client listens; a body is pulled instead. */

@@ -10,7 +10,7 @@ import type {
 } from "../../base/metrics/metrics.ts";
 import type { Registry } from "../objects/registry.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
-import { isWhole, type HttpResponse } from "../request/http.ts";
+import type { HttpResponse } from "../request/http.ts";
 import { scopeOf } from "../request/parse-request.ts";
 import type { RequestKind, RequestCounts } from "../request/request-counts.ts";
 import type { AskedVerb, RequestInfo } from "../request/request-info.ts";
@@ -116,7 +116,7 @@ function certificateLifetimes(metrics: Metrics): BoundHistogram {
 
 /** Skips streamed bodies and direct responses, which have no size. */
 function observeSize(sizes: BoundHistogram, { body, direct }: HttpResponse): void {
-  if (direct === undefined && isWhole(body)) sizes.observe(body.length);
+  if (direct === undefined && body instanceof Uint8Array) sizes.observe(body.length);
 }
 
 class Meters {

@@ -7,7 +7,6 @@ import { tooManyRequests, toStatus } from "../../api/errors/api-error.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
-import { isWhole } from "../request/http.ts";
 import type {
   Feed,
   HttpHandler,
@@ -17,7 +16,6 @@ import type {
   SwitchedStream,
   QueuedStep,
   QueueEntry,
-  WholeBody,
 } from "../request/http.ts";
 import { withoutMapping } from "./address-block.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -50,7 +48,7 @@ export interface Wire extends BodySource, PieceSink {
   /** Sends 100 Continue to a client that waits for it (`expect: 100-continue`). */
   inviteBody(): void;
   /** Sends a whole response. Throws, and sends nothing, when the headers are invalid. */
-  answer(head: AnswerHead, body: WholeBody | undefined): void;
+  answer(head: AnswerHead, body: Uint8Array | undefined): void;
   /** Sends the head of a response whose body follows through `outgoing`. Throws as `answer` does. */
   begin(head: AnswerHead): void;
   /**
@@ -265,7 +263,7 @@ export class HttpExchange implements HttpRequest, QueuedRequest, QueueEntry {
   }
 
   #answerWhole(head: AnswerHead, body: HttpResponse["body"] | undefined): void {
-    this.#wire.answer(head, body !== undefined && isWhole(body) ? body : undefined);
+    this.#wire.answer(head, body !== undefined && body instanceof Uint8Array ? body : undefined);
     this.#state = "done";
   }
 
@@ -335,7 +333,7 @@ export class HttpExchange implements HttpRequest, QueuedRequest, QueueEntry {
 
 /** Undefined where the length is known only with the last piece. */
 function lengthOf({ body, feed, isLine }: HttpResponse): number | undefined {
-  if (feed !== undefined || !isWhole(body)) return undefined;
+  if (feed !== undefined || !(body instanceof Uint8Array)) return undefined;
   return body.length + (isLine === true ? 1 : 0);
 }
 

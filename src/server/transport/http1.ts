@@ -5,7 +5,7 @@ import type { EventEmitter } from "node:events";
 import { createServer, ServerResponse, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import type { SwitchedStream, WholeBody } from "../request/http.ts";
+import type { SwitchedStream } from "../request/http.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";
@@ -270,11 +270,10 @@ class Http1Wire implements Wire {
     this.outgoing.writeContinue();
   }
 
-  answer(head: AnswerHead, body: WholeBody | undefined): void {
+  answer(head: AnswerHead, body: Uint8Array | undefined): void {
     this.#writeHead(head);
     const end = head.isLine === true && body !== undefined ? "\n" : "";
-    if (typeof body === "string") this.outgoing.end(body + end, "latin1");
-    else if (body !== undefined && body.byteLength <= TEXT_BYTES_MAX)
+    if (body !== undefined && body.byteLength <= TEXT_BYTES_MAX)
       this.outgoing.end(asText(body) + end, "latin1");
     else if (end === "") this.outgoing.end(body);
     else this.#endCorked(body, end);

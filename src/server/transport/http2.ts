@@ -9,7 +9,6 @@ import {
   type ServerOptions,
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { WholeBody } from "../request/http.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";
@@ -190,16 +189,15 @@ class Http2Wire implements Wire {
     if (!this.outgoing.closed) this.outgoing.additionalHeaders({ ":status": 100 });
   }
 
-  answer(head: AnswerHead, body: WholeBody | undefined): void {
+  answer(head: AnswerHead, body: Uint8Array | undefined): void {
     const endStream = body === undefined || body.length === 0;
     this.outgoing.respond(headersOf(head), { endStream });
     if (!endStream) this.#end(body, head);
     this.#discardRest();
   }
 
-  #end(body: WholeBody, { isLine }: AnswerHead): void {
-    if (isLine !== true) return void this.outgoing.end(body, "latin1");
-    if (typeof body === "string") return void this.outgoing.end(`${body}\n`, "latin1");
+  #end(body: Uint8Array, { isLine }: AnswerHead): void {
+    if (isLine !== true) return void this.outgoing.end(body);
     // A second frame costs more than the copy; long bodies are streamed in pieces instead.
     this.outgoing.end(Buffer.concat([body, NEWLINE]));
   }

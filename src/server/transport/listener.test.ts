@@ -59,7 +59,6 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
   });
 
   test.each([
-    ["text", "{}"],
     ["few bytes", Buffer.from("{}")],
     ["more bytes", Buffer.alloc(30_000, "x")],
   ])("sends the newline after %s, counted in its length", async (_, body) => {
@@ -82,15 +81,6 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     const got = await send(server);
 
     expect(await readAll(got.body)).toBe(`${body.toString()}\n`);
-  });
-
-  test("sends text as one byte a character, with its length", async () => {
-    const server = await startServer(async () => ({ ...answer(""), body: "{\u007f}" }));
-
-    const [got, head] = await Promise.all([send(server), send(server, { method: "HEAD" })]);
-
-    expect([got.headers["content-length"], await readAll(got.body)]).toEqual(["3", "{\u007f}"]);
-    expect([head.headers["content-length"], await readAll(head.body)]).toEqual(["3", ""]);
   });
 
   test.each([204, 304])("sends no body with status %i", async (status) => {

@@ -10,7 +10,7 @@ import type { Loop } from "../../base/loop/loop.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Change, Committed, Entry, Store, Transaction } from "../../store/store.ts";
-import { encodeForAnswer } from "../objects/object-encoder.ts";
+import { encodeObject } from "../objects/object-encoder.ts";
 import type { Encoded } from "../objects/object-encoder.ts";
 import { isCustom } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
@@ -374,7 +374,7 @@ export class ObjectWriter {
   }
 
   #encode(object: ApiObject, resource: StoredResource): Encoded {
-    const encoded = encodeForAnswer(this.#versions.stored(object, resource));
+    const encoded = encodeObject(this.#versions.stored(object, resource));
     if (encoded.bytes.length <= OBJECT_BYTES_MAX) return encoded;
     throw requestEntityTooLarge(`limit is ${String(OBJECT_BYTES_MAX)}`);
   }

@@ -120,7 +120,7 @@ class World {
   }
 }
 
-const OK: HttpResponse = { status: 200, headers: new Map(), body: "" };
+const OK: HttpResponse = { status: 200, headers: new Map(), body: new Uint8Array() };
 
 function refusal(error: unknown): HttpResponse {
   if (!isApiError(error)) throw error;

@@ -12,7 +12,6 @@ import { createMetrics } from "../../../base/metrics/prom-metrics.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import type { TokenKeys } from "../../pki/pki-folder.ts";
 import { makeTokenKeys } from "../../pki/token-keys.ts";
-import { bytesOf, isWhole } from "../../request/http.ts";
 import type { HttpHandler, PeerIdentity } from "../../request/http.ts";
 import { createApiServer } from "../../server.ts";
 import type { AuthorizerOptions } from "../authz/authorization-options.ts";
@@ -108,7 +107,7 @@ export class AuthenticationFixture {
       signal: new AbortController().signal,
       readBody: () => Promise.resolve(bytes),
     });
-    const text = isWhole(response.body) ? Buffer.from(bytesOf(response.body)).toString() : "";
+    const text = response.body instanceof Uint8Array ? Buffer.from(response.body).toString() : "";
     const isJson = response.headers.get("content-type")?.includes("json") === true;
     const seen = (isJson ? JSON.parse(text) : {}) as Seen;
     return { code: response.status, body: seen, text, headers: response.headers };

@@ -7,7 +7,6 @@ import type { Loop } from "../../../base/loop/loop.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { ViewTools } from "../../representation/object-view.ts";
 import type { Exchange, Reply, Stage } from "../../request/exchange.ts";
-import { isWhole } from "../../request/http.ts";
 import type { DirectAnswer, AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
 import { AuditRecord } from "./audit-record.ts";
@@ -108,12 +107,12 @@ function concluded(response: HttpResponse, record: AuditRecord, { info }: Exchan
     const events: DirectAnswer = { type: "events", events: ended(direct.events, complete) };
     return { ...response, direct: events };
   }
-  return { ...response, body: isWhole(body) ? body : ended(body, complete) };
+  return { ...response, body: body instanceof Uint8Array ? body : ended(body, complete) };
 }
 
 function isOpen({ body, feed, direct, switched }: HttpResponse): boolean {
   if (switched !== undefined || feed !== undefined) return true;
-  return direct === undefined ? !isWhole(body) : direct.type === "events";
+  return direct === undefined ? !(body instanceof Uint8Array) : direct.type === "events";
 }
 
 const LONG = new Set(["attach", "exec", "log", "portforward", "proxy"]);

@@ -7,7 +7,6 @@
 import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { Exchange, Next, Reply, Stage } from "../../request/exchange.ts";
-import { isWhole } from "../../request/http.ts";
 import type { HttpResponse } from "../../request/http.ts";
 import type { User } from "../../request/user.ts";
 import { allowedMs, isLongRunning } from "../deadline.ts";
@@ -165,7 +164,7 @@ function held(response: HttpResponse, exchange: Exchange, seat: Seat): HttpRespo
     else seat.leave();
     return response;
   }
-  if (!isWhole(body)) {
+  if (!(body instanceof Uint8Array)) {
     seat.leaveInTime();
     return { ...response, body: new HeldBody(body, seat.leave) };
   }
