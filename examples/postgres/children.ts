@@ -10,7 +10,7 @@ export interface ChildrenOptions {
   readonly password: string;
 }
 
-/** All of them; what is not in the list any more is removed. */
+/** All children of the cluster. The controller removes children that are no longer in the list. */
 export function childrenOf(
   cluster: PostgresCluster,
   { password }: ChildrenOptions,

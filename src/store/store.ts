@@ -47,9 +47,9 @@ export interface View {
    */
   mark(prefix: string): Mark;
   /**
-   * Entries to remove from and to add to those of the mark to get those of this view; the cost is proportional to the
-   * changes. The mark must be one of the same prefix from a view of this store. A mark covers all of `/registry/pods/`,
-   * even if its prefix was longer.
+   * The difference between the mark's entries and the entries of this view; the cost is proportional to the changes.
+   * The mark must be one of the same prefix from a view of this store. A mark covers all of `/registry/pods/`, even if
+   * its prefix was longer.
    */
   changesSince(mark: Mark, prefix: string): MarkedChanges;
 }
