@@ -31,15 +31,19 @@ describe("runCli", () => {
     expect(manifest).toMatchObject({ version: VERSION });
   });
 
-  test.each(["up", "status", "down", "apiserver", "controllers", "scheduler", "agent", "backup", "version"])(
-    "%s --help prints its usage and --json and succeeds",
-    async (name) => {
-      const { code, stdout, stderr } = await run(name, "--help");
+  test("each command of the help prints its usage for --help, and succeeds", async () => {
+    const { stdout: help } = await run("--help");
+    const names = [...help.matchAll(/^ {2}(?<name>\w+) \[options\]/gm)].map(
+      ({ groups }) => groups?.["name"] ?? "",
+    );
 
+    expect(names).toContain("up");
+    for (const name of names) {
+      const { code, stdout, stderr } = await run(name, "--help");
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(stdout).toMatch(new RegExp(`^Usage: setpoint ${name} .*--json`, "s"));
-    },
-  );
+      expect(stdout).toMatch(new RegExp(`^Usage: setpoint ${name} `));
+    }
+  });
 
   test.each([
     [[], "Usage: setpoint"],
