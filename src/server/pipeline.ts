@@ -43,8 +43,10 @@ export interface PipelineParts {
   readonly routes: readonly Route[];
   readonly fairness: Pick<Fairness, "stage">;
   readonly authenticators: readonly Authenticator[];
-  /** Stages that relay requests to other servers. */
-  readonly relays: readonly Stage[];
+  /** Relays requests to extension servers. */
+  readonly relayStage: Stage;
+  /** Connect requests for subresources to pods, Services and nodes. */
+  readonly connectionStages: readonly Stage[];
   readonly audit: AuditTrail | undefined;
 }
 
@@ -64,7 +66,8 @@ export function pipeline(parts: PipelineParts): HttpHandler {
     impersonate(authorizer),
     fairness.stage,
     authorize(authorizer),
-    ...parts.relays,
+    parts.relayStage,
+    forSubresources(parts.connectionStages),
     answerRoutes(routes, registry),
     catchUp(registry),
   ];
@@ -110,6 +113,15 @@ function composed([first, ...rest]: readonly Stage[], last: Next): Next {
   if (first === undefined) return last;
   const next = composed(rest, last);
   return (exchange) => first(exchange, next);
+}
+
+/** Requests without a subresource skip the stages. */
+function forSubresources(stages: readonly Stage[]): Stage {
+  return (exchange, next) => {
+    const { info } = exchange;
+    if (info.type === "other" || info.subresource === "") return next(exchange);
+    return composed(stages, next)(exchange);
+  };
 }
 
 /** The only place that parses method and target. */

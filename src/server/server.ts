@@ -97,7 +97,8 @@ export function createApiServer(surroundings: Surroundings, options: ServerOptio
     routes: createRoutes({ ...objects, parts, aggregation, run, fairness }),
     fairness,
     authenticators: access.authenticators,
-    relays: [...aggregation.stages, connectPods({ ...parts, relay, link })],
+    relayStage: aggregation.relayStage,
+    connectionStages: [aggregation.proxyStage, connectPods({ ...parts, relay, link })],
     audit: options.audit,
   });
   return {

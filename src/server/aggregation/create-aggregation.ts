@@ -12,7 +12,7 @@ import { RemoteApis } from "./remote-apis.ts";
 import type { RemoteApi } from "./remote-apis.ts";
 import { RemoteDiscovery } from "./remote-discovery.ts";
 
-export type AggregationParts = RemoteParts & Pick<ProxyParts, "relay" | "link">;
+export type CreateAggregationParts = RemoteParts & Pick<ProxyParts, "relay" | "link">;
 
 export interface AggregationOptions {
   /** Client certificate towards extension servers, which then trust the identity headers. Read at each request. */
@@ -20,8 +20,10 @@ export interface AggregationOptions {
 }
 
 export interface Aggregation {
-  /** Stages that answer requests for extension servers. */
-  readonly stages: readonly Stage[];
+  /** Relays requests for the APIs of extension servers. */
+  readonly relayStage: Stage;
+  /** Connects requests for the subresource `proxy` to pods, Services and nodes. */
+  readonly proxyStage: Stage;
   readonly discovery: RemoteDiscovery;
   /** Whether the existing APIServices have been read. */
   readonly isFollowing: boolean;
@@ -30,7 +32,7 @@ export interface Aggregation {
 }
 
 export function createAggregation(
-  verbParts: AggregationParts,
+  verbParts: CreateAggregationParts,
   metrics: Metrics,
   options: AggregationOptions = {},
 ): Aggregation {
@@ -42,7 +44,8 @@ export function createAggregation(
   const upkeep = new RemoteApiUpkeep({ verbParts, apis, discovery, egress, frontProxy, onLook });
   const onUnreached = ({ name }: RemoteApi): void => upkeep.suspect(name);
   return {
-    stages: [aggregate({ apis, egress, relay, frontProxy, onUnreached }), proxyObjects(verbParts)],
+    relayStage: aggregate({ apis, egress, relay, frontProxy, onUnreached }),
+    proxyStage: proxyObjects(verbParts),
     discovery,
     get isFollowing() {
       return upkeep.isFollowing;
