@@ -99,8 +99,8 @@ export function pipeline(parts: PipelineParts): HttpHandler {
 /** Metadata-only reads of custom kinds need no conversion webhook. */
 function withoutConversion(call: Call, { transform }: Form): Call {
   const webhook = isStored(call.resource) ? call.resource.custom?.webhook : undefined;
-  const isGlance = transform !== undefined && transform !== "Table" && READS.has(call.info.verb);
-  return webhook === undefined || !isGlance ? call : { ...call, resource: webhook.unconverted() };
+  const isMetadataRead = transform !== undefined && transform !== "Table" && READS.has(call.info.verb);
+  return webhook === undefined || !isMetadataRead ? call : { ...call, resource: webhook.unconverted() };
 }
 
 function readyToShow(answer: Answer, { versions }: RepresentationTools): MaybePromise<void> {

@@ -37,11 +37,11 @@ import { MemoryLogs } from "../logs/memory-logs.ts";
 import { FIRST_NODE, NODES, builtInGroups, nodeLoops, unleased } from "../loops/loops.ts";
 import type { LoopChoice, LoopGroup } from "../loops/loops.ts";
 import { admissionForLoops } from "../loops/needed-loops.ts";
-import { Complaints } from "./complaints.ts";
 import { openEndpoint } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { PassLedger } from "./pass-ledger.ts";
 import { RealTimePump } from "./real-time-pump.ts";
+import { RecentWarnings } from "./recent-warnings.ts";
 import { RealTime, VirtualTime } from "./time-source.ts";
 import type { TimeSource } from "./time-source.ts";
 
@@ -133,7 +133,7 @@ export class Cluster implements AsyncDisposable {
   /** Clock of the cluster: the machine's or a virtual one. */
   readonly clock: ClusterClock;
   readonly #parts: Parts;
-  readonly #complaints: Complaints;
+  readonly #warnings: RecentWarnings;
   readonly #plane: ControlPlane;
   readonly #kubelets: LocalKubelets;
   /** Undefined without pods of the control plane. */
@@ -151,7 +151,7 @@ export class Cluster implements AsyncDisposable {
   private constructor(parts: Parts) {
     const { time, store, options } = parts;
     const now = (): number => time.loop.now();
-    this.#complaints = new Complaints(options.log?.withClock?.(now) ?? options.log ?? silentLog);
+    this.#warnings = new RecentWarnings(options.log?.withClock?.(now) ?? options.log ?? silentLog);
     this.#parts = parts;
     // Each group of loops adds a listener.
     setMaxListeners(0, this.#ending.signal);
@@ -211,7 +211,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   #logOf(component: LogComponent): Log {
-    const { log } = this.#complaints;
+    const { log } = this.#warnings;
     return this.#logs === undefined ? log : teeLog(log, this.#logs.of(component));
   }
 
@@ -255,7 +255,7 @@ export class Cluster implements AsyncDisposable {
       await this.#parts.time.settle({
         limitMs: millisecondsOf(within),
         why: () => this.#why(),
-        cause: () => this.#complaints.error,
+        cause: () => this.#warnings.error,
       });
     } catch (error) {
       this.#isTold = true;
@@ -282,9 +282,9 @@ export class Cluster implements AsyncDisposable {
   }
 
   #why(): string {
-    const complaints = String(this.#complaints);
+    const warnings = String(this.#warnings);
     const rechecks = [...this.#ledgers].map((ledger) => ledger.rechecksText()).join("");
-    return complaints === "" ? rechecks : `${rechecks}; last warnings: ${complaints}`;
+    return warnings === "" ? rechecks : `${rechecks}; last warnings: ${warnings}`;
   }
 
   /**

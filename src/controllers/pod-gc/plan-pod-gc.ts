@@ -23,7 +23,7 @@ export function planPodGc({ pods, findNode, goneNodes }: PodGcState): readonly V
   const reasons = new Map<Pod, Victim["why"]>();
   for (const pod of surplus(pods.filter(isTerminated), TERMINATED_MAX)) reasons.set(pod, "terminated");
   for (const pod of pods) {
-    const why = strandedBecause(pod, findNode, goneNodes);
+    const why = reasonForRemoval(pod, findNode, goneNodes);
     if (why !== undefined && !reasons.has(pod)) reasons.set(pod, why);
   }
   return [...reasons].map(([pod, why]) => ({ pod, why }));
@@ -47,7 +47,7 @@ export function missingNodes({ names, findNode }: BoundNodes): ReadonlySet<strin
   return missing;
 }
 
-function strandedBecause(
+function reasonForRemoval(
   pod: Pod,
   findNode: PodGcState["findNode"],
   goneNodes: ReadonlySet<string>,

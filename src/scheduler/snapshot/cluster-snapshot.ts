@@ -22,7 +22,7 @@ export class ClusterSnapshot {
   /** Place of each pod by key. */
   readonly #places = new Map<string, PodPlacement>();
   /** Pods of unknown nodes by node name: a pod may arrive before its node or outlive it. */
-  readonly #strays = new Map<string, Map<string, PodInfo>>();
+  readonly #unplaced = new Map<string, Map<string, PodInfo>>();
   readonly #matchCounts = new MatchCounts();
   readonly #topologies = new TopologyTable();
   readonly terms = new TermTable();
@@ -74,9 +74,9 @@ export class ClusterSnapshot {
     info.placeVersion = info.version;
     this.#topologies.add(info);
     this.#countImages(info, 1);
-    const strays = this.#strays.get(info.name);
-    this.#strays.delete(info.name);
-    for (const pod of strays?.values() ?? []) this.attach(pod, info);
+    const unplaced = this.#unplaced.get(info.name);
+    this.#unplaced.delete(info.name);
+    for (const pod of unplaced?.values() ?? []) this.attach(pod, info);
     return info;
   }
 
@@ -94,7 +94,7 @@ export class ClusterSnapshot {
   removeNode(info: NodeInfo): void {
     const pods = [...info.pods.values()];
     for (const pod of pods) this.detach(pod, info);
-    if (pods.length > 0) this.#strays.set(info.name, new Map(pods.map((pod) => [pod.key, pod])));
+    if (pods.length > 0) this.#unplaced.set(info.name, new Map(pods.map((pod) => [pod.key, pod])));
     this.#countImages(info, -1);
     this.#topologies.remove(info);
     this.#nodes.delete(info.name);
@@ -108,9 +108,9 @@ export class ClusterSnapshot {
     this.#places.set(pod.key, { pod, nodeName });
     const node = this.#nodes.get(nodeName);
     if (node !== undefined) return this.attach(pod, node);
-    const strays = this.#strays.get(nodeName) ?? new Map<string, PodInfo>();
-    strays.set(pod.key, pod);
-    this.#strays.set(nodeName, strays);
+    const unplaced = this.#unplaced.get(nodeName) ?? new Map<string, PodInfo>();
+    unplaced.set(pod.key, pod);
+    this.#unplaced.set(nodeName, unplaced);
   }
 
   /** Returns the pod's former place. */
@@ -120,9 +120,9 @@ export class ClusterSnapshot {
     this.#places.delete(key);
     const node = this.#nodes.get(place.nodeName);
     if (node !== undefined) this.detach(place.pod, node);
-    const strays = this.#strays.get(place.nodeName);
-    strays?.delete(key);
-    if (strays?.size === 0) this.#strays.delete(place.nodeName);
+    const unplaced = this.#unplaced.get(place.nodeName);
+    unplaced?.delete(key);
+    if (unplaced?.size === 0) this.#unplaced.delete(place.nodeName);
     return place;
   }
 
@@ -131,7 +131,7 @@ export class ClusterSnapshot {
     const place = this.#places.get(pod.key);
     if (place === undefined) return;
     this.#places.set(pod.key, { pod, nodeName: place.nodeName });
-    const pods = this.#nodes.get(place.nodeName)?.pods ?? this.#strays.get(place.nodeName);
+    const pods = this.#nodes.get(place.nodeName)?.pods ?? this.#unplaced.get(place.nodeName);
     pods?.set(pod.key, pod);
   }
 

@@ -34,7 +34,7 @@ export interface Written {
   readonly [field: string]: unknown;
 }
 
-export interface Deed {
+export interface TestedWrite {
   readonly operation: Operation;
   /** `pods`, `pods/status`, `leases.coordination.k8s.io`. */
   readonly resource: string;
@@ -92,7 +92,7 @@ export class AdmissionWorld {
     user = ANYBODY,
     object,
     previous,
-  }: Deed): Promise<AdmissionOutcome> {
+  }: TestedWrite): Promise<AdmissionOutcome> {
     const [name = "", subresource = ""] = path.split("/").length > 1 ? splitPath(path) : [path];
     const resource = this.#find(name, object.apiVersion);
     const notes = new RequestNotes();

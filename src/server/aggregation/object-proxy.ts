@@ -125,14 +125,14 @@ function redirect(base: string, { rawQuery }: ResourceRequest): HttpResponse {
   return { status: 301, headers: new Map([["location", location]]), body: new Uint8Array() };
 }
 
-interface Whereabouts {
+interface ProxyPlace {
   readonly base: string;
   /** Host names that the target may use for itself. */
   readonly hosts: readonly (string | undefined)[];
 }
 
 /** Leads links to the same server through the proxy. Other links stay unchanged. */
-function relocated(link: string, { base, hosts }: Whereabouts): string {
+function relocated(link: string, { base, hosts }: ProxyPlace): string {
   if (link.startsWith("/") && !link.startsWith("//")) return within(base, link);
   const url = URL.canParse(link) ? new URL(link) : undefined;
   if (url === undefined || !hosts.includes(url.host)) return link;

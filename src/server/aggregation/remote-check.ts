@@ -8,7 +8,7 @@ import { identityHeaders } from "../relay/forwarded-headers.ts";
 import { failedDiscovery, PASSED } from "./availability.ts";
 import type { Availability } from "./availability.ts";
 import type { RemoteApi } from "./remote-apis.ts";
-import type { Heard, HeardSpec } from "./remote-discovery.ts";
+import type { ServerDocuments, ServerSpec } from "./remote-discovery.ts";
 import { RESOURCES_MAX, resourcesInList, resourcesInPlainList } from "./remote-resources.ts";
 import type { RemoteResources } from "./remote-resources.ts";
 import { remoteSpec } from "./remote-spec.ts";
@@ -32,12 +32,12 @@ export interface CheckParts {
 export interface CheckResult {
   readonly availability: Availability;
   /** Undefined when the server could not be reached. */
-  readonly heard: Heard | undefined;
+  readonly heard: ServerDocuments | undefined;
 }
 
 export interface CheckOptions {
   /** Result of the previous check. */
-  readonly before: Heard | undefined;
+  readonly before: ServerDocuments | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -120,8 +120,8 @@ async function schemasOf({ group, version }: RemoteApi, ask: Ask): Promise<Reado
 async function specOf(
   api: RemoteApi,
   ask: Ask,
-  before: HeardSpec | undefined,
-): Promise<HeardSpec | undefined> {
+  before: ServerSpec | undefined,
+): Promise<ServerSpec | undefined> {
   try {
     const reply = await ask("/openapi/v2", "application/json", before?.etag);
     if (reply.status === 304) return before;

@@ -19,24 +19,24 @@ export interface RemoteVersion {
 }
 
 /** Result of the last check of one server. */
-export interface Heard {
+export interface ServerDocuments {
   readonly resources: readonly JsonObject[];
   readonly schemas: ReadonlyMap<string, string>;
-  readonly spec?: HeardSpec;
+  readonly spec?: ServerSpec;
   /** Reason for a truncated discovery; undefined if it is complete. */
   readonly cut?: string;
 }
 
-export interface HeardSpec {
+export interface ServerSpec {
   /** ETag of the server's document, for conditional requests. */
   readonly etag: string;
   readonly value: RemoteSpec | undefined;
 }
 
-const NOTHING: Heard = { resources: [], schemas: new Map() };
+const NOTHING: ServerDocuments = { resources: [], schemas: new Map() };
 /** Upper bound of the versions with resources in discovery. A large cluster has a dozen. */
 const VERSIONS_MAX = 200;
-const TOO_MANY: Heard = {
+const TOO_MANY: ServerDocuments = {
   ...NOTHING,
   cut: `more than ${String(VERSIONS_MAX)} APIs are served by other servers, and discovery leaves out the resources of this one`,
 };
@@ -44,8 +44,12 @@ const TOO_MANY: Heard = {
 export class RemoteDiscovery {
   readonly #apis: RemoteApis;
   /** Keyed by the name of the APIService, and dropped with it. */
-  readonly #heard = new Map<string, Heard>();
-  #made: readonly { readonly api: RemoteApi; readonly heard: Heard; readonly version: RemoteVersion }[] = [];
+  readonly #heard = new Map<string, ServerDocuments>();
+  #made: readonly {
+    readonly api: RemoteApi;
+    readonly heard: ServerDocuments;
+    readonly version: RemoteVersion;
+  }[] = [];
   #versions: readonly RemoteVersion[] = [];
 
   constructor(apis: RemoteApis) {
@@ -53,14 +57,14 @@ export class RemoteDiscovery {
   }
 
   /** Records a result and returns the part of it that discovery shows. */
-  hear(name: string, heard: Heard): Heard {
+  hear(name: string, heard: ServerDocuments): ServerDocuments {
     const others = [...this.#heard].filter(([other, { cut }]) => other !== name && cut !== TOO_MANY.cut);
     const shown = others.length < VERSIONS_MAX ? heard : TOO_MANY;
     this.#heard.set(name, shown);
     return shown;
   }
 
-  find(name: string): Heard | undefined {
+  find(name: string): ServerDocuments | undefined {
     return this.#heard.get(name);
   }
 
@@ -86,7 +90,7 @@ export class RemoteDiscovery {
   }
 }
 
-function versionOf({ group, version, order, isAvailable }: RemoteApi, heard: Heard): RemoteVersion {
+function versionOf({ group, version, order, isAvailable }: RemoteApi, heard: ServerDocuments): RemoteVersion {
   const freshness = isAvailable ? "Current" : "Stale";
   return {
     group,

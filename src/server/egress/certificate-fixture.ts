@@ -15,7 +15,7 @@ export interface TestCertificate {
   readonly cert: string;
 }
 
-export interface CertificateWish {
+export interface CertificateRequest {
   readonly commonName: string;
   /** Default: self-signed. */
   readonly signer?: TestCertificate;
@@ -28,7 +28,7 @@ export interface CertificateWish {
   readonly isExpired?: boolean;
 }
 
-export async function certify(wish: CertificateWish): Promise<TestCertificate> {
+export async function certify(wish: CertificateRequest): Promise<TestCertificate> {
   const { commonName, signer, isExpired = false } = wish;
   const key = makePrivateKey();
   const library = x509();
@@ -47,7 +47,7 @@ export async function certify(wish: CertificateWish): Promise<TestCertificate> {
   return { key, cert: `${made.toString("pem")}\n` };
 }
 
-function extensionsOf(wish: CertificateWish, library: typeof X509): X509.Extension[] {
+function extensionsOf(wish: CertificateRequest, library: typeof X509): X509.Extension[] {
   const { names = [], isAuthority = false, domain, purposes = [SERVER_AUTH] } = wish;
   const extensions: X509.Extension[] = [new library.BasicConstraintsExtension(isAuthority, undefined, true)];
   if (!isAuthority) extensions.push(new library.ExtendedKeyUsageExtension([...purposes]));

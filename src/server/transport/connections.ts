@@ -5,7 +5,7 @@ import type { Loop } from "../../base/loop/loop.ts";
 import { addressBlock } from "./address-block.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import type { TransportLimits } from "./limits.ts";
-import { Strangers } from "./strangers.ts";
+import { UnverifiedConnections } from "./unverified-connections.ts";
 
 /** A connection that carries HTTP/1.1 or HTTP/2. */
 export interface Connection {
@@ -20,7 +20,7 @@ export class Connections {
   readonly #log: Log;
   readonly #sockets = new Set<Socket>();
   readonly #perAddress = new Map<string, number>();
-  readonly #strangers = new Strangers();
+  readonly #unverified = new UnverifiedConnections();
   /** Sockets that were destroyed and are not closed yet. */
   #endingCount = 0;
   readonly #speaking = new Set<Connection>();
@@ -42,22 +42,22 @@ export class Connections {
     const { maxConnections, maxConnectionsPerAddress } = this.#limits;
     this.#perAddress.set(address, count);
     this.#sockets.add(socket);
-    this.#strangers.add(socket);
+    this.#unverified.add(socket);
     // A closed socket has no remote address any more.
     const { remoteAddress, remotePort } = socket;
     socket.once("close", () => {
-      this.#strangers.delete({ remoteAddress, remotePort });
+      this.#unverified.delete({ remoteAddress, remotePort });
       this.#forget(socket, address);
     });
     if (count > maxConnectionsPerAddress) this.#end(socket, "too many connections from its address");
     else if (this.#sockets.size - this.#endingCount > maxConnections)
-      this.#end(this.#strangers.oldestOfMost() ?? socket, "too many connections");
+      this.#end(this.#unverified.oldestOfMost() ?? socket, "too many connections");
   }
 
   #end(socket: Socket, reason: string): void {
     const { remoteAddress } = socket;
     this.#log.debug("a connection was closed", { reason, remoteAddress });
-    this.#strangers.delete(socket);
+    this.#unverified.delete(socket);
     this.#endingCount += 1;
     socket.once("close", () => {
       this.#endingCount -= 1;
@@ -67,7 +67,7 @@ export class Connections {
 
   /** Marks the client of a connection as verified. Verified connections are not evicted for new ones. */
   trust(socket: Socket): void {
-    this.#strangers.delete(socket);
+    this.#unverified.delete(socket);
   }
 
   add(connection: Connection, socket: Socket): void {

@@ -5,23 +5,23 @@ import { RateBudget, type Rate } from "./rate-budget.ts";
 /** For each user, and for each address with unverified clients: a few hundredths of the server's thread. */
 const OWNER_RATE: Rate = { burst: 200, perSecond: 100 };
 /** For all unverified clients together: a tenth of the thread, however many addresses they use. */
-const STRANGERS_RATE: Rate = { burst: 1000, perSecond: 1000 };
+const UNVERIFIED_RATE: Rate = { burst: 1000, perSecond: 1000 };
 /** Owners with a budget. The oldest one is evicted, and starts with a full budget when it returns. */
 const OWNERS_MAX = 10_000;
 
 export class UrgentBudget {
   readonly #budgets = new Map<string, RateBudget>();
-  readonly #strangers: RateBudget;
+  readonly #unverified: RateBudget;
 
   constructor(elapsedMs: number) {
-    this.#strangers = new RateBudget(STRANGERS_RATE, elapsedMs);
+    this.#unverified = new RateBudget(UNVERIFIED_RATE, elapsedMs);
   }
 
   /** False when the budget of the owner is used up. */
   take({ user, path }: QueueOwner, elapsedMs: number): boolean {
     if (user !== undefined) return this.#budgetOf(`user ${user}`, elapsedMs).take(elapsedMs);
     const address = this.#budgetOf(`address ${path[0] ?? ""}`, elapsedMs);
-    return address.take(elapsedMs) && this.#strangers.take(elapsedMs);
+    return address.take(elapsedMs) && this.#unverified.take(elapsedMs);
   }
 
   #budgetOf(key: string, elapsedMs: number): RateBudget {

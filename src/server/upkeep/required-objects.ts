@@ -11,7 +11,7 @@ export interface RequiredObjects {
   readonly boot?: readonly BootStep[];
   readonly objects: readonly RequiredObject[];
   /** Objects of a resource that are obsolete and get deleted. */
-  readonly strays?: Strays;
+  readonly obsolete?: ObsoleteObjects;
   /** Prefix of other keys that determine the objects. After a change of one of them the objects are checked again. */
   readonly source?: string;
   /** Prefixes to watch instead of the objects' own keys, when there are many objects. */
@@ -61,7 +61,7 @@ export function correctionOf(
   return wanted === undefined || jsonEqual(wanted, live) ? undefined : wanted;
 }
 
-export interface Strays {
+export interface ObsoleteObjects {
   readonly resource: StoredResource;
-  isStray(object: ApiObject): boolean;
+  isObsolete(object: ApiObject): boolean;
 }

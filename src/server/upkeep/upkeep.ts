@@ -18,7 +18,7 @@ import type { WriteParts } from "../verbs/writing.ts";
 import type { BootStep } from "./boot-steps.ts";
 import type { PeriodicTask } from "./periodic-task.ts";
 import { completeManifest, correctionOf } from "./required-objects.ts";
-import type { RequiredObjects, RequiredObject, Strays } from "./required-objects.ts";
+import type { RequiredObjects, RequiredObject, ObsoleteObjects } from "./required-objects.ts";
 import { runPeriodicTask } from "./run-periodic-task.ts";
 import { ServerWriter } from "./server-writer.ts";
 
@@ -151,12 +151,12 @@ export class Upkeep {
     return revision;
   }
 
-  async #tidy({ objects, strays }: RequiredObjects, phase: Phase): Promise<void> {
+  async #tidy({ objects, obsolete }: RequiredObjects, phase: Phase): Promise<void> {
     const astray = objects.filter((object) => !this.#isInPlace(object, phase));
     const created = await this.#createMany(astray);
     const others = astray.filter((object) => !created.has(object));
     await Promise.all(others.map((object) => this.#put(object, phase)));
-    if (strays !== undefined) await this.#clear(strays);
+    if (obsolete !== undefined) await this.#clear(obsolete);
   }
 
   /** Skips the write path: almost all objects are almost always in place. */
@@ -211,12 +211,12 @@ export class Upkeep {
     if (wanted !== undefined) await this.#writer.update(kept, wanted, subresource);
   }
 
-  async #clear(strays: Strays): Promise<void> {
-    const { resource } = strays;
+  async #clear(obsolete: ObsoleteObjects): Promise<void> {
+    const { resource } = obsolete;
     const prefix = prefixOf(resource, "");
     for (const entry of this.#verbParts.store.accepted.range(prefix, prefixEnd(prefix))) {
       const { object } = StoredObject.of(entry);
-      if (strays.isStray(object))
+      if (obsolete.isObsolete(object))
         await this.#writer.remove({ resource, namespace: "", name: object.metadata.name ?? "" });
     }
   }
@@ -240,10 +240,10 @@ export class Upkeep {
   }
 }
 
-function watchedKeys({ objects, strays, source, watched }: RequiredObjects): readonly string[] {
+function watchedKeys({ objects, obsolete, source, watched }: RequiredObjects): readonly string[] {
   const sources = source === undefined ? [] : [source];
   if (watched !== undefined) return [...watched, ...sources];
-  if (strays !== undefined) return [prefixOf(strays.resource, ""), ...sources];
+  if (obsolete !== undefined) return [prefixOf(obsolete.resource, ""), ...sources];
   return [...objects.map(({ resource, namespace, name }) => keyOf(resource, namespace, name)), ...sources];
 }
 

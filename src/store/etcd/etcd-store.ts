@@ -138,12 +138,12 @@ export class EtcdStore implements Store {
     const given = { ...DEFAULTS, ...options };
     const connection = new EtcdConnection(options);
     const keyspace = new Keyspace(given.prefix);
-    const patience = { ...options, deadline: loop.now() + given.openTimeoutMs };
+    const bounds = { ...options, deadline: loop.now() + given.openTimeoutMs };
     let store: EtcdStore | undefined;
     try {
-      const state = await patiently(patience, () => readSnapshot(connection, { keyspace }));
+      const state = await retried(bounds, () => readSnapshot(connection, { keyspace }));
       store = new EtcdStore({ ...given, connection, keyspace, state });
-      await store.#start(patience);
+      await store.#start(bounds);
       return store;
     } catch (error) {
       if (store === undefined) connection.close();
@@ -263,7 +263,7 @@ export class EtcdStore implements Store {
     await this.ended.catch(() => undefined);
   }
 
-  async #start(patience: Patience): Promise<void> {
+  async #start(bounds: RetryBounds): Promise<void> {
     this.#running = this.#run();
     const isSettled = (): boolean => this.#phase.state !== "open" || this.#feed.health.state === "ready";
     const probe = async (): Promise<void> => {
@@ -271,8 +271,8 @@ export class EtcdStore implements Store {
       await this.#archive.probe();
     };
     const [isLive] = await Promise.all([
-      this.#condition.wait(isSettled, patience.deadline),
-      patiently(patience, probe),
+      this.#condition.wait(isSettled, bounds.deadline),
+      retried(bounds, probe),
     ]);
     this.#checkOpen();
     if (!isLive) throw new StoreError("Unavailable", this.#feed.health.reason ?? "etcd does not answer");
@@ -309,7 +309,7 @@ export class EtcdStore implements Store {
   }
 }
 
-interface Patience {
+interface RetryBounds {
   readonly loop: Loop;
   readonly log?: Log;
   readonly signal?: AbortSignal;
@@ -318,8 +318,8 @@ interface Patience {
 }
 
 /** Retries transient errors until the deadline; any other refusal of etcd is final. */
-async function patiently<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
-  const { loop, log = silentLog, signal, deadline } = patience;
+async function retried<T>(bounds: RetryBounds, attempt: () => Promise<T>): Promise<T> {
+  const { loop, log = silentLog, signal, deadline } = bounds;
   const random = loop.random("open");
   for (let retry = 0; ; retry++) {
     try {

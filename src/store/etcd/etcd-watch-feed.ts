@@ -72,7 +72,7 @@ export class WatchFeed {
   #loadedAt: number;
   #lastEvent: number;
   /** Newest known change of the store's keys, by which etcd's past is recognized; undefined without one. */
-  #witness: Witness | undefined;
+  #witness: NewestEntry | undefined;
   /** Number of responses so far: any response is a sign of life. */
   #responses = 0;
   /** Guard of the last session; its last request may still be in flight when the next session begins. */
@@ -201,7 +201,7 @@ export class WatchFeed {
   }
 
   /** A missing key does not prove the same past: a key that never existed is missing too. */
-  #witnesses(): readonly Witness[] {
+  #witnesses(): readonly NewestEntry[] {
     const last = this.#witness;
     if (last === undefined) return [];
     const { mirror, keyspace } = this.#options;
@@ -308,9 +308,9 @@ export class WatchFeed {
   }
 }
 
-type Witness = Pick<WatchEvent, "key" | "after">;
+type NewestEntry = Pick<WatchEvent, "key" | "after">;
 
-function newestOf(view: View, { prefix }: Keyspace): Witness | undefined {
+function newestOf(view: View, { prefix }: Keyspace): NewestEntry | undefined {
   let newest: Entry | undefined;
   for (const entry of view.range(prefix, prefixEnd(prefix)))
     if (newest === undefined || entry.modRevision > newest.modRevision) newest = entry;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
-import { AuthenticationFixture, claimsOf, craftToken, headerOf, otherKey } from "./fixture.ts";
+import { AuthenticationFixture, claimsOf, signToken, headerOf, otherKey } from "./fixture.ts";
 import type { Seen } from "./fixture.ts";
 
 const ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
@@ -45,27 +45,27 @@ describe("a token of a service account", () => {
     const { kid } = headerOf(token);
     const publicPem = server.keys.publicKey;
     const forged = {
-      none: craftToken({ alg: "none" }, claims, { type: "none" }),
-      "none with a key": craftToken({ alg: "none", kid }, claims, { type: "none" }),
-      "a secret that is public": craftToken({ alg: "HS256", kid }, claims, {
+      none: signToken({ alg: "none" }, claims, { type: "none" }),
+      "none with a key": signToken({ alg: "none", kid }, claims, { type: "none" }),
+      "a secret that is public": signToken({ alg: "HS256", kid }, claims, {
         type: "secret",
         secret: publicPem,
       }),
-      "another key": craftToken({ alg: "ES256", kid }, claims, { type: "key", key: otherKey() }),
-      "another algorithm": craftToken({ alg: "RS256", kid }, claims, {
+      "another key": signToken({ alg: "ES256", kid }, claims, { type: "key", key: otherKey() }),
+      "another algorithm": signToken({ alg: "RS256", kid }, claims, {
         type: "key",
         key: createPrivateKey(server.keys.privateKey),
       }),
-      "another key's name": craftToken({ alg: "ES256", kid: "other" }, claims, {
+      "another key's name": signToken({ alg: "ES256", kid: "other" }, claims, {
         type: "key",
         key: createPrivateKey(server.keys.privateKey),
       }),
-      "a key of its own": craftToken(
+      "a key of its own": signToken(
         { alg: "ES256", jwk: createPublicKey(otherKey()).export({ format: "jwk" }) },
         claims,
         { type: "key", key: otherKey() },
       ),
-      "what must be understood": craftToken({ alg: "ES256", kid, crit: ["b64"], b64: false }, claims, {
+      "what must be understood": signToken({ alg: "ES256", kid, crit: ["b64"], b64: false }, claims, {
         type: "key",
         key: createPrivateKey(server.keys.privateKey),
       }),
@@ -238,11 +238,11 @@ describe("a token of a service account", () => {
       const key = createPrivateKey(server.keys.privateKey);
       const claims = claimsOf(token);
       const changed = merged(claims, odd);
-      const crafted = craftToken(headerOf(token), changed, { type: "key", key });
+      const crafted = signToken(headerOf(token), changed, { type: "key", key });
 
       expect(await server.nameOf({ token: crafted })).toBe(401);
       expect((await server.review(crafted))["error"]).toContain(`claim "${name}" is malformed`);
-      expect(await server.nameOf({ token: craftToken(headerOf(token), claims, { type: "key", key }) })).toBe(
+      expect(await server.nameOf({ token: signToken(headerOf(token), claims, { type: "key", key }) })).toBe(
         ROBOT,
       );
     },
@@ -252,10 +252,10 @@ describe("a token of a service account", () => {
     const { server, token } = await startRobot();
     const key = createPrivateKey(server.keys.privateKey);
     const { exp: _exp, ...claims } = claimsOf(token);
-    const endless = craftToken(headerOf(token), claims, { type: "key", key });
+    const endless = signToken(headerOf(token), claims, { type: "key", key });
     // JSON cannot express infinity, but JSON.parse reads 1e999 as infinity.
     const raw = JSON.stringify({ ...claims, exp: 0 }).replace('"exp":0', '"exp":1e999');
-    const infinite = craftToken(headerOf(token), raw, { type: "key", key });
+    const infinite = signToken(headerOf(token), raw, { type: "key", key });
 
     expect((await server.review(endless))["error"]).toContain("service account token has no expiration");
     expect((await server.review(infinite))["error"]).toContain('claim "exp" is malformed');
@@ -276,8 +276,8 @@ describe("a token of a service account", () => {
       [`${part}service-account.uid`]: uidOf(body),
     };
     const key = createPrivateKey(server.keys.privateKey);
-    const token = craftToken({ alg: "ES256" }, claims, { type: "key", key });
-    const other = craftToken({ alg: "ES256" }, { ...claims, more: 1 }, { type: "key", key });
+    const token = signToken({ alg: "ES256" }, claims, { type: "key", key });
+    const other = signToken({ alg: "ES256" }, { ...claims, more: 1 }, { type: "key", key });
     const secret = {
       metadata: { name: "robot-token", annotations: { "kubernetes.io/service-account.name": "robot" } },
       type: "kubernetes.io/service-account-token",

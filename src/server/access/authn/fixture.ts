@@ -188,7 +188,7 @@ type Signing =
 
 /** Builds tokens with any header and signature. */
 /** Claims may be given as JSON text, which can hold numbers that no JavaScript value has. */
-export function craftToken(header: JsonObject, claims: JsonObject | string, signing: Signing): string {
+export function signToken(header: JsonObject, claims: JsonObject | string, signing: Signing): string {
   const texts = [JSON.stringify(header), typeof claims === "string" ? claims : JSON.stringify(claims)];
   const encoded = texts.map((part) => Buffer.from(part).toString("base64url"));
   const text = encoded.join(".");

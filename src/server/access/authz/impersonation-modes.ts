@@ -9,14 +9,14 @@ import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessAttributes } from "./authorizer.ts";
 
 /** The identity that a client requests by its impersonation headers. */
-export type Wish = User;
+export type RequestedUser = User;
 
 export interface ImpersonationMode {
   /** Verb that permits the identity. The audit log records it for constrained modes. */
   readonly verb: string;
   /** Verb that permits the action; it is checked first. Undefined if the mode permits any action. */
   readonly onVerb: ((verb: string) => string) | undefined;
-  readonly appliesTo: (wish: Wish, user: User) => boolean;
+  readonly appliesTo: (wish: RequestedUser, user: User) => boolean;
   /** Adapts a question before the authorizers see it. */
   readonly put: (attributes: AccessAttributes) => AccessAttributes;
 }
@@ -88,7 +88,7 @@ function isOnNode({ name, extra }: User, node: string | undefined): boolean {
   return nodes?.length === 1 && nodes[0] === node;
 }
 
-function isNameOnly({ uid, groups, extra }: Wish): boolean {
+function isNameOnly({ uid, groups, extra }: RequestedUser): boolean {
   return uid === "" && groups.length === 0 && Object.keys(extra).length === 0;
 }
 
@@ -123,7 +123,11 @@ const MANY = 4;
 /**
  * Permissions that a mode requires for a request as another user; `request` is the action of the impersonating user.
  */
-export function* demandsOf(mode: ImpersonationMode, wish: Wish, request: AccessAttributes): Iterable<Demand> {
+export function* demandsOf(
+  mode: ImpersonationMode,
+  wish: RequestedUser,
+  request: AccessAttributes,
+): Iterable<Demand> {
   if (mode.onVerb !== undefined) yield { each: [{ ...request, verb: mode.onVerb(request.verb) }] };
   const own = {
     ...NOTHING_ASKED,
@@ -210,7 +214,7 @@ const UNAUTHENTICATED = "system:unauthenticated";
  * The impersonated user. Implied groups are added, unless the client named system:authenticated or
  * system:unauthenticated itself.
  */
-export function userOf(mode: ImpersonationMode, { name, uid, groups: asked, extra }: Wish): User {
+export function userOf(mode: ImpersonationMode, { name, uid, groups: asked, extra }: RequestedUser): User {
   const groups = asked.length === 0 ? ownGroups(name, mode) : asked;
   const isSaid = groups.includes(UNAUTHENTICATED) || (name !== ANONYMOUS && groups.includes(AUTHENTICATED));
   const implied = name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;

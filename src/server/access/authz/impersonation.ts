@@ -10,7 +10,7 @@ import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import { accessRefusal, attributesOf } from "./authorization.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "./authorizer.ts";
 import { demandsOf, isConstrained, MODES, userOf } from "./impersonation-modes.ts";
-import type { Demand, ImpersonationMode, Wish } from "./impersonation-modes.ts";
+import type { Demand, ImpersonationMode, RequestedUser } from "./impersonation-modes.ts";
 
 const PREFIX = "impersonate-";
 const EXTRA_PREFIX = "impersonate-extra-";
@@ -42,7 +42,7 @@ async function actAs(
 ): Promise<HttpResponse> {
   const { request, user, notes } = exchange;
   if (user === undefined) throw new Error("impersonation must run after authentication");
-  const wish = readWish(request);
+  const wish = readRequestedUser(request);
   if (wish === undefined) return next(exchange);
   const mode = await chooseMode(wish, attributesOf(exchange), { authorizer, lastModes });
   notes.impersonated = userOf(mode, wish);
@@ -50,7 +50,7 @@ async function actAs(
   return next({ ...exchange, user: notes.impersonated, impersonatedBy: user });
 }
 
-function readWish(request: AcceptedRequest): Wish | undefined {
+function readRequestedUser(request: AcceptedRequest): RequestedUser | undefined {
   const name = valuesOf(request, "impersonate-user")[0] ?? "";
   const uid = valuesOf(request, "impersonate-uid")[0] ?? "";
   const groups = valuesOf(request, "impersonate-group");
@@ -62,7 +62,7 @@ function readWish(request: AcceptedRequest): Wish | undefined {
 
 /** Rejects with the refusal of the first mode tried: the user's last successful mode, or the strictest. */
 async function chooseMode(
-  wish: Wish,
+  wish: RequestedUser,
   request: AccessAttributes,
   { authorizer, lastModes }: Judges,
 ): Promise<ImpersonationMode> {

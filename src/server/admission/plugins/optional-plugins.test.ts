@@ -62,14 +62,14 @@ describe("AlwaysPullImages", () => {
 
   test("ignores an update without a new image", async () => {
     const world = new AdmissionWorld({ enabled: ["AlwaysPullImages"] });
-    const deed = {
+    const write = {
       operation: "UPDATE",
       resource: "pods",
       object: pod(IMAGES),
       previous: pod(IMAGES),
     } as const;
 
-    const { object, refusal } = await world.attempt(deed);
+    const { object, refusal } = await world.attempt(write);
 
     expect(refusal).toBe("");
     expect((object as Pod).spec.initContainers?.[0]?.imagePullPolicy).toBe("IfNotPresent");
@@ -142,10 +142,10 @@ describe("OwnerReferencesPermissionEnforcement", () => {
   });
 
   test("allows a new owner with the permission to delete the object", async () => {
-    const deed = { operation: "UPDATE", resource: "pods", object: owned(owner), previous: owned() } as const;
+    const write = { operation: "UPDATE", resource: "pods", object: owned(owner), previous: owned() } as const;
 
-    expect((await setFor(["delete pods"]).attempt(deed)).refusal).toBe("");
-    expect((await setFor([]).attempt(deed)).refusal).toBe(
+    expect((await setFor(["delete pods"]).attempt(write)).refusal).toBe("");
+    expect((await setFor([]).attempt(write)).refusal).toBe(
       'pods "p" is forbidden: cannot set an ownerRef on a resource you can\'t delete: , <nil>',
     );
   });
@@ -222,8 +222,13 @@ describe("NodeDeclaredFeatureValidator", () => {
     const status = { allocatable: { cpu: "9" }, declaredFeatures };
     const metadata = { name: "n1", labels: { "kubernetes.io/os": "linux" } };
     await world.put("nodes", { apiVersion: "v1", kind: "Node", metadata, spec: {}, status });
-    const deed = { operation: "UPDATE", resource: "pods/resize", object, previous: sized("1", "1") } as const;
-    return (await world.attempt(deed)).refusal;
+    const write = {
+      operation: "UPDATE",
+      resource: "pods/resize",
+      object,
+      previous: sized("1", "1"),
+    } as const;
+    return (await world.attempt(write)).refusal;
   };
 
   test("refuses a resize that needs an undeclared feature", async () => {
@@ -263,8 +268,8 @@ describe("PodResizeValidator", () => {
       status,
     });
     const previous = asking("1", 1);
-    const deed = { operation: "UPDATE", resource: "pods/resize", object: asking(cpu, 2), previous } as const;
-    return (await world.attempt(deed)).refusal;
+    const write = { operation: "UPDATE", resource: "pods/resize", object: asking(cpu, 2), previous } as const;
+    return (await world.attempt(write)).refusal;
   };
   const linux = { "kubernetes.io/os": "linux" };
 

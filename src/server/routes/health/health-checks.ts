@@ -4,12 +4,12 @@ import { BOOT_STEPS } from "../../upkeep/boot-steps.ts";
 import type { ServerRun } from "../../upkeep/server-run.ts";
 import type { HealthCheck, HealthChecks } from "./health.ts";
 
-export interface Vitals {
+export interface CheckedParts {
   readonly store: Pick<Store, "health" | "space">;
   readonly run: Pick<ServerRun, "boot" | "followed" | "isEnding">;
 }
 
-export function healthChecks({ store, run }: Vitals): HealthChecks {
+export function healthChecks({ store, run }: CheckedParts): HealthChecks {
   const ping = { name: "ping", check: () => undefined };
   const storeIs = (): string | undefined => store.health().reason;
   const steps = BOOT_STEPS.flatMap(([name, part]): HealthCheck[] => {

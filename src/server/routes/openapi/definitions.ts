@@ -36,13 +36,13 @@ export function addDefinitions(roots: readonly StructSchema[], definitions: Defi
   }
 }
 
-interface Visitor {
+interface SchemaVisitor {
   struct(struct: StructSchema): void;
   special(name: string): void;
   nameOf(schema: Parameters<typeof specialName>[0]): string | undefined;
 }
 
-function visit(schema: Schema, visitor: Visitor): void {
+function visit(schema: Schema, visitor: SchemaVisitor): void {
   if (schema.type === "struct") visitor.struct(schema);
   else if (schema.type === "list") visit(schema.items, visitor);
   else if (schema.type === "map") visit(schema.values, visitor);

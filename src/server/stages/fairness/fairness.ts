@@ -39,7 +39,7 @@ interface Asking {
 }
 
 export function shareFairly(parts: FairnessParts): Stage {
-  const desk = new SeatDesk(parts);
+  const seated = new SeatedRequests(parts);
   return (exchange, next) => {
     const { info, user, notes } = exchange;
     if (user === undefined) throw new Error("requests are authenticated before they get seats");
@@ -47,13 +47,13 @@ export function shareFairly(parts: FairnessParts): Stage {
     const kind = parts.control.kindOf(user, exchange);
     notes.flow = kind.mark;
     if (!kind.level.isExempt && exchange.request.direct === undefined)
-      return desk.serve({ exchange, next, user, kind });
+      return seated.serve({ exchange, next, user, kind });
     kind.meter.dispatched.add();
     return next(exchange);
   };
 }
 
-class SeatDesk {
+class SeatedRequests {
   readonly #parts: FairnessParts;
 
   constructor(parts: FairnessParts) {

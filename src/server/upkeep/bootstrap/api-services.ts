@@ -26,13 +26,13 @@ export function apiServices(registry: Registry, loop: Loop): RequiredObjects {
     kept(groupVersion, { resource, loop, isBuiltIn: builtIn.has(groupVersion) }),
   );
   const names = new Set(objects.map(({ name }) => name));
-  const isStray = ({ metadata }: ApiObject): boolean =>
+  const isObsolete = ({ metadata }: ApiObject): boolean =>
     metadata.labels?.[LABEL] === ON_START && !names.has(metadata.name ?? "");
   return {
     name: "registration of served versions",
     boot: ["poststarthook/kube-apiserver-autoregistration", "autoregister-completion"],
     objects,
-    strays: { resource, isStray },
+    obsolete: { resource, isObsolete },
   };
 }
 

@@ -23,7 +23,7 @@ import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf, prefixOf } from "../../objects/versions.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-flows.ts";
 import type { DefaultFlowObject } from "../../stages/fairness/default-flows.ts";
-import type { RequiredObjects, RequiredObject, Strays } from "../required-objects.ts";
+import type { RequiredObjects, RequiredObject, ObsoleteObjects } from "../required-objects.ts";
 
 const GROUP = "flowcontrol.apiserver.k8s.io";
 const AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec";
@@ -45,7 +45,7 @@ export function flowControl(parts: Parts): readonly RequiredObjects[] {
       name: "priority levels",
       boot: ["poststarthook/priority-and-fairness-config-producer"],
       objects: DEFAULT_LEVELS.map((wanted) => kept(wanted, levels)),
-      strays: straysOf(levels, DEFAULT_LEVELS),
+      obsolete: obsoleteOf(levels, DEFAULT_LEVELS),
     },
     flowSchemas({ ...parts, levels, schemas }),
   ];
@@ -80,7 +80,7 @@ function flowSchemas(parts: FlowParts): RequiredObjects {
       }
       return [...defaults, ...others];
     },
-    strays: straysOf(schemas, DEFAULT_SCHEMAS),
+    obsolete: obsoleteOf(schemas, DEFAULT_SCHEMAS),
     watched: [prefix, prefixOf(levels, "")],
   };
 }
@@ -126,11 +126,11 @@ function findBoolean(text: string | undefined): boolean | undefined {
 }
 
 /** Obsolete objects: suggested by an earlier server and not adopted by a user. */
-function straysOf(resource: StoredResource, wanted: readonly { readonly name: string }[]): Strays {
+function obsoleteOf(resource: StoredResource, wanted: readonly { readonly name: string }[]): ObsoleteObjects {
   const names = new Set(wanted.map(({ name }) => name));
   return {
     resource,
-    isStray: ({ metadata }) =>
+    isObsolete: ({ metadata }) =>
       !names.has(metadata.name ?? "") && findBoolean(metadata.annotations?.[AUTO_UPDATE]) === true,
   };
 }

@@ -13,14 +13,14 @@ import { PIECE_OBJECTS } from "./watched-entries.ts";
 export type WatchState = ExistingState | FollowingState | OverState;
 
 /** Sends the objects that existed when the watch began. */
-export interface ExistingState extends Duties {
+export interface ExistingState extends DueParts {
   readonly name: "existing";
   /** Events of several pieces, until they are enough for one batch: the selectors may match few objects. */
   readonly collected: readonly WatchEventAnswer[];
 }
 
 /** Sends the changes. */
-export interface FollowingState extends Duties {
+export interface FollowingState extends DueParts {
   readonly name: "following";
 }
 
@@ -28,7 +28,7 @@ export interface OverState {
   readonly name: "over";
 }
 
-interface Duties {
+interface DueParts {
   readonly isBookmarkDue: boolean;
   /** No change follows this revision, because the kind is no longer served. */
   readonly lastRevision: number;

@@ -38,7 +38,7 @@ export function claimAddresses(
   if (!errors.isEmpty) throw invalid({ group: "", kind: "Service" }, draft.metadata.name, errors.found);
   const claimed = addressesOf(previous);
   const kept = new Set(claimed.map(ipAddressText));
-  const picker = new Picker(draft, { ranges, kept, parts });
+  const picker = new AddressPicker(draft, { ranges, kept, parts });
   if (needsClusterIp(draft.spec) && !isHeadless(draft)) picker.fillIn(draft);
   const now = new Set(addressesOf(draft).map(ipAddressText));
   const gone = claimed.filter((address) => !now.has(ipAddressText(address)));
@@ -82,7 +82,7 @@ interface Choice {
   readonly parts: AddressParts;
 }
 
-class Picker implements Changes {
+class AddressPicker implements Changes {
   readonly compare: Compare[] = [];
   readonly changes: Change[] = [];
   readonly #service: Service;

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { JsonObject } from "../../../../api/json/json-object.ts";
 import { createRealLoop } from "../../../../base/loop/real/real-loop.ts";
 import { loadIssuer, makePrivateKey } from "../../../pki/issuer.ts";
-import { craftToken } from "../fixture.ts";
+import { signToken } from "../fixture.ts";
 
 export class TestIssuer implements AsyncDisposable {
   readonly ca: string;
@@ -64,7 +64,7 @@ export class TestIssuer implements AsyncDisposable {
       this.#keys;
     const seconds = Math.floor(createRealLoop({ name: "clock" }).now() / 1000);
     const usual = { iss: this.url, aud: "me", sub: "alice", iat: seconds, exp: seconds + 300 };
-    return craftToken({ alg: "ES256", kid: id, ...header }, { ...usual, ...claims }, { type: "key", key });
+    return signToken({ alg: "ES256", kid: id, ...header }, { ...usual, ...claims }, { type: "key", key });
   }
 
   get publicKeys(): readonly KeyObject[] {

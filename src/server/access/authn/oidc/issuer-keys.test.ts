@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { VirtualLoop } from "../../../../base/loop/virtual/virtual-loop.ts";
 import { EgressError } from "../../../egress/egress.ts";
 import type { Egress } from "../../../egress/egress.ts";
-import { craftToken, otherKey } from "../fixture.ts";
+import { signToken, otherKey } from "../fixture.ts";
 import { IssuerKeys } from "./issuer-keys.ts";
 
 const URL = "https://issuer.example";
@@ -52,7 +52,7 @@ function world(): {
 
 function signed(key: KeyObject, kid?: string): string {
   const header = kid === undefined ? { alg: "ES256" } : { alg: "ES256", kid };
-  return craftToken(header, { iss: URL }, { type: "key", key });
+  return signToken(header, { iss: URL }, { type: "key", key });
 }
 
 test("a new key is fetched, at most every ten seconds", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AuthenticationFixture, claimsOf, craftToken, otherKey } from "../fixture.ts";
+import { AuthenticationFixture, claimsOf, signToken, otherKey } from "../fixture.ts";
 import type { JwtRules } from "./configuration.ts";
 import { TestIssuer } from "./fixture.ts";
 import { oidcRules } from "./flag-rules.ts";
@@ -85,10 +85,10 @@ describe("a token of another issuer", () => {
     const secret = publicKey?.export({ type: "spki", format: "pem" }).toString() ?? "";
     const kid = "first";
     const bad = {
-      none: craftToken({ alg: "none", kid }, claims, { type: "none" }),
-      "a secret that is public": craftToken({ alg: "HS256", kid }, claims, { type: "secret", secret }),
-      "another key": craftToken({ alg: "ES256", kid }, claims, { type: "key", key: otherKey() }),
-      "a key at an address of its own": craftToken(
+      none: signToken({ alg: "none", kid }, claims, { type: "none" }),
+      "a secret that is public": signToken({ alg: "HS256", kid }, claims, { type: "secret", secret }),
+      "another key": signToken({ alg: "ES256", kid }, claims, { type: "key", key: otherKey() }),
+      "a key at an address of its own": signToken(
         { alg: "ES256", kid, jku: "https://evil.example" },
         claims,
         {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
 import { AdmissionWorld } from "../../admission-world.ts";
-import type { Deed, Written } from "../../admission-world.ts";
+import type { TestedWrite, Written } from "../../admission-world.ts";
 import { SAMPLE_REQUESTS } from "../../sample-requests.ts";
 
 const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
@@ -37,12 +37,12 @@ function allowing(verb: string, name: string): Authorizer {
   return { decide };
 }
 
-async function verdict(authorizer: Authorizer, deed: Deed): Promise<string> {
-  return (await new AdmissionWorld({}, authorizer).attempt(deed)).refusal;
+async function verdict(authorizer: Authorizer, write: TestedWrite): Promise<string> {
+  return (await new AdmissionWorld({}, authorizer).attempt(write)).refusal;
 }
 
 const APPROVED = { conditions: [{ type: "Approved", status: "True" }] };
-const DEEDS: readonly (readonly [verb: string, deed: Deed, says: string])[] = [
+const WRITES: readonly (readonly [verb: string, write: TestedWrite, says: string])[] = [
   [
     "approve",
     { operation: "UPDATE", resource: `${REQUESTS}/approval`, object: request(APPROVED), previous: request() },
@@ -75,13 +75,13 @@ const podRequest = (status: object): Written => ({
 });
 
 test("issuing a certificate for a pod's request requires `sign` on its signer", async () => {
-  const issue: Deed = {
+  const issue: TestedWrite = {
     operation: "UPDATE",
     resource: `${POD_REQUESTS}/status`,
     object: podRequest({ certificateChain: "x" }),
     previous: podRequest({}),
   };
-  const deny: Deed = { ...issue, object: podRequest({ conditions: [] }) };
+  const deny: TestedWrite = { ...issue, object: podRequest({ conditions: [] }) };
 
   expect(await verdict(allowing("sign", "example.com/*"), issue)).toBe("");
   expect(await verdict(allowing("approve", "example.com/web"), issue)).toBe(
@@ -90,27 +90,27 @@ test("issuing a certificate for a pod's request requires `sign` on its signer", 
   expect(await verdict(allowing("approve", "example.com/web"), deny)).toBe("");
 });
 
-describe.each(DEEDS)("to %s", (verb, deed, says) => {
+describe.each(WRITES)("to %s", (verb, write, says) => {
   test.each(["example.com/web", "example.com/*"])("requires the permission for %s", async (name) => {
-    expect(await verdict(allowing(verb, name), deed)).toBe("");
+    expect(await verdict(allowing(verb, name), write)).toBe("");
   });
 
   test("accepts no other permission", async () => {
-    expect(await verdict(allowing(verb, "example.com/other"), deed)).toBe(says);
-    expect(await verdict(allowing("update", "example.com/web"), deed)).toBe(says);
+    expect(await verdict(allowing(verb, "example.com/other"), write)).toBe(says);
+    expect(await verdict(allowing("update", "example.com/web"), write)).toBe(says);
   });
 });
 
 test("an approval cannot change the signer to an allowed one", async () => {
   const object = request(APPROVED, { signerName: "mine.example.com/x" });
-  const deed = {
+  const write = {
     operation: "UPDATE",
     resource: `${REQUESTS}/approval`,
     object,
     previous: request(),
   } as const;
 
-  expect(await verdict(allowing("approve", "mine.example.com/x"), deed)).toContain("example.com/web");
+  expect(await verdict(allowing("approve", "mine.example.com/x"), write)).toContain("example.com/web");
 });
 
 test("a status without certificate and conditions needs no permission, nor a bundle with new owners only", async () => {

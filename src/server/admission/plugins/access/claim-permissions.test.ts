@@ -60,8 +60,8 @@ interface Change {
 
 function write(authorizer: Authorizer, { from, to, user = ON_N1 }: Change): Promise<AdmissionOutcome> {
   const world = new AdmissionWorld({}, authorizer);
-  const deed = { operation: "UPDATE", resource: `${RESOURCE}/status`, user } as const;
-  return world.attempt({ ...deed, object: claim(to), previous: claim(from) });
+  const write = { operation: "UPDATE", resource: `${RESOURCE}/status`, user } as const;
+  return world.attempt({ ...write, object: claim(to), previous: claim(from) });
 }
 
 const GIVEN = { allocation: allocation("n1", DRIVER) };

@@ -80,7 +80,7 @@ function driverDemands(
 
 /** Drivers of devices whose status changed. A status that is removed together with its allocation does not count. */
 function changedDrivers(status: ResourceClaimStatus, before: ResourceClaimStatus): readonly string[] {
-  const [now, then] = [status, before].map(byKey) as [Told, Told];
+  const [now, then] = [status, before].map(byKey) as [DeviceStatuses, DeviceStatuses];
   const gone = deallocatedDevices(status, before);
   const changed = [...now.keys(), ...then.keys()].flatMap((key) => {
     const [next, previous] = [now.get(key), then.get(key)];
@@ -90,9 +90,9 @@ function changedDrivers(status: ResourceClaimStatus, before: ResourceClaimStatus
   return [...new Set(changed)].toSorted();
 }
 
-type Told = ReadonlyMap<string, AllocatedDeviceStatus>;
+type DeviceStatuses = ReadonlyMap<string, AllocatedDeviceStatus>;
 
-function byKey({ devices = [] }: ResourceClaimStatus): Told {
+function byKey({ devices = [] }: ResourceClaimStatus): DeviceStatuses {
   return new Map(devices.map((device) => [`${deviceKey(device)} ${device.shareID ?? ""}`, device]));
 }
 

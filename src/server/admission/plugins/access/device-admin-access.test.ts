@@ -50,13 +50,13 @@ describe("admin access to devices", () => {
   test("is not allocated to a claim elsewhere, and a claim that has it keeps it", async () => {
     const world = await worldWith({});
     const object = claim({ spec: { devices }, status: granted });
-    const deed = { operation: "UPDATE", resource: `${CLAIMS}/status`, object } as const;
+    const write = { operation: "UPDATE", resource: `${CLAIMS}/status`, object } as const;
 
-    expect(await world.attempt({ ...deed, previous: claim({ spec: { devices } }) })).toMatchObject({
+    expect(await world.attempt({ ...write, previous: claim({ spec: { devices } }) })).toMatchObject({
       refusal: expect.stringContaining(
         `status.allocation.devices.results[0].adminAccess: ${REFUSAL}`,
       ) as string,
     });
-    expect(await world.attempt({ ...deed, previous: object })).toMatchObject({ code: 200 });
+    expect(await world.attempt({ ...write, previous: object })).toMatchObject({ code: 200 });
   });
 });

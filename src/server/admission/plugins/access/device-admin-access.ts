@@ -25,7 +25,7 @@ export const deviceAdminAccess = definePlugin<ResourceClaim | ResourceClaimTempl
   ],
 
   validate(object, request) {
-    const path = request.subresource === "status" ? findGrant(object, request) : findWish(object);
+    const path = request.subresource === "status" ? findGrant(object, request) : findAdminRequest(object);
     if (path === undefined) return;
     const { labels = {} } = request.memory.find(NAMESPACES, request.namespace)?.metadata ?? {};
     if (labels[LABEL] === "true") return;
@@ -40,7 +40,7 @@ export const deviceAdminAccess = definePlugin<ResourceClaim | ResourceClaimTempl
 });
 
 /** Field in which a claim or a template requests admin access. Upstream names the same field for both. */
-function findWish({ spec }: ResourceClaim | ResourceClaimTemplate): FieldPath | undefined {
+function findAdminRequest({ spec }: ResourceClaim | ResourceClaimTemplate): FieldPath | undefined {
   const { requests } = "spec" in spec ? spec.spec.devices : spec.devices;
   const i = requests.findIndex(
     // In v1beta1 the field is in the request itself.

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Authorizer } from "../../../../access/authz/authorizer.ts";
 import { AdmissionWorld } from "../../../admission-world.ts";
-import type { Deed, Written } from "../../../admission-world.ts";
+import type { TestedWrite, Written } from "../../../admission-world.ts";
 import { SAMPLE_REQUESTS } from "../../../sample-requests.ts";
 
 const NODE = { name: "system:node:n1", uid: "", groups: ["system:nodes", "system:authenticated"], extra: {} };
@@ -83,10 +83,10 @@ beforeAll(async () => {
   });
 });
 
-type Case = readonly [title: string, deed: Omit<Deed, "user">, says: string];
+type Case = readonly [title: string, write: Omit<TestedWrite, "user">, says: string];
 
-async function verdict(deed: Omit<Deed, "user">): Promise<string> {
-  return (await world.attempt({ ...deed, user: NODE })).refusal;
+async function verdict(write: Omit<TestedWrite, "user">): Promise<string> {
+  return (await world.attempt({ ...write, user: NODE })).refusal;
 }
 
 const CREATE = { operation: "CREATE", resource: "pods" } as const;
@@ -396,8 +396,8 @@ const TOKENS: readonly Case[] = [
 ];
 
 describe("a node", () => {
-  test.each([...PODS, ...EVICTIONS, ...NODES, ...OTHERS, ...TOKENS])("%s", async (_title, deed, says) => {
-    expect(await verdict(deed)).toBe(says);
+  test.each([...PODS, ...EVICTIONS, ...NODES, ...OTHERS, ...TOKENS])("%s", async (_title, write, says) => {
+    expect(await verdict(write)).toBe(says);
   });
 
   test("requests certificates in its own name only", async () => {

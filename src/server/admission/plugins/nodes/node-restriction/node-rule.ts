@@ -2,7 +2,7 @@
 import type { ApiObject } from "../../../../../resources/rules/kind-rules.ts";
 import type { AdmissionRequest } from "../../../plugin.ts";
 
-export interface NodeDeed<T extends ApiObject = ApiObject> {
+export interface NodeWrite<T extends ApiObject = ApiObject> {
   /** Name of the requesting node. */
   readonly node: string;
   /** The object after the write; for a DELETE the deleted object. */
@@ -11,4 +11,4 @@ export interface NodeDeed<T extends ApiObject = ApiObject> {
 }
 
 /** Reason for a refusal; undefined if the write is allowed. */
-export type NodeRule<T extends ApiObject = ApiObject> = (deed: NodeDeed<T>) => string | undefined;
+export type NodeRule<T extends ApiObject = ApiObject> = (write: NodeWrite<T>) => string | undefined;

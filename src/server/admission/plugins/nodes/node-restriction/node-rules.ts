@@ -5,19 +5,19 @@ import type { Node, PersistentVolumeClaim } from "../../../../../api/generated/t
 import type { ResourceSlice } from "../../../../../api/generated/types/resource-v1.ts";
 import { jsonEqual } from "../../../../../api/patch/json-equal.ts";
 import { forbiddenLabels } from "./node-labels.ts";
-import type { NodeDeed, NodeRule } from "./node-rule.ts";
+import type { NodeWrite, NodeRule } from "./node-rule.ts";
 
 const LEASES = "kube-node-lease";
 const NODE_SIGNERS = ["kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"];
 
-export const nodeRule: NodeRule<Node> = (deed) => {
-  const { node, request } = deed;
+export const nodeRule: NodeRule<Node> = (write) => {
+  const { node, request } = write;
   if (request.name !== node) return `node "${node}" is not allowed to modify node "${request.name}"`;
-  if (request.operation === "CREATE") return newNodeProblem(deed);
-  return request.operation === "UPDATE" ? changeProblem(deed) : undefined;
+  if (request.operation === "CREATE") return newNodeProblem(write);
+  return request.operation === "UPDATE" ? changeProblem(write) : undefined;
 };
 
-function newNodeProblem({ node, object: { metadata, spec } }: NodeDeed<Node>): string | undefined {
+function newNodeProblem({ node, object: { metadata, spec } }: NodeWrite<Node>): string | undefined {
   if (spec.configSource !== undefined)
     return `node "${node}" is not allowed to create pods with a non-nil configSource`;
   if ((metadata.ownerReferences ?? []).length > 0)
@@ -29,7 +29,7 @@ function newNodeProblem({ node, object: { metadata, spec } }: NodeDeed<Node>): s
 }
 
 /** A node must not choose its pods by removing its taints, nor have itself deleted through a false owner. */
-function changeProblem({ node, object, request }: NodeDeed<Node>): string | undefined {
+function changeProblem({ node, object, request }: NodeWrite<Node>): string | undefined {
   const { metadata, spec } = object;
   const previous = (request.previous ?? object) as Node;
   if (spec.configSource !== undefined && !jsonEqual(spec.configSource, previous.spec.configSource))

@@ -6,16 +6,16 @@ import { jsonEqual } from "../../../../../api/patch/json-equal.ts";
 import { shelf } from "../../../../objects/lister.ts";
 import { namesSecret } from "../../pods/mirror-pod.ts";
 import { containersOf } from "../../pods/pod-containers.ts";
-import type { NodeDeed, NodeRule } from "./node-rule.ts";
+import type { NodeWrite, NodeRule } from "./node-rule.ts";
 
 const PODS = shelf<Pod>("pods");
 const NODES = shelf<Node>("minions");
 const MIRROR = "kubernetes.io/config.mirror";
 
-export const podRule: NodeRule<Pod> = (deed) => {
-  const { node, object, request } = deed;
+export const podRule: NodeRule<Pod> = (write) => {
+  const { node, object, request } = write;
   if (request.operation === "CREATE")
-    return ownPodProblem(deed) ?? ownerProblem(deed) ?? referenceProblem(deed);
+    return ownPodProblem(write) ?? ownerProblem(write) ?? referenceProblem(write);
   if (request.operation !== "DELETE")
     return `unexpected operation "${request.operation}", node "${node}" can only create and delete mirror pods`;
   return object.spec.nodeName === node
@@ -54,7 +54,7 @@ export const otherPodRule: NodeRule = ({ request }) =>
   `unexpected pod subresource "${request.subresource}", only 'status' and 'eviction' are allowed`;
 
 /** Problem with the pod as a mirror pod of the node; undefined if there is none. */
-function ownPodProblem({ node, object }: NodeDeed<Pod>): string | undefined {
+function ownPodProblem({ node, object }: NodeWrite<Pod>): string | undefined {
   const { metadata, spec } = object;
   if (metadata.annotations === undefined || !Object.hasOwn(metadata.annotations, MIRROR))
     return `pod does not have "${MIRROR}" annotation, node "${node}" can only create mirror pods`;
@@ -64,7 +64,7 @@ function ownPodProblem({ node, object }: NodeDeed<Pod>): string | undefined {
 }
 
 /** A mirror pod must have its node as the only owner. */
-function ownerProblem({ node, object, request }: NodeDeed<Pod>): string | undefined {
+function ownerProblem({ node, object, request }: NodeWrite<Pod>): string | undefined {
   const { ownerReferences: owners = [] } = object.metadata;
   if (owners.length > 1)
     return `node "${node}" can only create pods with a single owner reference set to itself`;
@@ -83,7 +83,7 @@ function ownerProblem({ node, object, request }: NodeDeed<Pod>): string | undefi
 }
 
 /** A node may read every object that its pods reference, so mirror pods must reference none. */
-function referenceProblem({ node, object: { spec } }: NodeDeed<Pod>): string | undefined {
+function referenceProblem({ node, object: { spec } }: NodeWrite<Pod>): string | undefined {
   const refused = (what: string): string => `node "${node}" can not create pods that reference ${what}`;
   const { volumes = [] } = spec;
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);

@@ -12,7 +12,7 @@ import type { AccessAttributes } from "../../../../access/authz/authorizer.ts";
 import { shelf } from "../../../../objects/lister.ts";
 import { question } from "../../../permission.ts";
 import type { AdmissionRequest } from "../../../plugin.ts";
-import type { NodeDeed, NodeRule } from "./node-rule.ts";
+import type { NodeWrite, NodeRule } from "./node-rule.ts";
 
 const PODS = shelf<Pod>("pods");
 const CLAIMS = shelf<PersistentVolumeClaim>("persistentvolumeclaims");
@@ -41,7 +41,7 @@ function boundTo({ boundObjectRef }: TokenRequest["spec"]): Partial<TokenRequest
 export function audienceQuestion({
   object: { spec },
   request,
-}: NodeDeed<TokenRequest>): AccessAttributes | undefined {
+}: NodeWrite<TokenRequest>): AccessAttributes | undefined {
   const { memory, namespace, name, user } = request;
   const pod = memory.find(PODS, `${namespace}/${boundTo(spec).name ?? ""}`);
   const [audience = ""] = spec.audiences;

@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { addressBlock } from "./address-block.ts";
 
-export class Strangers {
+export class UnverifiedConnections {
   /** By address block, then by the client's own address and port: no two open connections have the same. */
   readonly #sockets = new Map<string, Map<string, Socket>>();
 

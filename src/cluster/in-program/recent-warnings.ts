@@ -8,14 +8,14 @@ const CHARS_MAX = 300;
 /** Log fields that identify the subject of a warning. */
 const ABOUT = ["controller", "key", "loop", "watcher"];
 
-interface Complaint {
+interface KeptWarning {
   readonly text: string;
   readonly error: unknown;
 }
 
-export class Complaints {
+export class RecentWarnings {
   readonly log: Log;
-  readonly #kept = new Map<string, Complaint>();
+  readonly #kept = new Map<string, KeptWarning>();
 
   constructor(inner: Log) {
     this.log = this.#around(inner, {});
