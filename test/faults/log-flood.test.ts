@@ -1,4 +1,4 @@
-/** A program that writes far more than anyone reads. `npm run test:long` lets it write a gigabyte. */
+/** A program that writes far more than its readers take. `npm run test:long` lets it write a gigabyte. */
 import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
