@@ -1,5 +1,6 @@
-import { eventsOption, parseServerOptions, runReported, serverOptions } from "./cluster-options.ts";
+import { eventsOption, parseServerOptions, serverOptions } from "./cluster-options.ts";
 import type { Command } from "./command.ts";
+import { runReported } from "./run-reported.ts";
 
 export const apiserverCommand: Command = {
   name: "apiserver",

@@ -49,6 +49,9 @@ describe("runCli", () => {
     [[], "Usage: setpoint"],
     [["launch"], "error: unknown command 'launch'\n(see \"setpoint --help\")\n"],
     [["up", "--colour"], "unknown option '--colour'"],
+    [["stauts"], "unknown command 'stauts'\n(Did you mean status?)"],
+    [["up", "--data-dri", "x"], "unknown option '--data-dri'\n(Did you mean --data-dir?)"],
+    [["completion", "tcsh"], "Allowed choices are bash, zsh, fish"],
     [["up", "--store", "tape"], "Allowed choices are file, memory, etcd"],
     [["up", "--listen", "6443"], '--listen must be HOST:PORT with a port from 0 to 65535, found "6443"'],
     [["up", "--store", "etcd"], "--store etcd needs --etcd-endpoints"],
@@ -87,6 +90,15 @@ describe("without a cluster", () => {
       code: 1,
       stdout: "",
       stderr: "error: no cluster runs in /nowhere: start one with setpoint up --data-dir /nowhere\n",
+    });
+  });
+
+  test("an error is JSON with --json", async () => {
+    const { code, stderr } = await run("status", "--data-dir", "/nowhere", "--json");
+
+    expect(code).toBe(1);
+    expect(JSON.parse(stderr)).toEqual({
+      error: "no cluster runs in /nowhere: start one with setpoint up --data-dir /nowhere",
     });
   });
 

@@ -1,5 +1,5 @@
 /** Turns an argument list into one command's run and its outcome into an exit code. */
-import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
 import { errorText } from "../base/error-text.ts";
 import { apiserverCommand } from "./apiserver.ts";
 import { backupCommand } from "./backup.ts";
@@ -11,12 +11,15 @@ import {
   type ExitCode,
   type Io,
 } from "./command.ts";
+import { completionCommand } from "./completion.ts";
 import { agentCommand, controllersCommand, schedulerCommand } from "./components.ts";
 import { crdCommand } from "./crd.ts";
 import { demoCommand } from "./demo/demo.ts";
 import { diffCommand } from "./diff.ts";
 import { downCommand } from "./down.ts";
 import { driftCommand } from "./drift.ts";
+import { listCommand } from "./list.ts";
+import { logsCommand } from "./logs.ts";
 import { newCommand } from "./new.ts";
 import { replayCommand } from "./replay.ts";
 import { statusCommand } from "./status.ts";
@@ -32,7 +35,9 @@ import { whyCommand } from "./why.ts";
 const COMMANDS: readonly Command[] = [
   upCommand,
   statusCommand,
+  logsCommand,
   downCommand,
+  listCommand,
   apiserverCommand,
   controllersCommand,
   schedulerCommand,
@@ -41,6 +46,7 @@ const COMMANDS: readonly Command[] = [
   ...VERBS,
   newCommand,
   crdCommand,
+  completionCommand(() => COMMANDS),
   whyCommand,
   timelineCommand,
   diffCommand,
@@ -68,7 +74,7 @@ async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
     await programFor(io).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
-    return explain(error, io);
+    return explain(error, io, argv.includes("--json") ? "json" : "text");
   }
 }
 
@@ -87,7 +93,11 @@ function parserFor(command: Command, io: Io): Parser {
     .description(command.help)
     .showHelpAfterError(`(see "setpoint ${command.name} --help")`)
     .allowExcessArguments(false);
-  for (const name of command.usage) parser.argument(name.startsWith("[") ? name : `<${name}>`);
+  for (const name of command.usage) {
+    const argument = new Argument(name.startsWith("[") ? name : `<${name}>`);
+    const choices = command.choices?.[name];
+    parser.addArgument(choices === undefined ? argument : argument.choices(choices));
+  }
   for (const { flags, help, choices, fallback, isRepeatable } of command.options) {
     const option = new Option(flags, help);
     if (choices !== undefined) option.choices(choices);
@@ -127,11 +137,12 @@ function inheritable(parser: Parser, io: Io): Parser {
   });
 }
 
-function explain(error: unknown, io: Io): ExitCode {
+function explain(error: unknown, io: Io, form: "json" | "text"): ExitCode {
   // Commander has already printed the error. It also throws for `--help`, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof SilentFailure) return 1;
   const message = findRemedy(error) ?? errorText(error);
-  io.stderr(`error: ${message}\n`);
+  io.screen?.live("");
+  io.stderr(form === "json" ? `${JSON.stringify({ error: message })}\n` : `error: ${message}\n`);
   return error instanceof UsageError ? 2 : 1;
 }

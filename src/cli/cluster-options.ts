@@ -1,11 +1,6 @@
-/** Options of a server and the text of its lifecycle events, shared by all commands that start a server. */
+/** Options of a server, shared by all commands that start one. */
 import { join, resolve } from "node:path";
 import type { LogLevel } from "../base/log/log.ts";
-import { teeLog } from "../base/log/tee-log.ts";
-import { createRealLoop } from "../base/loop/real/real-loop.ts";
-import { createMetrics } from "../base/metrics/prom-metrics.ts";
-import { runCluster, type ClusterEvent } from "../cluster/cluster.ts";
-import { ComponentLogs } from "../cluster/logs/component-logs.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { admissionOptions, parseAdmission } from "./admission-options.ts";
 import { auditOptions, parseAudit } from "./audit-options.ts";
@@ -26,7 +21,7 @@ import {
   storeQuotaOption,
 } from "./store-options.ts";
 
-const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 const DEFAULT_LISTEN = "127.0.0.1:6443";
 // Defaults of kube-apiserver and kubeadm.
 const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
@@ -88,6 +83,7 @@ export const serverOptions: readonly OptionSpec[] = [
     fallback: "info",
   },
   ...kubeletOptions,
+  { flags: "--quiet", help: "no output but errors" },
   { flags: "--restore <file>", help: "path of a backup with which a new store starts" },
 ];
 
@@ -143,57 +139,4 @@ function encryptionFiles(
     );
   if (configFile === undefined && keyFile === undefined) return undefined;
   return { configFile, keyFile, ...(isReloaded && { isReloaded }) };
-}
-
-/** Runs a cluster until the program's signal aborts, and prints its lifecycle events. */
-export async function runReported(options: ClusterOptions, io: Io, args: Arguments): Promise<void> {
-  const print = args.options["json"] ? JSON.stringify : textOf;
-  const { log, signal } = io;
-  const metrics = createMetrics();
-  const logs = new ComponentLogs({
-    dataDir: options.dataDir,
-    level: LOG_LEVELS.find((level) => level === findText(args, "logLevel")) ?? "info",
-    fallback: log,
-    // The cluster's loop logs too, so the logs need a loop of their own.
-    loop: createRealLoop({ name: "logs" }),
-  });
-  await runCluster(options, {
-    loop: createRealLoop({ name: "cluster", log: teeLog(log, logs.of("setpoint")), metrics }),
-    log,
-    logs,
-    metrics,
-    signal,
-    report: (event) => io.stdout(`${print(event)}\n`),
-  });
-}
-
-function textOf(event: ClusterEvent): string {
-  switch (event.event) {
-    case "ready":
-      return readyText(event);
-    case "stopped":
-      return "Setpoint has stopped.";
-  }
-}
-
-function readyText(event: Extract<ClusterEvent, { event: "ready" }>): string {
-  return [
-    `Setpoint is ready at ${event.server}, ${placeOf(event)}.`,
-    "",
-    `  export KUBECONFIG=${event.kubeconfig}`,
-    "  kubectl get namespaces",
-    "",
-    "Ctrl-C ends it.",
-  ].join("\n");
-}
-
-function placeOf({ store, dataDir }: Extract<ClusterEvent, { event: "ready" }>): string {
-  switch (store) {
-    case "file":
-      return `state is in ${dataDir}`;
-    case "memory":
-      return "state is in memory and ends with this process";
-    case "etcd":
-      return "state is in etcd";
-  }
 }

@@ -32,7 +32,7 @@ export function homeOf(io: Pick<Io, "env" | "homeDir" | "workingDir">): string {
   return given ? resolve(io.workingDir, given) : resolve(io.homeDir, ".setpoint");
 }
 
-function dataDirOf(home: string, name: string): string {
+export function dataDirOf(home: string, name: string): string {
   return name === CLUSTER_NAME ? home : resolve(home, "clusters", name);
 }
 

@@ -5,6 +5,8 @@ import type { Log } from "../base/log/log.ts";
 export interface Io {
   stdout(text: string): void;
   stderr(text: string): void;
+  /** The terminal, if there is one; `stdout`, `stderr` and `log` print above its live line. */
+  readonly screen?: UserScreen | undefined;
   /** Log of the running components, on stderr. */
   readonly log: Log;
   /** Sets the exit code. The process ends once no work is left, or with "once printed" as soon as stdout is flushed. */
@@ -18,6 +20,15 @@ export interface Io {
   readonly programFile: string;
   /** Aborted when the user or the system asks the program to end. */
   readonly signal: AbortSignal;
+}
+
+/** A terminal with a user before it. */
+export interface UserScreen {
+  readonly hasColours: boolean;
+  /** Shows a line until the next call; an empty text shows none. */
+  live(text: string): void;
+  /** Asks the user for a line. */
+  ask(question: string, signal: AbortSignal): Promise<string>;
 }
 
 /** 0 done, 1 failed, 2 wrong usage. */
@@ -47,6 +58,8 @@ export interface Command {
   readonly name: string;
   /** Names of the positional arguments: `file` is required, `[pod]` is optional, `[args...]` takes all that follow. */
   readonly usage: readonly string[];
+  /** Allowed values of positional arguments, by name. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly help: string;
   readonly options: readonly OptionSpec[];
   /** The command runs the user's code. Timers and sockets left behind by that code must not keep the process alive. */

@@ -2,16 +2,24 @@
 import { homedir } from "node:os";
 import process from "node:process";
 import { buffer } from "node:stream/consumers";
+import { isatty } from "node:tty";
 import { createTextLog } from "../base/log/log-text.ts";
 import { runCli } from "./cli.ts";
 import { printTo, wantsColours } from "./print.ts";
+import { Screen } from "./screen.ts";
 import { shutdownSignal } from "./shutdown-signal.ts";
 
-const stderr = printTo(() => process.stderr);
+/** A terminal for output and answers; piped output has none. */
+const screen =
+  isatty(0) && isatty(1) && process.env["TERM"] !== "dumb"
+    ? new Screen({ stdin: process.stdin, stdout: process.stdout })
+    : undefined;
+const above = (print: (text: string) => void): ((text: string) => void) => screen?.above(print) ?? print;
+const stderr = above(printTo(() => process.stderr));
 
 /** Resolves when the command has ended. Errors are printed by then. */
 export const ended = runCli(process.argv.slice(2), {
-  stdout: printTo(() => process.stdout),
+  stdout: above(printTo(() => process.stdout)),
   stderr,
   log: createTextLog({
     level: "warn",
@@ -23,6 +31,11 @@ export const ended = runCli(process.argv.slice(2), {
     if (when === "once printed") process.stdout.write("", () => process.exit());
   },
   stdin: () => buffer(process.stdin),
+  screen: screen && {
+    hasColours: wantsColours(process.stdout, process.env),
+    live: (text) => screen.live(text),
+    ask: (question, signal) => screen.ask(question, signal),
+  },
   env: process.env,
   homeDir: homedir(),
   workingDir: process.cwd(),

@@ -1,5 +1,6 @@
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { readStatus, type ClusterStatus } from "../cluster/data-dir/cluster-status.ts";
+import { componentLogsFolder } from "../cluster/logs/component-logs.ts";
 import { parsePlace, placeOptions } from "./cluster-place.ts";
 import { jsonOption, type Command } from "./command.ts";
 
@@ -18,14 +19,16 @@ export const statusCommand: Command = {
 
 type Ready = Extract<ClusterStatus, { state: "ready" }>;
 
-function readyText({ server, pid, store, dataDir, kubeconfig, revision, processPods }: Ready): string {
+function readyText({ name, server, pid, store, dataDir, kubeconfig, revision, processPods }: Ready): string {
   return [
     `Setpoint is ready at ${server}.`,
     "",
+    `  name        ${name}`,
     `  process     ${String(pid)}`,
     `  data dir    ${dataDir}`,
     `  store       ${store}, at revision ${String(revision)}`,
     `  kubeconfig  ${kubeconfig}`,
+    `  logs        ${componentLogsFolder(dataDir)}`,
     ...(processPods === undefined
       ? []
       : [`  processes   on node ${processPods.node}: ${processPods.message}`]),
@@ -40,6 +43,6 @@ function complaint(status: Exclude<ClusterStatus, Ready>): string {
     case "starting":
       return `process ${String(status.pid)} is starting a cluster in ${status.dataDir}: ask again in a moment`;
     case "unready":
-      return `process ${String(status.pid)} runs but ${status.server} is not ready (${status.reason}): look at its output`;
+      return `process ${String(status.pid)} runs but ${status.server} is not ready (${status.reason}): see setpoint logs`;
   }
 }

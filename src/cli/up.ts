@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { NODES, POD_CIDR } from "../cluster/loops/loops.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
-import { eventsOption, parseServerOptions, runReported, serverOptions } from "./cluster-options.ts";
+import { detachOption, runInBackground } from "./background.ts";
+import { eventsOption, parseServerOptions, serverOptions } from "./cluster-options.ts";
 import { findText, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
 import { nodeOptions, parseNodeOptions } from "./node-options.ts";
+import { runReported } from "./run-reported.ts";
 import { parseMachine, runtimeOptions } from "./runtime-options.ts";
 import { parsePodCidrs } from "./server-options.ts";
 
@@ -24,8 +26,20 @@ export const upCommand: Command = {
   name: "up",
   usage: [],
   help: "run a cluster in this process until Ctrl-C",
-  options: [...serverOptions, ...nodeOptions, ...runtimeOptions, podCidrOption, allocateOption, eventsOption],
-  run: (io, args) => runReported(parseClusterOptions(io, args), io, args),
+  options: [
+    ...serverOptions,
+    ...nodeOptions,
+    ...runtimeOptions,
+    podCidrOption,
+    allocateOption,
+    detachOption,
+    eventsOption,
+  ],
+  run: (io, args) => {
+    const options = parseClusterOptions(io, args);
+    if (args.options["detach"] === true) return runInBackground(upCommand, options.dataDir, { io, args });
+    return runReported(options, io, args);
+  },
 };
 
 /** Address ranges of pods, and whether nodes get blocks of them. */

@@ -18,7 +18,8 @@ import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { createMetrics } from "../base/metrics/prom-metrics.ts";
 import { openFileStore } from "../store/file-store.ts";
 import type { Store } from "../store/store.ts";
-import { runCluster, type ClusterEvent } from "./cluster.ts";
+import type { ClusterEvent } from "./cluster-event.ts";
+import { runCluster } from "./cluster.ts";
 import { backUp } from "./data-dir/cluster-backup.ts";
 import { openStore, storeFolder } from "./data-dir/open-store.ts";
 import { claimDataDir } from "./data-dir/run-file.ts";
@@ -34,7 +35,7 @@ describe("runCluster", () => {
     const dataDir = folder();
     const report = (event: ClusterEvent): void => {
       events.push(event);
-      ending.abort();
+      if (event.event === "ready") ending.abort();
     };
 
     await runCluster(options({ dataDir, store: { type: "file" } }), {
@@ -44,6 +45,8 @@ describe("runCluster", () => {
     });
 
     expect(events).toMatchObject([
+      { event: "phase", phase: "store", objects: 0 },
+      { event: "phase", phase: "api" },
       { event: "ready", store: "file", dataDir, kubeconfig: join(dataDir, "kubeconfig") },
       { event: "stopped" },
     ]);
@@ -193,7 +196,10 @@ describe("a backup", () => {
 /** Runs a cluster and stops it as soon as it is ready. */
 async function once(given: ClusterOptions): Promise<void> {
   const ending = new AbortController();
-  await runCluster(given, { ...surroundings, signal: ending.signal, report: () => ending.abort() });
+  const report = ({ event }: ClusterEvent): void => {
+    if (event === "ready") ending.abort();
+  };
+  await runCluster(given, { ...surroundings, signal: ending.signal, report });
 }
 
 function folder(): string {

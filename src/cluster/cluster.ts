@@ -16,7 +16,6 @@ import { runAll } from "../runtime/manager/run-all.ts";
 import { openEncryption } from "../server/objects/encryption/open-encryption.ts";
 import type { OpenedEncryption } from "../server/objects/encryption/open-encryption.ts";
 import { createFile } from "../server/pki/files.ts";
-import type { KeyPair } from "../server/pki/pki-folder.ts";
 import { openPki, serverNames } from "../server/pki/pki.ts";
 import type { Pki } from "../server/pki/pki.ts";
 import { isUrgent } from "../server/request/parse-request.ts";
@@ -26,11 +25,12 @@ import { listen } from "../server/transport/listener.ts";
 import type { Listener } from "../server/transport/listener.ts";
 import { firstServiceAddress } from "../server/upkeep/bootstrap/kubernetes-service.ts";
 import type { Store } from "../store/store.ts";
+import type { ClusterEvent, ClusterSummary } from "./cluster-event.ts";
 import { ControlPlane } from "./control-plane/control-plane.ts";
 import { LocalKubelets } from "./control-plane/local-kubelets.ts";
 import { openDataDir } from "./data-dir/data-dir.ts";
 import { openStore } from "./data-dir/open-store.ts";
-import { claimDataDir, refuseSecondProcess, removeRunFile, writeRunFile } from "./data-dir/run-file.ts";
+import { claimDataDir, removeRunFile, writeRunFile } from "./data-dir/run-file.ts";
 import type { RunRecord } from "./data-dir/run-file.ts";
 import { readAudit } from "./files/audit-files.ts";
 import { LiveCertificates } from "./files/certificate-reload.ts";
@@ -38,9 +38,7 @@ import { credentialFiles, warnOfExposure } from "./files/credential-files.ts";
 import { keepReloaded } from "./files/file-reload.ts";
 import type { ReloadedFile } from "./files/file-reload.ts";
 import { readServerOptions } from "./files/server-options.ts";
-import { CLUSTER_NAME, serverUrl, writeKubeconfig } from "./kubeconfig/kubeconfig.ts";
-import type { KubeconfigOptions } from "./kubeconfig/kubeconfig.ts";
-import { KubeconfigLeftAlone, mergeContext, removeContext } from "./kubeconfig/user-kubeconfig.ts";
+import { CLUSTER_NAME, serverUrl } from "./kubeconfig/kubeconfig.ts";
 import { readComponentLog } from "./logs/component-log-reader.ts";
 import {
   componentLogFile,
@@ -52,32 +50,13 @@ import { componentPods } from "./logs/component-pods.ts";
 import { builtInGroups, FIRST_NODE, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
 import type { LoopGroup, MachineNode } from "./loops/loops.ts";
 import { machineNode } from "./loops/machine-node.ts";
-import type { ClusterOptions, StoreOptions } from "./options.ts";
+import type { ClusterOptions } from "./options.ts";
 import { exportProcessMetrics } from "./process/process-metrics.ts";
 import { KUBERNETES_VERSION, VERSION } from "./process/version.ts";
-
-/** Lifecycle event of a cluster; `setpoint up --json` prints exactly these. */
-export type ClusterEvent =
-  | {
-      readonly event: "ready";
-      readonly server: string;
-      /** Always DATA-DIR/kubeconfig. */
-      readonly kubeconfig: string;
-      /** The context that was merged into the user's kubeconfig. */
-      readonly context?: MergedContext;
-      /** Why it was not merged: one sentence with the remedy. */
-      readonly contextProblem?: string;
-      readonly store: StoreOptions["type"];
-      readonly dataDir: string;
-      readonly revision: number;
-    }
-  | { readonly event: "stopped" };
-
-interface MergedContext {
-  readonly name: string;
-  /** Path of the user's kubeconfig. */
-  readonly file: string;
-}
+import { publishAccess, withdrawContext } from "./published-access.ts";
+import { untilUsable } from "./readiness.ts";
+import { StartPhases } from "./start-phases.ts";
+import { SummaryLoop } from "./summary-loop.ts";
 
 export interface ClusterSurroundings {
   readonly loop: Loop;
@@ -90,6 +69,8 @@ export interface ClusterSurroundings {
   /** Aborts to stop the cluster. */
   readonly signal: AbortSignal;
   readonly report: (event: ClusterEvent) => void;
+  /** Receives a summary each second; default: none is made. */
+  readonly showSummary?: (summary: ClusterSummary) => void;
 }
 
 /** Loops that run beside the server, by their group's name in logs and metrics. */
@@ -156,16 +137,17 @@ const GRACE_MS = 3000;
 export async function runCluster(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
   const { loop, logs, signal, report } = surroundings;
   const log = logOf(surroundings, "setpoint");
+  const phases = new StartPhases(loop, report);
   signal.throwIfAborted();
   await loop.outside("file", openDataDir(options));
-  // The store would also refuse a second process, but without the advice to run `setpoint down`.
-  await refuseSecondProcess(options.dataDir, loop);
+  const record = await claim(options, loop);
   logs?.open();
   try {
     logStarts(options, surroundings);
-    await runOpened(options, surroundings);
+    await runClaimed({ options, surroundings, record, phases });
     log.info("stopped");
   } finally {
+    await removeRunFile(options.dataDir, loop);
     await logs?.close();
   }
   report({ event: "stopped" });
@@ -188,8 +170,25 @@ function logStarts({ loops, nodes }: ClusterOptions, surroundings: ClusterSurrou
   for (const component of started) logOf(surroundings, component).info(`${component} starts`, program);
 }
 
-/** Runs a cluster whose data dir belongs to this process. */
-async function runOpened(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
+/** Writes the run file. The store would also refuse a second process, but without the advice to run `setpoint down`. */
+function claim(
+  { dataDir, store, name = CLUSTER_NAME, kubeconfigFile }: ClusterOptions,
+  loop: Loop,
+): Promise<RunRecord> {
+  const merged = kubeconfigFile === undefined ? {} : { mergedInto: kubeconfigFile };
+  return claimDataDir(dataDir, { store: store.type, name, ...merged }, loop);
+}
+
+/** A cluster whose data dir belongs to this process. */
+interface Claimed {
+  readonly options: ClusterOptions;
+  readonly surroundings: ClusterSurroundings;
+  readonly record: RunRecord;
+  readonly phases: StartPhases;
+}
+
+async function runClaimed(claimed: Claimed): Promise<void> {
+  const { options, surroundings } = claimed;
   const { loop, metrics = createMetrics() } = surroundings;
   const log = logOf(surroundings, "kube-apiserver");
   const encryption = await openEncryption(options.encryption, loop.child("encryption"));
@@ -202,7 +201,7 @@ async function runOpened(options: ClusterOptions, surroundings: ClusterSurroundi
     const { store, pki } = await openStoreAndKeys(options, { ...surroundings, metrics });
     const hideProcess = exportProcessMetrics(metrics, loop);
     try {
-      await serveClaimed({ options, surroundings, store, pki, encryption, audit, metrics });
+      await serve({ ...claimed, store, pki, encryption, audit, metrics });
     } finally {
       hideProcess();
       await store.close();
@@ -234,9 +233,7 @@ async function openStoreAndKeys(
   }
 }
 
-interface Running {
-  readonly options: ClusterOptions;
-  readonly surroundings: ClusterSurroundings;
+interface Running extends Claimed {
   readonly store: Store;
   readonly pki: Pki;
   readonly encryption: OpenedEncryption | undefined;
@@ -244,23 +241,11 @@ interface Running {
   readonly metrics: Metrics;
 }
 
-/** Holds the data dir's run file while the server runs, so that other processes see it. */
-async function serveClaimed(running: Running): Promise<void> {
-  const { dataDir, store, name = CLUSTER_NAME, kubeconfigFile } = running.options;
-  const { loop } = running.surroundings;
-  const merged = kubeconfigFile === undefined ? {} : { mergedInto: kubeconfigFile };
-  const record = await claimDataDir(dataDir, { store: store.type, name, ...merged }, loop);
-  try {
-    await serve(running, record);
-  } finally {
-    await removeRunFile(dataDir, loop);
-  }
-}
-
-async function serve(running: Running, record: RunRecord): Promise<void> {
-  const { options, surroundings, store, pki, encryption, audit, metrics } = running;
-  const { loop, signal, report } = surroundings;
+async function serve(running: Running): Promise<void> {
+  const { options, surroundings, phases, store, pki, encryption, audit, metrics } = running;
+  const { loop, signal, showSummary } = surroundings;
   const log = logOf(surroundings, "kube-apiserver");
+  phases.storeOpened(store, options);
   await warnOfExposure(credentialFiles(options), { loop, log });
   const certificates = new LiveCertificates(pki);
   const kubelets = new LocalKubelets({ loop, log: logOf(surroundings, "kubelet"), metrics });
@@ -278,42 +263,37 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
   });
   const ending = new AbortController();
   let work: Promise<void> | undefined;
+  let readying: Promise<void> | undefined;
   try {
     const { host } = options.listen;
     await plane.settle({ host, port: listener.port, machineAddresses: machineAddresses() });
-    report(await ready(options, { listener, pki, store, loop, record }));
+    const url = serverUrl({ host: reachableHost(host), port: listener.port });
+    phases.serving(url);
     const machine = await machineOf(options, loop, listener.port);
     const groups = groupsOf(running, kubelets, machine);
     const identity = await identityOf(options, loop);
+    const summary = showSummary && new SummaryLoop({ store, loop: loop.child("summary"), show: showSummary });
     const logOfGroup = (group: string): Log => logOf(surroundings, componentOf(group));
     work = runAll(ending.signal, [
       (each) => plane.run(each),
-      (each) => plane.runBuiltIn(groups, each, { identity, logOf: logOfGroup }),
+      (each) => plane.runBuiltIn(groups, each, { identity, logOf: logOfGroup, onPass: summary?.onPass }),
+      ...(summary === undefined ? [] : [(each: AbortSignal) => summary.run(each)]),
       ...[...reloaded, certificateFile(running, certificates, listener)].map(
         (file) => (each: AbortSignal) =>
           keepReloaded(file, { loop: loop.child("reload"), log, metrics }, each),
       ),
     ]);
-    await Promise.race([untilAborted(signal), store.ended, work]);
+    const either = AbortSignal.any([signal, ending.signal]);
+    readying = becomeReady(running, { plane, server: url, signal: either });
+    const ended = readying.then(() => untilAborted(signal));
+    await Promise.race([ended, store.ended, work]);
   } finally {
     ending.abort();
+    await Promise.allSettled([readying]);
     await withdrawContext(options, { loop, log: logOf(surroundings, "setpoint") });
     await listener.close({ graceMs: GRACE_MS });
     kubelets.close();
     await Promise.allSettled([work]);
-  }
-}
-
-/** Takes the context out of the user's kubeconfig. A failure must not keep the cluster from ending. */
-async function withdrawContext(
-  { kubeconfigFile: file, dataDir }: ClusterOptions,
-  { loop, log }: { readonly loop: Loop; readonly log: Log },
-): Promise<void> {
-  if (file === undefined) return;
-  try {
-    await removeContext({ file, loop }, dataDir);
-  } catch (error) {
-    log.warn("the context stays in the kubeconfig", { error });
   }
 }
 
@@ -337,59 +317,27 @@ async function identityOf({ store, dataDir }: ClusterOptions, loop: Loop): Promi
   return file.trim();
 }
 
-interface Ready {
-  readonly listener: Listener;
-  readonly pki: Pki;
-  readonly store: Store;
-  readonly loop: Loop;
-  readonly record: RunRecord;
+interface Serving {
+  readonly plane: ControlPlane;
+  readonly server: string;
+  /** Aborts when the cluster ends. */
+  readonly signal: AbortSignal;
 }
 
-async function ready(options: ClusterOptions, parts: Ready): Promise<ClusterEvent> {
-  const { listener, pki, store, loop, record } = parts;
-  const { dataDir, name = CLUSTER_NAME } = options;
-  const server = serverUrl({ host: reachableHost(options.listen.host), port: listener.port });
-  const kubeconfig = join(dataDir, "kubeconfig");
-  const access = { server, ca: pki.ca.cert };
-  const write = ([path, user]: [string, KeyPair]): Promise<void> =>
-    writeKubeconfig(path, { ...access, user }, loop);
-  const [merged] = await Promise.all([
-    publishContext(options, { ...access, user: pki.admin }, loop),
-    writeKubeconfig(kubeconfig, { name, ...access, user: pki.admin }, loop),
-    ...Object.entries(componentFiles(dataDir, pki)).map(write),
-  ]);
-  await writeRunFile(dataDir, { ...record, server, kubeconfig }, loop);
-  return {
-    event: "ready",
-    server,
-    kubeconfig,
-    ...merged,
-    store: options.store.type,
-    dataDir,
-    revision: store.view.revision,
-  };
-}
-
-/** Merges the context into the user's kubeconfig. A cluster is ready without it, so a failure is only reported. */
-async function publishContext(
-  { kubeconfigFile: file, dataDir, name = CLUSTER_NAME }: ClusterOptions,
-  access: KubeconfigOptions,
-  loop: Loop,
-): Promise<{ readonly context?: MergedContext; readonly contextProblem?: string }> {
-  if (file === undefined) return {};
-  try {
-    await mergeContext({ file, loop }, { name, dataDir }, access);
-    return { context: { name, file } };
-  } catch (error) {
-    if (!(error instanceof KubeconfigLeftAlone)) throw error;
-    return { contextProblem: error.message };
+/** Publishes the cluster once it can be used, and reports that it is ready. */
+async function becomeReady(running: Running, { plane, server, signal }: Serving): Promise<void> {
+  const { options, surroundings, record, phases, pki, store } = running;
+  const { loop, report } = surroundings;
+  const { dataDir, name = CLUSTER_NAME, nodes } = options;
+  if (options.loops === "all") {
+    await untilUsable({ plane, nodes, loop, log: logOf(surroundings, "setpoint"), signal });
+    if (!signal.aborted) phases.nodesReady(nodes);
   }
-}
-
-/** Kubeconfigs for external components, with kubeadm's file names and in kubeadm's place. */
-function componentFiles(dataDir: string, { components }: Pki): Record<string, KeyPair> {
-  const entries = Object.entries(components);
-  return Object.fromEntries(entries.map(([name, pair]) => [join(dataDir, `${name}.conf`), pair]));
+  if (signal.aborted) return;
+  const published = await publishAccess(options, { server, pki }, loop);
+  await writeRunFile(dataDir, { ...record, server, kubeconfig: published.kubeconfig }, loop);
+  const { revision } = store.view;
+  report({ event: "ready", name, server, ...published, store: options.store.type, dataDir, revision });
 }
 
 /** Host for clients on this machine when the server listens on all addresses. */

@@ -6,8 +6,8 @@ import * as k8s from "@kubernetes/client-node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import type { ClusterEvent } from "../../src/cluster/cluster-event.ts";
 import { runCluster } from "../../src/cluster/cluster.ts";
-import type { ClusterEvent } from "../../src/cluster/cluster.ts";
 
 const TIMEOUT_MS = 20_000;
 const namespace = "default";

@@ -82,9 +82,9 @@ describe("a cluster with a data dir", () => {
       const { code, stderr } = await up(dataDir, { store }).ended();
 
       expect(code).toBe(1);
-      expect(stderr).toBe(
-        `error: process ${String(first.pid)} runs a cluster in ${dataDir}: ` +
-          `end it with setpoint down --data-dir ${dataDir}, or choose another --data-dir\n`,
+      expect(errorIn(stderr)).toBe(
+        `process ${String(first.pid)} runs a cluster in ${dataDir}: ` +
+          `end it with setpoint down --data-dir ${dataDir}, or choose another --data-dir`,
       );
     },
   );
@@ -100,7 +100,7 @@ describe("a cluster with a data dir", () => {
 
     expect(status).toMatchObject({ code: 1, value: { state: "unready" } });
     expect(down).toMatchObject({ code: 1, value: undefined });
-    expect(down.stderr).toMatch(/^error: process \d+ has not ended within 5 s: kill -9 \d+ ends it .*\n$/);
+    expect(errorIn(down.stderr)).toMatch(/^process \d+ has not ended within 5 s: kill -9 \d+ ends it /);
   });
 });
 
@@ -138,8 +138,8 @@ describe("a part whose server says nothing", () => {
     expect(code).toBe(1);
     const [waiting = "", ...failure] = stderr.trimEnd().split("\n");
     expect(waiting).toContain(`the server does not answer yet, trying again server=${server}`);
-    expect(failure).toEqual([
-      `error: no API server answers at ${server}: start it, or name another with --kubeconfig`,
+    expect(failure.map(errorIn)).toEqual([
+      `no API server answers at ${server}: start it, or name another with --kubeconfig`,
     ]);
   }, 20_000);
 });
@@ -181,9 +181,9 @@ describe("a part with the kubeconfig of another cluster", () => {
     const { code, stderr } = await new Program("scheduler", "--kubeconfig", mixed).ended();
 
     expect(code).toBe(1);
-    expect(stderr).toBe(
-      `error: the kubeconfig does not trust the certificate of ${ours.server ?? ""} ` +
-        "(self-signed certificate in certificate chain): use one of this cluster\n",
+    expect(errorIn(stderr)).toBe(
+      `the kubeconfig does not trust the certificate of ${ours.server ?? ""} ` +
+        "(self-signed certificate in certificate chain): use one of this cluster",
     );
   });
 });
@@ -199,6 +199,11 @@ function boot(): string {
 /** State of a process (whose name has no parenthesis) and the fields after it. */
 function statusOf(pid: number): readonly string[] {
   return (readFileSync(`/proc/${String(pid)}/stat`, "utf8").split(") ")[1] ?? "").split(" ");
+}
+
+/** The error that a command reports with --json. */
+function errorIn(stderr: string): unknown {
+  return (JSON.parse(stderr) as { readonly error: unknown }).error;
 }
 
 /** Output and exit code of a command. */

@@ -45,6 +45,8 @@ interface BuiltInRun {
   readonly identity?: string | undefined;
   /** Log of a group; default: the server's. */
   readonly logOf?: (group: string) => Log;
+  /** Called after each pass of a controller. */
+  readonly onPass?: ((pass: PassRecord) => void) | undefined;
 }
 
 /** Identity of the loops that a program adds: they have all rights. */
@@ -87,7 +89,7 @@ export class ControlPlane {
   async runBuiltIn(
     groups: Readonly<Record<string, LoopGroup>>,
     signal: AbortSignal,
-    { identity, logOf }: BuiltInRun = {},
+    { identity, logOf, onPass }: BuiltInRun = {},
   ): Promise<void> {
     const { loop: parent, log, metrics } = this.#options.surroundings;
     const instance = identity === undefined ? {} : { identity };
@@ -103,7 +105,7 @@ export class ControlPlane {
         createClient(transport.actingAs(user), { loop: own, retry: "none" });
       const client = clientOf(groupIdentity(name));
       const clientAs = (actor: string): Client => clientOf(actorIdentity(name, actor));
-      const common = { loop: own, log: logFor(name), metrics, ...instance };
+      const common = { loop: own, log: logFor(name), metrics, onPass, ...instance };
       return manage(group, { transport, caches, client, clientAs, ...common });
     });
     const tasks = managers.map((manager) => (each: AbortSignal) => manager.run(each));

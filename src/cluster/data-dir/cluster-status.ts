@@ -5,6 +5,7 @@ import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { connect } from "../../client/connection.ts";
 import { PROCESS_ISOLATION, PROCESS_NODE } from "../../resources/pod/process-runtime.ts";
+import { CLUSTER_NAME } from "../kubeconfig/kubeconfig.ts";
 import { removeContext } from "../kubeconfig/user-kubeconfig.ts";
 import type { StoreOptions } from "../options.ts";
 import { findRecord, findRunning, isAlive, removeRunFile } from "./run-file.ts";
@@ -31,6 +32,8 @@ interface Found {
   readonly server: string;
   readonly kubeconfig: string;
   readonly store: StoreOptions["type"];
+  /** Name of the cluster. */
+  readonly name: string;
 }
 
 /** Timeout of a request; a healthy server answers at once. */
@@ -44,9 +47,9 @@ const PROGRESS_MS = 1000;
 export async function readStatus(dataDir: string, loop: Loop): Promise<ClusterStatus> {
   const record = await findRunning(dataDir, loop);
   if (record === undefined) return { state: "stopped", dataDir };
-  const { pid, server, kubeconfig, store } = record;
+  const { pid, server, kubeconfig, store, name = CLUSTER_NAME } = record;
   if (server === undefined || kubeconfig === undefined) return { state: "starting", dataDir, pid };
-  const found = { dataDir, pid, server, kubeconfig, store };
+  const found = { dataDir, pid, server, kubeconfig, store, name };
   try {
     return { state: "ready", ...found, ...(await readReady(kubeconfig, loop)) };
   } catch (error) {
@@ -91,6 +94,8 @@ function processPodsOf(list: unknown): ProcessPods | undefined {
 
 export interface StopOptions {
   readonly loop: Loop;
+  /** Path of a kubeconfig that may have the context of a cluster that was killed. */
+  readonly userKubeconfig: string;
   /** Called when the signal is sent, and once a second until the process has ended. */
   readonly onWait: (pid: number, waitedMs: number) => void;
 }
@@ -98,11 +103,11 @@ export interface StopOptions {
 /** Stops the cluster as Ctrl-C would. Returns the process that ended, or undefined when none ran. Rejects on timeout. */
 export async function stopCluster(
   dataDir: string,
-  { loop, onWait }: StopOptions,
+  { loop, userKubeconfig, onWait }: StopOptions,
 ): Promise<number | undefined> {
   const record = await findRunning(dataDir, loop);
   if (record === undefined) {
-    await clearAfterCrash(dataDir, loop);
+    await clearAfterCrash(dataDir, userKubeconfig, loop);
     return undefined;
   }
   const { pid } = record;
@@ -126,10 +131,9 @@ export async function stopCluster(
 }
 
 /** Removes the context and the record that a killed process left. */
-async function clearAfterCrash(dataDir: string, loop: Loop): Promise<void> {
+async function clearAfterCrash(dataDir: string, userKubeconfig: string, loop: Loop): Promise<void> {
   const left = await findRecord(dataDir, loop);
-  if (left === undefined) return;
-  if (left.mergedInto !== undefined) await removeContext({ file: left.mergedInto, loop }, dataDir);
+  await removeContext({ file: left?.mergedInto ?? userKubeconfig, loop }, dataDir);
   await removeRunFile(dataDir, loop);
 }
 

@@ -3,12 +3,12 @@
  * only while that very process lives, so one left by a killed process is ignored.
  */
 import { execFile } from "node:child_process";
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import type { Loop } from "../../base/loop/loop.ts";
-import { findFile, replaceFile } from "../../server/pki/files.ts";
+import { createFile, findFile, replaceFile } from "../../server/pki/files.ts";
 import type { StoreOptions } from "../options.ts";
 
 export interface RunRecord {
@@ -31,10 +31,30 @@ export async function claimDataDir(
   claim: Pick<RunRecord, "store" | "name" | "mergedInto">,
   loop: Loop,
 ): Promise<RunRecord> {
-  await refuseSecondProcess(dataDir, loop);
   const record: RunRecord = { pid: process.pid, begun: await beginningOf(process.pid, loop), ...claim };
-  await writeRunFile(dataDir, record, loop);
-  return record;
+  const text = `${JSON.stringify(record)}\n`;
+  for (;;) {
+    await refuseSecondProcess(dataDir, loop);
+    await removeStale(dataDir, loop);
+    // If two processes claim at once, the one that creates the file wins.
+    if ((await createFile({ path: pathOf(dataDir), text, mode: 0o600, loop })) === text) return record;
+  }
+}
+
+/** Moves the record of a dead process away. A live one that was written meanwhile is put back. */
+async function removeStale(dataDir: string, loop: Loop): Promise<void> {
+  const path = pathOf(dataDir);
+  const moved = `${path}.${loop.random("stale").uuid()}`;
+  try {
+    await loop.outside("file", rename(path, moved));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
+    throw error;
+  }
+  const record = parseRecord(await findFile(moved, loop));
+  const isLive = record !== undefined && record.pid !== process.pid && (await isAlive(record, loop));
+  if (isLive) await loop.outside("file", rename(moved, path));
+  else await loop.outside("file", rm(moved, { force: true }));
 }
 
 /** Rejects when another process runs a cluster in the data dir. */

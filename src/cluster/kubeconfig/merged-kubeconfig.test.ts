@@ -67,7 +67,7 @@ describe("a context in a kubeconfig", () => {
     const twice = parsed(withContext(once, { ...OURS, name: "dev" }, entriesOf({ ...ACCESS, name: "dev" })));
 
     expect(twice.contexts.map(({ name }) => name)).toEqual(["work", "dev"]);
-    expect(merge(once)).toEqual({ type: "unchanged" });
+    expect(merge(once)).toEqual({ type: "unchanged", current: "work" });
   });
 
   test("goes with the current context that names it", () => {
@@ -87,7 +87,7 @@ describe("a context in a kubeconfig", () => {
       type: "refused",
       reason: 'has "setpoint" of the cluster in /tmp/demo already: choose another name with --name',
     });
-    expect(withoutContext(theirs, OURS.dataDir)).toEqual({ type: "unchanged" });
+    expect(withoutContext(theirs, OURS.dataDir)).toMatchObject({ type: "unchanged" });
     expect(ownedContexts(theirs)).toEqual([{ name: "setpoint", dataDir: "/tmp/demo" }]);
   });
 

@@ -9,8 +9,9 @@ import { errorText } from "../../base/error-text.ts";
 import type { KubeconfigEntries } from "./kubeconfig.ts";
 
 export type KubeconfigEdit =
-  | { readonly type: "write"; readonly text: string }
-  | { readonly type: "unchanged" }
+  | { readonly type: "write"; readonly text: string; readonly current: unknown }
+  /** The text has all of it already. `current` is the current context, as after a write. */
+  | { readonly type: "unchanged"; readonly current: unknown }
   /** The file must not be changed. The reason continues a sentence that begins with the path. */
   | { readonly type: "refused"; readonly reason: string };
 
@@ -84,7 +85,8 @@ function edited(text: string, change: (document: YamlDocument) => string | undef
   const reason = findProblem(document) ?? change(document);
   if (reason !== undefined) return { type: "refused", reason };
   const after = document.toString();
-  return after === before ? { type: "unchanged" } : { type: "write", text: after };
+  const current = fieldOf(document, "current-context");
+  return after === before ? { type: "unchanged", current } : { type: "write", text: after, current };
 }
 
 /** Why the document is no kubeconfig. An empty file is one. */

@@ -82,8 +82,9 @@ describe("the kubeconfig of a user", () => {
     const file = withText("clusters: [\n");
 
     expect(await refusal(merge(file))).toContain(`${file} is not valid YAML (line `);
-    expect(await refusal(removeContext({ file, loop }, CONTEXT.dataDir))).toContain("is not valid YAML");
     expect(readFileSync(file, "utf8")).toBe("clusters: [\n");
+    writeFileSync(file, "/data: [\n");
+    expect(await refusal(removeContext({ file, loop }, CONTEXT.dataDir))).toContain("is not valid YAML");
   });
 
   test("is left alone while another program holds its lock", async () => {
@@ -133,8 +134,8 @@ describe("the kubeconfig of a user", () => {
   });
 });
 
-function merge(file: string): Promise<void> {
-  return mergeContext({ file, loop }, CONTEXT, ACCESS);
+async function merge(file: string): Promise<void> {
+  await mergeContext({ file, loop }, CONTEXT, ACCESS);
 }
 
 async function refusal(refused: Promise<void>): Promise<string> {

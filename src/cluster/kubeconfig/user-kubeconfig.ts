@@ -35,28 +35,29 @@ export async function mergeContext(
   { file, loop }: UserFile,
   context: OwnedContext,
   options: KubeconfigOptions,
-): Promise<void> {
-  await guarded(file, async () => {
+): Promise<{ readonly isCurrent: boolean }> {
+  return guarded(file, async () => {
     await loop.outside("file", makeFolder(dirname(file), 0o700));
-    await locked({ file, loop }, (text) =>
+    const { current } = await locked({ file, loop }, (text) =>
       withContext(text ?? "", context, entriesOf({ ...options, name: context.name })),
     );
+    return { isCurrent: current === context.name };
   });
 }
 
 /** Takes out the contexts of a data dir. Rejects with KubeconfigLeftAlone when that was impossible. */
 export async function removeContext({ file, loop }: UserFile, dataDir: string): Promise<void> {
   await guarded(file, async () => {
-    if (!(await loop.outside("file", exists(dirname(file))))) return;
+    if (!(await loop.outside("file", mentions(file, dataDir)))) return;
     await locked({ file, loop }, (text) =>
-      text === undefined ? { type: "unchanged" } : withoutContext(text, dataDir),
+      text === undefined ? { type: "unchanged", current: undefined } : withoutContext(text, dataDir),
     );
   });
 }
 
-async function guarded(file: string, run: () => Promise<void>): Promise<void> {
+async function guarded<T>(file: string, run: () => Promise<T>): Promise<T> {
   try {
-    await run();
+    return await run();
   } catch (error) {
     if (error instanceof KubeconfigLeftAlone) throw error;
     const remedy = findPathRemedy(error) ?? `${file} cannot be changed: ${String(error)}`;
@@ -67,12 +68,14 @@ async function guarded(file: string, run: () => Promise<void>): Promise<void> {
 /** Undefined for a file that does not exist. */
 type Change = (text: string | undefined) => KubeconfigEdit;
 
-async function locked(user: UserFile, change: Change): Promise<void> {
+type Done = Exclude<KubeconfigEdit, { readonly type: "refused" }>;
+
+async function locked(user: UserFile, change: Change): Promise<Done> {
   const { file, loop } = user;
   const lock = `${file}.lock`;
   await takeLock(lock, loop);
   try {
-    await applied(user, change);
+    return await applied(user, change);
   } finally {
     await loop.outside("file", rm(lock, { force: true }));
   }
@@ -98,17 +101,18 @@ async function takeLock(lock: string, loop: Loop): Promise<void> {
   }
 }
 
-async function applied({ file, loop }: UserFile, change: Change): Promise<void> {
+async function applied({ file, loop }: UserFile, change: Change): Promise<Done> {
   const found = await loop.outside("file", findTarget(file));
   const edit = change(found?.text);
   if (edit.type === "refused") throw new KubeconfigLeftAlone(`${file} ${edit.reason}`);
-  if (edit.type === "unchanged") return;
+  if (edit.type === "unchanged") return edit;
   const path = found?.path ?? file;
   const place = { mode: 0o600, loop };
   if (found !== undefined && found.text !== "")
     await replaceFile({ ...place, path: `${path}.setpoint-backup`, text: found.text });
   // The file holds a private key from now on, so other users must not read it.
   await replaceFile({ ...place, path, text: edit.text });
+  return edit;
 }
 
 /** The file behind links, with its text. Undefined for one that does not exist. */
@@ -133,6 +137,11 @@ async function findTarget(
   if (found.size > BYTES_MAX)
     throw new KubeconfigLeftAlone(`${file} is larger than 8 MiB: choose another with --kubeconfig`);
   return { path, text: await readFile(path, "utf8") };
+}
+
+/** Whether the file may have contexts of the data dir. Most files have none, and need no lock. */
+async function mentions(file: string, dataDir: string): Promise<boolean> {
+  return (await exists(file)) && (await readFile(file, "utf8")).includes(dataDir);
 }
 
 async function exists(path: string): Promise<boolean> {

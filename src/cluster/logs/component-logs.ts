@@ -44,9 +44,13 @@ export interface ComponentLogsOptions {
   readonly loop: Loop;
 }
 
+export function componentLogsFolder(dataDir: string): string {
+  return join(dataDir, "logs");
+}
+
 /** Path of the log of a component. Rotated files have the time of the rotation in their name. */
 export function componentLogFile(dataDir: string, component: LogComponent): string {
-  return join(dataDir, "logs", `${component}.log`);
+  return join(componentLogsFolder(dataDir), `${component}.log`);
 }
 
 export class ComponentLogs {

@@ -1,0 +1,140 @@
+/** Text of a cluster's events for people. Pure. */
+import type { ClusterEvent, ClusterSummary, PhaseEvent, ReadyEvent } from "../cluster/cluster-event.ts";
+import { componentLogsFolder } from "../cluster/logs/component-logs.ts";
+import { KUBERNETES_VERSION, VERSION } from "../cluster/process/version.ts";
+
+/** Facts about the user's shell. */
+export interface Shell {
+  readonly homeDir: string;
+  /** Words with which the user calls this program: `setpoint`. */
+  readonly call: string;
+  readonly hasKubectl: boolean;
+  /** `$KUBECONFIG`; undefined when it is unset. */
+  readonly kubeconfig: string | undefined;
+  /** Makes the text green, or leaves it. */
+  readonly paint: (text: string) => string;
+}
+
+/** Whether the cluster has controllers and nodes, and where its process runs. */
+export interface ClusterForm {
+  readonly isWhole: boolean;
+  readonly isInBackground: boolean;
+}
+
+export function eventText(event: ClusterEvent, form: ClusterForm, shell: Shell): string {
+  switch (event.event) {
+    case "phase":
+      return phaseText(event, shell);
+    case "ready":
+      return readyText(event, form, shell);
+    case "stopped":
+      return "Setpoint has stopped.\n";
+  }
+}
+
+/** Text of the phase that follows; shown while it runs. */
+export function nextPhaseText(event: ClusterEvent, { isWhole }: ClusterForm): string {
+  if (event.event !== "phase") return "";
+  if (event.phase === "store") return "… starting the API";
+  return event.phase === "api" && isWhole ? "… waiting for the nodes" : "";
+}
+
+export function summaryText({ nodes, pods, failing, passesPerSecond }: ClusterSummary): string {
+  const parts = [
+    counted(nodes, "node"),
+    counted(pods, "pod"),
+    `${grouped(failing)} not converged`,
+    `${grouped(passesPerSecond)} passes/s`,
+  ];
+  return `● ${parts.join(" · ")}`;
+}
+
+function phaseText(event: PhaseEvent, shell: Shell): string {
+  const seconds = (event.durationMs / 1000).toFixed(1);
+  const [label, detail] = phaseWords(event, shell);
+  return `${shell.paint("✔")} ${label.padEnd(14)} ${seconds.padStart(5)} s   ${detail}\n`;
+}
+
+function phaseWords(event: PhaseEvent, shell: Shell): readonly [label: string, detail: string] {
+  switch (event.phase) {
+    case "store":
+      return [
+        "store opened",
+        `${storePlace(event, shell)} (${event.store}, ${counted(event.objects, "object")})`,
+      ];
+    case "api":
+      return ["API serving", event.server];
+    case "nodes":
+      return [`${counted(event.nodes, "node")} ready`, "simulated"];
+  }
+}
+
+function storePlace(
+  { store, dataDir }: PhaseEvent & { readonly phase: "store" },
+  { homeDir }: Shell,
+): string {
+  return store === "file" ? shortPath(dataDir, homeDir) : `keys in ${shortPath(dataDir, homeDir)}`;
+}
+
+function readyText(event: ReadyEvent, form: ClusterForm, shell: Shell): string {
+  const { call, homeDir } = shell;
+  const place = form.isInBackground ? `It runs in the background · ${call} down ends it` : "Ctrl-C ends it";
+  const background = form.isWhole && !form.isInBackground ? [`${call} up -d runs it in the background`] : [];
+  const logs = `logs in ${shortPath(componentLogsFolder(event.dataDir), homeDir)}`;
+  return [
+    `Setpoint ${VERSION} is ready · Kubernetes ${KUBERNETES_VERSION} · ${contextText(event, homeDir)}`,
+    ...(event.contextProblem === undefined
+      ? []
+      : ["", `The kubeconfig was left alone: ${event.contextProblem}`]),
+    ...(shell.hasKubectl
+      ? []
+      : ["", "kubectl is not on PATH: https://kubernetes.io/docs/tasks/tools/ says how to get it."]),
+    "",
+    ...commands(event, form, shell).map((line) => `  ${line}`),
+    "",
+    [place, ...background, logs].join(" · "),
+    "",
+  ].join("\n");
+}
+
+function contextText({ context, kubeconfig }: ReadyEvent, homeDir: string): string {
+  if (context === undefined) return `kubeconfig ${shortPath(kubeconfig, homeDir)}`;
+  return `context "${context.name}" in ${shortPath(context.file, homeDir)}`;
+}
+
+function commands(event: ReadyEvent, { isWhole }: ClusterForm, shell: Shell): readonly string[] {
+  const { kubectl, setup } = kubectlCall(event, shell);
+  const flags = event.name === "setpoint" ? "" : ` --name ${event.name}`;
+  const status = `${shell.call} status${flags}`;
+  if (!shell.hasKubectl) return [status, `${shell.call} logs${flags}`];
+  const deploys = [
+    `${kubectl} create deployment demo --image=nginx --replicas=3`,
+    `${kubectl} delete pod -l app=demo`,
+  ];
+  return [...setup, ...(isWhole ? deploys : [`${kubectl} get namespaces`]), status];
+}
+
+/** kubectl with the flags it needs to reach this cluster, and the command that must precede it. */
+function kubectlCall(
+  { context, kubeconfig }: ReadyEvent,
+  shell: Shell,
+): { readonly kubectl: string; readonly setup: readonly string[] } {
+  const isRead = shell.kubeconfig === undefined || shell.kubeconfig.split(":").includes(context?.file ?? "");
+  if (context === undefined || !isRead)
+    return { kubectl: "kubectl", setup: [`export KUBECONFIG=${shortPath(kubeconfig, shell.homeDir)}`] };
+  return { kubectl: context.isCurrent ? "kubectl" : `kubectl --context ${context.name}`, setup: [] };
+}
+
+/** The path with `~` for the home folder, as shells read it. */
+export function shortPath(path: string, homeDir: string): string {
+  return path === homeDir || path.startsWith(`${homeDir}/`) ? `~${path.slice(homeDir.length)}` : path;
+}
+
+function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** 1204 gives `1,204`. */
+function grouped(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}

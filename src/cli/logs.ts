@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { pause } from "../base/loop/pause.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
+import { componentLogsFolder, LOG_COMPONENTS } from "../cluster/logs/component-logs.ts";
+import { LogReader, type LogRecord } from "../cluster/logs/read-logs.ts";
+import { parsePlace, placeOptions } from "./cluster-place.ts";
+import { findText, jsonOption, UsageError, type Arguments, type Command, type Io } from "./command.ts";
+
+const TAIL = "100";
+const LOOK_MS = 200;
+
+export const logsCommand: Command = {
+  name: "logs",
+  usage: [],
+  help: "show the cluster's own log, of all components by time",
+  options: [
+    ...placeOptions,
+    { flags: "-f, --follow", help: "new messages too, until Ctrl-C" },
+    { flags: "--tail <count>", help: "number of messages to begin with", fallback: TAIL },
+    { flags: "--component <name>", help: "messages of one component", choices: LOG_COMPONENTS },
+    { ...jsonOption, help: "one JSON line per message instead of text" },
+  ],
+  async run(io, args) {
+    const { dataDir } = parsePlace(io, args);
+    const tail = parseTail(args);
+    if (!existsSync(componentLogsFolder(dataDir)))
+      throw new Error(`there are no logs in ${dataDir}: start a cluster with setpoint up`);
+    const loop = createRealLoop({ name: "logs" });
+    const chosen = findText(args, "component");
+    const components = LOG_COMPONENTS.filter((name) => chosen === undefined || name === chosen);
+    const reader = new LogReader(dataDir, { components, loop });
+    print(io, args, tail === 0 ? [] : (await reader.read()).slice(-tail));
+    if (args.options["follow"] !== true) return;
+    while (!io.signal.aborted) {
+      await pause(loop, { ms: LOOK_MS, kind: "progress" }, io.signal);
+      print(io, args, await reader.read());
+    }
+  },
+};
+
+function parseTail(args: Arguments): number {
+  const text = findText(args, "tail") ?? TAIL;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`--tail must be a number of messages, found "${text}"`);
+}
+
+function print(io: Io, args: Arguments, records: readonly LogRecord[]): void {
+  const lineOf = args.options["json"] === true ? (record: LogRecord) => JSON.stringify(record) : textOf;
+  if (records.length > 0) io.stdout(records.map((record) => `${lineOf(record)}\n`).join(""));
+}
+
+const WIDTH = Math.max(...LOG_COMPONENTS.map((name) => name.length));
+
+function textOf({ component, text }: LogRecord): string {
+  return `${component.padEnd(WIDTH)} ${text}`;
+}
