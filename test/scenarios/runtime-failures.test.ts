@@ -110,6 +110,52 @@ describe("a recheck that repeats for ever", () => {
   });
 });
 
+describe("a recheck without a pause", () => {
+  test("is slowed down and reported with the remedy", async () => {
+    let passes = 0;
+    const polling = defineController<ConfigMap>({
+      name: "polling",
+      for: ConfigMap,
+      reconcile: async () => {
+        passes++;
+        return { recheckAfterMs: 0, timer: "periodic" };
+      },
+    });
+    const lines: string[] = [];
+    const log = createTextLog({ isColoured: false, write: (line) => void lines.push(line) });
+    await using cluster = await startWith([polling], { log });
+
+    await cluster.clock.advance("1h");
+
+    expect(passes).toBeGreaterThan(50);
+    expect(passes).toBeLessThan(150);
+    expect(lines.find((line) => line.includes("does not settle"))).toContain(
+      "polling asks for a recheck after 0 ms again and again (50 passes): " +
+        "watch the object that it waits for, or ask for seconds",
+    );
+  });
+});
+
+describe("a pass that never ends", () => {
+  test("is in the log after a minute, and lets the cluster stop with its name", async () => {
+    const lines: string[] = [];
+    const log = createTextLog({ isColoured: false, write: (line) => void lines.push(line) });
+    const cluster = await startCluster({ clock: "virtual", seed: 1, loops: "none", log });
+    await cluster.client(ConfigMap).create({ metadata: { name: "a" } });
+    const running = cluster.run({ controllers: [controller(() => new Promise<void>(() => undefined))] });
+    await cluster.clock.advance("2m");
+    const reported = lines.filter((line) => line.includes("has not ended for a minute"));
+
+    await expect(running.stop()).rejects.toThrow(
+      "reconcile default/a of maps ignores the stop: end it when its signal aborts",
+    );
+
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toContain("key=default/a");
+    await cluster.stop().catch(() => undefined);
+  });
+});
+
 describe("two controllers of one name", () => {
   const two = [controller(async () => undefined), controller(async () => undefined)];
 

@@ -31,6 +31,7 @@ import type { KnownKinds } from "./kinds.ts";
 import { PassCause } from "./pass-cause.ts";
 import { resultOf, type PassRecord, type PassResult } from "./pass-result.ts";
 import { reconcileContext } from "./reconcile-context.ts";
+import { RunningPasses } from "./running-passes.ts";
 import { StatusWriter } from "./status-writer.ts";
 import { WriteBarrier, type PassWrites } from "./write-barrier.ts";
 
@@ -75,6 +76,7 @@ export class ControllerRun {
   readonly #prefix: string;
   readonly #concurrency: number;
   readonly #feed: KeyFeed;
+  readonly #inWork: RunningPasses;
   /** Reason of the current feed. */
   #why: "start" | "resync" = "start";
   #passes = 0;
@@ -103,6 +105,7 @@ export class ControllerRun {
     this.#barrier = new WriteBarrier({ client: parts.client, kinds: this.#kinds, loop, log });
     this.#guard = new HotLoopGuard({ controller: name, loop, log, metrics, recorder });
     this.#metrics = new ControllerMetrics(name, metrics);
+    this.#inWork = new RunningPasses({ controller: name, loop, log, metrics });
     this.#prefix = Buffer.from(loop.random("reconcile-ids").bytes(4)).toString("hex");
   }
 
@@ -112,12 +115,16 @@ export class ControllerRun {
    */
   async run(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const unsubscribes = [this.#metrics.watch(this.#queue), ...this.#watchChanges()];
+    const watching = [this.#metrics.watch(this.#queue), this.#inWork.publish()];
+    const unsubscribes = [...watching, ...this.#watchChanges()];
     const ended = new Promise<void>((resolve, reject) => {
       const end = (error?: unknown): void => (error === undefined ? resolve() : reject(error as Error));
       this.#running = { signal, end };
     });
-    const stop = (): void => this.#endIfIdle();
+    const stop = (): void => {
+      this.#inWork.stop((error) => this.#running?.end(error));
+      this.#endIfIdle();
+    };
     signal.addEventListener("abort", stop, { once: true });
     const resync = this.#scheduleResync();
     try {
@@ -126,10 +133,16 @@ export class ControllerRun {
     } finally {
       signal.removeEventListener("abort", stop);
       resync.cancel();
+      this.#inWork.close();
       for (const each of unsubscribes) each();
       this.#feed.end();
       this.#queue.clear();
     }
+  }
+
+  /** Reason why the controller is unhealthy. */
+  health(): string | undefined {
+    return this.#inWork.health();
   }
 
   #watchChanges(): readonly (() => void)[] {
@@ -210,18 +223,23 @@ export class ControllerRun {
     const [startedAt, begunAt] = [loop.now(), loop.elapsed()];
     const writes = this.#barrier.begin();
     const effect: { last: ApiObject | undefined } = { last: undefined };
-    const end = loop.inFlight(`reconcile ${keyLabel(item.key)}`);
+    const end = this.#inWork.begin(item.key);
     const attempt = this.#attempt(item.key, this.#context({ item, id, signal, writes, effect }));
     const paceMs = paceOf(loop.elapsed() - begunAt);
     const result = await attempt;
+    if (!end()) return;
     const durationMs = loop.elapsed() - begunAt;
     this.#metrics.note(result.type, item.waitedMs, durationMs);
     this.#conclude(item.key, result);
     this.#report({ item, id, startedAt, durationMs, result });
     this.#working--;
-    end();
     this.#pump();
-    const holdMs = Math.max(paceMs, this.#guard.holdMs(item.key, item.causes, effect.last));
+    const recheckAfterMs = result.type === "recheck" ? result.afterMs : undefined;
+    const holdMs = Math.max(
+      paceMs,
+      this.#guard.holdMs(item.key, item.causes, effect.last),
+      this.#guard.noteRecheck(item.key, recheckAfterMs, this.#objectAt(item.key)),
+    );
     const seen = this.#barrier.settled(writes, keyLabel(item.key), signal);
     if (seen === undefined && holdMs === 0) this.#queue.done(item.key);
     else await this.#settle(item.key, seen, holdMs);
@@ -283,7 +301,7 @@ export class ControllerRun {
   /** Never rejects: an error that a controller throws becomes a result. */
   async #attempt(key: string, context: ReconcileContext): Promise<PassResult> {
     try {
-      const object = this.#kinds.cache(this.#definition.for).find(objectKeyOf(key));
+      const object = this.#objectAt(key);
       if (object === undefined) {
         const outcome = await this.#definition.vanished?.(context.key, context);
         return outcome === undefined ? { type: "vanished" } : resultOf(outcome);
@@ -343,6 +361,10 @@ export class ControllerRun {
     const object = this.#kinds.cache(this.#definition.for).find(key);
     const passLog = log.with({ key: keyLabel(item.key), reconcile: id });
     return reconcileContext(parts, { key, object, client, cause, log: passLog, signal });
+  }
+
+  #objectAt(key: string): ApiObject | undefined {
+    return this.#kinds.cache(this.#definition.for).find(objectKeyOf(key));
   }
 
   #subjectOf({ namespace = "", name }: ObjectKey): ObjectName {

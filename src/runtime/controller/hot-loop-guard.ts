@@ -3,7 +3,8 @@
  * with the object, the writers and the field. A hot loop is one of:
  *
  * - passes of a key that keep writing although only their own writes change anything;
- * - a field that two writers set back and forth.
+ * - a field that two writers set back and forth;
+ * - passes of a key that ask for a recheck again and again within moments.
  *
  * All memory is bounded. A forgotten loop is detected again a little later.
  */
@@ -29,6 +30,9 @@ const HOLD_FIRST_MS = 1000;
 const HOLD_MAX_MS = 60_000;
 /** Interval between reports of a key that stays hot. */
 const REPORT_MS = 300_000;
+/** A key whose passes ask for this many rechecks within the window is polled too often. */
+const RECHECKS_MAX = 50;
+const RECHECK_WINDOW_MS = 10_000;
 const REMEMBERED_WRITES = 4096;
 const REMEMBERED_KEYS = 1024;
 /** Per object; the fields that changed last. */
@@ -49,6 +53,12 @@ interface OwnPasses {
   since: number;
   written: ApiObject;
   field: string | undefined;
+}
+
+/** Consecutive passes of a key that asked for a recheck. */
+interface Rechecks {
+  count: number;
+  since: number;
 }
 
 interface ContestedObject {
@@ -73,7 +83,7 @@ interface HotKey {
 }
 
 interface Report {
-  readonly type: "own writes" | "field flips";
+  readonly type: "own writes" | "field flips" | "rechecks";
   readonly object: ApiObject;
   readonly writers: readonly string[];
   readonly field: string | undefined;
@@ -87,6 +97,7 @@ export class HotLoopGuard {
   readonly #ownVersions = new RecentMap<string>(REMEMBERED_WRITES);
   readonly #ownPasses = new RecentMap<OwnPasses>(REMEMBERED_KEYS);
   readonly #contested = new RecentMap<ContestedObject>(REMEMBERED_KEYS);
+  readonly #rechecks = new RecentMap<Rechecks>(REMEMBERED_KEYS);
   readonly #hot = new RecentMap<HotKey>(REMEMBERED_KEYS);
 
   constructor(options: HotLoopGuardOptions) {
@@ -126,6 +137,40 @@ export class HotLoopGuard {
     if (this.#options.loop.elapsed() - hot.at <= WINDOW_MS + HOLD_MAX_MS) return holdOf(hot.level);
     this.#hot.delete(key);
     return 0;
+  }
+
+  /**
+   * Milliseconds to hold the key back after a pass that asked for a recheck; `afterMs` is undefined when it did not.
+   * A key whose rechecks are far apart is never held back.
+   */
+  noteRecheck(key: string, afterMs: number | undefined, object: ApiObject | undefined): number {
+    if (afterMs === undefined) {
+      this.#rechecks.delete(key);
+      return 0;
+    }
+    const now = this.#options.loop.elapsed();
+    const known = this.#rechecks.get(key);
+    if (known === undefined || (known.count < RECHECKS_MAX && now - known.since > RECHECK_WINDOW_MS)) {
+      this.#rechecks.set(key, { count: 1, since: now });
+      return 0;
+    }
+    known.count++;
+    if (known.count < RECHECKS_MAX || afterMs * RECHECKS_MAX >= RECHECK_WINDOW_MS) return 0;
+    if (object !== undefined) this.#reportRechecks(key, object, { count: known.count, afterMs });
+    return this.#nextHoldMs(key);
+  }
+
+  #reportRechecks(key: string, object: ApiObject, passes: { count: number; afterMs: number }): void {
+    const { controller } = this.#options;
+    this.#report(key, {
+      type: "rechecks",
+      object,
+      writers: [controller],
+      field: undefined,
+      message:
+        `${controller} asks for a recheck after ${String(passes.afterMs)} ms again and again ` +
+        `(${String(passes.count)} passes): watch the object that it waits for, or ask for seconds`,
+    });
   }
 
   /** True when the key is hot because of its own writes. */
@@ -234,6 +279,7 @@ export class HotLoopGuard {
       field,
       writers,
       type,
+      message,
     });
     recorder.record({
       component: controller,

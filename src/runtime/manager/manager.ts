@@ -113,6 +113,8 @@ class RuntimeManager implements Manager {
   readonly #identity: string;
   readonly #caches: CacheSet;
   readonly #members: readonly Member[];
+  /** Controllers that run now. */
+  readonly #controllerRuns = new Set<ControllerRun>();
   #run: Run | undefined;
 
   constructor(options: ManagerOptions) {
@@ -136,7 +138,8 @@ class RuntimeManager implements Manager {
   }
 
   health(): string | undefined {
-    return this.#caches.health();
+    const runs = [...this.#controllerRuns];
+    return this.#caches.health() ?? runs.map((run) => run.health()).find((reason) => reason !== undefined);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -220,9 +223,18 @@ class RuntimeManager implements Manager {
       kinds,
       run: ({ recorder }, signal) => {
         const parts = { loop: loop.child(name), log: this.#log, metrics, client, kinds, recorder, onPass };
-        return new ControllerRun(controller, parts).run(signal);
+        return this.#runController(new ControllerRun(controller, parts), signal);
       },
     };
+  }
+
+  async #runController(run: ControllerRun, signal: AbortSignal): Promise<void> {
+    this.#controllerRuns.add(run);
+    try {
+      await run.run(signal);
+    } finally {
+      this.#controllerRuns.delete(run);
+    }
   }
 
   #routineMember(routine: Routine): Member {
