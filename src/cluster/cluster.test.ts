@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { once as nextEvent } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -10,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -50,7 +52,7 @@ describe("runCluster", () => {
       { event: "ready", store: "file", dataDir, kubeconfig: join(dataDir, "kubeconfig") },
       { event: "stopped" },
     ]);
-  });
+  }, 20_000);
 
   test("closes its store when its keys are unusable", async () => {
     const [dataDir, pkiDir] = [folder(), folder()];
@@ -174,6 +176,23 @@ describe("a backup", () => {
 
     await expect(backup).rejects.toThrow(`in ${dataDir} ${why}`);
     expect(existsSync(file)).toBe(false);
+  });
+
+  test("is restored only once the port is free, so that a retry works", async () => {
+    const source = folder();
+    const store = await openFileStore({ dir: storeFolder(source), loop });
+    await put(store, "a", "mine");
+    await store.close();
+    const file = join(folder(), "snapshot.db");
+    await backUp({ store: { type: "file" }, dataDir: source, file }, surroundings);
+    const taken = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void taken.close());
+    await nextEvent(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const given = options({ dataDir: folder(), store: { type: "file" }, restoreFile: file });
+
+    await expect(once({ ...given, listen: { host: "127.0.0.1", port } })).rejects.toThrow("EADDRINUSE");
+    await once(given);
   });
 
   test("is not restored over a store that exists", async () => {

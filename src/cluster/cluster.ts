@@ -38,6 +38,7 @@ import { credentialFiles, warnOfExposure } from "./files/credential-files.ts";
 import { keepReloaded } from "./files/file-reload.ts";
 import type { ReloadedFile } from "./files/file-reload.ts";
 import { readServerOptions } from "./files/server-options.ts";
+import { requireFreeAddress } from "./free-address.ts";
 import { CLUSTER_NAME, serverUrl } from "./kubeconfig/kubeconfig.ts";
 import { readComponentLog } from "./logs/component-log-reader.ts";
 import {
@@ -198,6 +199,8 @@ async function runClaimed(claimed: Claimed): Promise<void> {
     metrics,
   });
   try {
+    // A restore makes the store, so that a retry after a failure would find one.
+    if (options.restoreFile !== undefined) await requireFreeAddress(options.listen, loop);
     const { store, pki } = await openStoreAndKeys(options, { ...surroundings, metrics });
     const hideProcess = exportProcessMetrics(metrics, loop);
     try {

@@ -14,6 +14,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { Node } from "../../src/api/generated/types/core-v1.ts";
+import { connect } from "../../src/client/connection.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
@@ -94,6 +96,20 @@ describe("a named cluster in the background", () => {
   });
 });
 
+test("fewer nodes than before remove the surplus ones", async () => {
+  const home = new Home();
+  const up = (nodes: number): Promise<Outcome> =>
+    home.run("up", "-d", "--nodes", String(nodes), "--listen", "127.0.0.1:0");
+  await up(3);
+  await home.run("down");
+  await up(1);
+  await using connection = await connect({ file: join(home.path, ".setpoint/kubeconfig") });
+
+  await expect
+    .poll(async () => (await connection.client(Node).list()).items.map(({ metadata }) => metadata.name))
+    .toEqual(["node-1"]);
+});
+
 test("two starts of one cluster at once leave one running, and the other names it", async () => {
   const home = new Home();
   const start = (): Promise<Outcome> =>
@@ -102,7 +118,7 @@ test("two starts of one cluster at once leave one running, and the other names i
   const outcomes = await Promise.all([start(), start()]);
   await home.run("down");
 
-  expect(outcomes.map(({ code }) => code).toSorted()).toEqual([0, 1]);
+  expect(outcomes.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([0, 1]);
   expect(outcomes.find(({ code }) => code === 1)?.stderr).toContain("runs a cluster in");
 });
 

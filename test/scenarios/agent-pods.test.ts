@@ -239,6 +239,20 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     expect(conditions(cluster, "web")).toMatchObject({ "example.com/open": "True", Ready: "True" });
   });
 
+  test("fails to pull as annotated although another pod has loaded the image", async () => {
+    await using cluster = await openCluster({ ...SETUP, seed, nodes: 1 });
+    const spec = { containers: [{ name: "web", image: "web:1" }] };
+    await create(cluster, "first", { spec });
+    await cluster.settle();
+    await create(cluster, "second", {
+      metadata: { annotations: { [`${TOLD}/pull-failure`]: "no such image" } },
+      spec,
+    });
+    await cluster.clock.advance("5s");
+
+    expect(container(cluster, "second").state.waiting?.message).toContain("no such image");
+  });
+
   test("is restarted when its liveness probe fails often enough", async () => {
     await using cluster = await openCluster({ ...SETUP, seed });
     const livenessProbe = { tcpSocket: { port: 80 }, periodSeconds: 5, failureThreshold: 2 };
@@ -249,7 +263,7 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     await cluster.clock.advance("45s");
 
     expect(container(cluster, "web").restartCount).toBe(1);
-    expect(container(cluster, "web").lastState.terminated?.exitCode).toBe(143);
+    expect(container(cluster, "web").lastState.terminated?.exitCode).toBe(0);
     expect(reasons(cluster, "web")).toEqual(expect.arrayContaining(["Unhealthy", "Killing"]));
   });
 
@@ -329,8 +343,8 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     await cluster.settle();
 
     const held = find(cluster, "held");
-    expect(held.status.phase).toBe("Failed");
-    expect(container(cluster, "held").state.terminated).toMatchObject({ exitCode: 143, reason: "Error" });
+    expect(held.status.phase).toBe("Succeeded");
+    expect(container(cluster, "held").state.terminated).toMatchObject({ exitCode: 0, reason: "Completed" });
     await cluster.clock.advance("1h");
     expect(find(cluster, "held").metadata.resourceVersion).toBe(held.metadata.resourceVersion);
   });
@@ -344,7 +358,7 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     await cluster.clock.advance("10m");
 
     expect(find(cluster, "web").status).toMatchObject({ phase: "Failed", reason: "Broken" });
-    expect(container(cluster, "web").state.terminated?.exitCode).toBe(143);
+    expect(container(cluster, "web").state.terminated?.exitCode).toBe(0);
     expect(conditions(cluster, "web")).toMatchObject({ Ready: "False", ContainersReady: "False" });
   });
 

@@ -49,6 +49,11 @@ const TASK_MS = 1000;
 /** 128 + SIGTERM: the exit code of a process that does not handle the signal. */
 const TERMINATED_CODE = 143;
 
+/** A server that runs for ever handles SIGTERM and ends with 0. A task that is ended early has failed. */
+function terminatedCode({ spec }: Pod): number {
+  return (spec.restartPolicy ?? "Always") === "Always" ? 0 : TERMINATED_CODE;
+}
+
 const NOTHING = { files: NO_FILES, output: [] };
 
 /** The recycler of volumes, for example. */
@@ -77,7 +82,7 @@ export type FileView = ScriptContext["isThere"];
 
 export function behaviourOf(pod: Pod, container: Container, isThere: FileView): Behaviour {
   const simple = simpleCommandOf(pod, container, isThere);
-  const byDefault = defaultBehaviour(simple, container);
+  const byDefault = defaultBehaviour(simple, pod, container);
   if (!isAnnotated(pod)) return byDefault;
   const annotated = (name: string | undefined): number | undefined =>
     name === undefined ? undefined : durationOf(pod, container, name);
@@ -98,7 +103,7 @@ export function behaviourOf(pod: Pod, container: Container, isThere: FileView): 
     readiness: span(byDefault.readiness, "ready-after", "unready-after"),
     liveness: span(byDefault.liveness, undefined, "unhealthy-after"),
     terminationMs: durationOf(pod, container, "termination-time") ?? 0,
-    terminationCode: numberOf(pod, container, "termination-exit-code") ?? TERMINATED_CODE,
+    terminationCode: numberOf(pod, container, "termination-exit-code") ?? terminatedCode(pod),
   };
 }
 
@@ -136,7 +141,7 @@ export function hasAnnotatedReadiness(pod: Pod, { name }: Container): boolean {
   );
 }
 
-function defaultBehaviour(simple: SimpleCommand | undefined, container: Container): Behaviour {
+function defaultBehaviour(simple: SimpleCommand | undefined, pod: Pod, container: Container): Behaviour {
   return {
     pullMs: PULL_MS,
     pullFailure: undefined,
@@ -149,7 +154,7 @@ function defaultBehaviour(simple: SimpleCommand | undefined, container: Containe
     readiness: simulatedProbe(container.readinessProbe, container),
     liveness: simulatedProbe(container.livenessProbe, container),
     terminationMs: 0,
-    terminationCode: TERMINATED_CODE,
+    terminationCode: terminatedCode(pod),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Container, ContainerStatus, Pod, Probe } from "../../api/generated
 import type { Loop, Random, TimerKind } from "../../base/loop/loop.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
-import { simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
+import { findSimulated, simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
 import { PodAddresses } from "../node/pod-addresses.ts";
 import type {
   AttachRequest,
@@ -162,7 +162,10 @@ export class SimulatedHandler implements RuntimeHandler, ContainerProber {
       container.imagePullPolicy === "Never"
         ? findPullError(image) === undefined
         : this.#images.get(node)?.has(image) === true;
-    const report = { type: "inspected", image: isThere ? imageIdentity(image).image : undefined } as const;
+    // A pull that shall fail is made although another pod has loaded the image.
+    const mustPull = findSimulated(pod, container.name, "pull-failure") !== undefined;
+    const found = isThere && !mustPull ? imageIdentity(image).image : undefined;
+    const report = { type: "inspected", image: found } as const;
     this.#listener.container({ uid: pod.metadata.uid, container: container.name }, report);
   }
 

@@ -4,6 +4,7 @@ import type { NodeSetup } from "../../agent/node/agent-node.ts";
 import type { RuntimeHandlerFactory } from "../../agent/runtime-handler.ts";
 import { SimulatedHandler } from "../../agent/simulated/simulated-handler.ts";
 import { simulatedSetups, type SimulatedNodesOptions } from "../../agent/simulated/simulated-nodes.ts";
+import { removeSurplusNodes } from "../../agent/simulated/surplus-nodes.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
@@ -168,7 +169,11 @@ export function nodeLoops(count: number, options: NodeLoopsOptions = {}): LoopGr
     ],
     ...{ dataDir, hasRootCa, serve, statics },
   });
-  return { routines: [agent] };
+  const run: Routine["run"] = async (parts, signal) => {
+    await removeSurplusNodes({ ...options, count }, parts);
+    await agent.run(parts, signal);
+  };
+  return { routines: [{ ...agent, run }] };
 }
 
 /** Lease for several servers over one store, which run the same nodes. */
