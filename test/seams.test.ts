@@ -16,7 +16,7 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
 /** Files that may load a module on first use, each with its reason. An entry that is no longer needed fails. */
 const LAZY_IMPORTS: Readonly<Record<string, string>> = {
   "src/agent/process/terminal.ts": "the optional package for terminals may be missing",
-  "src/cli/crd.ts": "the module to look into is named by the user",
+  "src/cli/load-module.ts": "the module to look into is named by the user",
   "src/cli/launch.ts": "the program, which is run with kept compiled code, cannot do it itself",
   "src/cluster/data-dir/open-store.ts": "gRPC is loaded only by those who use etcd",
 };

@@ -21,6 +21,7 @@ import { driftCommand } from "./drift.ts";
 import { listCommand } from "./list.ts";
 import { logsCommand } from "./logs.ts";
 import { newCommand } from "./new.ts";
+import { rbacCommand } from "./rbac.ts";
 import { replayCommand } from "./replay.ts";
 import { statusCommand } from "./status.ts";
 import { findRemedy } from "./system-error.ts";
@@ -46,6 +47,7 @@ const COMMANDS: readonly Command[] = [
   ...VERBS,
   newCommand,
   crdCommand,
+  rbacCommand,
   completionCommand(() => COMMANDS),
   whyCommand,
   timelineCommand,

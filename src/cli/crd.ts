@@ -1,11 +1,9 @@
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { isJsonObject } from "../api/json/json-object.ts";
 import type { JsonObject } from "../api/json/json-object.ts";
 import { stringifyYaml } from "../api/yaml/yaml-text.ts";
-import { errorText } from "../base/error-text.ts";
-import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { jsonOption, type Command } from "./command.ts";
+import { loadModule } from "./load-module.ts";
 
 export const crdCommand: Command = {
   name: "crd",
@@ -15,7 +13,7 @@ export const crdCommand: Command = {
   runsForeignCode: true,
   async run(io, args) {
     const module = args.operands["module"] ?? "";
-    const found = definitionsIn(await load(resolve(io.workingDir, module), io.signal));
+    const found = definitionsIn(await loadModule(resolve(io.workingDir, module), io.signal));
     if (found.length === 0) {
       throw new Error(
         `${module} exports no kind: export the result of defineResource, as in "export const Thermostat = defineResource({ … })"`,
@@ -24,24 +22,6 @@ export const crdCommand: Command = {
     io.stdout(args.options["json"] === true ? jsonText(found) : yamlText(found));
   },
 };
-
-async function load(path: string, signal: AbortSignal): Promise<object> {
-  const loop = createRealLoop({ name: "crd" });
-  try {
-    const loading = import(pathToFileURL(path).href) as Promise<object>;
-    return await loop.outside("import", Promise.race([loading, givenUp(signal)]));
-  } catch (error) {
-    const reason = errorText(error);
-    throw new Error(`${path} cannot be imported by Node.js: ${reason}`, { cause: error });
-  }
-}
-
-/** Rejects when the signal aborts. An import may never end: a module that runs an operator, for example. */
-function givenUp(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(new Error("the import was interrupted")), { once: true });
-  });
-}
 
 function definitionsIn(module: object): readonly JsonObject[] {
   const exported: readonly unknown[] = Object.values(module);

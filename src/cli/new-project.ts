@@ -1,6 +1,8 @@
+import { Deployment } from "../api/generated/types/apps-v1.ts";
 /** The files of a new operator project, by path. Pure: the same names give the same files. */
 import { stringifyYaml } from "../api/yaml/yaml-text.ts";
-import { VERSION } from "../cluster/process/version.ts";
+import { defineController } from "../runtime/controller/controller.ts";
+import { permissionsOf } from "../runtime/controller/permissions.ts";
 import { defineResource } from "../runtime/kinds/resource-definition.ts";
 import { t } from "../runtime/kinds/schema-part.ts";
 
@@ -14,6 +16,8 @@ export interface ProjectNames {
   readonly kind: string;
   /** `example.com`. */
   readonly group: string;
+  /** Path of the package's tarball in the project. */
+  readonly tarball: string;
 }
 
 export function projectFiles(names: ProjectNames): Readonly<Record<string, string>> {
@@ -22,16 +26,21 @@ export function projectFiles(names: ProjectNames): Readonly<Record<string, strin
     "tsconfig.json": TSCONFIG,
     ".gitignore": "node_modules/\ndist/\n",
     "README.md": readmeText(names),
+    Dockerfile: DOCKERFILE,
+    ".dockerignore": "node_modules/\ndist/\n",
+    ".github/workflows/test.yaml": CI,
     "src/kind.ts": kindText(names),
     "src/controller.ts": controllerText(names),
     "src/controller.test.ts": testText(names),
     "src/main.ts": mainText(names),
     "manifests/crd.yaml": definitionText(names),
     "manifests/example.yaml": exampleText(names),
+    "manifests/rbac.yaml": rbacText(names),
+    "manifests/deployment.yaml": deploymentText(names),
   };
 }
 
-function packageText({ name }: ProjectNames): string {
+function packageText({ name, tarball }: ProjectNames): string {
   return jsonText({
     name,
     version: "0.1.0",
@@ -42,8 +51,9 @@ function packageText({ name }: ProjectNames): string {
       test: "tsc && node --test dist/",
       start: "tsc && node dist/main.js",
       crd: "tsc && setpoint crd dist/kind.js",
+      rbac: "tsc && setpoint rbac dist/controller.js",
     },
-    dependencies: { [PACKAGE]: `^${VERSION}` },
+    dependencies: { [PACKAGE]: `file:${tarball}` },
     devDependencies: { "@types/node": "^20.19.0", typescript: ">=5.9" },
     engines: { node: ">=20.19" },
   });
@@ -98,8 +108,8 @@ export type ${kind} = ObjectOf<typeof ${kind}>;
 
 function controllerText({ name, kind }: ProjectNames): string {
   return `import { Deployment } from "${PACKAGE}/resources";
-import { defineController, withCondition } from "${PACKAGE}/runtime";
-import type { ChildManifest } from "${PACKAGE}/runtime";
+import { child, defineController, withCondition } from "${PACKAGE}/runtime";
+import type { DeclaredChild } from "${PACKAGE}/runtime";
 import { ${kind} } from "./kind.ts";
 
 /** Keeps a Deployment of the same name for every ${kind}, and reports its number of ready pods. */
@@ -122,18 +132,16 @@ export const controller = defineController<${kind}>({
   },
 });
 
-function deploymentOf({ metadata, spec }: ${kind}): ChildManifest {
+function deploymentOf({ metadata, spec }: ${kind}): DeclaredChild {
   const labels = { "app.kubernetes.io/name": metadata.name };
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
+  return child(Deployment, {
     metadata: { name: metadata.name },
     spec: {
       replicas: spec.replicas,
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers: [{ name: "main", image: spec.image }] } },
     },
-  };
+  });
 }
 `;
 }
@@ -173,6 +181,20 @@ test("a ${kind} is ready when its pods are", async () => {
   assert.equal(isTrue(cluster.objects(${kind})[0]?.status?.conditions, "Ready"), true);
 });
 
+test("a controller that is killed in the middle of its work is finished by the next one", async () => {
+  await using cluster = await startCluster({ clock: "virtual", seed: 1, loops: "none", kinds: [${kind}] });
+  const first = cluster.run({ controllers: [controller] });
+  await cluster.client(${kind}).create({ metadata: { name: "web" }, spec: { image: "nginx", replicas: 2 } });
+  await cluster.until(() => deployment(cluster) !== undefined);
+  first.kill(); // The Deployment exists, the status is not written.
+  assert.equal(cluster.objects(${kind})[0]?.status, undefined);
+
+  cluster.run({ controllers: [controller] });
+  await cluster.settle();
+
+  assert.equal(cluster.objects(${kind})[0]?.status?.ready, 0);
+});
+
 test("the controller writes nothing once the state is right", async () => {
   await using cluster = await start();
   await cluster.client(${kind}).create({ metadata: { name: "web" }, spec: { image: "nginx" } });
@@ -195,12 +217,11 @@ function deployment(cluster: Cluster): Deployment | undefined {
 `;
 }
 
-function mainText({ name, kind }: ProjectNames): string {
+function mainText({ name }: ProjectNames): string {
   return `import process from "node:process";
 import { connect } from "${PACKAGE}/client";
 import { createManager, createTextLog } from "${PACKAGE}/runtime";
 import { controller } from "./controller.ts";
-import { ${kind} } from "./kind.ts";
 
 const ending = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => ending.abort());
@@ -208,7 +229,6 @@ for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => endi
 const log = createTextLog({ isColoured: false, write: (line) => process.stderr.write(line) });
 await using connection = await connect();
 const { client, transport, namespace } = connection;
-await client.apply(${kind}.definition, { fieldManager: "${name}" });
 const leaderElection = { name: "${name}", namespace };
 const manager = createManager({ client, transport, log, controllers: [controller], leaderElection });
 log.info("${name} runs");
@@ -248,6 +268,95 @@ function exampleText({ kind, group }: ProjectNames): string {
   });
 }
 
+/** Output of `npm run rbac` for the controller above, with the account that it is for; a test compares them. */
+function rbacText({ name, kind, group }: ProjectNames): string {
+  const type = defineResource({ group, version: "v1", kind, spec: t.object({}) });
+  const controller = defineController({
+    name,
+    for: type,
+    owns: [Deployment],
+    reconcile: async () => undefined,
+  });
+  const role = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name },
+    rules: permissionsOf([controller]),
+  };
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "default" } };
+  const binding = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+    subjects: [{ kind: "ServiceAccount", name, namespace: "default" }],
+  };
+  return [role, account, binding].map((object) => stringifyYaml(object)).join("---\n");
+}
+
+function deploymentText({ name }: ProjectNames): string {
+  const labels = { "app.kubernetes.io/name": name };
+  return stringifyYaml({
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace: "default" },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: name,
+          containers: [
+            {
+              name: "operator",
+              image: `${name}:0.1.0`,
+              resources: { requests: { cpu: "50m", memory: "128Mi" } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                runAsNonRoot: true,
+              },
+            },
+          ],
+        },
+      },
+    },
+  });
+}
+
+const DOCKERFILE = `FROM node:22-slim AS build
+WORKDIR /app
+COPY package.json ./
+COPY vendor ./vendor
+RUN npm install --ignore-scripts
+COPY tsconfig.json ./
+COPY src ./src
+RUN npx tsc && npm prune --omit=dev --ignore-scripts
+
+FROM node:22-slim
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+USER 1000
+CMD ["node", "dist/main.js"]
+`;
+
+const CI = `name: test
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-node@v4
+        with:
+          node-version: 22
+      - run: npm install --ignore-scripts
+      - run: npm test
+`;
+
 function readmeText({ name, kind }: ProjectNames): string {
   return `# ${name}
 
@@ -259,13 +368,17 @@ Keeps a Deployment for every \`${kind}\`.
 | \`src/controller.ts\` | the loop |
 | \`src/controller.test.ts\` | its tests, in a cluster inside the test's process, on a virtual clock |
 | \`src/main.ts\` | the loop as a program, against the cluster your kubeconfig names |
-| \`manifests/\` | an example object, and the CustomResourceDefinition |
+| \`manifests/\` | an example object, the CustomResourceDefinition, permissions and a Deployment of the operator |
+| \`vendor/\` | the package \`setpoint\`, which is not on npm |
+| \`Dockerfile\`, \`.github/\` | an image of the operator, and its tests in CI |
 
 \`\`\`sh
 npm test                                 # compiles, then runs the tests
+kubectl apply -f manifests/crd.yaml
 npm start                                # runs against $KUBECONFIG, Setpoint's or any other Kubernetes'
 kubectl apply -f manifests/example.yaml
 npm run --silent crd > manifests/crd.yaml   # after you have changed the kind
+npm run --silent rbac                       # the ClusterRole in manifests/rbac.yaml, after you have changed the controller
 \`\`\`
 `;
 }

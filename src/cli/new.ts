@@ -1,14 +1,17 @@
 /** `setpoint new my-operator`: writes a small operator project that builds and passes its tests at once. */
-import { readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { copyFileSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { makeFolder } from "../base/process/make-folder.ts";
-import { findText, jsonOption, UsageError, type Command } from "./command.ts";
+import { findText, jsonOption, UsageError, type Command, type Io } from "./command.ts";
 import { projectFiles } from "./new-project.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const KIND = /^[A-Z][A-Za-z0-9]{0,61}$/;
 /** Names that the project's files already use. */
-const TAKEN_KINDS = ["ChildManifest", "Cluster", "Deployment", "ObjectOf", "Promise"];
+const TAKEN_KINDS = ["DeclaredChild", "Cluster", "Deployment", "ObjectOf", "Promise"];
 const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 
 export const newCommand: Command = {
@@ -22,6 +25,7 @@ export const newCommand: Command = {
       help: "API group of the kind: a domain that you own",
       fallback: "example.com",
     },
+    { flags: "--package <file>", help: "tarball of setpoint for the project (default: packed)" },
     jsonOption,
   ],
   async run(io, args) {
@@ -37,13 +41,12 @@ export const newCommand: Command = {
       example: "example.com",
     });
     refuseUnlessEmpty(folder);
-    const files = projectFiles({ name, kind, group });
+    const tarball = await addPackage(io, folder, findText(args, "package"));
+    const files = projectFiles({ name, kind, group, tarball });
     for (const [path, text] of Object.entries(files)) await write(join(folder, path), text);
     const isJson = args.options["json"] === true;
     io.stdout(
-      isJson
-        ? `${JSON.stringify({ folder, files: Object.keys(files) })}\n`
-        : nextSteps(folder, packageOf(io.programFile)),
+      isJson ? `${JSON.stringify({ folder, files: [...Object.keys(files), tarball] })}\n` : nextSteps(folder),
     );
   },
 };
@@ -78,11 +81,28 @@ async function write(path: string, text: string): Promise<void> {
   writeFileSync(path, text, { flag: "wx" });
 }
 
-/** The package is not on npm: the project installs it from the folder of this program. */
-function nextSteps(folder: string, source: string): string {
-  return `Wrote an operator to ${folder}.\n\n  cd ${folder}\n  npm install ${source}\n  npm test\n`;
+/** Puts the package into the project, since it is not on npm. Returns its path in the project. */
+async function addPackage(io: Io, folder: string, given: string | undefined): Promise<string> {
+  const vendor = join(folder, "vendor");
+  await makeFolder(vendor);
+  if (given !== undefined) {
+    copyFileSync(resolve(io.workingDir, given), join(vendor, basename(given)));
+    return `vendor/${basename(given)}`;
+  }
+  const source = dirname(dirname(realpathSync(io.programFile)));
+  const loop = createRealLoop({ name: "new" });
+  try {
+    const npm = ["pack", "--ignore-scripts", "--silent", "--pack-destination", vendor];
+    const packing = promisify(execFile)("npm", npm, { cwd: source, shell: process.platform === "win32" });
+    const { stdout } = await loop.outside("process", packing);
+    return `vendor/${stdout.trim()}`;
+  } catch (error) {
+    throw new Error(`npm pack failed in ${source}: give a tarball of setpoint with --package`, {
+      cause: error,
+    });
+  }
 }
 
-function packageOf(programFile: string): string {
-  return dirname(dirname(realpathSync(programFile)));
+function nextSteps(folder: string): string {
+  return `Wrote an operator to ${folder}.\n\n  cd ${folder}\n  npm install\n  npm test\n`;
 }

@@ -55,6 +55,7 @@ export type {
 export type { Routine, RoutineParts } from "./manager/routine.ts";
 export { t } from "./kinds/schema-part.ts";
 export type { SchemaPart, TypeOf } from "./kinds/schema-part.ts";
+export { permissionsOf } from "./controller/permissions.ts";
 export { slowStart } from "./controller/slow-start.ts";
 export type { SlowStartResult } from "./controller/slow-start.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
