@@ -109,7 +109,7 @@ export function argumentWords(
     const flag = /--[\w-]+/.exec(flags)?.[0] ?? "";
     const name = flag.slice(2).replaceAll(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
     const value = options[name];
-    if (value === undefined || OWN.includes(name)) return [];
+    if (value === undefined || value === false || OWN.includes(name)) return [];
     if (value === true) return [flag];
     // One word, since a value may begin with a dash.
     return (typeof value === "string" ? [value] : value).map((each) => `${flag}=${each}`);

@@ -71,7 +71,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<void> {
 
 async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   const kubectlLine = COMMANDS.some(({ name }) => name === argv[0]) ? undefined : findKubectlLine(argv);
-  if (kubectlLine !== undefined) return explain(new UsageError(kubectlLine), io);
+  if (kubectlLine !== undefined) return explain(new UsageError(kubectlLine), io, "text");
   try {
     await programFor(io).parseAsync(argv, { from: "user" });
     return 0;
