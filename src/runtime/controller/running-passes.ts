@@ -69,11 +69,14 @@ export class RunningPasses {
     return `${this.#options.controller}: the pass of ${keyLabel(pass.key)} has not ended for ${seconds} s`;
   }
 
-  /** Gives the passes time to end; then abandons the rest and calls `onAbandoned` with an error that names one. */
+  /**
+   * Gives the passes time to end; then abandons the rest and calls `onAbandoned` with an error that names one. The timer is
+   * `periodic`: a virtual loop names work that cannot end by itself, and at once.
+   */
   stop(onAbandoned: (error: Error) => void): void {
     const { loop } = this.#options;
     if (this.#passes.size === 0 || this.#stop !== undefined) return;
-    this.#stop = loop.timer(loop.now() + STOP_MS, "progress", () => {
+    this.#stop = loop.timer(loop.now() + STOP_MS, "periodic", () => {
       const left = [...this.#passes];
       const [first] = left;
       if (first === undefined) return;
