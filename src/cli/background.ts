@@ -1,5 +1,5 @@
 /** `setpoint up -d`: starts the cluster in a process of its own and waits until it is ready. */
-import { readFile } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../api/json/json-object.ts";
 import type { Loop } from "../base/loop/loop.ts";
@@ -26,7 +26,9 @@ export async function runInBackground(
 ): Promise<void> {
   const loop = createRealLoop({ name: "background" });
   await refuseSecondProcess(dataDir, loop);
-  const outputFile = join(componentLogsFolder(dataDir), "output.log");
+  // Two starts at once must not write to one file.
+  const folder = componentLogsFolder(dataDir);
+  const outputFile = join(folder, `output-${loop.random("output").uuid()}.log`);
   const child = await startInBackground({
     programFile: io.programFile,
     args: [command.name, ...argumentWords(command.options, args.options), "--json", "--quiet"],
@@ -42,7 +44,7 @@ export async function runInBackground(
   for (;;) {
     // Ended first: its last lines are read after that.
     const isLast = hasEnded;
-    if ((await passOn(output, report)) === "ready") return;
+    if ((await passOn(output, report)) === "ready") break;
     if (io.signal.aborted) {
       child.kill();
       await child.ended;
@@ -51,6 +53,8 @@ export async function runInBackground(
     if (isLast) throw new Error(`the cluster ended before it was ready: see ${outputFile}`);
     await pause(loop, { ms: LOOK_MS, kind: "progress" }, io.signal);
   }
+  // The process goes on writing to it.
+  await loop.outside("file", rename(outputFile, join(folder, "output.log")));
 }
 
 /** Reports new events until the cluster is ready. Throws the error of a cluster that failed. */
@@ -60,7 +64,10 @@ async function passOn(
 ): Promise<"ready" | "starting"> {
   for (const line of await output.read()) {
     const value = parsed(line);
-    if (isJsonObject(value) && typeof value["error"] === "string") throw new Error(value["error"]);
+    if (isJsonObject(value) && typeof value["error"] === "string") {
+      await output.remove();
+      throw new Error(value["error"]);
+    }
     if (!isJsonObject(value) || typeof value["event"] !== "string") continue;
     const event = value as JsonObject & ClusterEvent;
     report(event);
@@ -94,6 +101,10 @@ class OutputLines {
     const lines = text.slice(this.#seen, end).split("\n").slice(0, -1);
     this.#seen = end;
     return lines;
+  }
+
+  async remove(): Promise<void> {
+    await this.#loop.outside("file", rm(this.#path, { force: true }));
   }
 }
 
