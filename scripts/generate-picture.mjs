@@ -43,7 +43,7 @@ async function recorded() {
   const program = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
   const ended = new Promise((resolve) => program.once("exit", resolve));
   try {
-    const ready = await firstLine(program.stdout);
+    const ready = await readyLine(program.stdout);
     const shell = shellOf(join(dataDir, "kubeconfig"));
     await shell.eventually("kubectl get serviceaccount default");
     /** @type {Line[]} */
@@ -83,8 +83,8 @@ async function recorded() {
  * @param {NodeJS.ReadableStream} stream
  * @returns {Promise<string>}
  */
-async function firstLine(stream) {
-  for await (const line of createInterface({ input: stream })) return line;
+async function readyLine(stream) {
+  for await (const line of createInterface({ input: stream })) if (line.includes("is ready")) return line;
   throw new Error("setpoint up ended before it was ready");
 }
 
