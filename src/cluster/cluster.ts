@@ -287,7 +287,8 @@ async function serve(running: Running): Promise<void> {
       ),
     ]);
     const either = AbortSignal.any([signal, ending.signal]);
-    readying = becomeReady(running, { plane, server: url, signal: either });
+    const nodes = options.nodes + (machine === undefined ? 0 : 1);
+    readying = becomeReady(running, { plane, server: url, nodes, signal: either });
     const ended = readying.then(() => untilAborted(signal));
     await Promise.race([ended, store.ended, work]);
   } finally {
@@ -323,15 +324,17 @@ async function identityOf({ store, dataDir }: ClusterOptions, loop: Loop): Promi
 interface Serving {
   readonly plane: ControlPlane;
   readonly server: string;
+  /** Number of nodes of this process. */
+  readonly nodes: number;
   /** Aborts when the cluster ends. */
   readonly signal: AbortSignal;
 }
 
 /** Publishes the cluster once it can be used, and reports that it is ready. */
-async function becomeReady(running: Running, { plane, server, signal }: Serving): Promise<void> {
+async function becomeReady(running: Running, { plane, server, nodes, signal }: Serving): Promise<void> {
   const { options, surroundings, record, phases, pki, store } = running;
   const { loop, report } = surroundings;
-  const { dataDir, name = CLUSTER_NAME, nodes } = options;
+  const { dataDir, name = CLUSTER_NAME } = options;
   if (options.loops === "all") {
     await untilUsable({ plane, nodes, loop, log: logOf(surroundings, "setpoint"), signal });
     if (!signal.aborted) phases.nodesReady(nodes);

@@ -19,7 +19,7 @@ const METADATA = {
   labels: { "kubernetes.io/bootstrapping": "rbac-defaults" },
 };
 
-/** An agent writes the events of all its nodes and follows volumes, and removes surplus nodes; it does the rest as the node itself. */
+/** An agent writes the events of its nodes, removes surplus nodes and follows volumes; it does the rest as the node itself. */
 const NODE_AGENTS: readonly PolicyRule[] = [
   { apiGroups: [""], resources: ["nodes"], verbs: ["delete"] },
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
