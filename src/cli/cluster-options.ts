@@ -10,7 +10,7 @@ import { parsePlace, placeOptions } from "./cluster-place.ts";
 import { findText, jsonOption, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
 import { fairnessOptions, parseFairness } from "./fairness-options.ts";
 import { kubeletOptions, parseKubelet } from "./kubelet-options.ts";
-import { parseListen } from "./listen.ts";
+import { defaultListen, parseListen } from "./listen.ts";
 import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
 import {
   etcdOptions,
@@ -22,7 +22,6 @@ import {
 } from "./store-options.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
-const DEFAULT_LISTEN = "127.0.0.1:6443";
 // Defaults of kube-apiserver and kubeadm.
 const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
 const DEFAULT_NODE_PORTS = "30000-32767";
@@ -40,8 +39,7 @@ export const serverOptions: readonly OptionSpec[] = [
   historyOption,
   {
     flags: "--listen <host:port>",
-    help: "address of the API (port 0: any free port)",
-    fallback: DEFAULT_LISTEN,
+    help: "address of the API (default: port 6443; --name: its own)",
   },
   {
     flags: "--kubeconfig <file>",
@@ -101,13 +99,14 @@ export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
     return given === undefined ? undefined : resolve(io.workingDir, given);
   };
   const { name, dataDir } = parsePlace(io, args);
+  const listen = findText(args, "listen");
   return {
     name,
     dataDir,
     store: parseStore(io, args, ["file", "memory"]),
     storeQuotaBytes: parseStoreQuota(args),
     history: parseHistory(args),
-    listen: parseListen(findText(args, "listen") ?? DEFAULT_LISTEN),
+    listen: listen === undefined ? defaultListen(name) : parseListen(listen),
     restoreFile: path("restore"),
     kubeconfigFile: path("kubeconfig"),
     pkiDir: path("pkiDir") ?? join(dataDir, "pki"),

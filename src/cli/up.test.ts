@@ -102,6 +102,19 @@ describe("parseClusterOptions", () => {
   });
 });
 
+describe("the default address", () => {
+  const portOf = (name: string): number => parseClusterOptions(io(), args({ name })).listen.port;
+
+  test("of a named cluster has a port of its own, the same each time", () => {
+    const ports = ["setpoint", "dev", "staging"].map(portOf);
+
+    expect(ports[0]).toBe(6443);
+    expect(new Set(ports).size).toBe(3);
+    expect(portOf("dev")).toBe(ports[1]);
+    expect(ports.every((port) => port >= 6443 && port <= 7443)).toBe(true);
+  });
+});
+
 describe("parseListen", () => {
   test.each([
     ["127.0.0.1:0", { host: "127.0.0.1", port: 0 }],
