@@ -29,7 +29,7 @@ describe("the text of a start", () => {
     const phases = [
       { event: "phase", phase: "store", durationMs: 80, ...store },
       { event: "phase", phase: "api", durationMs: 320, server: "https://127.0.0.1:6443" },
-      { event: "phase", phase: "nodes", durationMs: 940, nodes: 3 },
+      { event: "phase", phase: "nodes", durationMs: 940, nodes: 3, hasMachine: false },
     ] as const;
 
     expect(phases.map((event) => eventText(event, FORM, SHELL)).join("")).toBe(
@@ -37,6 +37,26 @@ describe("the text of a start", () => {
         "✔ API serving      0.3 s   https://127.0.0.1:6443\n" +
         "✔ 3 nodes ready    0.9 s   simulated\n",
     );
+  });
+
+  test.each([
+    [1, "✔ 1 node ready     0.9 s   this machine\n"],
+    [4, "✔ 4 nodes ready    0.9 s   3 simulated, and this machine\n"],
+  ])("says that this machine is one of %i nodes", (nodes, text) => {
+    const event = { event: "phase", phase: "nodes", durationMs: 940, nodes, hasMachine: true } as const;
+
+    expect(eventText(event, FORM, SHELL)).toBe(text);
+  });
+
+  test.each([
+    [{}, "Setpoint has stopped.\n"],
+    [{ processPods: "ended" } as const, "Setpoint has stopped, and ended its process pods.\n"],
+    [
+      { processPods: "left running" } as const,
+      "Setpoint has stopped. Its process pods run on, and the next start takes them over.\n",
+    ],
+  ])("says at the end what became of process pods: %j", (pods, text) => {
+    expect(eventText({ event: "stopped", ...pods }, FORM, SHELL)).toBe(text);
   });
 
   test("ends with three commands, and where to go on", () => {

@@ -1,5 +1,11 @@
 /** Text of a cluster's events for people. Pure. */
-import type { ClusterEvent, ClusterSummary, PhaseEvent, ReadyEvent } from "../cluster/cluster-event.ts";
+import type {
+  ClusterEvent,
+  ClusterSummary,
+  PhaseEvent,
+  ReadyEvent,
+  StoppedEvent,
+} from "../cluster/cluster-event.ts";
 import { componentLogsFolder } from "../cluster/logs/component-logs.ts";
 import { KUBERNETES_VERSION, VERSION } from "../cluster/process/version.ts";
 
@@ -28,8 +34,15 @@ export function eventText(event: ClusterEvent, form: ClusterForm, shell: Shell):
     case "ready":
       return readyText(event, form, shell);
     case "stopped":
-      return "Setpoint has stopped.\n";
+      return stoppedText(event);
   }
+}
+
+function stoppedText({ processPods }: StoppedEvent): string {
+  if (processPods === undefined) return "Setpoint has stopped.\n";
+  return processPods === "ended"
+    ? "Setpoint has stopped, and ended its process pods.\n"
+    : "Setpoint has stopped. Its process pods run on, and the next start takes them over.\n";
 }
 
 /** Text of the phase that follows; shown while it runs. */
@@ -65,8 +78,13 @@ function phaseWords(event: PhaseEvent, shell: Shell): readonly [label: string, d
     case "api":
       return ["API serving", event.server];
     case "nodes":
-      return [`${counted(event.nodes, "node")} ready`, "simulated"];
+      return [`${counted(event.nodes, "node")} ready`, nodesText(event)];
   }
+}
+
+function nodesText({ nodes, hasMachine }: PhaseEvent & { readonly phase: "nodes" }): string {
+  if (!hasMachine) return "simulated";
+  return nodes === 1 ? "this machine" : `${grouped(nodes - 1)} simulated, and this machine`;
 }
 
 function storePlace(

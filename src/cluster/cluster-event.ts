@@ -1,7 +1,13 @@
 /** Lifecycle events of a cluster in this process; `setpoint up --json` prints exactly these. */
 import type { StoreOptions } from "./options.ts";
 
-export type ClusterEvent = PhaseEvent | ReadyEvent | { readonly event: "stopped" };
+export type ClusterEvent = PhaseEvent | ReadyEvent | StoppedEvent;
+
+export interface StoppedEvent {
+  readonly event: "stopped";
+  /** Fate of the process pods; undefined when this machine was no node. */
+  readonly processPods?: "ended" | "left running";
+}
 
 /** A step of the start that has succeeded, with its duration. */
 export type PhaseEvent = { readonly event: "phase"; readonly durationMs: number } & (
@@ -13,7 +19,12 @@ export type PhaseEvent = { readonly event: "phase"; readonly durationMs: number 
       readonly objects: number;
     }
   | { readonly phase: "api"; readonly server: string }
-  | { readonly phase: "nodes"; readonly nodes: number }
+  | {
+      readonly phase: "nodes";
+      readonly nodes: number;
+      /** Whether this machine is one of them. */
+      readonly hasMachine: boolean;
+    }
 );
 
 export interface ReadyEvent {

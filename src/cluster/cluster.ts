@@ -25,7 +25,7 @@ import { listen } from "../server/transport/listener.ts";
 import type { Listener } from "../server/transport/listener.ts";
 import { firstServiceAddress } from "../server/upkeep/bootstrap/kubernetes-service.ts";
 import type { Store } from "../store/store.ts";
-import type { ClusterEvent, ClusterSummary } from "./cluster-event.ts";
+import type { ClusterEvent, ClusterSummary, StoppedEvent } from "./cluster-event.ts";
 import { ControlPlane } from "./control-plane/control-plane.ts";
 import { LocalKubelets } from "./control-plane/local-kubelets.ts";
 import { openDataDir } from "./data-dir/data-dir.ts";
@@ -151,7 +151,12 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
     await removeRunFile(options.dataDir, loop);
     await logs?.close();
   }
-  report({ event: "stopped" });
+  report({ event: "stopped", ...podsLeft(options) });
+}
+
+/** Fate of the process pods at the end. */
+function podsLeft({ machine }: ClusterOptions): Pick<StoppedEvent, "processPods"> {
+  return machine === undefined ? {} : { processPods: machine.keepsPods ? "left running" : "ended" };
 }
 
 function logOf({ log, logs }: ClusterSurroundings, component: LogComponent): Log {
@@ -337,7 +342,7 @@ async function becomeReady(running: Running, { plane, server, nodes, signal }: S
   const { dataDir, name = CLUSTER_NAME } = options;
   if (options.loops === "all") {
     await untilUsable({ plane, nodes, loop, log: logOf(surroundings, "setpoint"), signal });
-    if (!signal.aborted) phases.nodesReady(nodes);
+    if (!signal.aborted) phases.nodesReady(nodes, options.machine !== undefined);
   }
   if (signal.aborted) return;
   const published = await publishAccess(options, { server, pki }, loop);

@@ -29,8 +29,8 @@ export class StartPhases {
     this.#report({ ...this.#phase(), phase: "api", server });
   }
 
-  nodesReady(nodes: number): void {
-    this.#report({ ...this.#phase(), phase: "nodes", nodes });
+  nodesReady(nodes: number, hasMachine: boolean): void {
+    this.#report({ ...this.#phase(), phase: "nodes", nodes, hasMachine });
   }
 
   #phase(): { readonly event: "phase"; readonly durationMs: number } {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { parseCause } from "../../src/api/causes/cause-text.ts";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Secret, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { defineController, TerminalError, watching } from "../../src/runtime/controller/controller.ts";
@@ -232,7 +233,10 @@ describe("a controller", () => {
     expect(passes.length).toBeGreaterThanOrEqual(2);
     const writes = link.requests.filter(({ method, path }) => method === "PUT" && path.endsWith("/status"));
     expect(writes).toHaveLength(1);
-    expect(writes[0]?.cause).toBe(passes[0]?.id);
+    expect(parseCause(writes[0]?.cause ?? "")).toMatchObject({
+      pass: passes[0]?.id,
+      subject: { kind: "ReplicaSet", name: PLACE.name },
+    });
     expect(made.metadata.generation).toBe(1);
   });
 });

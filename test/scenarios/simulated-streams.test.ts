@@ -172,7 +172,7 @@ describe("a simulated pod", () => {
 
     expect([stdout, result]).toEqual(["", { type: "exited", code: 126 }]);
     expect(stderr).toBe(
-      "simulated: container main executes nothing; a pod with runtimeClassName: process runs real programs\n",
+      "simulated: container main executes nothing; a pod with runtimeClassName: process runs real programs, on a cluster of setpoint up --process-node\n",
     );
   });
 

@@ -31,7 +31,8 @@ import { answeredSession, ignoredInput } from "./simulated-session.ts";
 
 /** Exit code of a shell for a program that cannot be executed. */
 const NOT_EXECUTED_CODE = 126;
-const REMEDY = "a pod with runtimeClassName: process runs real programs";
+const REMEDY =
+  "a pod with runtimeClassName: process runs real programs, on a cluster of setpoint up --process-node";
 
 /** A container that runs now. */
 export interface RunningContainer {
