@@ -5,5 +5,5 @@ const HOSTNAME_MAX = 63;
 
 /** The host name that a pod sees. */
 export function hostnameOf({ metadata, spec }: Pod): string {
-  return (spec.hostname ?? metadata.name).slice(0, HOSTNAME_MAX).replace(/[-.]+$/, "");
+  return (spec.hostname ?? metadata.name).slice(0, HOSTNAME_MAX).replace(/(?<![-.])[-.]+$/, "");
 }

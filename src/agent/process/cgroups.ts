@@ -107,9 +107,8 @@ export class Cgroup {
     const stat = this.#read("memory", "memory.stat");
     const cpu = this.#read("cpuacct", isOld ? "cpuacct.usage" : "cpu.stat");
     if (memory === undefined || stat === undefined || cpu === undefined) return undefined;
-    const idle = Number(
-      new RegExp(`^${isOld ? "total_inactive_file" : "inactive_file"} (\\d+)`, "m").exec(stat)?.[1] ?? 0,
-    );
+    const idleLine = isOld ? /^total_inactive_file (\d+)/m : /^inactive_file (\d+)/m;
+    const idle = Number(idleLine.exec(stat)?.[1] ?? 0);
     const cpuSeconds = isOld ? Number(cpu) / 1e9 : Number(/^usage_usec (\d+)/m.exec(cpu)?.[1] ?? 0) / 1e6;
     return { cpuSeconds, memoryBytes: Math.max(0, Number(memory) - idle) };
   }

@@ -75,7 +75,7 @@ export function machineName(host: string): string {
   const name = host
     .toLowerCase()
     .replace(/[^a-z0-9.-]+/g, "-")
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
+    .replace(/^[^a-z0-9]+|(?<![^a-z0-9])[^a-z0-9]+$/g, "");
   return name === "" ? "machine" : name;
 }
 
