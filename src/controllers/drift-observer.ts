@@ -6,6 +6,8 @@ import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../api/generated/types/apps-v1.ts";
 import { Job } from "../api/generated/types/batch-v1.ts";
 import { Namespace, Node, PersistentVolumeClaim, Pod } from "../api/generated/types/core-v1.ts";
+import { inSlices } from "../base/loop/in-slices.ts";
+import { runInTurns } from "../base/loop/run-in-turns.ts";
 import { untilAborted } from "../base/loop/until-aborted.ts";
 import { objectState } from "../insight/state/object-state.ts";
 import type { Routine, RoutineParts } from "../runtime/manager/routine.ts";
@@ -26,8 +28,10 @@ export const driftObserver: Routine = {
   name: "drift-observer",
   reads: KINDS,
   run: async (parts, signal) => {
-    const ends = KINDS.map((type) => observe(type, parts));
+    const observers = KINDS.map((type) => observe(type, parts));
+    const ends = observers.map(({ end }) => end);
     try {
+      for (const { look } of observers) if (!signal.aborted) await look();
       await untilAborted(signal);
     } finally {
       for (const end of ends) end();
@@ -35,8 +39,14 @@ export const driftObserver: Routine = {
   },
 };
 
-/** Publishes the figures of a kind until the returned function is called. */
-function observe(type: ResourceType, { loop, metrics, cache, subscribe }: RoutineParts): () => void {
+interface Observer {
+  /** Looks at the objects that exist. */
+  readonly look: () => Promise<void>;
+  readonly end: () => void;
+}
+
+/** Publishes the figures of a kind until `end` is called. */
+function observe(type: ResourceType, { loop, metrics, cache, subscribe }: RoutineParts): Observer {
   /** Start of the difference of each object by its uid, in milliseconds since the epoch. */
   const differing = new Map<string, number>();
   const note = (object: ApiObject): void => {
@@ -49,7 +59,6 @@ function observe(type: ResourceType, { loop, metrics, cache, subscribe }: Routin
     if (after !== undefined) note(after);
     else if (before !== undefined) differing.delete(before.metadata.uid ?? "");
   });
-  for (const object of cache(type).walk()) note(object);
   const kind = { kind: type.kind };
   const labels = ["kind"];
   const oldest = (): number => {
@@ -70,7 +79,10 @@ function observe(type: ResourceType, { loop, metrics, cache, subscribe }: Routin
       })
       .read(oldest, kind),
   ];
-  return () => {
-    for (const end of ends) end();
+  return {
+    look: async () => void (await runInTurns(inSlices(cache(type).walk(), note), loop, "loop")),
+    end: () => {
+      for (const end of ends) end();
+    },
   };
 }

@@ -469,7 +469,8 @@ function podOf(uid: string): Pod {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: uid, namespace: "default", uid, resourceVersion: "1", creationTimestamp: "" },
-    spec: { containers: [] },
+    // A simulated server that should run for ever would end with 0.
+    spec: { containers: [], restartPolicy: "Never" },
     status: {},
   };
 }
