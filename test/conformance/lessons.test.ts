@@ -1,5 +1,5 @@
 /** The commands of the lessons, run on a new cluster each, print what the pages show. */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { describePeer } from "../peers.ts";
@@ -29,11 +29,15 @@ describePeer("kubectl", "the lessons", (kubectl) => {
     await using cluster = await RunningCluster.start(folder, { loops: "all", nodes: 3 });
     const cwd = join(folder.path, "work");
     mkdirSync(cwd);
+    const program = join(folder.path, "setpoint");
+    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "dist/cli.js")}" "$@"\n`, {
+      mode: 0o755,
+    });
     const env = {
       ...process.env,
       HOME: cwd,
       KUBECONFIG: cluster.kubeconfig,
-      PATH: [dirname(kubectl), process.env["PATH"]].join(delimiter),
+      PATH: [folder.path, dirname(kubectl), process.env["PATH"]].join(delimiter),
     };
     const commands = commandsIn(page);
 
