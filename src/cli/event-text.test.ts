@@ -106,7 +106,7 @@ Ctrl-C ends it · setpoint up -d runs it in the background · logs in ~/.setpoin
     const text = eventText(READY, FORM, { ...SHELL, hasKubectl: false });
 
     expect(text).toContain("kubectl is not on PATH: https://kubernetes.io/docs/tasks/tools/ says how");
-    expect(text).toContain("  setpoint status\n  setpoint logs\n");
+    expect(text).toContain("  setpoint get nodes\n  setpoint apply -f FILE\n  setpoint status\n");
     expect(text).not.toContain("kubectl create");
   });
 

@@ -124,7 +124,8 @@ function commands(event: ReadyEvent, { isWhole }: ClusterForm, shell: Shell): re
   const { kubectl, setup } = kubectlCall(event, shell);
   const flags = event.name === "setpoint" ? "" : ` --name ${event.name}`;
   const status = `${shell.call} status${flags}`;
-  if (!shell.hasKubectl) return [status, `${shell.call} logs${flags}`];
+  if (!shell.hasKubectl)
+    return [`${shell.call} get nodes${flags}`, `${shell.call} apply -f FILE${flags}`, status];
   const deploys = [
     `${kubectl} create deployment demo --image=nginx --replicas=3`,
     `${kubectl} delete pod -l app=demo`,

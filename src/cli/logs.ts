@@ -3,24 +3,30 @@ import { pause } from "../base/loop/pause.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { componentLogsFolder, LOG_COMPONENTS } from "../cluster/logs/component-logs.ts";
 import { LogReader, type LogRecord } from "../cluster/logs/read-logs.ts";
-import { parsePlace, placeOptions } from "./cluster-place.ts";
+import { parsePlace } from "./cluster-place.ts";
 import { findText, jsonOption, UsageError, type Arguments, type Command, type Io } from "./command.ts";
+import { podLogOptions, printPodLog } from "./verbs/pod-logs.ts";
+import { verbOptions } from "./verbs/verb-options.ts";
+import { withSession } from "./verbs/verb-session.ts";
 
 const TAIL = "100";
 const LOOK_MS = 200;
 
 export const logsCommand: Command = {
   name: "logs",
-  usage: [],
-  help: "show the cluster's own log, of all components by time",
+  usage: ["[pod]"],
+  help: "show the log of POD or TYPE/NAME, or the cluster's own",
   options: [
-    ...placeOptions,
-    { flags: "-f, --follow", help: "new messages too, until Ctrl-C" },
-    { flags: "--tail <count>", help: "number of messages to begin with", fallback: TAIL },
+    { flags: "-f, --follow", help: "new lines too, until Ctrl-C" },
+    { flags: "--tail <count>", help: "last lines to show (a pod's: all, else: 100)" },
+    ...podLogOptions,
+    ...verbOptions,
     { flags: "--component <name>", help: "messages of one component", choices: LOG_COMPONENTS },
     { ...jsonOption, help: "one JSON line per message instead of text" },
   ],
   async run(io, args) {
+    const pod = args.operands["pod"] ?? "";
+    if (pod !== "") return withSession(io, args, (session) => printPodLog(session, pod));
     const { dataDir } = parsePlace(io, args);
     const tail = parseTail(args);
     if (!existsSync(componentLogsFolder(dataDir)))

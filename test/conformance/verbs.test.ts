@@ -117,6 +117,12 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
     "wait deploy/web -n ours --for=jsonpath={.status.readyReplicas}=2",
     "wait pods -n ours -l app=web --for=condition=Ready",
     "wait cm/settings -n ours --for=create",
+    "logs deploy/web -n ours",
+    "logs deploy/web -n ours --tail=1",
+    "logs deployment/web -n ours -c web --since=1h",
+    "logs nope -n ours",
+    "logs deploy/web -n ours -c none",
+    "logs deploy/web -n ours --previous",
   ])("setpoint %s", async (line) => {
     const args = line.split(" ");
 
