@@ -80,7 +80,9 @@ function observe(type: ResourceType, { loop, metrics, cache, subscribe }: Routin
       .read(oldest, kind),
   ];
   return {
-    look: async () => void (await runInTurns(inSlices(cache(type).walk(), note), loop, "loop")),
+    look: async () => {
+      await runInTurns(inSlices(cache(type).walk(), note), loop, "loop");
+    },
     end: () => {
       for (const end of ends) end();
     },
