@@ -102,6 +102,12 @@ Ctrl-C ends it · setpoint up -d runs it in the background · logs in ~/.setpoin
     );
   });
 
+  test("names the cluster in the command that ends it", () => {
+    const text = eventText({ ...READY, name: "dev" }, { ...FORM, isInBackground: true }, SHELL);
+
+    expect(text).toContain("setpoint down --name dev ends it");
+  });
+
   test("says where to get kubectl, and what works without it", () => {
     const text = eventText(READY, FORM, { ...SHELL, hasKubectl: false });
 

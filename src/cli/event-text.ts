@@ -6,6 +6,7 @@ import type {
   ReadyEvent,
   StoppedEvent,
 } from "../cluster/cluster-event.ts";
+import { CLUSTER_NAME } from "../cluster/kubeconfig/kubeconfig.ts";
 import { componentLogsFolder } from "../cluster/logs/component-logs.ts";
 import { KUBERNETES_VERSION, VERSION } from "../cluster/process/version.ts";
 
@@ -96,8 +97,12 @@ function storePlace(
 
 function readyText(event: ReadyEvent, form: ClusterForm, shell: Shell): string {
   const { call, homeDir } = shell;
-  const place = form.isInBackground ? `It runs in the background · ${call} down ends it` : "Ctrl-C ends it";
-  const background = form.isWhole && !form.isInBackground ? [`${call} up -d runs it in the background`] : [];
+  const flags = nameFlags(event);
+  const place = form.isInBackground
+    ? `It runs in the background · ${call} down${flags} ends it`
+    : "Ctrl-C ends it";
+  const isMovable = form.isWhole && !form.isInBackground;
+  const background = isMovable ? [`${call} up -d${flags} runs it in the background`] : [];
   const logs = `logs in ${shortPath(componentLogsFolder(event.dataDir), homeDir)}`;
   return [
     `Setpoint ${VERSION} is ready · Kubernetes ${KUBERNETES_VERSION} · ${contextText(event, homeDir)}`,
@@ -122,7 +127,7 @@ function contextText({ context, kubeconfig }: ReadyEvent, homeDir: string): stri
 
 function commands(event: ReadyEvent, { isWhole }: ClusterForm, shell: Shell): readonly string[] {
   const { kubectl, setup } = kubectlCall(event, shell);
-  const flags = event.name === "setpoint" ? "" : ` --name ${event.name}`;
+  const flags = nameFlags(event);
   const status = `${shell.call} status${flags}`;
   if (!shell.hasKubectl)
     return [`${shell.call} get nodes${flags}`, `${shell.call} apply -f FILE${flags}`, status];
@@ -131,6 +136,11 @@ function commands(event: ReadyEvent, { isWhole }: ClusterForm, shell: Shell): re
     `${kubectl} delete pod -l app=demo`,
   ];
   return [...setup, ...(isWhole ? deploys : [`${kubectl} get namespaces`]), status];
+}
+
+/** Flags with which other commands find the cluster. */
+function nameFlags({ name }: ReadyEvent): string {
+  return name === CLUSTER_NAME ? "" : ` --name ${name}`;
 }
 
 /** kubectl with the flags it needs to reach this cluster, and the command that must precede it. */
