@@ -1,5 +1,5 @@
-import { Deployment } from "../api/generated/types/apps-v1.ts";
 /** The files of a new operator project, by path. Pure: the same names give the same files. */
+import { Deployment } from "../api/generated/types/apps-v1.ts";
 import { stringifyYaml } from "../api/yaml/yaml-text.ts";
 import { defineController } from "../runtime/controller/controller.ts";
 import { permissionsOf } from "../runtime/controller/permissions.ts";

@@ -145,7 +145,7 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
       ["delete cm settings --ignore-not-found"],
       ["delete -f web.yaml --ignore-not-found"],
       ["delete configmap one --grace-period=0 --force"],
-      ["delete deployment --all"],
+      ["delete deployment --all --wait=false"],
     ])("%s", async (line, own = line) => {
       const [mine, other] = [
         await ours([...own.split(" "), "-n", "ours"]),

@@ -1,5 +1,5 @@
-import { pause } from "../../base/loop/pause.ts";
 /** `setpoint demo`: the story of the loop, on a temporary cluster in memory. */
+import { pause } from "../../base/loop/pause.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import type { Command } from "../command.ts";
 import { Stage, type Narrator } from "./stage.ts";
@@ -27,7 +27,7 @@ export const demoCommand: Command = {
     await narrate(
       "A cluster in this process, on a clock that jumps to the next thing to do. Ctrl-C ends it.",
     );
-    const stage = await Stage.open({ narrate, style: "plain" });
+    const stage = await Stage.open({ narrate, style: io.screen?.hasColours === true ? "colour" : "plain" });
     try {
       for (const scene of STORY) {
         if (io.signal.aborted) return;

@@ -50,7 +50,7 @@ export class Stage {
     return stage;
   }
 
-  /** The client of a user; the journal shows the name. */
+  /** Client of the reader. */
   get client(): Cluster["client"] {
     return this.cluster.client.with({ fieldManager: "you" });
   }

@@ -1,5 +1,5 @@
-import { isApiError } from "../../api/errors/api-error.ts";
 /** `setpoint apply`: server-side apply of manifests. */
+import { isApiError } from "../../api/errors/api-error.ts";
 import { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
 import { kindText } from "../../client/served-resources.ts";
 import { findText, type Command } from "../command.ts";

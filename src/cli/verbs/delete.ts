@@ -15,11 +15,9 @@ import {
   recursiveOption,
   selectorOption,
   verbOptions,
+  WEEK_MS,
 } from "./verb-options.ts";
 import { withSession, type VerbSession } from "./verb-session.ts";
-
-/** kubectl waits for a week when no time is given. */
-const WEEK_MS = 7 * 24 * 3_600_000;
 
 export const deleteCommand: Command = {
   name: "delete",
@@ -41,7 +39,11 @@ export const deleteCommand: Command = {
       choices: ["background", "foreground", "orphan"],
       fallback: "background",
     },
-    { flags: "--no-wait", help: "do not wait until they are gone" },
+    {
+      flags: "--wait [bool]",
+      help: "wait until they are gone (default: true)",
+      choices: ["true", "false"],
+    },
     { flags: "--timeout <duration>", help: "longest wait (default: no limit)" },
     { flags: "--ignore-not-found", help: "missing objects are no error" },
     ...verbOptions,
@@ -64,7 +66,7 @@ async function deleteObjects(session: VerbSession): Promise<void> {
       io.stdout(`${deletedText(each, args)}\n`);
       deleted.push(each);
     });
-  if (args.options["wait"] !== false)
+  if (args.options["wait"] !== "false")
     for (const each of deleted) await failures.collect(() => untilGone(each, session));
   if (found.length === 0 && failures.isEmpty && !isNamed(args)) io.stdout("No resources found\n");
   failures.throwIfAny();

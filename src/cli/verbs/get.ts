@@ -32,20 +32,31 @@ export const getCommand: Command = {
 };
 
 async function get(session: VerbSession): Promise<void> {
-  const { args, served, namespace } = session;
+  const { args, served } = session;
   const targets = byResource(targetsOf(args.rest, served));
-  const isNamed = targets.some(({ names }) => names !== undefined);
-  if (isNamed && (findText(args, "selector") ?? findText(args, "fieldSelector")) !== undefined)
-    throw new UsageError("selectors choose objects: give no names beside them");
-  if (isNamed && namespace === undefined)
-    throw new UsageError("an object is in one namespace: give no name beside --all-namespaces");
-  if (args.options["watch"] === true && findText(args, "at") !== undefined)
-    throw new UsageError("--at shows the past, which does not change: leave --watch out");
   const format = findText(args, "output");
+  refuseContradictions(session, targets, format);
   if (args.options["watch"] === true) return watchTable(session, targets, viewOf);
   if (format === "name") return printNames(session, targets);
   if (format === "yaml" || format === "json") return printObjects(session, targets, format);
   return printTables(session, targets);
+}
+
+function refuseContradictions(
+  { args, namespace }: VerbSession,
+  targets: readonly Target[],
+  format: string | undefined,
+): void {
+  const isNamed = targets.some(({ names }) => names !== undefined);
+  const isWatch = args.options["watch"] === true;
+  if (isNamed && (findText(args, "selector") ?? findText(args, "fieldSelector")) !== undefined)
+    throw new UsageError("selectors choose objects: give no names beside them");
+  if (isNamed && namespace === undefined)
+    throw new UsageError("an object is in one namespace: give no name beside --all-namespaces");
+  if (isWatch && findText(args, "at") !== undefined)
+    throw new UsageError("--at shows the past, which does not change: leave --watch out");
+  if (isWatch && format !== undefined && format !== "wide")
+    throw new UsageError(`--watch shows tables: leave -o ${format} out`);
 }
 
 async function printNames(session: VerbSession, targets: readonly Target[]): Promise<void> {

@@ -1,5 +1,5 @@
-import { kindText } from "../../client/served-resources.ts";
 /** `setpoint scale`. */
+import { kindText } from "../../client/served-resources.ts";
 import { findText, UsageError, type Command } from "../command.ts";
 import { FailureList } from "./failure-list.ts";
 import { findObjects } from "./found-objects.ts";

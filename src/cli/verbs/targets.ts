@@ -1,5 +1,5 @@
-import { resourcesNamed, type ServedResource } from "../../client/served-resources.ts";
 /** Objects that a command's arguments name: `pods`, `pod a b`, `pod/a service/b`, `pods,services`. */
+import { resourcesNamed, type ServedResource } from "../../client/served-resources.ts";
 import { UsageError } from "../command.ts";
 
 export interface Target {

@@ -26,6 +26,9 @@ export const filesOption: OptionSpec = {
 
 export const recursiveOption: OptionSpec = { flags: "-R, --recursive", help: "folders within folders, too" };
 
+/** kubectl's longest wait. */
+export const WEEK_MS = 7 * 24 * 3_600_000;
+
 /** Time in Go's form: `30s`, `1m30s`. */
 export function parseTimeout(args: Arguments, name: string, fallbackMs: number): number {
   const text = findText(args, name);

@@ -1,5 +1,5 @@
-import type { Loop } from "../../base/loop/loop.ts";
 /** A verb's connection to its cluster: the client, the namespace, and the resources that the server serves. */
+import type { Loop } from "../../base/loop/loop.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import type { Client } from "../../client/client.ts";
 import { readServedResources, type ServedResource } from "../../client/served-resources.ts";

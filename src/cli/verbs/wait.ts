@@ -1,5 +1,5 @@
-import { kindText, type ServedResource } from "../../client/served-resources.ts";
 /** `setpoint wait`. */
+import { kindText, type ServedResource } from "../../client/served-resources.ts";
 import { findText, type Command } from "../command.ts";
 import { FailureList } from "./failure-list.ts";
 import { selected } from "./found-objects.ts";
@@ -11,12 +11,12 @@ import {
   parseTimeout,
   selectorOption,
   verbOptions,
+  WEEK_MS,
 } from "./verb-options.ts";
 import { withSession, type VerbSession } from "./verb-session.ts";
 import { parseWaitCondition, type WaitCondition } from "./wait-condition.ts";
 
 const DEFAULT_MS = 30_000;
-const WEEK_MS = 7 * 24 * 3_600_000;
 
 export const waitCommand: Command = {
   name: "wait",

@@ -1,6 +1,6 @@
+/** Any other object whose own conditions say that it is not ready. */
 import { conditionsOf } from "../state/conditions.ts";
 import type { Condition } from "../state/conditions.ts";
-/** Any other object whose own conditions say that it is not ready. */
 import { durationText } from "../text/duration-text.ts";
 import type { StuckRule } from "./situation.ts";
 import { kubectlName } from "./situation.ts";
