@@ -4,20 +4,20 @@ import { prefixEnd } from "../../store/store.ts";
 import type { Entry, Mark, Store } from "../../store/store.ts";
 import { StoredObject } from "./stored-object.ts";
 
-/** Storage location of a kind; `T` is the type of its objects. */
-interface Shelf<T extends ApiObject> {
+/** Prefix of the store keys of a kind; `T` is the type of its objects. */
+interface KindPrefix<T extends ApiObject> {
   readonly prefix: string;
   /** Phantom member for the type `T`; never set. */
   readonly holds?: T;
 }
 
-export function shelf<T extends ApiObject>(storagePrefix: string): Shelf<T> {
-  return { prefix: `/registry/${storagePrefix}/` };
+export function kindPrefix<T extends ApiObject>(name: string): KindPrefix<T> {
+  return { prefix: `/registry/${name}/` };
 }
 
 /** Plugins request the same few lists again and again. */
 const LISTS_MAX = 64;
-/** Bound per shelf: plugins request the same few objects again and again. */
+/** Bound per kind: plugins request the same few objects again and again. */
 const FOUND_MAX = 1000;
 
 /** Entries of a list, valid while the mark is unchanged. */
@@ -44,7 +44,7 @@ export class ObjectLister {
   }
 
   /** `path` is the name, or `NAMESPACE/NAME`. */
-  find<T extends ApiObject>({ prefix }: Shelf<T>, path: string): T | undefined {
+  find<T extends ApiObject>({ prefix }: KindPrefix<T>, path: string): T | undefined {
     const { acceptedNow } = this.#store;
     const known = this.#foundIn(prefix, acceptedNow.mark(prefix));
     const found = known.get(path);
@@ -58,18 +58,18 @@ export class ObjectLister {
   }
 
   /** Objects in the order of their names; only those of `namespace` unless it is empty. */
-  list<T extends ApiObject>(shelf: Shelf<T>, namespace = ""): readonly T[] {
-    const listed = this.#listed(shelf, namespace);
+  list<T extends ApiObject>(kind: KindPrefix<T>, namespace = ""): readonly T[] {
+    const listed = this.#listed(kind, namespace);
     listed.objects ??= listed.entries.map((entry) => StoredObject.of(entry).object);
     return listed.objects as readonly T[];
   }
 
   /** The same list as store entries. */
-  entries(shelf: Shelf<ApiObject>, namespace: string): readonly Entry[] {
-    return this.#listed(shelf, namespace).entries;
+  entries(kind: KindPrefix<ApiObject>, namespace: string): readonly Entry[] {
+    return this.#listed(kind, namespace).entries;
   }
 
-  /** Objects by path, found since the shelf last changed. */
+  /** Objects by path, found since an object of the kind last changed. */
   #foundIn(prefix: string, mark: Mark): Map<string, ApiObject> {
     const known = this.#found.get(prefix);
     if (known?.mark === mark) return known.objects;
@@ -78,7 +78,7 @@ export class ObjectLister {
     return objects;
   }
 
-  #listed({ prefix }: Shelf<ApiObject>, namespace: string): Listed {
+  #listed({ prefix }: KindPrefix<ApiObject>, namespace: string): Listed {
     const from = namespace === "" ? prefix : `${prefix}${namespace}/`;
     const mark = this.#store.acceptedNow.mark(prefix);
     const known = this.#lists.get(from);
@@ -94,7 +94,7 @@ export class ObjectLister {
   }
 
   /** Objects of a namespace, each parsed only when its function is called. */
-  *walk<T extends ApiObject>({ prefix }: Shelf<T>, namespace: string): Iterable<() => T> {
+  *walk<T extends ApiObject>({ prefix }: KindPrefix<T>, namespace: string): Iterable<() => T> {
     const from = `${prefix}${namespace}/`;
     for (const entry of this.#store.accepted.range(from, prefixEnd(from)))
       yield () => StoredObject.of(entry).object as T;

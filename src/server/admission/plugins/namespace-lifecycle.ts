@@ -4,12 +4,12 @@
  */
 import { type ApiError, notFound } from "../../../api/errors/api-error.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
-import { shelf } from "../../objects/lister.ts";
+import { kindPrefix } from "../../objects/lister.ts";
 import { definePlugin } from "../plugin.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { refusal, refusalFor } from "../refusal.ts";
 
-const NAMESPACES = shelf<Namespace>("namespaces");
+const NAMESPACES = kindPrefix<Namespace>("namespaces");
 const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
 export const namespaceLifecycle = definePlugin({

@@ -1,11 +1,11 @@
 /** Small plugins with one rule each, off by default. */
 import { notFound } from "../../../api/errors/api-error.ts";
 import type { Namespace, Pod, Service } from "../../../api/generated/types/core-v1.ts";
-import { shelf } from "../../objects/lister.ts";
+import { kindPrefix } from "../../objects/lister.ts";
 import { definePlugin } from "../plugin.ts";
 import { refusal } from "../refusal.ts";
 
-const NAMESPACES = shelf<Namespace>("namespaces");
+const NAMESPACES = kindPrefix<Namespace>("namespaces");
 const HOST = "kubernetes.io/hostname";
 
 /**

@@ -6,7 +6,7 @@ import type {
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import { compileLabelSelector, type LabelSelector } from "../../../api/selectors/label-selector.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
-import { shelf } from "../../objects/lister.ts";
+import { kindPrefix } from "../../objects/lister.ts";
 import type { Registry, AdmittedResource } from "../../objects/registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { equivalentsOf } from "../webhook/equivalents.ts";
@@ -110,7 +110,7 @@ function equivalents(
   return found;
 }
 
-const NAMESPACES = shelf<Namespace>("namespaces");
+const NAMESPACES = kindPrefix<Namespace>("namespaces");
 
 /** The namespace of a request; undefined for cluster-scoped objects, and so for a Namespace. */
 export function namespaceOf({ resource, namespace, memory }: AdmissionRequest): Namespace | undefined {

@@ -9,7 +9,7 @@ import type { ParamKind } from "../../../api/generated/types/admissionregistrati
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { isPrivileged } from "../../access/authz/authorization.ts";
 import type { AccessAttributes, Authorizer } from "../../access/authz/authorizer.ts";
-import { shelf } from "../../objects/lister.ts";
+import { kindPrefix } from "../../objects/lister.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { type AdmissionPlugin, type AdmissionRequest, definePlugin } from "../plugin.ts";
 import { ConfigurationError, paramResource } from "./params.ts";
@@ -62,7 +62,9 @@ function bindingDemand(
   if (paramRef === undefined) return undefined;
   const before = (previous as BindingObject | undefined)?.spec;
   if (before?.policyName === policyName && jsonEqual(paramRef, before.paramRef)) return undefined;
-  const policies = shelf<PolicyObject>(resource.facts.name.replace(/bindings$/, "").replace(/y$/, "ies"));
+  const policies = kindPrefix<PolicyObject>(
+    resource.facts.name.replace(/bindings$/, "").replace(/y$/, "ies"),
+  );
   const attributes = attributesOf(memory.find(policies, policyName)?.spec.paramKind, registry);
   const verb = paramRef.selector === undefined ? "get" : "list";
   const { name = "", namespace = "*" } = paramRef;

@@ -13,7 +13,7 @@ import { labelsMatch } from "../../../api/selectors/label-selector.ts";
 import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
 import { REQUEST_TYPE } from "../../../resources/admission/match-condition.ts";
 import type { ApiObject, Requester } from "../../../resources/rules/kind-rules.ts";
-import { shelf } from "../../objects/lister.ts";
+import { kindPrefix } from "../../objects/lister.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { refusal } from "../refusal.ts";
 import type { Hook } from "./hook.ts";
@@ -21,7 +21,7 @@ import type { ConditionsOutcome } from "./match-conditions.ts";
 import { isNamespace, namespaceOf, requestFacts } from "./review.ts";
 import type { ReviewSubject } from "./review.ts";
 
-const NAMESPACES = shelf<Namespace>("namespaces");
+const NAMESPACES = kindPrefix<Namespace>("namespaces");
 
 /** Creates the authorizer that CEL expressions of a request see. */
 export type DeciderFor = (user: Requester) => AccessDecider;

@@ -13,16 +13,16 @@ import { isMeasured, type UsageFacts } from "../../../resources/quota/usage.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { MAX_CHANGES } from "../../../store/store.ts";
 import type { Change, Compare, Entry, Store } from "../../../store/store.ts";
-import { ObjectLister, shelf } from "../../objects/lister.ts";
+import { ObjectLister, kindPrefix } from "../../objects/lister.ts";
 import { encodeObject } from "../../objects/object-encoder.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { NOTHING_BESIDE } from "./companion.ts";
 import type { Companion, CompanionPlan, ObjectChange, PlannedWrite } from "./companion.ts";
 
-const QUOTAS = shelf<ResourceQuota>("resourcequotas");
-const PODS = shelf<Pod>("pods");
-const CLASSES = shelf<DeviceClass>("deviceclasses");
+const QUOTAS = kindPrefix<ResourceQuota>("resourcequotas");
+const PODS = kindPrefix<Pod>("pods");
+const CLASSES = kindPrefix<DeviceClass>("deviceclasses");
 
 interface Parts {
   readonly store: Store;

@@ -7,11 +7,11 @@ import { FieldErrors, type FieldPath, fieldPath } from "../../../../api/errors/f
 import type { Namespace } from "../../../../api/generated/types/core-v1.ts";
 import type { ResourceClaim, ResourceClaimTemplate } from "../../../../api/generated/types/resource-v1.ts";
 import type { DeviceRequest as OldRequest } from "../../../../api/generated/types/resource-v1beta1.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import type { AdmissionRequest } from "../../plugin.ts";
 
-const NAMESPACES = shelf<Namespace>("namespaces");
+const NAMESPACES = kindPrefix<Namespace>("namespaces");
 const LABEL = "resource.kubernetes.io/admin-access";
 const CLAIMS = "resourceclaims.resource.k8s.io";
 const TEMPLATES = "resourceclaimtemplates.resource.k8s.io";

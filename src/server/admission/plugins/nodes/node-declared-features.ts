@@ -1,11 +1,11 @@
 /** NodeDeclaredFeatureValidator: refuses changes of a running pod that need features its node does not declare. */
 import type { Node, Pod } from "../../../../api/generated/types/core-v1.ts";
 import { featuresRequiredToUpdate } from "../../../../resources/pod/declared-features.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
 
-const NODES = shelf<Node>("minions");
+const NODES = kindPrefix<Node>("minions");
 
 export const nodeDeclaredFeatureValidator = definePlugin<Pod>({
   name: "NodeDeclaredFeatureValidator",

@@ -5,12 +5,12 @@ import {
   podLimitProblems,
   withContainerDefaults,
 } from "../../../../resources/core/limit-range-limits.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import type { AdmissionRequest } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
 
-const LIMIT_RANGES = shelf<LimitRange>("limitranges");
+const LIMIT_RANGES = kindPrefix<LimitRange>("limitranges");
 const ANNOTATION = "kubernetes.io/limit-ranger";
 
 export const limitRanger = definePlugin<Pod | PersistentVolumeClaim>({

@@ -3,11 +3,11 @@ import type { Node, Pod } from "../../../../api/generated/types/core-v1.ts";
 import { podRequests } from "../../../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../../../resources/pod/resource-number.ts";
 import { ownValue } from "../../../../resources/rules/value-rules.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import { refusal, refusalFor } from "../../refusal.ts";
 
-const NODES = shelf<Node>("minions");
+const NODES = kindPrefix<Node>("minions");
 const OS = "kubernetes.io/os";
 
 export const podResizeValidator = definePlugin<Pod>({

@@ -1,12 +1,12 @@
 /** Priority: sets a pod's priority from its PriorityClass or from the cluster's default class. */
 import type { Pod } from "../../../../api/generated/types/core-v1.ts";
 import type { PriorityClass } from "../../../../api/generated/types/scheduling-v1.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import type { AdmissionRequest } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
 
-const CLASSES = shelf<PriorityClass>("priorityclasses");
+const CLASSES = kindPrefix<PriorityClass>("priorityclasses");
 
 export const priority = definePlugin<Pod | PriorityClass>({
   name: "Priority",

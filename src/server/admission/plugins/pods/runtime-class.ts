@@ -4,12 +4,12 @@ import type { RuntimeClass } from "../../../../api/generated/types/node-v1.ts";
 import { jsonEqual } from "../../../../api/patch/json-equal.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
 import { ownValue } from "../../../../resources/rules/value-rules.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
 
-const CLASSES = shelf<RuntimeClass>("runtimeclasses");
+const CLASSES = kindPrefix<RuntimeClass>("runtimeclasses");
 const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 const UNFOUNDED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
 

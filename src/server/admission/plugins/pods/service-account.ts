@@ -16,15 +16,15 @@ import { freezeJson } from "../../../../api/json/json-freeze.ts";
 import { generateName } from "../../../../api/values/names.ts";
 import type { Loop } from "../../../../base/loop/loop.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
 import { mirrorPodProblem } from "./mirror-pod.ts";
 import { hasMountableSecrets, mountableSecretProblem } from "./mountable-secrets.ts";
 
-const ACCOUNTS = shelf<ServiceAccount>("serviceaccounts");
-const NAMESPACES = shelf<Namespace>("namespaces");
+const ACCOUNTS = kindPrefix<ServiceAccount>("serviceaccounts");
+const NAMESPACES = kindPrefix<Namespace>("namespaces");
 const DEFAULT_ACCOUNT = "default";
 const MIRROR = "kubernetes.io/config.mirror";
 const VOLUME_PREFIX = "kube-api-access-";

@@ -1,10 +1,10 @@
 /** PodTopologyLabels: copies the zone and region labels of its node to a pod, where its containers can read them. */
 import type { Binding, Node, Pod } from "../../../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../../../resources/rules/value-rules.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 
-const NODES = shelf<Node>("minions");
+const NODES = kindPrefix<Node>("minions");
 const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
 export const podTopologyLabels = definePlugin<Pod | Binding>({

@@ -3,12 +3,12 @@ import type { PersistentVolumeClaim } from "../../../../api/generated/types/core
 import type { StorageClass } from "../../../../api/generated/types/storage-v1.ts";
 import { compareQuantities, parseQuantity } from "../../../../api/values/quantity.ts";
 import { storageClassOf } from "../../../../resources/storage/claim-class.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 import type { AdmissionRequest } from "../../plugin.ts";
 import { refusal } from "../../refusal.ts";
 
-const CLASSES = shelf<StorageClass>("storageclasses");
+const CLASSES = kindPrefix<StorageClass>("storageclasses");
 
 export const persistentVolumeClaimResize = definePlugin<PersistentVolumeClaim>({
   name: "PersistentVolumeClaimResize",

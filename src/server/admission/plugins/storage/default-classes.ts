@@ -6,11 +6,11 @@ import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
 import { newestDefault } from "../../../../resources/rules/newest-default.ts";
 import { hasStorageClass } from "../../../../resources/storage/claim-class.ts";
 import { findDefaultStorageClass } from "../../../../resources/storage/default-class.ts";
-import { shelf } from "../../../objects/lister.ts";
+import { kindPrefix } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";
 
-const STORAGE_CLASSES = shelf<StorageClass>("storageclasses");
-const INGRESS_CLASSES = shelf<IngressClass>("ingressclasses");
+const STORAGE_CLASSES = kindPrefix<StorageClass>("storageclasses");
+const INGRESS_CLASSES = kindPrefix<IngressClass>("ingressclasses");
 
 const DEFAULT_INGRESS = ["ingressclass.kubernetes.io/is-default-class"];
 /** Annotation that named the class before the API had a field for it. */

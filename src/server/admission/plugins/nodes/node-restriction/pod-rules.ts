@@ -3,13 +3,13 @@ import { notFound } from "../../../../../api/errors/api-error.ts";
 import type { Node, Pod, PodStatus, Volume } from "../../../../../api/generated/types/core-v1.ts";
 import type { Eviction } from "../../../../../api/generated/types/policy-v1.ts";
 import { jsonEqual } from "../../../../../api/patch/json-equal.ts";
-import { shelf } from "../../../../objects/lister.ts";
+import { kindPrefix } from "../../../../objects/lister.ts";
 import { namesSecret } from "../../pods/mirror-pod.ts";
 import { containersOf } from "../../pods/pod-containers.ts";
 import type { NodeWrite, NodeRule } from "./node-rule.ts";
 
-const PODS = shelf<Pod>("pods");
-const NODES = shelf<Node>("minions");
+const PODS = kindPrefix<Pod>("pods");
+const NODES = kindPrefix<Node>("minions");
 const MIRROR = "kubernetes.io/config.mirror";
 
 export const podRule: NodeRule<Pod> = (write) => {

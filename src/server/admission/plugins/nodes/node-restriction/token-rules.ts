@@ -9,15 +9,15 @@ import type {
 } from "../../../../../api/generated/types/core-v1.ts";
 import type { CSIDriver } from "../../../../../api/generated/types/storage-v1.ts";
 import type { AccessAttributes } from "../../../../access/authz/authorizer.ts";
-import { shelf } from "../../../../objects/lister.ts";
+import { kindPrefix } from "../../../../objects/lister.ts";
 import { question } from "../../../permission.ts";
 import type { AdmissionRequest } from "../../../plugin.ts";
 import type { NodeWrite, NodeRule } from "./node-rule.ts";
 
-const PODS = shelf<Pod>("pods");
-const CLAIMS = shelf<PersistentVolumeClaim>("persistentvolumeclaims");
-const VOLUMES = shelf<PersistentVolume>("persistentvolumes");
-const DRIVERS = shelf<CSIDriver>("csidrivers");
+const PODS = kindPrefix<Pod>("pods");
+const CLAIMS = kindPrefix<PersistentVolumeClaim>("persistentvolumeclaims");
+const VOLUMES = kindPrefix<PersistentVolume>("persistentvolumes");
+const DRIVERS = kindPrefix<CSIDriver>("csidrivers");
 
 export const tokenRule: NodeRule<TokenRequest> = ({ node, object: { spec }, request }) => {
   const { apiVersion, kind, name = "", uid = "" } = boundTo(spec);

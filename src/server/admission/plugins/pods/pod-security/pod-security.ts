@@ -8,7 +8,7 @@ import { fieldErrorsText } from "../../../../../api/errors/field-error.ts";
 import type { Namespace, Pod } from "../../../../../api/generated/types/core-v1.ts";
 import type { RuntimeClass } from "../../../../../api/generated/types/node-v1.ts";
 import type { Loop } from "../../../../../base/loop/loop.ts";
-import { shelf } from "../../../../objects/lister.ts";
+import { kindPrefix } from "../../../../objects/lister.ts";
 import { definePlugin } from "../../../plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../../plugin.ts";
 import { refusal } from "../../../refusal.ts";
@@ -23,9 +23,9 @@ import { isSignificantUpdate } from "./pod-update.ts";
 import { isTightened, namespacePolicy, policyText } from "./policy.ts";
 import type { LevelVersion, NamespacePolicy } from "./policy.ts";
 
-const NAMESPACES = shelf<Namespace>("namespaces");
-const PODS = shelf<Pod>("pods");
-const RUNTIME_CLASSES = shelf<RuntimeClass>("runtimeclasses");
+const NAMESPACES = kindPrefix<Namespace>("namespaces");
+const PODS = kindPrefix<Pod>("pods");
+const RUNTIME_CLASSES = kindPrefix<RuntimeClass>("runtimeclasses");
 const NOTES = "pod-security.kubernetes.io/";
 
 export function podSecurity(
