@@ -8,7 +8,7 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyAsGo, stringifyJson } from "../../api/json/json-text.ts";
 import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import { keepSpec } from "./caches/stored-specs.ts";
+import { keepSpec } from "./stored/stored-json.ts";
 
 /** An object in its stored form. */
 export interface Encoded {

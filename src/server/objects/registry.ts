@@ -8,9 +8,9 @@ import { apiVersionOf, groupVersions, isServedByDefault } from "../../api/schema
 import type { GroupVersionFacts, ResourceFacts, StorageFacts } from "../../api/schema/resource-facts.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ApiObject, KindDefinition, KindRules } from "../../resources/rules/kind-rules.ts";
-import { SharedSpecs } from "./caches/shared-specs.ts";
 import { convertedRules } from "./converted-rules.ts";
 import type { RuleConversion } from "./converted-rules.ts";
+import { SpecCache } from "./spec-cache.ts";
 import type { StoredObject } from "./stored-object.ts";
 
 export interface Resource {
@@ -35,7 +35,7 @@ export interface StoredResource extends Resource {
   /** Conversion between the versions of a custom kind; built-in kinds use `Conversions`. */
   readonly custom?: CustomForms;
   /** Set for kinds whose objects repeat their specs. */
-  readonly specs?: SharedSpecs | undefined;
+  readonly specs?: SpecCache | undefined;
 }
 
 /** A resource that passes admission, including those that are never stored, such as reviews. */
@@ -199,7 +199,7 @@ export class Registry {
       storage: facts.storage,
       storedAs,
       storedSchema: schemaOf(storedAs, facts.kind),
-      specs: resource.rules.repeatsSpec === true ? new SharedSpecs() : undefined,
+      specs: resource.rules.repeatsSpec === true ? new SpecCache() : undefined,
     };
     return stored;
   }

@@ -8,12 +8,12 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry, Slot } from "../../store/store.ts";
-import { keepRecent } from "./caches/recent-objects.ts";
-import type { RecentObject } from "./caches/recent-objects.ts";
-import { findSpec } from "./caches/stored-specs.ts";
 import { findKey } from "./json-offset.ts";
 import { exactBytes, isEncoded } from "./object-encoder.ts";
 import type { Encoded } from "./object-encoder.ts";
+import { keepRecent } from "./recent-objects.ts";
+import type { RecentObject } from "./recent-objects.ts";
+import { findSpec } from "./stored/stored-json.ts";
 import { readStoredJson } from "./stored/stored-json.ts";
 
 /** Reads values in any stored form. Throws an ApiError for an unreadable one. */

@@ -10,7 +10,7 @@ import type { StructSchema } from "../../api/schema/schema.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
 import { parseYaml } from "../../api/yaml/yaml.ts";
 import { errorText } from "../../base/error-text.ts";
-import type { SharedSpec, SharedSpecs } from "../objects/caches/shared-specs.ts";
+import type { SharedSpec, SpecCache } from "../objects/spec-cache.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { findMediaType } from "../request/media-type.ts";
 
@@ -49,7 +49,7 @@ export interface BodyOptions {
   /** False for custom resources: they have no protobuf encoding. */
   readonly hasProtobuf?: boolean;
   /** Deduplicates equal specs. */
-  readonly specs?: SharedSpecs | undefined;
+  readonly specs?: SpecCache | undefined;
 }
 
 /** Media type of the body. Empty if the client sent no Content-Type; the body is JSON then. */
@@ -162,16 +162,16 @@ function checkText(value: unknown, name: string): void {
 /** Finds specs that earlier requests sent, by their JSON text. */
 class SpecReader {
   readonly name = "spec";
-  readonly #specs: SharedSpecs;
+  readonly #specs: SpecCache;
   shared: SharedSpec | undefined;
 
-  constructor(specs: SharedSpecs) {
+  constructor(specs: SpecCache) {
     this.#specs = specs;
   }
 
   read(text: string): unknown {
     this.shared = this.#specs.findText(text);
-    return this.shared?.begun ?? JSON.parse(text);
+    return this.shared?.defaulted ?? JSON.parse(text);
   }
 }
 

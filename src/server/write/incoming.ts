@@ -9,8 +9,8 @@ import { DecodeError } from "../../api/schema/decode-error.ts";
 import { toChargedNormalForm, toNormalForm } from "../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import type { SharedSpec, SharedSpecs } from "../objects/caches/shared-specs.ts";
 import type { Resource } from "../objects/registry.ts";
+import type { SharedSpec, SpecCache } from "../objects/spec-cache.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import type { Pace } from "../request/pace.ts";
 import type { RequestNotes } from "../request/request-notes.ts";
@@ -29,7 +29,7 @@ export interface ExpectedKind {
   /** Another version with the same schema that clients may send instead. */
   readonly formerVersion?: string;
   /** Deduplicates equal specs. */
-  readonly specs?: SharedSpecs | undefined;
+  readonly specs?: SpecCache | undefined;
   /**
    * Whether this is a status write. A custom object's status write may name another kind, because its kind is
    * ignored.
@@ -51,7 +51,7 @@ export interface Incoming {
   readonly mistake?: ApiError | undefined;
   /** Work units for the conversion of the sent value. */
   readonly units: number;
-  /** Its spec among the shared specs. The object already contains the shared spec if that one has begun. */
+  /** Its spec among the shared specs. The object contains it if it already has its defaults. */
   readonly shared?: SharedSpec | undefined;
 }
 
@@ -90,12 +90,12 @@ export function fieldValidationOf(query: URLSearchParams): FieldValidation {
 export function toObject(body: Body, expected: ExpectedKind, validation: FieldValidation): Incoming {
   const mistake = kindMistake(body, expected, validation);
   const shared = body.shared ?? expected.specs?.find(body.value["spec"]);
-  const begun = shared?.begun;
+  const spec = shared?.defaulted;
   const sent = withKind(body.value, expected);
   const { value, unknownFields, units } =
-    begun === undefined
+    spec === undefined
       ? normalBody(body, expected.schema, sent)
-      : charged(expected.schema, { ...sent, spec: begun }, { spec: begun });
+      : charged(expected.schema, { ...sent, spec }, { spec });
   const problems = problemsOf(body, expected, unknownFields);
   if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems, body, expected);
   const { object, warnings } = withoutRepeatedOwners(value as ApiObject, {
@@ -108,7 +108,7 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     mistake,
     units,
     // A spec with unknown fields is not shared, because its warnings must be repeated each time.
-    shared: unknownFields.length === 0 || begun !== undefined ? shared : undefined,
+    shared: unknownFields.length === 0 || spec !== undefined ? shared : undefined,
   };
 }
 

@@ -6,18 +6,17 @@ import { invalid } from "../../api/errors/api-error.ts";
 import { collectFieldErrors, fieldErrorText } from "../../api/errors/field-error.ts";
 import type { FieldError, FieldErrors } from "../../api/errors/field-error.ts";
 import { cloneJson } from "../../api/json/json-clone.ts";
-import { setOwn } from "../../api/json/json-object.ts";
+import { isJsonObject, setOwn } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
+import { shareParts } from "../../api/json/json-share.ts";
 import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
 import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/values/names.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/rules/kind-rules.ts";
 import { keepParts } from "../../resources/rules/metadata-parts.ts";
-import { shareParts } from "../objects/caches/shared-parts.ts";
-import { withOwnSpec } from "../objects/caches/shared-specs.ts";
-import type { SharedSpec } from "../objects/caches/shared-specs.ts";
 import type { EndpointRules } from "../objects/endpoint-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
+import type { SharedSpec } from "../objects/spec-cache.ts";
 import type { Pace } from "../request/pace.ts";
 import { normal } from "./incoming.ts";
 import { carryOver, metadataOfNew, withGeneration } from "./system-metadata.ts";
@@ -107,9 +106,9 @@ function withNewDefaults(
 ): Draft<ApiObject> {
   const { rules } = resource;
   if (hasStatus(resource) && rules.keepsStatus !== true) dropStatus(draft, resource);
-  if (shared?.begun !== undefined && shared.begun === specOf(draft)) return draft;
+  if (shared?.defaulted !== undefined && shared.defaulted === specOf(draft)) return draft;
   rules.defaults?.(draft);
-  shared?.begin(specOf(draft));
+  shared?.keepDefaulted(specOf(draft));
   return draft;
 }
 
@@ -314,6 +313,12 @@ function withOwnMembers(spec: unknown): unknown {
   return { ...(spec as JsonObject) };
 }
 
+/** Lets rules replace members of the spec, which may be frozen. */
+function withOwnSpec(draft: Draft<ApiObject>): Draft<ApiObject> {
+  const spec = specOf(draft);
+  return isJsonObject(spec) ? ({ ...draft, spec: withOwnMembers(spec) } as Draft<ApiObject>) : draft;
+}
+
 function metadataDraft(metadata: ApiObject["metadata"]): JsonObject {
   const draft: Record<string, unknown> = { ...metadata };
   for (const key of Object.keys(draft)) {
@@ -334,11 +339,11 @@ function newInNormalForm(
   resource: StoredResource,
   { shared, known }: Pick<WriteContext, "shared" | "known">,
 ): ApiObject {
-  const made = specOf(draft);
-  const spec = shared?.findSettled(made);
+  const admitted = specOf(draft);
+  const spec = shared?.findStored(admitted);
   if (spec !== undefined) return normal(resource.schema, { ...draft, spec }, { spec }).value as ApiObject;
   const object = inNormalForm(draft, resource, known);
-  shared?.settle(made, specOf(object));
+  shared?.keepStored(admitted, specOf(object));
   return object;
 }
 

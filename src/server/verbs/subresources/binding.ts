@@ -4,6 +4,7 @@ import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
 import { cloneJson } from "../../../api/json/json-clone.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
+import { shareParts } from "../../../api/json/json-share.ts";
 import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import {
   bindingConflict,
@@ -12,7 +13,6 @@ import {
 } from "../../../resources/pod/pod-subresources.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/admission.ts";
-import { shareParts } from "../../objects/caches/shared-parts.ts";
 import type { Registry, Resource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import type { Answer } from "../../request/answer.ts";

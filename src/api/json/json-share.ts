@@ -1,5 +1,5 @@
-import { isJsonObject } from "../../../api/json/json-object.ts";
-import type { JsonObject } from "../../../api/json/json-object.ts";
+import { isJsonObject } from "./json-object.ts";
+import type { JsonObject } from "./json-object.ts";
 
 /**
  * Takes every part of `next` that equals its counterpart in `previous` from there; returns `previous` if all is equal.

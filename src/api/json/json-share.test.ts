@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { shareParts } from "./shared-parts.ts";
+import { shareParts } from "./json-share.ts";
 
 describe("shareParts", () => {
   test("equal parts come from the previous object, the rest stays", () => {

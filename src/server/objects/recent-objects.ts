@@ -2,9 +2,9 @@
  * Keeps the decoded form of recently written objects, so that the next writer need not parse their bytes. Only
  * objects with a shared spec are kept: the rest of such an object is small beside its bytes.
  */
-import { isJsonObject } from "../../../api/json/json-object.ts";
-import type { JsonObject } from "../../../api/json/json-object.ts";
-import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
 /** At about a kilobyte each, these take 30 MB. */
 const OBJECTS_MAX = 32_768;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { RepeatedTexts, spanOf } from "./repeated-texts.ts";
+import { TextCache, spanOf } from "./text-cache.ts";
 
-describe("RepeatedTexts", () => {
+describe("TextCache", () => {
   test("finds a value by the bytes of its text at any offset", () => {
-    const texts = new RepeatedTexts<string>();
+    const texts = new TextCache<string>();
     texts.keep(spanOf("one spec"), "first");
     texts.keep(spanOf("öne spec"), "second");
     const bytes = Buffer.from("before öne spec behind");
@@ -16,7 +16,7 @@ describe("RepeatedTexts", () => {
   test.each(["", "a", "abc", "abcd", "abcdefg"])(
     "distinguishes %j from a text with another last character",
     (text) => {
-      const texts = new RepeatedTexts<string>();
+      const texts = new TextCache<string>();
       texts.keep(spanOf(`${text}x`), "x");
 
       expect(texts.find(spanOf(`${text}x`))).toBe("x");
@@ -26,9 +26,9 @@ describe("RepeatedTexts", () => {
   );
 
   test("tells whether a text occurred before", () => {
-    const texts = new RepeatedTexts<string>();
+    const texts = new TextCache<string>();
 
-    expect(["text a", "text b", "text a", "text b"].map((text) => texts.hasCome(spanOf(text)))).toEqual([
+    expect(["text a", "text b", "text a", "text b"].map((text) => texts.recurs(spanOf(text)))).toEqual([
       false,
       false,
       true,
@@ -37,7 +37,7 @@ describe("RepeatedTexts", () => {
   });
 
   test("evicts a value that was not used while many others were kept", () => {
-    const texts = new RepeatedTexts<number>();
+    const texts = new TextCache<number>();
     texts.keep(spanOf("used"), 1);
     texts.keep(spanOf("unused"), 2);
 
@@ -51,10 +51,10 @@ describe("RepeatedTexts", () => {
   });
 
   test.each(["x".repeat(100_000), "ö".repeat(10_000)])("does not keep a very long text", (text) => {
-    const texts = new RepeatedTexts<number>();
+    const texts = new TextCache<number>();
     texts.keep(spanOf(text), 1);
 
     expect(texts.find(spanOf(text))).toBeUndefined();
-    expect([texts.hasCome(spanOf(text)), texts.hasCome(spanOf(text))]).toEqual([false, false]);
+    expect([texts.recurs(spanOf(text)), texts.recurs(spanOf(text))]).toEqual([false, false]);
   });
 });

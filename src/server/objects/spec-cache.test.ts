@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { SharedSpec, SharedSpecs, withOwnSpec } from "./shared-specs.ts";
+import { SharedSpec, SpecCache } from "./spec-cache.ts";
 
 /** Runs the steps of creating a pod: look up the spec, compute it on a miss. */
-function make(specs: SharedSpecs, spec: object): unknown {
-  const shared = specs.find(spec);
-  const begun = shared?.begun ?? { ...spec };
-  shared?.begin(begun);
-  return begun;
+function make(specs: SpecCache, sent: object): unknown {
+  const shared = specs.find(sent);
+  const spec = shared?.defaulted ?? { ...sent };
+  shared?.keepDefaulted(spec);
+  return spec;
 }
 
-describe("SharedSpecs", () => {
+describe("SpecCache", () => {
   test("a spec is shared and frozen from its second occurrence on", () => {
-    const specs = new SharedSpecs();
+    const specs = new SpecCache();
 
     const made = [1, 2, 3, 4].map(() => make(specs, { a: [1] }));
 
@@ -24,15 +24,15 @@ describe("SharedSpecs", () => {
   });
 
   test("a text and its parsed value find the same spec", () => {
-    const specs = new SharedSpecs();
+    const specs = new SpecCache();
     make(specs, { a: 1 });
-    const begun = make(specs, { a: 1 });
+    const spec = make(specs, { a: 1 });
 
-    expect(specs.findText('{"a":1}')?.begun).toBe(begun);
+    expect(specs.findText('{"a":1}')?.defaulted).toBe(spec);
   });
 
   test("an unused spec is evicted, a used one stays", () => {
-    const specs = new SharedSpecs();
+    const specs = new SpecCache();
     const used = { used: true };
     for (const spec of [used, used, { unused: true }, { unused: true }]) make(specs, spec);
 
@@ -40,12 +40,12 @@ describe("SharedSpecs", () => {
       for (const spec of [{ n }, { n }, used]) make(specs, spec);
     }
 
-    expect(specs.find(used)?.begun).toEqual(used);
-    expect(specs.find({ unused: true })?.begun).toBeUndefined();
+    expect(specs.find(used)?.defaulted).toEqual(used);
+    expect(specs.find({ unused: true })?.defaulted).toBeUndefined();
   });
 
   test("a value that is no spec, or a very long one, is not looked up", () => {
-    const specs = new SharedSpecs();
+    const specs = new SpecCache();
 
     expect(specs.find(undefined)).toBeUndefined();
     expect(specs.find(["a"])).toBeUndefined();
@@ -71,7 +71,7 @@ describe("a frozen spec", () => {
     [{ a: 1 }, false],
     [{ a: 1, b: 2 }, true],
   ])("whether %j has its defaults is %j, and is computed once", (spec, expected) => {
-    const specs = new SharedSpecs();
+    const specs = new SpecCache();
     asked = 0;
     Object.freeze(spec);
 
@@ -82,32 +82,20 @@ describe("a frozen spec", () => {
   });
 
   test("is never reported complete while it is not frozen", () => {
-    expect(new SharedSpecs().isComplete({ a: 1, b: 2 }, rules)).toBe(false);
+    expect(new SpecCache().isComplete({ a: 1, b: 2 }, rules)).toBe(false);
   });
 });
 
 describe("SharedSpec", () => {
   test("returns the stored form of a spec that admission left unchanged", () => {
     const shared = new SharedSpec();
-    const settled = { a: 1, b: [2] };
-    shared.begin({ a: 1 });
+    const stored = { a: 1, b: [2] };
+    shared.keepDefaulted({ a: 1 });
 
-    shared.settle({ b: [2], a: 1 }, settled);
+    shared.keepStored({ b: [2], a: 1 }, stored);
 
-    expect(shared.findSettled({ b: [2], a: 1 })).toBe(settled);
-    expect(Object.isFrozen(settled)).toBe(true);
-    expect(shared.findSettled({ b: [3], a: 1 })).toBeUndefined();
-  });
-});
-
-describe("withOwnSpec", () => {
-  test("members of the copy's spec may be replaced, those of the draft stay", () => {
-    const draft = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: Object.freeze({ a: 1 }) };
-
-    const own = withOwnSpec(draft);
-    (own.spec as { a: number }).a = 2;
-
-    expect(draft.spec.a).toBe(1);
-    expect(own.metadata).toBe(draft.metadata);
+    expect(shared.findStored({ b: [2], a: 1 })).toBe(stored);
+    expect(Object.isFrozen(stored)).toBe(true);
+    expect(shared.findStored({ b: [3], a: 1 })).toBeUndefined();
   });
 });

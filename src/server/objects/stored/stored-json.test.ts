@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { keepSpec, parseWithSpec } from "./stored-specs.ts";
+import { keepSpec, readStoredJson } from "./stored-json.ts";
 
 const parse = (text: string): unknown => JSON.parse(text);
 
@@ -18,12 +18,12 @@ function stored(object: object): Buffer {
   );
 }
 
-describe("parseWithSpec", () => {
+describe("readStoredJson", () => {
   test("an object gets the frozen spec that was kept with its text", () => {
     const known = Object.freeze(spec("kept"));
     keepSpec(JSON.stringify(known), known as never);
 
-    const object = parseWithSpec(stored({ spec: spec("kept") }), parse) as { spec: unknown };
+    const object = readStoredJson(stored({ spec: spec("kept") })) as { spec: unknown };
 
     expect(object.spec).toBe(known);
     expect(object).toEqual(parse(stored({ spec: known }).toString()));
@@ -31,7 +31,7 @@ describe("parseWithSpec", () => {
 
   test("a recurring spec is one frozen object from its second read on, whatever is read in between", () => {
     const read = ["one", "two", "one", "two", "one"].map(
-      (name, n) => parseWithSpec(stored({ metadata: { n }, spec: spec(name) }), parse) as { spec: unknown },
+      (name, n) => readStoredJson(stored({ metadata: { n }, spec: spec(name) })) as { spec: unknown },
     );
 
     expect(read.map((object) => Object.isFrozen(object.spec))).toEqual([false, false, true, true, true]);
@@ -41,7 +41,7 @@ describe("parseWithSpec", () => {
 
   test("specs that are read one after the other share their equal parts", () => {
     const of = (nodeName: string): Buffer => stored({ spec: { ...spec("shared"), nodeName } });
-    const [first, second] = ["n1", "n2"].map((node) => parseWithSpec(of(node), parse) as Read);
+    const [first, second] = ["n1", "n2"].map((node) => readStoredJson(of(node)) as Read);
 
     expect(second?.spec.containers).toBe(first?.spec.containers);
     expect([first, second]).toEqual(["n1", "n2"].map((node) => parse(of(node).toString())));
@@ -55,7 +55,7 @@ describe("parseWithSpec", () => {
   ])("an object with %s is read unchanged", (_, object) => {
     const bytes = stored(object);
 
-    for (let n = 0; n < 4; n++) expect(parseWithSpec(bytes, parse)).toEqual(parse(bytes.toString()));
+    for (let n = 0; n < 4; n++) expect(readStoredJson(bytes)).toEqual(parse(bytes.toString()));
   });
 
   test("a number in the place of a spec is not mistaken for the placeholder", () => {
@@ -65,12 +65,12 @@ describe("parseWithSpec", () => {
       JSON.stringify({ data: { a: {}, spec: known, status: {} }, metadata: {}, spec: 0 }),
     );
 
-    expect(parseWithSpec(bytes, parse)).toEqual(parse(bytes.toString()));
+    expect(readStoredJson(bytes)).toEqual(parse(bytes.toString()));
   });
 
   test("malformed JSON fails with the parser's error", () => {
     const bytes = stored({ spec: spec("broken") });
 
-    for (let n = 0; n < 3; n++) expect(() => parseWithSpec(bytes.subarray(1), parse)).toThrow(SyntaxError);
+    for (let n = 0; n < 3; n++) expect(() => readStoredJson(bytes.subarray(1))).toThrow(SyntaxError);
   });
 });

@@ -8,35 +8,35 @@ const TEXTS_MAX = 256;
 /** Longer texts are rare and would take much memory. */
 const TEXT_BYTES_MAX = 16 * 1024;
 /** Hashes of each of two generations of texts that occurred once. */
-const MARKS_MAX = 4096;
+const HASHES_MAX = 4096;
 
-interface Kept<V> {
+interface Cached<V> {
   readonly bytes: Buffer;
   readonly value: V;
 }
 
-/** A part of a buffer, which is read and not retained. */
-export interface Span {
+/** A text in UTF-8 as a part of a buffer. The cache reads the buffer and does not retain it. */
+export interface TextSpan {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-export class RepeatedTexts<V> {
+export class TextCache<V> {
   /** Keyed by the hash of the text: two texts with the same hash only replace each other. */
-  #young = new Map<number, Kept<V>>();
+  #young = new Map<number, Cached<V>>();
   /** Entries last used before the young generation began; dropped when the young generation is full. */
-  #old: ReadonlyMap<number, Kept<V>> = new Map();
-  #youngMarks = new Set<number>();
-  #oldMarks: ReadonlySet<number> = new Set();
+  #old: ReadonlyMap<number, Cached<V>> = new Map();
+  #youngHashes = new Set<number>();
+  #oldHashes: ReadonlySet<number> = new Set();
 
-  find(span: Span): V | undefined {
-    if (span.end - span.start > TEXT_BYTES_MAX) return undefined;
-    const hash = hashOf(span);
+  find(text: TextSpan): V | undefined {
+    if (text.end - text.start > TEXT_BYTES_MAX) return undefined;
+    const hash = hashOf(text);
     const young = this.#young.get(hash);
-    if (young !== undefined && isText(young, span)) return young.value;
+    if (young !== undefined && isText(young, text)) return young.value;
     const old = this.#old.get(hash);
-    if (old === undefined || !isText(old, span)) return undefined;
+    if (old === undefined || !isText(old, text)) return undefined;
     this.#put(hash, old);
     return old.value;
   }
@@ -45,30 +45,30 @@ export class RepeatedTexts<V> {
    * Records the text, and returns true if it occurred before. Equal hashes count as one text. False for a text too
    * long to keep.
    */
-  hasCome(span: Span): boolean {
-    if (span.end - span.start > TEXT_BYTES_MAX) return false;
-    const hash = hashOf(span);
-    if (this.#youngMarks.has(hash) || this.#oldMarks.has(hash)) return true;
-    if (this.#youngMarks.size === MARKS_MAX) {
-      this.#oldMarks = this.#youngMarks;
-      this.#youngMarks = new Set();
+  recurs(text: TextSpan): boolean {
+    if (text.end - text.start > TEXT_BYTES_MAX) return false;
+    const hash = hashOf(text);
+    if (this.#youngHashes.has(hash) || this.#oldHashes.has(hash)) return true;
+    if (this.#youngHashes.size === HASHES_MAX) {
+      this.#oldHashes = this.#youngHashes;
+      this.#youngHashes = new Set();
     }
-    this.#youngMarks.add(hash);
+    this.#youngHashes.add(hash);
     return false;
   }
 
-  keep(span: Span, value: V): void {
-    const { bytes, start, end } = span;
+  keep(text: TextSpan, value: V): void {
+    const { bytes, start, end } = text;
     if (end - start > TEXT_BYTES_MAX) return;
-    this.#put(hashOf(span), { bytes: Buffer.from(bytes.subarray(start, end)), value });
+    this.#put(hashOf(text), { bytes: Buffer.from(bytes.subarray(start, end)), value });
   }
 
-  #put(hash: number, kept: Kept<V>): void {
+  #put(hash: number, cached: Cached<V>): void {
     if (this.#young.size === TEXTS_MAX && !this.#young.has(hash)) {
       this.#old = this.#young;
       this.#young = new Map();
     }
-    this.#young.set(hash, kept);
+    this.#young.set(hash, cached);
   }
 }
 
@@ -76,19 +76,20 @@ export class RepeatedTexts<V> {
 const scratch = Buffer.allocUnsafeSlow(3 * TEXT_BYTES_MAX + 1);
 
 /** Encodes the text as UTF-8 for a lookup. The text must have no lone surrogates. Valid until the next call. */
-export function spanOf(text: string): Span {
+export function spanOf(text: string): TextSpan {
   const end = text.length > TEXT_BYTES_MAX ? scratch.length : scratch.write(text);
   return { bytes: scratch, start: 0, end };
 }
 
-function isText<V>(kept: Kept<V>, { bytes, start, end }: Span): boolean {
+function isText<V>(cached: Cached<V>, { bytes, start, end }: TextSpan): boolean {
   return (
-    kept.bytes.length === end - start && bytes.compare(kept.bytes, 0, kept.bytes.length, start, end) === 0
+    cached.bytes.length === end - start &&
+    bytes.compare(cached.bytes, 0, cached.bytes.length, start, end) === 0
   );
 }
 
 /** Hashes four bytes at a time. A shorter last group overlaps the one before. */
-function hashOf({ bytes, start, end }: Span): number {
+function hashOf({ bytes, start, end }: TextSpan): number {
   const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const last = end - 4;
   let hash = end - start;
