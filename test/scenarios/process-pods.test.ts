@@ -1,10 +1,14 @@
 /** Programs that behave badly, and the surroundings that process pods give them. */
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { ApiAddress } from "../../src/agent/process/api-gateway.ts";
 import type { Isolation } from "../../src/agent/process/isolation.ts";
-import { listProcesses } from "../../src/agent/process/process-table.ts";
+import { isAlive, listProcesses, signalGroup } from "../../src/agent/process/process-table.ts";
 import { readIdentity } from "../../src/agent/process/run-folder.ts";
+import { silentLog } from "../../src/base/log/log.ts";
 import { namespacesHere, SHARED } from "../conformance/process-machine.ts";
 import { ProcessWorld, UID } from "./process-world.ts";
 
@@ -242,6 +246,38 @@ describe.skipIf(!hasNamespaces)(`the namespaces of a process pod ${reasonOf(name
     ).toEqual([false, false, false]);
   });
 
+  test("share one way to the API server when they start together", async () => {
+    await using api = await GreetedApi.open();
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warn: (...line: unknown[]) => warnings.push(line) };
+    await using world = await ProcessWorld.start(namespaces, { api: api.address, log });
+    const uids = ["one", "two", "three"];
+
+    for (const uid of uids) world.handler.createSandbox(world.spec({}, uid));
+    for (const uid of uids) await world.untilReady(uid);
+    for (const uid of uids) world.start(api.greet(uid), { uid, logPath: join(world.machine.folder, uid) });
+
+    await world.until("all have reached the API server", () => api.greetings.length === uids.length);
+    expect(api.greetings.toSorted()).toEqual(uids.toSorted());
+    expect(warnings).toEqual([]);
+    for (const uid of uids) await world.remove(uid);
+  });
+
+  test("reach the API server again after their network was lost", async () => {
+    await using api = await GreetedApi.open();
+    await using world = await ProcessWorld.open(namespaces, { api: api.address });
+    for (const folder of ["network", `pods/${UID}`]) {
+      const holder = readIdentity(join(world.machine.folder, "process", folder, "holder"));
+      signalGroup(holder?.pid ?? 0, "SIGKILL");
+      await world.until("the holder has ended", () => holder !== undefined && !isAlive(holder));
+    }
+
+    world.start(api.greet("again"));
+
+    await world.until("it has reached the API server", () => api.greetings.length > 0);
+    expect(api.greetings).toEqual(["again"]);
+  });
+
   test("run the program as another user", async () => {
     await using world = await ProcessWorld.open(namespaces);
 
@@ -284,6 +320,40 @@ describe.skipIf(process.platform === "win32")("a process pod on a shared network
 
 const SERVER =
   'require("http").createServer((q,s)=>s.end("from "+require("os").hostname())).listen(8080,()=>console.log("listening"))';
+
+/** A server at the address of the Service `kubernetes` that notes what its clients say. */
+class GreetedApi implements AsyncDisposable {
+  readonly greetings: string[] = [];
+  readonly address: ApiAddress;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    const { port } = server.address() as AddressInfo;
+    this.address = {
+      service: { address: "10.96.0.1", port: 443 },
+      server: { host: "127.0.0.1", port },
+    };
+    server.on("connection", (socket) => socket.on("data", (chunk) => this.greetings.push(String(chunk))));
+  }
+
+  static async open(): Promise<GreetedApi> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new GreetedApi(server);
+  }
+
+  /** Command of a pod that says the word to the API server. */
+  greet(word: string): readonly string[] {
+    const { address, port } = this.address.service;
+    const script = 'require("net").connect(+process.argv[2],process.argv[1]).end(process.argv[3])';
+    return [process.execPath, "-e", script, address, String(port), word];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
 
 function hasProcess(mark: string): boolean {
   return listProcesses().some((row) => row.arguments.includes(mark) && !row.arguments.includes("start.sh"));

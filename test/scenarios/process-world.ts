@@ -27,7 +27,7 @@ type Reported = ContainerReport["type"];
 export class ProcessWorld implements AsyncDisposable {
   readonly machine: ProcessMachine;
   readonly reports: (ContainerReport & { readonly container: string })[] = [];
-  readonly #sandbox: SandboxReport[] = [];
+  readonly #sandboxes: (SandboxReport & { readonly uid: string })[] = [];
   readonly #options: Partial<ProcessHandlerOptions>;
   handler: ProcessHandler;
   #ending = new AbortController();
@@ -46,24 +46,38 @@ export class ProcessWorld implements AsyncDisposable {
     options: Partial<ProcessHandlerOptions> = {},
     pod: Partial<Pod["spec"]> = {},
   ): Promise<ProcessWorld> {
+    const world = await ProcessWorld.start(isolation, options);
+    world.handler.createSandbox(world.spec(pod));
+    await world.untilReady(UID);
+    return world;
+  }
+
+  /** Without a pod. */
+  static async start(
+    isolation: Isolation,
+    options: Partial<ProcessHandlerOptions> = {},
+  ): Promise<ProcessWorld> {
     const world = new ProcessWorld(isolation, options);
     await world.handler.list();
-    world.handler.createSandbox(world.spec(pod));
-    await world.until("the sandbox is made", () => world.#sandbox.length > 0);
-    const [report] = world.#sandbox;
-    if (report?.type !== "sandbox-ready") throw new Error(JSON.stringify(report));
     return world;
   }
 
   get addresses(): readonly string[] {
-    const [ready] = this.#sandbox;
+    const [ready] = this.#sandboxes;
     return ready?.type === "sandbox-ready" ? ready.addresses : [];
   }
 
-  spec(pod: Partial<Pod["spec"]> = {}): SandboxSpec {
+  /** Rejects for a sandbox that cannot be made. */
+  async untilReady(uid: string): Promise<void> {
+    const find = (): SandboxReport | undefined => this.#sandboxes.find((report) => report.uid === uid);
+    await this.until("the sandbox is made", () => find() !== undefined);
+    if (find()?.type !== "sandbox-ready") throw new Error(JSON.stringify(find()));
+  }
+
+  spec(pod: Partial<Pod["spec"]> = {}, uid = UID): SandboxSpec {
     return {
       node: "machine",
-      pod: podOf(pod),
+      pod: podOf(pod, uid),
       podCidrs: ["10.199.9.0/24"],
       hostAddresses: ["192.0.2.7"],
       addresses: [],
@@ -71,11 +85,14 @@ export class ProcessWorld implements AsyncDisposable {
     };
   }
 
-  start(command: readonly string[], program: Partial<Program> & { readonly attempt?: number } = {}): void {
-    const { attempt = 0, ...others } = program;
+  start(
+    command: readonly string[],
+    program: Partial<Program> & { readonly attempt?: number; readonly uid?: string } = {},
+  ): void {
+    const { attempt = 0, uid = UID, ...others } = program;
     const container = containerOf("main", command);
     this.handler.start({
-      ...{ node: "machine", pod: podOf({}), container, attempt },
+      ...{ node: "machine", pod: podOf({}, uid), container, attempt },
       program: { ...this.program(command, attempt), ...others },
     });
   }
@@ -151,10 +168,10 @@ export class ProcessWorld implements AsyncDisposable {
     await this.#running;
   }
 
-  async remove(): Promise<void> {
-    this.handler.removeSandbox(UID);
+  async remove(uid = UID): Promise<void> {
+    this.handler.removeSandbox(uid);
     await this.until("the sandbox is removed", () =>
-      this.#sandbox.some(({ type }) => type === "sandbox-removed"),
+      this.#sandboxes.some((report) => report.uid === uid && report.type === "sandbox-removed"),
     );
   }
 
@@ -166,7 +183,7 @@ export class ProcessWorld implements AsyncDisposable {
 
   #listener(): RuntimeListener {
     return {
-      sandbox: (_uid, report) => this.#sandbox.push(report),
+      sandbox: (uid, report) => this.#sandboxes.push({ ...report, uid }),
       container: ({ container }, report) => this.reports.push({ ...report, container }),
     };
   }
@@ -176,11 +193,11 @@ function containerOf(name: string, command: readonly string[]): Container {
   return { name, image: "none", command, resources: {} };
 }
 
-function podOf(spec: Partial<Pod["spec"]>): Pod {
+function podOf(spec: Partial<Pod["spec"]>, uid = UID): Pod {
   const metadata = {
     name: "web-0",
     namespace: "default",
-    uid: UID,
+    uid,
     resourceVersion: "1",
     creationTimestamp: "",
   };

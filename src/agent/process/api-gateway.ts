@@ -6,7 +6,6 @@ import { spawn } from "node:child_process";
 import { createConnection, Server, type Socket } from "node:net";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { ProcessIdentity } from "./process-table.ts";
-import { runCommand } from "./run-command.ts";
 
 /** An address of the API server and where it really is. */
 export interface ApiAddress {
@@ -19,34 +18,57 @@ const LISTEN =
   'const s=require("net").createServer();s.on("error",e=>{process.stderr.write(e.message);process.exit(1)});' +
   's.listen(+process.argv[2],process.argv[1],()=>process.send("listening",s,()=>process.exit(0)))';
 
+/** The address may be there already, from an earlier agent: then only the listening says whether it works. */
+const ADD_AND_RUN = 'ip addr add "$1" dev lo 2>/dev/null; shift; exec "$@"';
+
+/** The server in the network of one node. */
+interface Opening {
+  readonly node: ProcessIdentity;
+  readonly server: Promise<Server>;
+}
+
 export class ApiGateway {
   readonly #api: ApiAddress;
   readonly #loop: Loop;
   readonly #sockets = new Set<Socket>();
-  #server: Server | undefined;
+  #opening: Opening | undefined;
 
   constructor(api: ApiAddress, loop: Loop) {
     this.#api = api;
     this.#loop = loop;
   }
 
-  /** Rejects with the message of the system. No-op while it listens. */
+  /** Pods that start together share one opening. A new network gets a new one. Rejects with the message of the system. */
   async open(node: ProcessIdentity): Promise<void> {
-    if (this.#server !== undefined) return;
-    const inside = ["nsenter", `--net=/proc/${String(node.pid)}/ns/net`];
-    const { address, port } = this.#api.service;
-    // An earlier agent has added it already; then the command fails, and the listening succeeds.
-    await runCommand(this.#loop, [...inside, "ip", "addr", "add", address, "dev", "lo"]);
-    const listening = receiveServer([...inside, process.execPath, "-e", LISTEN, address, String(port)]);
-    this.#server = await this.#loop.outside("api gateway", listening);
-    this.#server.on("connection", (socket: Socket) => this.#pass(socket));
+    const known = this.#opening;
+    if (known?.node.pid === node.pid && known.node.start === node.start) {
+      await known.server;
+      return;
+    }
+    const opening = { node, server: this.#listen(node) };
+    this.#opening = opening;
+    try {
+      await Promise.all([opening.server, known && closeServer(known)]);
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = undefined;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
+    const opening = this.#opening;
+    this.#opening = undefined;
     for (const socket of this.#sockets) socket.destroy();
-    if (server !== undefined) await new Promise((resolve) => server.close(resolve));
+    if (opening !== undefined) await closeServer(opening);
+  }
+
+  async #listen({ pid }: ProcessIdentity): Promise<Server> {
+    const { address, port } = this.#api.service;
+    const listen = [process.execPath, "-e", LISTEN, address, String(port)];
+    const inside = ["nsenter", `--net=/proc/${String(pid)}/ns/net`, "sh", "-c", ADD_AND_RUN, "sh", address];
+    const server = await this.#loop.outside("api gateway", receiveServer([...inside, ...listen]));
+    server.on("connection", (socket: Socket) => this.#pass(socket));
+    return server;
   }
 
   #pass(inner: Socket): void {
@@ -64,6 +86,12 @@ export class ApiGateway {
       socket.pipe(other);
     }
   }
+}
+
+/** No-op for a server that never listened. */
+async function closeServer({ server }: Opening): Promise<void> {
+  const listening = await server.catch(() => undefined);
+  if (listening !== undefined) await new Promise((resolve) => listening.close(resolve));
 }
 
 function receiveServer([program = "", ...args]: readonly string[]): Promise<Server> {

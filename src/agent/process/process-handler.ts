@@ -224,7 +224,7 @@ export class ProcessHandler implements RuntimeHandler {
     const { program } = start;
     if (pod === undefined || spec === undefined || program === undefined)
       throw new Error(`pod ${uid} has no sandbox`);
-    if (!this.#sandboxes.isAlive(pod)) await this.#sandboxes.revive(pod, spec);
+    if (!this.#sandboxes.isAlive(pod)) await this.#sandboxes.startHolder(pod, spec);
     await pod.runs.get(start.container.name)?.leave();
     const run = await this.#starter.start(pod, { ...start, program });
     pod.runs.set(start.container.name, run);

@@ -34,8 +34,7 @@ export class SandboxMaker {
     };
     const pod = new ProcessPod(host.podFolder(uid), record);
     try {
-      const script = host.hasNamespaces && !isOnHost ? await this.#networkScript(spec, addresses) : undefined;
-      await host.holders.start(pod.folder, { namespaces: record.namespaces, script });
+      await this.startHolder(pod, spec);
       pod.save();
     } catch (error) {
       await this.#discard(pod);
@@ -44,12 +43,20 @@ export class SandboxMaker {
     return pod;
   }
 
-  /** A pod whose holder has ended gets a new one with the same addresses. */
-  async revive(pod: ProcessPod, spec: SandboxSpec): Promise<void> {
-    const { record } = pod;
-    const hasNetwork = record.namespaces.includes("--net");
-    const script = hasNetwork ? await this.#networkScript(spec, record.addresses) : undefined;
-    await this.#host.holders.start(pod.folder, { namespaces: record.namespaces, script });
+  /**
+   * A pod whose holder has ended gets a new one with the same addresses. The way to the API server is opened beside it:
+   * the first pod waits for both.
+   */
+  async startHolder(pod: ProcessPod, spec: SandboxSpec): Promise<void> {
+    const { holders, network } = this.#host;
+    const { namespaces, addresses } = pod.record;
+    if (!namespaces.includes("--net")) {
+      await holders.start(pod.folder, { namespaces, script: undefined });
+      return;
+    }
+    const connect = await network.connectScript(addresses, spec.podCidrs);
+    const script = `${connect} &&\nprintf %s ${quoteWord(spec.hostname)} >/proc/sys/kernel/hostname`;
+    await Promise.all([holders.start(pod.folder, { namespaces, script }), this.#host.openGateway()]);
   }
 
   isAlive(pod: ProcessPod): boolean {
@@ -68,12 +75,5 @@ export class SandboxMaker {
     rmSync(pod.folder, { recursive: true, force: true });
     if (pod.record.namespaces.includes("--ipc") && !pod.record.namespaces.includes("--net")) return;
     this.#host.addresses.free(pod.record.addresses);
-  }
-
-  async #networkScript(spec: SandboxSpec, addresses: readonly string[]): Promise<string> {
-    const { network } = this.#host;
-    const connect = await network.connectScript(addresses, spec.podCidrs);
-    await this.#host.openGateway();
-    return `${connect} &&\nprintf %s ${quoteWord(spec.hostname)} >/proc/sys/kernel/hostname`;
   }
 }
