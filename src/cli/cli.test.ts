@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "../base/log/log.ts";
 import { VERSION } from "../cluster/process/version.ts";
 import { runCli } from "./cli.ts";
+import { streamsWith } from "./streams-fixture.ts";
 
 describe("runCli", () => {
   test("version names the program and the API it serves", async () => {
@@ -132,7 +133,7 @@ async function run(...argv: readonly string[]) {
     stderr: (text) => void (outcome.stderr += text),
     exit: (code) => void (outcome.code = code),
     log: silentLog,
-    stdin: async () => new Uint8Array(),
+    streams: () => streamsWith(),
     env: {},
     homeDir: "/home/user",
     workingDir: "/current",

@@ -62,10 +62,8 @@ const COMMANDS: readonly Command[] = [
 /** Runs the command that `argv` names. Never rejects: stderr and the exit code report errors. */
 export async function runCli(argv: readonly string[], io: Io): Promise<void> {
   const code = await runCommand(argv, io);
-  const isForeign = COMMANDS.some(
-    ({ name, runsForeignCode }) => name === argv[0] && runsForeignCode === true,
-  );
-  if (isForeign) io.exit(code, "once printed");
+  const isEnd = COMMANDS.some(({ name, endsProcess }) => name === argv[0] && endsProcess === true);
+  if (isEnd) io.exit(code, "once printed");
   else io.exit(code);
 }
 
@@ -73,24 +71,24 @@ async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   const kubectlLine = COMMANDS.some(({ name }) => name === argv[0]) ? undefined : findKubectlLine(argv);
   if (kubectlLine !== undefined) return explain(new UsageError(kubectlLine), io, "text");
   try {
-    await programFor(io).parseAsync(argv, { from: "user" });
+    await programFor(io, argv).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
     return explain(error, io, argv.includes("--json") ? "json" : "text");
   }
 }
 
-function programFor(io: Io): Parser {
+function programFor(io: Io, argv: readonly string[]): Parser {
   const program = inheritable(new Parser("setpoint"), io)
     .description("A Kubernetes-compatible control plane.")
     .version(VERSION_TEXT, "--version", "print the version, as the command version does")
     .showHelpAfterError('(see "setpoint --help")')
     .helpCommand("help [command]", "show help for a command");
-  for (const command of COMMANDS) program.addCommand(parserFor(command, io));
+  for (const command of COMMANDS) program.addCommand(parserFor(command, io, argv));
   return program;
 }
 
-function parserFor(command: Command, io: Io): Parser {
+function parserFor(command: Command, io: Io, argv: readonly string[]): Parser {
   const parser = inheritable(new Parser(command.name), io)
     .description(command.help)
     .showHelpAfterError(`(see "setpoint ${command.name} --help")`)
@@ -110,7 +108,7 @@ function parserFor(command: Command, io: Io): Parser {
     parser.addOption(option);
   }
   return parser.action(async () => {
-    await command.run(io, argumentsOf(command, parser));
+    await command.run(io, { ...argumentsOf(command, parser), hasDashes: argv.includes("--") });
   });
 }
 
@@ -142,7 +140,7 @@ function inheritable(parser: Parser, io: Io): Parser {
 function explain(error: unknown, io: Io, form: "json" | "text"): ExitCode {
   // Commander has already printed the error. It also throws for `--help`, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof SilentFailure) return 1;
+  if (error instanceof SilentFailure) return error.code;
   const message = findRemedy(error) ?? errorText(error);
   io.screen?.live("");
   io.stderr(form === "json" ? `${JSON.stringify({ error: message })}\n` : `error: ${message}\n`);

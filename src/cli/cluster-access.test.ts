@@ -7,6 +7,7 @@ import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { claimDataDir } from "../cluster/data-dir/run-file.ts";
 import { accessOptions, connectAs, findAccess } from "./cluster-access.ts";
 import type { Arguments, Io } from "./command.ts";
+import { streamsWith } from "./streams-fixture.ts";
 
 const loop = createRealLoop({ name: "test" });
 
@@ -66,7 +67,7 @@ function ioIn(homeDir: string, env: Io["env"] = {}): Io {
     exit: () => undefined,
     log: silentLog,
     env,
-    stdin: async () => new Uint8Array(),
+    streams: () => streamsWith(),
     homeDir,
     workingDir: "/current",
     programFile: "/setpoint/dist/cli.js",

@@ -1,5 +1,7 @@
 /** Contract of a command. A command knows nothing of the process: all its input and output goes through `Io`. */
 
+import type { Readable, Writable } from "node:stream";
+import type { ReadStream, WriteStream } from "node:tty";
 import type { Log } from "../base/log/log.ts";
 
 export interface Io {
@@ -11,8 +13,8 @@ export interface Io {
   readonly log: Log;
   /** Sets the exit code. The process ends once no work is left, or with "once printed" as soon as stdout is flushed. */
   exit(code: ExitCode, when?: "once printed"): void;
-  /** All of standard input. */
-  stdin(): Promise<Uint8Array>;
+  /** The program's own streams, for commands that pass bytes on. */
+  streams(): UserStreams;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   readonly workingDir: string;
@@ -20,6 +22,12 @@ export interface Io {
   readonly programFile: string;
   /** Aborted when the user or the system asks the program to end. */
   readonly signal: AbortSignal;
+}
+
+export interface UserStreams {
+  readonly stdin: Readable & Partial<Pick<ReadStream, "isTTY" | "setRawMode">>;
+  readonly stdout: Writable & Partial<Pick<WriteStream, "isTTY" | "columns" | "rows">>;
+  readonly stderr: Writable;
 }
 
 /** A terminal with a user before it. */
@@ -31,8 +39,8 @@ export interface UserScreen {
   ask(question: string, signal: AbortSignal): Promise<string>;
 }
 
-/** 0 done, 1 failed, 2 wrong usage. */
-export type ExitCode = 0 | 1 | 2;
+/** 0 done, 1 failed, 2 wrong usage. `exec` passes on the code of its command. */
+export type ExitCode = number;
 
 export interface OptionSpec {
   /** In commander's syntax: `--data-dir <dir>`, or `--json` for a switch. */
@@ -50,6 +58,8 @@ export interface Arguments {
   readonly operands: Readonly<Record<string, string>>;
   /** Values of the last positional argument, if `usage` has it as `[name...]`. */
   readonly rest: readonly string[];
+  /** True when `--` is among the arguments: what follows it is no option. */
+  readonly hasDashes?: boolean;
   /** Options by camel-case name: `--data-dir` is `dataDir`. `--json` gives `json: true`, `--no-headers` gives `headers: false`. */
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 }
@@ -62,8 +72,11 @@ export interface Command {
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly help: string;
   readonly options: readonly OptionSpec[];
-  /** The command runs the user's code. Timers and sockets left behind by that code must not keep the process alive. */
-  readonly runsForeignCode?: true;
+  /**
+   * The process ends with the command, although timers, sockets or an open standard input are left: those of the user's
+   * code, or an input whose writer goes on.
+   */
+  readonly endsProcess?: true;
   /** Throws `UsageError` for wrong arguments, any other error for a failed run. */
   run(io: Io, args: Arguments): Promise<void>;
 }
@@ -73,9 +86,15 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Exit code 1 without a message: the command has printed what the user needs to know. */
+/** A failure without a message: the command has printed what the user needs to know. */
 export class SilentFailure extends Error {
   override readonly name = "SilentFailure";
+  readonly code: ExitCode;
+
+  constructor(code: ExitCode = 1) {
+    super();
+    this.code = code;
+  }
 }
 
 export const jsonOption: OptionSpec = { flags: "--json", help: "JSON output instead of text" };

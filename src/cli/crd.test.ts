@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { silentLog } from "../base/log/log.ts";
 import { runCli } from "./cli.ts";
+import { streamsWith } from "./streams-fixture.ts";
 
 const DEFINITION = { kind: "CustomResourceDefinition", metadata: { name: "boxes.g.io" } };
 
@@ -50,7 +51,7 @@ async function run(
     stderr: (text) => void (result.err += text),
     log: silentLog,
     exit: (code) => void (result.code = code),
-    stdin: async () => new Uint8Array(),
+    streams: () => streamsWith(),
     env: {},
     homeDir: workingDir,
     workingDir,

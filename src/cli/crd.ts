@@ -10,7 +10,7 @@ export const crdCommand: Command = {
   usage: ["module"],
   help: "print the CustomResourceDefinitions that MODULE exports",
   options: [jsonOption],
-  runsForeignCode: true,
+  endsProcess: true,
   async run(io, args) {
     const module = args.operands["module"] ?? "";
     const found = definitionsIn(await loadModule(resolve(io.workingDir, module), io.signal));

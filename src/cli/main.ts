@@ -1,7 +1,6 @@
 /** Main program: passes the process's arguments, streams and signals to the command line. */
 import { homedir } from "node:os";
 import process from "node:process";
-import { buffer } from "node:stream/consumers";
 import { isatty } from "node:tty";
 import { createTextLog } from "../base/log/log-text.ts";
 import { runCli } from "./cli.ts";
@@ -30,7 +29,7 @@ export const ended = runCli(process.argv.slice(2), {
     process.exitCode = code;
     if (when === "once printed") process.stdout.write("", () => process.exit());
   },
-  stdin: () => buffer(process.stdin),
+  streams: () => ({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr }),
   screen: screen && {
     hasColours: wantsColours(process.stdout, process.env),
     live: (text) => screen.live(text),

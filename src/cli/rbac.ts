@@ -14,7 +14,7 @@ export const rbacCommand: Command = {
     { flags: "--name <name>", help: "name of the ClusterRole (default: the controller)" },
     jsonOption,
   ],
-  runsForeignCode: true,
+  endsProcess: true,
   async run(io, args) {
     const module = args.operands["module"] ?? "";
     const controllers = controllersIn(await loadModule(resolve(io.workingDir, module), io.signal));

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "../base/log/log.ts";
 import { UsageError, type Arguments, type Io } from "./command.ts";
 import { parseListen } from "./listen.ts";
+import { streamsWith } from "./streams-fixture.ts";
 import { parseClusterOptions } from "./up.ts";
 
 describe("parseClusterOptions", () => {
@@ -143,7 +144,7 @@ function io(env: Io["env"] = {}): Io {
     exit: () => undefined,
     log: silentLog,
     env,
-    stdin: async () => new Uint8Array(),
+    streams: () => streamsWith(),
     homeDir: "/home/user",
     workingDir: "/current",
     programFile: "/setpoint/dist/cli.js",

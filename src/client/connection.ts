@@ -6,6 +6,7 @@ import type { ClientOptions } from "./api-client.ts";
 import type { Client } from "./client.ts";
 import { httpTransport } from "./http-transport.ts";
 import type { HttpTransportOptions } from "./http-transport.ts";
+import type { ServerDialer } from "./http/server-socket.ts";
 import { loadKubeconfig } from "./kubeconfig-files.ts";
 import type { KubeconfigSearch } from "./kubeconfig-files.ts";
 import { resolveContext } from "./kubeconfig.ts";
@@ -30,6 +31,8 @@ export interface ConnectOptions
 export interface Connection extends AsyncDisposable {
   readonly client: Client;
   readonly transport: Transport;
+  /** Opens connections for streams, such as those of exec. */
+  readonly dialer: ServerDialer;
   /** Namespace of objects that name none: from the options, the context, or `default`. */
   readonly namespace: string;
   /** Aborts calls in flight and closes all sockets. */
@@ -61,6 +64,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
   return {
     client: createClient(transport, { ...others, loop, namespace }),
     transport,
+    dialer: transport,
     namespace,
     close,
     [Symbol.asyncDispose]: close,

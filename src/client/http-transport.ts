@@ -16,9 +16,11 @@ import { ByteStream } from "./http/byte-stream.ts";
 import { EventStream } from "./http/event-stream.ts";
 import { openExchange } from "./http/http-exchange.ts";
 import type { Exchange } from "./http/http-exchange.ts";
-import { headersOf, targetOf } from "./http/request-head.ts";
+import { headersOf, identityHeaders, targetOf } from "./http/request-head.ts";
 import type { BodyFormat } from "./http/request-head.ts";
 import { retryAfterIn, warningsIn } from "./http/response-head.ts";
+import { connectSocket } from "./http/server-socket.ts";
+import type { ServerDialer, ServerSocket } from "./http/server-socket.ts";
 import { readValue } from "./http/whole-body.ts";
 import { OwnedStream } from "./owned-stream.ts";
 import { errorFromResponse } from "./response-error.ts";
@@ -58,11 +60,11 @@ const DEFAULT_RESPONSE_BYTES = 512 * 1024 * 1024;
 const REFUSAL_BYTES_MAX = 1024 * 1024;
 
 /** Makes a transport over HTTP. It connects with the first request. */
-export function httpTransport(options: HttpTransportOptions): Transport {
+export function httpTransport(options: HttpTransportOptions): Transport & ServerDialer {
   return new HttpTransport(options);
 }
 
-class HttpTransport implements Transport {
+class HttpTransport implements Transport, ServerDialer {
   readonly #options: HttpTransportOptions;
   readonly #url: URL;
   readonly #credentials: Credentials;
@@ -75,7 +77,7 @@ class HttpTransport implements Transport {
     this.#options = options;
     this.#url = serverUrl(options.server);
     this.#credentials = new Credentials(options, options.loop);
-    const Agent = this.#url.protocol === "https:" ? HttpsAgent : HttpAgent;
+    const Agent = this.#isTls ? HttpsAgent : HttpAgent;
     const keptAlive = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, timeout: IDLE_MS };
     this.#shared = new Agent({ ...keptAlive, maxSockets: SOCKETS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX });
     this.#streaming = new Agent({ keepAlive: false });
@@ -93,7 +95,7 @@ class HttpTransport implements Transport {
         retryAfterSeconds: retryAfterIn(response.headers),
       };
     } catch (error) {
-      throw this.#clientError(error, prepared);
+      throw this.#clientError(error, prepared.call.signal);
     } finally {
       prepared.call.release();
     }
@@ -105,6 +107,27 @@ class HttpTransport implements Transport {
 
   read(request: TransportRequest): Promise<TransportStream<Uint8Array>> {
     return this.#stream(this.#prepare(request, "bytes"), (body) => new ByteStream(body));
+  }
+
+  async dial(signal: AbortSignal): Promise<ServerSocket> {
+    const { loop, timeoutMs = DEFAULT_TIMEOUT_MS, user } = this.#options;
+    const call = endableSignal([signal, this.#closing.signal]);
+    try {
+      const credentials = await unlessAborted(this.#credentials.current(), call.signal);
+      const tls = this.#isTls ? this.#tlsOptions(credentials) : undefined;
+      const place = { host: this.#host, port: this.#port, tls };
+      const socket = await connectSocket({ ...place, loop, signal: call.signal, timeoutMs });
+      socket.once("close", () => call.release());
+      return {
+        socket,
+        authority: this.#url.host,
+        headers: identityHeaders(credentials, user?.impersonation),
+        pathPrefix: this.#pathPrefix,
+      };
+    } catch (error) {
+      call.release();
+      throw this.#clientError(error, call.signal);
+    }
   }
 
   close(): Promise<void> {
@@ -126,12 +149,12 @@ class HttpTransport implements Transport {
       if (code !== 200) return await this.#refused(prepared, response);
       exchange.liftDeadline();
       response.socket.setKeepAlive(true, KEEP_ALIVE_MS);
-      const explain = (error: unknown): Error => this.#clientError(error, prepared);
+      const explain = (error: unknown): Error => this.#clientError(error, prepared.call.signal);
       const items = new OwnedStream(this.#inLoop(itemsOf(response)), { ...prepared.call, explain });
       return { code, refusal: undefined, retryAfterSeconds: retryAfterIn(headers), items };
     } catch (error) {
       prepared.call.release();
-      throw this.#clientError(error, prepared);
+      throw this.#clientError(error, prepared.call.signal);
     }
   }
 
@@ -184,15 +207,30 @@ class HttpTransport implements Transport {
     const headers = headersOf(request, { reading, credentials, impersonation, bodyBytes: bytes?.byteLength });
     const options = {
       agent: reading === "value" ? this.#shared : this.#streaming,
-      host: this.#url.hostname.replace(/^\[(.*)\]$/, "$1"),
-      port: this.#url.port,
+      host: this.#host,
+      port: this.#port,
       method: request.method,
-      path: this.#url.pathname.replace(/\/$/, "") + targetOf(request),
+      path: this.#pathPrefix + targetOf(request),
       headers,
       ...this.#tlsOptions(credentials),
     };
-    const isTls = this.#url.protocol === "https:";
-    return openExchange({ loop, isTls, options, body: bytes, signal: call.signal, timeoutMs });
+    return openExchange({ loop, isTls: this.#isTls, options, body: bytes, signal: call.signal, timeoutMs });
+  }
+
+  get #isTls(): boolean {
+    return this.#url.protocol === "https:";
+  }
+
+  get #host(): string {
+    return this.#url.hostname.replace(/^\[(.*)\]$/, "$1");
+  }
+
+  get #port(): number {
+    return Number(this.#url.port || (this.#isTls ? 443 : 80));
+  }
+
+  get #pathPrefix(): string {
+    return this.#url.pathname.replace(/\/$/, "");
   }
 
   #tlsOptions({ ca, cert, key }: CurrentCredentials): TlsOptions {
@@ -218,7 +256,7 @@ class HttpTransport implements Transport {
     return { [Symbol.asyncIterator]: () => iterator };
   }
 
-  #clientError(error: unknown, { call: { signal } }: PreparedCall): Error {
+  #clientError(error: unknown, signal: AbortSignal): Error {
     if (signal.aborted) return signal.reason as Error;
     if (isApiError(error)) return error;
     const { message, code } = error as Error & { readonly code?: unknown };

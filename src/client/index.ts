@@ -34,6 +34,7 @@ export type { Connection, ConnectOptions } from "./connection.ts";
 export type { Endpoint, EndpointUser, ExecPlugin, Impersonation, TextSource } from "./endpoint.ts";
 export { httpTransport } from "./http-transport.ts";
 export type { HttpTransportOptions } from "./http-transport.ts";
+export type { ServerDialer, ServerSocket } from "./http/server-socket.ts";
 export { KubeconfigError } from "./kubeconfig-fields.ts";
 export { loadKubeconfig } from "./kubeconfig-files.ts";
 export type { KubeconfigSearch } from "./kubeconfig-files.ts";

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import { runCli } from "../../src/cli/cli.ts";
+import { streamsWith } from "../../src/cli/streams-fixture.ts";
 
 async function play(signal = new AbortController().signal): Promise<string> {
   let text = "";
@@ -11,7 +12,7 @@ async function play(signal = new AbortController().signal): Promise<string> {
     exit: () => undefined,
     log: silentLog,
     env: {},
-    stdin: async () => new Uint8Array(),
+    streams: () => streamsWith(),
     homeDir: "/home/user",
     workingDir: "/current",
     programFile: "setpoint",

@@ -1,17 +1,10 @@
 /** The verbs of `setpoint` print what kubectl prints, for the flags that they have. */
-import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { silentLog } from "../../src/base/log/log.ts";
-import { runCli } from "../../src/cli/cli.ts";
 import { describePeer } from "../peers.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";
-
-interface Printed {
-  readonly code: number;
-  readonly stdout: string;
-}
+import { VerbRunner, type Printed, type PrintedBoth } from "./verb-runner.ts";
 
 const WEB = `apiVersion: apps/v1
 kind: Deployment
@@ -37,6 +30,7 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
   const folder = new Folder();
   const work = join(folder.path, "work");
   let cluster: RunningCluster;
+  let runner: VerbRunner;
 
   beforeAll(async () => {
     mkdirSync(work);
@@ -46,6 +40,7 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
       WEB.replace("replicas: 2", "replicas: 3").replace('"12"', '"13"'),
     );
     cluster = await RunningCluster.start(folder, { loops: "all", nodes: 2 });
+    runner = new VerbRunner({ kubectl, kubeconfig: cluster.kubeconfig, folder: work });
     for (const namespace of ["ours", "theirs"]) {
       await theirs(["create", "namespace", namespace]);
       await theirs(["create", "configmap", "one", "-n", namespace]);
@@ -59,31 +54,8 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
     folder.remove();
   });
 
-  function theirs(args: readonly string[]): Promise<Printed> {
-    const env = { ...process.env, KUBECONFIG: cluster.kubeconfig, HOME: work };
-    return new Promise((resolve) => {
-      execFile(kubectl, args, { cwd: work, env }, (error, stdout) => {
-        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout });
-      });
-    });
-  }
-
-  async function ours(args: readonly string[], stdin = ""): Promise<Printed & { readonly stderr: string }> {
-    let [stdout, stderr, code] = ["", "", 0];
-    await runCli(args, {
-      stdout: (text) => (stdout += text),
-      stderr: (text) => (stderr += text),
-      exit: (given) => (code = given),
-      log: silentLog,
-      env: { KUBECONFIG: cluster.kubeconfig },
-      stdin: async () => new TextEncoder().encode(stdin),
-      homeDir: work,
-      workingDir: work,
-      programFile: "setpoint",
-      signal: new AbortController().signal,
-    });
-    return { code, stdout, stderr };
-  }
+  const theirs = (args: readonly string[]): Promise<Printed> => runner.theirs(args);
+  const ours = (args: readonly string[], stdin = ""): Promise<PrintedBoth> => runner.ours(args, { stdin });
 
   test.each([
     "get pods -n ours",

@@ -1,6 +1,7 @@
 /** Manifests in files, folders and standard input, as `-f` names them. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { parseYaml } from "../../api/yaml/yaml.ts";
 import { errorText } from "../../base/error-text.ts";
@@ -47,7 +48,8 @@ async function filesAt(path: string, isRecursive: boolean): Promise<readonly str
 
 async function manifestsIn(io: Io, file: string, loop: Loop): Promise<readonly FileManifest[]> {
   const name = file === "-" ? "standard input" : file;
-  const bytes = file === "-" ? await io.stdin() : await loop.outside("read", readFile(file));
+  const reading = file === "-" ? buffer(io.streams().stdin) : readFile(file);
+  const bytes = await loop.outside("read", reading);
   if (bytes.length > FILE_BYTES_MAX)
     throw new Error(`${name} is larger than ${String(FILE_BYTES_MAX)} bytes`);
   return documentsIn(new TextDecoder().decode(bytes)).flatMap((text) => {

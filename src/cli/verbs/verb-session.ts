@@ -2,6 +2,7 @@
 import type { Loop } from "../../base/loop/loop.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import type { Client } from "../../client/client.ts";
+import type { ServerDialer } from "../../client/http/server-socket.ts";
 import { readServedResources, type ServedResource } from "../../client/served-resources.ts";
 import type { Transport } from "../../client/transport.ts";
 import type { Moment } from "../../insight/past/moment.ts";
@@ -16,6 +17,7 @@ export interface VerbSession {
   readonly loop: Loop;
   readonly client: Client;
   readonly transport: Transport;
+  readonly dialer: ServerDialer;
   /** Namespace of the arguments or of the context; undefined with `--all-namespaces`. */
   readonly namespace: string | undefined;
   readonly served: readonly ServedResource[];
@@ -40,6 +42,7 @@ export async function withSession(
       loop,
       client,
       transport: connection.transport,
+      dialer: connection.dialer,
       namespace: args.options["allNamespaces"] === true ? undefined : namespace,
       served: await readServedResources(client),
       revision: await findRevision(client, findMoment(args, "at", loop.now())),

@@ -33,8 +33,7 @@ export function headersOf(request: TransportRequest, options: HeadOptions): Outg
     // Compression would delay events, and bytes are passed on unchanged.
     "accept-encoding": reading === "value" ? "gzip" : "identity",
     ...(userAgent !== undefined && { "user-agent": userAgent }),
-    ...(credentials.token !== undefined && { authorization: `Bearer ${credentials.token}` }),
-    ...(impersonation !== undefined && impersonationHeaders(impersonation)),
+    ...identityHeaders(credentials, impersonation),
     ...(cause !== undefined && isCause(cause) && { "setpoint-cause": cause }),
     ...(bodyBytes !== undefined && { "content-type": contentType, "content-length": bodyBytes }),
   };
@@ -46,8 +45,21 @@ function acceptOf(request: TransportRequest, reading: BodyFormat): string {
   return reading === "events" ? "application/json" : "application/json, */*";
 }
 
-function impersonationHeaders({ user, groups, uid, extra }: Impersonation): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = { "impersonate-user": user };
+type IdentityHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+/** Headers that authenticate a request, and name the user to act as. */
+export function identityHeaders(
+  { token }: CurrentCredentials,
+  impersonation: Impersonation | undefined,
+): IdentityHeaders {
+  return {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(impersonation !== undefined && impersonationHeaders(impersonation)),
+  };
+}
+
+function impersonationHeaders({ user, groups, uid, extra }: Impersonation): IdentityHeaders {
+  const headers: Record<string, string | readonly string[]> = { "impersonate-user": user };
   if (groups.length > 0) headers["impersonate-group"] = [...groups];
   if (uid !== undefined) headers["impersonate-uid"] = uid;
   for (const [key, values] of Object.entries(extra)) {

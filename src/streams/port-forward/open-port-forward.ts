@@ -10,7 +10,7 @@ export interface PortForwardTarget {
   readonly path: string;
   /** Value of the Host header. */
   readonly authority: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly loop: Loop;
 }
 

@@ -82,13 +82,7 @@ export async function spdyStreams(
 /** Connects over a WebSocket on `socket`. */
 export async function openWebSocketCommand(socket: Duplex, target: CommandTarget): Promise<CommandStreams> {
   const { path, authority, headers, options, protocols } = target;
-  const fields = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
-  const connected = await connectWebSocket(socket, {
-    path,
-    authority,
-    protocols,
-    headers: Object.fromEntries(fields),
-  });
+  const connected = await connectWebSocket(socket, { path, authority, protocols, headers });
   const protocol = protocolNamed(WEBSOCKET_PROTOCOLS, connected.protocol);
   const channels = new Channels(connected.messages, {
     isBase64: protocol.isBase64,

@@ -13,7 +13,7 @@ export interface WebSocketTarget {
   readonly authority: string;
   /** Protocols in the order of preference. */
   readonly protocols: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
 export interface ConnectedWebSocket {
