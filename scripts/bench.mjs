@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { runNode } from "./child.mjs";
 import { build, install, ROOT } from "./prepare.mjs";
 
-install();
-build();
+await install();
+await build();
 const { build: bundle } = await import("rolldown");
 // Inside the package, so that `setpoint/…` means this one.
 const folder = join(ROOT, ".cache/bench");

@@ -18,7 +18,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { install } from "./prepare.mjs";
 
-install();
+await install();
 const { build } = await import("rolldown");
 
 const root = fileURLToPath(new URL("..", import.meta.url));

@@ -16,7 +16,7 @@ const STATIC = [
 /** @type {Stage} */
 const TESTS = { label: "unit tests", args: ["vitest/vitest.mjs", "run", "--project", "unit"] };
 
-install();
+await install();
 const start = performance.now();
 for (const report of STATIC.map(run)) finish(await report);
 finish(await run(TESTS));

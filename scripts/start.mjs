@@ -3,6 +3,6 @@ import { join } from "node:path";
 import { runNode } from "./child.mjs";
 import { ROOT, build, install } from "./prepare.mjs";
 
-install();
-build();
+await install();
+await build();
 process.exitCode = await runNode([join(ROOT, "dist/cli.js"), "up", ...process.argv.slice(2)]);

@@ -10,7 +10,7 @@ if (!/^[1-9]\d*$/.test(cycles)) {
   process.exit(2);
 }
 
-install();
+await install();
 process.env["SETPOINT_CRASH_CYCLES"] = cycles;
 const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
 process.exitCode = await runNode([vitest, "run", "--root", ROOT, "test/faults/crash.test.ts", ...rest]);

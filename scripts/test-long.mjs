@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { runNode } from "./child.mjs";
 import { ROOT, build, install } from "./prepare.mjs";
 
-install();
-build();
+await install();
+await build();
 process.env["SETPOINT_AGENT_KILLS"] ??= "200";
 process.env["SETPOINT_FLOOD_BYTES"] ??= "1000000000";
 const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");

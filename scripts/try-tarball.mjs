@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT, build, install } from "./prepare.mjs";
 
-install();
-build();
+await install();
+await build();
 const folder = mkdtempSync(join(tmpdir(), "setpoint-tarball-"));
 const home = join(folder, "home");
 // The user's settings of npm: registry and cache.

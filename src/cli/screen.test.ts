@@ -32,6 +32,15 @@ describe("the live line", () => {
     expect(written[0]).toHaveLength(39);
     expect(written[0]).toMatch(/x…$/);
   });
+
+  test("leaves nothing behind in a terminal of unknown size", () => {
+    const { screen, written } = screenOf(0);
+
+    screen.live("one");
+    screen.live("");
+
+    expect(written).toEqual(["one", "\r\u001b[2K"]);
+  });
 });
 
 function screenOf(columns: number) {

@@ -48,7 +48,8 @@ export class Screen {
   }
 
   #fitting(): string {
-    const { columns = 80 } = this.#streams.stdout;
+    // A terminal of unknown size has 0 columns.
+    const columns = this.#streams.stdout.columns || 80;
     return this.#line.length < columns ? this.#line : `${this.#line.slice(0, Math.max(columns - 2, 0))}…`;
   }
 }
