@@ -16,7 +16,7 @@ export type {
   Compare,
   Entry,
   Mark,
-  MarkedChanges,
+  MarkedChange,
   Store,
   StoreHealth,
   Transaction,

@@ -9,7 +9,7 @@ import { Expiry } from "./expiry.ts";
 import { groupOf } from "./key-group.ts";
 import { entryBytes, growthOf } from "./space.ts";
 import { MAX_CHANGES } from "./store.ts";
-import type { Entry, Mark, MarkedChanges, View, WatchEvent } from "./store.ts";
+import type { Entry, Mark, MarkedChange, View, WatchEvent } from "./store.ts";
 
 export interface KeyGroup {
   readonly key: string;
@@ -97,10 +97,9 @@ export class State implements View {
     return this.#marked(prefix) as unknown as Mark;
   }
 
-  changesSince(mark: Mark, prefix: string): MarkedChanges {
+  changesSince(mark: Mark, prefix: string): Iterable<MarkedChange> {
     // Safe: marks come from `mark` alone.
-    const { removed, added } = this.#marked(prefix).differences(mark as unknown as SortedMap<Entry>);
-    return { removed, added };
+    return this.#marked(prefix).differences(mark as unknown as SortedMap<Entry>);
   }
 
   #marked(prefix: string): SortedMap<Entry> {

@@ -47,11 +47,11 @@ export interface View {
    */
   mark(prefix: string): Mark;
   /**
-   * The difference between the mark's entries and the entries of this view; the cost is proportional to the changes.
-   * The mark must be one of the same prefix from a view of this store. A mark covers all of `/registry/pods/`, even if
-   * its prefix was longer.
+   * The differences between the mark's entries and the entries of this view, in key order; the cost is proportional to
+   * the changes, and arises as they are read. The mark must be one of the same prefix from a view of this store. A mark
+   * covers all of `/registry/pods/`, even if its prefix was longer.
    */
-  changesSince(mark: Mark, prefix: string): MarkedChanges;
+  changesSince(mark: Mark, prefix: string): Iterable<MarkedChange>;
 }
 
 /** Reads of a changing state; each answer is valid until the next write. */
@@ -64,9 +64,10 @@ export interface Mark {
   readonly [marked]: true;
 }
 
-export interface MarkedChanges {
-  readonly removed: readonly Entry[];
-  readonly added: readonly Entry[];
+/** A key whose entries differ. Undefined where the key is missing. */
+export interface MarkedChange {
+  readonly before: Entry | undefined;
+  readonly after: Entry | undefined;
 }
 
 /** The key must have this mod revision when the transaction is judged; 0 means it must not exist. */

@@ -115,7 +115,7 @@ describe("SortedMap", () => {
     expect(map.set({ key: "a", value: 1 }).get("a")).toEqual({ key: "a", value: 1 });
   });
 
-  test("two maps of one origin report the values that only one of them has, after any changes", () => {
+  test("two maps of one origin report the keys whose values differ, in order, after any changes", () => {
     const change = fc.record({ n: fc.integer({ min: 0, max: 3000 }), isRemoval: fc.boolean() });
     fc.assert(
       fc.property(fc.nat(2000), fc.array(change, { maxLength: 400 }), (size, changes) => {
@@ -128,14 +128,41 @@ describe("SortedMap", () => {
           later = isRemoval ? later.delete(key) : later.set({ key, value: -n });
         }
 
-        const { removed, added } = later.differences(earlier);
+        const differences = [...later.differences(earlier)];
 
-        const [old, fresh] = [[...earlier.range("", "~")], [...later.range("", "~")]];
-        const [olds, freshes] = [new Set(old), new Set(fresh)];
-        expect(removed).toEqual(old.filter((item) => !freshes.has(item)));
-        expect(added).toEqual(fresh.filter((item) => !olds.has(item)));
+        const keys = new Set([...earlier.range("", "~"), ...later.range("", "~")].map(({ key }) => key));
+        const changed = [...keys].filter((key) => earlier.get(key) !== later.get(key)).toSorted();
+        expect(differences).toEqual(
+          changed.map((key) => ({ before: earlier.get(key), after: later.get(key) })),
+        );
       }),
       { numRuns: 60 },
     );
+  });
+
+  test("the first difference is found without a look at the others", () => {
+    const earlier = SortedMap.fromSorted(
+      Array.from({ length: 20_000 }, (_, n) => ({ key: `k${String(n).padStart(5, "0")}`, value: n })),
+    );
+    const reads = { count: 0 };
+    const editor = earlier.edit();
+    for (let n = 0; n < 20_000; n += 10) {
+      const key = `k${String(n).padStart(5, "0")}`;
+      editor.set(
+        Object.defineProperty({ key, value: -n }, "key", {
+          get: () => {
+            reads.count += 1;
+            return key;
+          },
+        }),
+      );
+    }
+    const later = editor.map();
+    reads.count = 0;
+
+    const [first] = later.differences(earlier);
+
+    expect(first?.before?.key).toBe("k00000");
+    expect(reads.count).toBeLessThan(100);
   });
 });

@@ -3,12 +3,12 @@
  * changed leaf and share the rest. A map is thus a snapshot; with 100,000 keys each kept update costs about 0.8 KB.
  * For many updates of which only the last map is kept, an editor copies each node once.
  */
+import { differencesOf, type Difference } from "./sorted-map-differences.ts";
 import {
   branch,
   childIndex,
   chunk,
   collectWithin,
-  differencesOf,
   find,
   itemIndex,
   leaf,
@@ -98,11 +98,8 @@ export class SortedMap<V extends Keyed> {
     return Math.max(0, this.#rank(to) - this.#rank(from));
   }
 
-  /**
-   * Values that only `earlier` has (`removed`), and values that only this map has (`added`). Shared subtrees are
-   * skipped.
-   */
-  differences(earlier: SortedMap<V>): { readonly removed: V[]; readonly added: V[] } {
+  /** Keys whose values differ from those of `earlier`, ascending, found as they are read. Shared subtrees are skipped. */
+  differences(earlier: SortedMap<V>): Iterable<Difference<V>> {
     return differencesOf(earlier.#root, this.#root);
   }
 

@@ -2,7 +2,6 @@
  * Keeps an index over all objects of a resource current. Each `catchUp` costs only the changes since the last one.
  * The index does not retain the objects, and skips unreadable ones.
  */
-import type { YieldingWork } from "../../base/loop/yielding-work.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry, View } from "../../store/store.ts";
 import { EntryFollower } from "./entry-follower.ts";
@@ -21,24 +20,13 @@ export class LiveIndex<T extends ApiObject> {
   constructor({ prefix, add, remove }: LiveIndexParts<T>) {
     this.#follower = new EntryFollower({
       prefix,
-      apply: (removed, added) => {
-        each<T>(removed, remove);
-        each<T>(added, add);
+      apply: (changes) => {
+        for (const { before, after } of changes) {
+          tell(before, remove);
+          tell(after, add);
+        }
       },
     });
-  }
-
-  /** Undefined if `catchUp` can be called now; otherwise settles when it can. See EntryFollower. */
-  ready(view: View, turn: () => Promise<void>): Promise<void> | undefined {
-    return this.#follower.ready(view, turn);
-  }
-
-  /**
-   * Keeps a rarely read index current: the store retains old entries until an index catches up. No-op before the
-   * first read. Returns true if there were changes.
-   */
-  *keepUp(view: View): YieldingWork<boolean> {
-    return this.#follower.hasBegun && (yield* this.#follower.catchUpInPieces(view));
   }
 
   /** Applies the changes; returns true if there were any. */
@@ -47,9 +35,7 @@ export class LiveIndex<T extends ApiObject> {
   }
 }
 
-function each<T extends ApiObject>(entries: Iterable<Entry>, act: (object: T) => void): void {
-  for (const entry of entries) {
-    const object = findReadable(entry);
-    if (object !== undefined) act(object as T);
-  }
+function tell<T extends ApiObject>(entry: Entry | undefined, act: (object: T) => void): void {
+  const object = entry === undefined ? undefined : findReadable(entry);
+  if (object !== undefined) act(object as T);
 }

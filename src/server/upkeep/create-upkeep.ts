@@ -56,7 +56,7 @@ export interface UpkeepSettings extends UpkeepOptions, NetworkOptions, ServerAdd
 }
 
 /** Interval at which indexes read changes. Otherwise the changes accumulate while nothing is looked up. */
-const INDEXES_MS = 5000;
+const INDEXES_MS = 1000;
 /** The same while objects change: an object that was just written is still decoded. */
 const BUSY_INDEXES_MS = 100;
 

@@ -82,10 +82,13 @@ export function describeReads(engine: StoreEngine): void {
 
       expect(view.mark(here)).toBe(mark);
       expect(later.mark(here)).not.toBe(mark);
-      const { removed, added } = later.changesSince(mark, here);
-      expect(removed).toEqual([view.get(`${here}a`), view.get(`${here}b`)]);
-      expect(added).toEqual([later.get(`${here}a`), later.get(`${here}c`)]);
-      expect(later.changesSince(later.mark(here), here)).toEqual({ removed: [], added: [] });
+      expect([...later.changesSince(mark, here)]).toEqual(
+        ["a", "b", "c"].map((name) => ({
+          before: view.get(`${here}${name}`),
+          after: later.get(`${here}${name}`),
+        })),
+      );
+      expect([...later.changesSince(later.mark(here), here)]).toEqual([]);
     });
 
     test("a range that is being read does not change", async () => {

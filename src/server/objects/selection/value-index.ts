@@ -33,20 +33,16 @@ export class ValueIndex {
   readonly #byValue = new Map<string, SortedMap<Place>>();
   readonly #byKey = new Map<string, Place>();
   readonly #follower: EntryFollower;
-  /** Revision of the newest view that the index was brought to. */
-  #revision = 0;
 
   constructor(prefix: string, valueOf: (object: ApiObject) => string | undefined) {
     this.#valueOf = valueOf;
     this.#follower = new EntryFollower({
       prefix,
-      apply: (removed, added) => {
-        const present = new Set<string>();
-        for (const entry of added) {
-          this.#put(entry);
-          present.add(entry.key);
+      apply: (changes) => {
+        for (const { before, after } of changes) {
+          if (after !== undefined) this.#put(after);
+          else if (before !== undefined) this.#remove(before.key);
         }
-        for (const { key } of removed) if (!present.has(key)) this.#remove(key);
       },
     });
   }
@@ -63,20 +59,17 @@ export class ValueIndex {
   /** Brings the index to the view, unless it is already newer or still makes its first read. */
   keepUp(view: View): void {
     this.#follower.finish();
-    if (!this.#isBehind(view)) return;
-    this.#revision = view.revision;
-    this.#follower.catchUp(view);
+    if (this.#isBehind(view)) this.#follower.catchUp(view);
   }
 
   /** The same in pieces. Returns true if there were changes. */
   *keepUpInPieces(view: View): YieldingWork<boolean> {
     if (!this.#follower.hasBegun || !this.#isBehind(view)) return false;
-    this.#revision = view.revision;
     return yield* this.#follower.catchUpInPieces(view);
   }
 
   #isBehind(view: View): boolean {
-    return view.revision > this.#revision && !this.#follower.isBeginning;
+    return view.revision > this.#follower.revision && !this.#follower.isBeginning;
   }
 
   /** Number of indexed objects with one of the values. */
@@ -92,7 +85,7 @@ export class ValueIndex {
    */
   candidates(view: View, values: readonly string[], range: KeyRange): Iterable<Keyed> | undefined {
     this.keepUp(view);
-    const others = view.revision === this.#revision ? [] : this.#follower.differing(view);
+    const others = view.revision === this.#follower.revision ? [] : [...this.#follower.differing(view)];
     const distinct = [...new Set(values)];
     const [first] = distinct;
     const { from, to } = range;
@@ -102,7 +95,7 @@ export class ValueIndex {
     const found = new Set(
       distinct.flatMap((value) => this.#byValue.get(value)?.list(from, to).map(keyOf) ?? []),
     );
-    for (const { key } of others) if (key >= from && key < to) found.add(key);
+    for (const key of others) if (key >= from && key < to) found.add(key);
     return [...found].sort().map((key) => ({ key }));
   }
 

@@ -123,10 +123,10 @@ describe("a value that cannot be read", () => {
     await put("c", "k8s:enc:aesgcm:v1:key1:xyz");
 
     const found = [keys(), keys()];
-    const { added } = store.view.changesSince(mark, "/registry/secrets/");
+    const changes = [...store.view.changesSince(mark, "/registry/secrets/")];
 
     expect(found).toEqual([["/registry/secrets/default/a"], ["/registry/secrets/default/a"]]);
-    expect(added).toEqual([]);
+    expect(changes).toEqual([]);
     expect(store.unreadable("/registry/")).toEqual([
       "/registry/secrets/default/b",
       "/registry/secrets/default/c",

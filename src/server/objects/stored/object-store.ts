@@ -19,7 +19,7 @@ import type {
 import type {
   Lookup,
   Mark,
-  MarkedChanges,
+  MarkedChange,
   View,
   Watch,
   WatchBatch,
@@ -169,9 +169,7 @@ export class ObjectStore implements Store {
   async change(revision: number, key: string): Promise<PastChange | undefined> {
     const change = await this.#store.change(revision, key);
     if (change === undefined) return undefined;
-    const readable = (entry: Entry | undefined): Entry | undefined =>
-      entry === undefined ? undefined : this.readable(entry);
-    return { ...change, before: readable(change.before), after: readable(change.after) };
+    return { ...change, before: this.findReadable(change.before), after: this.findReadable(change.after) };
   }
 
   /** Encrypts without an await, so that writes reach the store in call order. */
@@ -221,6 +219,11 @@ export class ObjectStore implements Store {
   /** Returns the entry, with a slot that knows how to read it. */
   marked(entry: Entry): Entry {
     return this.#reading.marked(entry);
+  }
+
+  /** Undefined for a missing entry too. */
+  findReadable(entry: Entry | undefined): Entry | undefined {
+    return entry === undefined ? undefined : this.readable(entry);
   }
 
   /** Undefined for an unreadable entry, which is recorded. */
@@ -290,13 +293,11 @@ class ObjectView implements View {
     return this.#view.mark(prefix);
   }
 
-  changesSince(mark: Mark, prefix: string): MarkedChanges {
-    const { removed, added } = this.#view.changesSince(mark, prefix);
-    return { removed: this.#readable(removed), added: this.#readable(added) };
-  }
-
-  #readable(entries: readonly Entry[]): readonly Entry[] {
-    return entries.filter((entry) => this.#store.readable(entry) !== undefined);
+  *changesSince(mark: Mark, prefix: string): Generator<MarkedChange> {
+    for (const { before, after } of this.#view.changesSince(mark, prefix)) {
+      const change = { before: this.#store.findReadable(before), after: this.#store.findReadable(after) };
+      if (change.before !== undefined || change.after !== undefined) yield change;
+    }
   }
 }
 

@@ -10,8 +10,9 @@ import type { YieldingWork } from "../../../../base/loop/yielding-work.ts";
 import { podReferences, volumeSecretPlaces } from "../../../../resources/pod/pod-references.ts";
 import type { ReferencedResource } from "../../../../resources/pod/pod-references.ts";
 import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
+import { prefixEnd } from "../../../../store/store.ts";
 import type { Store } from "../../../../store/store.ts";
-import { LiveIndex } from "../../../objects/live-index.ts";
+import { ValueIndex } from "../../../objects/selection/value-index.ts";
 import { StoredObject } from "../../../objects/stored-object.ts";
 
 const PODS = "/registry/pods/";
@@ -27,21 +28,9 @@ interface Place {
 export class NodeGraph {
   readonly #store: Store;
   readonly #turn: () => Promise<void>;
-  /** Keys of pods, by node. */
-  readonly #pods = new Map<string, Set<string>>();
-  readonly #index = new LiveIndex<Pod>({
-    prefix: PODS,
-    add: (pod) => note(this.#pods, pod.spec.nodeName, podKey(pod)),
-    remove: (pod) => forget(this.#pods, pod.spec.nodeName, podKey(pod)),
-  });
-
-  /** Keys of volumes by the claim that they name, even before the claim names the volume. */
-  readonly #volumes = new Map<string, Set<string>>();
-  readonly #volumeIndex = new LiveIndex<PersistentVolume>({
-    prefix: VOLUMES,
-    add: (volume) => note(this.#volumes, claimOf(volume), volumeKey(volume)),
-    remove: (volume) => forget(this.#volumes, claimOf(volume), volumeKey(volume)),
-  });
+  readonly #podsByNode = new ValueIndex(PODS, nodeOf);
+  /** Volumes by the claim that they name, even before the claim names the volume. */
+  readonly #volumesByClaim = new ValueIndex(VOLUMES, claimOf);
 
   constructor(store: Store, loop: Loop) {
     this.#store = store;
@@ -49,13 +38,13 @@ export class NodeGraph {
   }
 
   /**
-   * Undefined if references of pods can be queried now, otherwise settles when they can: after a start, all pods must
-   * be read first.
+   * Undefined if references of pods can be queried now, otherwise settles when they can: after a start all pods must be
+   * read first, and after many changes those.
    */
   ready(): Promise<void> | undefined {
     const { view } = this.#store;
-    const pods = this.#index.ready(view, this.#turn);
-    const volumes = this.#volumeIndex.ready(view, this.#turn);
+    const pods = this.#podsByNode.ready(view, this.#turn);
+    const volumes = this.#volumesByClaim.ready(view, this.#turn);
     return pods === undefined || volumes === undefined
       ? (pods ?? volumes)
       : Promise.all([pods, volumes]).then(() => undefined);
@@ -67,8 +56,8 @@ export class NodeGraph {
    */
   *keepUp(): YieldingWork<boolean> {
     const { view } = this.#store;
-    const havePods = yield* this.#index.keepUp(view);
-    const haveVolumes = yield* this.#volumeIndex.keepUp(view);
+    const havePods = yield* this.#podsByNode.keepUpInPieces(view);
+    const haveVolumes = yield* this.#volumesByClaim.keepUpInPieces(view);
     return havePods || haveVolumes;
   }
 
@@ -115,17 +104,18 @@ export class NodeGraph {
   }
 
   #volumesOf(claim: string): readonly PersistentVolume[] {
-    this.#volumeIndex.catchUp(this.#store.view);
-    return Array.from(this.#volumes.get(claim) ?? []).flatMap(
-      (key) => this.#find<PersistentVolume>(key) ?? [],
-    );
+    return [...this.#indexed<PersistentVolume>(this.#volumesByClaim, claim, VOLUMES)];
   }
 
-  *#podsOn(node: string): Iterable<Pod> {
-    this.#index.catchUp(this.#store.view);
-    for (const key of this.#pods.get(node) ?? []) {
-      const pod = this.#find<Pod>(key);
-      if (pod !== undefined) yield pod;
+  #podsOn(node: string): Iterable<Pod> {
+    return this.#indexed<Pod>(this.#podsByNode, node, PODS);
+  }
+
+  *#indexed<T extends ApiObject>(index: ValueIndex, value: string, prefix: string): Iterable<T> {
+    const range = { from: prefix, to: prefixEnd(prefix) };
+    for (const { key } of index.candidates(this.#store.view, [value], range) ?? []) {
+      const object = this.#find<T>(key);
+      if (object !== undefined) yield object;
     }
   }
 
@@ -135,30 +125,12 @@ export class NodeGraph {
   }
 }
 
-type KeySets = Map<string, Set<string>>;
-
-function note(sets: KeySets, of: string | undefined, key: string): void {
-  if (of === undefined || of === "") return;
-  const known = sets.get(of);
-  if (known === undefined) sets.set(of, new Set([key]));
-  else known.add(key);
+function nodeOf(pod: ApiObject): string | undefined {
+  const { nodeName = "" } = (pod as Pod).spec;
+  return nodeName === "" ? undefined : nodeName;
 }
 
-function forget(sets: KeySets, of: string | undefined, key: string): void {
-  if (of === undefined) return;
-  const known = sets.get(of);
-  known?.delete(key);
-  if (known?.size === 0) sets.delete(of);
-}
-
-function podKey({ metadata: { namespace = "", name } }: Pod): string {
-  return `${PODS}${namespace}/${name}`;
-}
-
-function volumeKey({ metadata: { name } }: PersistentVolume): string {
-  return `${VOLUMES}${name}`;
-}
-
-function claimOf({ spec: { claimRef } }: PersistentVolume): string | undefined {
+function claimOf(volume: ApiObject): string | undefined {
+  const { claimRef } = (volume as PersistentVolume).spec;
   return claimRef === undefined ? undefined : `${claimRef.namespace ?? ""}/${claimRef.name ?? ""}`;
 }
