@@ -55,7 +55,7 @@ export class ClusterSnapshot {
   }
 
   counts(matcher: PodMatcher): SlotNumbers {
-    return this.#matchCounts.countsOf(matcher, this.#nodes.values());
+    return this.#matchCounts.countsOf(matcher);
   }
 
   topology(key: string): Topology {
