@@ -71,11 +71,12 @@ async function runNodes(
   const timers = new TimerQueue(loop);
   const findNode = (name: string): AgentNode | undefined => nodes.get(name);
   const { statics } = options;
+  const programs = programsOf(options, routine, clientOf);
   const mirrors = new MirrorPods({ routine, clientOf, timers, findNode, signal, pods: statics?.pods ?? [] });
   const fleet = new PodWorkers({
     ...{ routine, clientOf, timers, signal, findNode },
     handlers: options.handlers({ loop, log, timers }),
-    programs: programsOf(options, routine, clientOf),
+    programs,
     hasRootCa: options.hasRootCa ?? true,
     ...(statics && { statics: { handler: statics.handler, has: (pod) => mirrors.has(pod) } }),
   });
@@ -86,7 +87,7 @@ async function runNodes(
     "loop",
   );
   const endpoints = await serveAll(options.serve, setups, (name) =>
-    servedNode({ name, routine, fleet, findNode }),
+    servedNode({ name, routine, fleet, programs, findNode }),
   );
   const addNode = (setup: NodeSetup, endpoint: NodeEndpoint | undefined): void => {
     nodes.set(setup.name, new AgentNode(reachable(setup, endpoint)));

@@ -83,8 +83,8 @@ export interface RuntimeHandler {
   dial?(uid: string, port: number): Promise<Duplex>;
 
   /**
-   * Output of a container's run as the client sees it, also after the run or the pod has ended. Undefined if there
-   * is no such run. Destroying the stream ends it.
+   * Output of a container's run as the client sees it, also after its end. Undefined for a run that the handler does
+   * not know: logs of programs outlive their sandbox, and then the agent reads them. Destroying the stream ends it.
    */
   logs(place: ContainerPlace, query: LogQuery): Promise<Readable | undefined>;
 
@@ -295,10 +295,14 @@ export type SessionEnd =
   /** For example an unknown program, or a container that does not run. */
   | { readonly type: "failed"; readonly message: string };
 
+/** Which run's log, and what of it. */
+export interface LogQuery extends LogView {
+  /** Number of earlier runs of the container. Undefined for the newest that the handler knows. */
+  readonly attempt: number | undefined;
+}
+
 /** Options of `kubectl logs`. */
-export interface LogQuery {
-  /** The run before the last one. */
-  readonly previous: boolean;
+export interface LogView {
   readonly follow: boolean;
   readonly timestamps: boolean;
   readonly tailLines: number | undefined;

@@ -46,14 +46,14 @@ const NODE: ServedNode = {
   ],
   findRuntime: () =>
     incomplete<ServedRuntime>({
-      logs: (_place: unknown, { tailLines = 2 }: LogQuery) =>
-        Promise.resolve(Readable.from(["one\n", "two\n"].slice(2 - tailLines))),
       usage: () =>
         Promise.resolve({
           at: 0,
           containers: [{ name: "app", startedAt: 0, cpuMillis: 1, cpuSeconds: 7, memoryBytes: 1 }],
         }),
     }),
+  readLog: (_place: unknown, { tailLines = 2 }: LogQuery) =>
+    Promise.resolve(Readable.from(["one\n", "two\n"].slice(2 - tailLines))),
 };
 
 describe("the kubelet's API over TLS", () => {

@@ -40,7 +40,7 @@ export interface HandlerMachine extends AsyncDisposable {
 
 const FOREVER = ["sh", "-c", "echo begun; sleep 100000"];
 const LOGS: LogQuery = {
-  ...{ previous: false, follow: false, timestamps: false, stream: "All" },
+  ...{ attempt: undefined, follow: false, timestamps: false, stream: "All" },
   ...{ tailLines: undefined, sinceMs: undefined, limitBytes: undefined },
 };
 const MAX_WAITS = 2000;
@@ -240,7 +240,7 @@ function describeStreams(engine: HandlerEngine): void {
     const text = await world.text(async () => world.handler.logs(place, LOGS));
 
     expect(text).toMatch(/\n$/);
-    expect(await world.handler.logs(place, { ...LOGS, previous: true })).toBeUndefined();
+    expect(await world.handler.logs(place, { ...LOGS, attempt: 1 })).toBeUndefined();
   });
 
   test("fails an exec in a container that does not run", async () => {

@@ -18,7 +18,7 @@ const WAIT_MS = 10;
 const LIMIT_MS = 30_000;
 
 const LOG: LogQuery = {
-  ...{ previous: false, follow: false, timestamps: false, stream: "All" },
+  ...{ attempt: undefined, follow: false, timestamps: false, stream: "All" },
   ...{ tailLines: undefined, sinceMs: undefined, limitBytes: undefined },
 };
 

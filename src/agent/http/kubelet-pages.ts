@@ -4,8 +4,8 @@ import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import { jsonReply, METRICS_TEXT, textReply, type KubeletReply } from "./kubelet-reply.ts";
 import type { ContainerPath, KubeletPage, KubeletRoute } from "./kubelet-route.ts";
-import { findLogProblem } from "./log-problem.ts";
 import { parseLogQuery } from "./log-query.ts";
+import { findLoggedRun } from "./logged-run.ts";
 import { findContainer, findPod, type ServedNode } from "./served-node.ts";
 import { statsSummary } from "./stats-summary.ts";
 import { cadvisorMetrics, resourceMetrics } from "./usage-metrics.ts";
@@ -79,10 +79,10 @@ export class KubeletPages {
     const container = findContainer(pod, place.container);
     if (container === undefined)
       return textReply(404, `container "${place.container}" not found in pod "${place.pod}"`);
-    const { query } = parsed;
-    const problem = findLogProblem(pod, container.name, query.previous);
-    if (problem !== undefined) return textReply(400, problem);
-    const log = await node.findRuntime(pod)?.logs({ node: node.name, pod, container }, query);
+    const { isPrevious, view } = parsed;
+    const run = findLoggedRun(pod, container.name, isPrevious);
+    if ("problem" in run) return textReply(400, run.problem);
+    const log = await node.readLog({ node: node.name, pod, container }, { ...view, attempt: run.attempt });
     if (log === undefined)
       return textReply(400, `the log of container "${container.name}" in pod "${place.pod}" is gone`);
     return { status: 200, contentType: "text/plain", body: log };

@@ -4,7 +4,6 @@ import { parseLogQuery } from "./log-query.ts";
 const NOW = Date.parse("2026-05-01T12:00:00Z");
 
 const ALL = {
-  previous: false,
   follow: false,
   timestamps: false,
   tailLines: undefined,
@@ -16,14 +15,21 @@ const ALL = {
 describe("the query of a log request", () => {
   test.each([
     ["", {}],
-    ["follow=true&previous=1&timestamps=t", { follow: true, previous: true, timestamps: true }],
+    ["follow=true&timestamps=t", { follow: true, timestamps: true }],
     ["follow=false", {}],
     ["tailLines=0&limitBytes=10", { tailLines: 0, limitBytes: 10 }],
     ["sinceSeconds=60", { sinceMs: NOW - 60_000 }],
     ["sinceTime=2026-05-01T11:59:00.5Z", { sinceMs: NOW - 59_500 }],
     ["stream=Stderr", { stream: "Stderr" }],
   ])("%s is understood", (query, expected) => {
-    expect(parseLogQuery(new URLSearchParams(query), NOW)).toEqual({ query: { ...ALL, ...expected } });
+    expect(parseLogQuery(new URLSearchParams(query), NOW)).toEqual({
+      isPrevious: false,
+      view: { ...ALL, ...expected },
+    });
+  });
+
+  test("may ask for the run before", () => {
+    expect(parseLogQuery(new URLSearchParams("previous=1"), NOW)).toMatchObject({ isPrevious: true });
   });
 
   test.each([

@@ -1,10 +1,10 @@
 /** Parses the options of a container's log from the query of a request. */
 import { findInstant } from "../../api/values/time.ts";
-import type { LogQuery } from "../runtime-handler.ts";
+import type { LogView } from "../runtime-handler.ts";
 
 /** Message of the kubelet, or the options. */
 export type ParsedLogQuery =
-  | { readonly query: LogQuery }
+  | { readonly isPrevious: boolean; readonly view: LogView }
   | { readonly status: 400 | 422; readonly problem: string };
 
 /** Texts that Go parses as true. */
@@ -23,8 +23,8 @@ export function parseLogQuery(given: URLSearchParams, now: number): ParsedLogQue
   if (isBelow(tailLines, 0) || isBelow(limitBytes, 1) || stream === undefined || hasBadSince(given))
     return { status: 422, problem: "Invalid request." };
   return {
-    query: {
-      previous: isOn("previous"),
+    isPrevious: isOn("previous"),
+    view: {
       follow: isOn("follow"),
       timestamps: isOn("timestamps"),
       tailLines: known(tailLines),

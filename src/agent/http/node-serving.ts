@@ -3,6 +3,7 @@ import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { AgentNode } from "../node/agent-node.ts";
 import { PODS_BY_NODE, type PodWorkers } from "../pod-workers.ts";
+import type { Programs } from "../programs/programs.ts";
 import type { ServedNode } from "./served-node.ts";
 
 /** How a node's API is reached. */
@@ -21,17 +22,21 @@ export interface ServedNodeParts {
   readonly name: string;
   readonly routine: Pick<RoutineParts, "cache">;
   readonly fleet: Pick<PodWorkers, "findHandler">;
+  /** Keeps the logs of programs longer than their handler does; undefined if no handler runs any. */
+  readonly programs: Pick<Programs, "readLog"> | undefined;
   /** Undefined before the node registers. */
   readonly findNode: (name: string) => AgentNode | undefined;
 }
 
-export function servedNode({ name, routine, fleet, findNode }: ServedNodeParts): ServedNode {
+export function servedNode({ name, routine, fleet, programs, findNode }: ServedNodeParts): ServedNode {
   return {
     name,
     isUp: () => findNode(name)?.state === "up",
     configuration: () => configurationOf(findNode(name)?.setup.capacity["pods"]),
     pods: () => [...routine.cache(Pod).indexed(PODS_BY_NODE, name)],
     findRuntime: (pod) => fleet.findHandler(pod),
+    readLog: async (place, query) =>
+      (await fleet.findHandler(place.pod)?.logs(place, query)) ?? programs?.readLog(place, query),
   };
 }
 

@@ -1,10 +1,11 @@
 /** A node as its HTTP API shows it. */
+import type { Readable } from "node:stream";
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
-import type { RuntimeHandler } from "../runtime-handler.ts";
+import type { ContainerPlace, LogQuery, RuntimeHandler } from "../runtime-handler.ts";
 import type { ContainerPath } from "./kubelet-route.ts";
 
 /** The parts of a runtime handler that the API needs. */
-export type ServedRuntime = Pick<RuntimeHandler, "exec" | "attach" | "portForward" | "logs" | "usage">;
+export type ServedRuntime = Pick<RuntimeHandler, "exec" | "attach" | "portForward" | "usage">;
 
 export interface ServedNode {
   readonly name: string;
@@ -12,6 +13,8 @@ export interface ServedNode {
   pods(): readonly Pod[];
   /** Undefined before the pod has a sandbox. */
   findRuntime(pod: Pod): ServedRuntime | undefined;
+  /** Output of a container's run, for as long as the pod exists; undefined if there is no such run. */
+  readLog(place: ContainerPlace, query: LogQuery): Promise<Readable | undefined>;
   /** A node that is not up answers nothing, like a machine that is off. */
   isUp(): boolean;
   /** Settings for `/configz`, under their names in a KubeletConfiguration. */

@@ -43,6 +43,10 @@ class OnePodNode implements ServedNode {
       usage: () => Promise.resolve(usage),
     });
   }
+
+  readLog(): ReturnType<ServedNode["readLog"]> {
+    return Promise.resolve(undefined);
+  }
 }
 
 describe("the usage of a node", () => {

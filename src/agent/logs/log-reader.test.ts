@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import type { LogView } from "../runtime-handler.ts";
 import { stampOutput, type OutputStream } from "./log-line.ts";
 import { readLog } from "./log-reader.ts";
-import type { LogView } from "./log-text.ts";
 import { LogWriter } from "./log-writer.ts";
 
 const START = Date.UTC(2026, 10, 19, 4);

@@ -1,10 +1,11 @@
 /** Reads the log of one run as `kubectl logs` shows it, in pieces of bounded size, across rotated files. */
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
+import type { LogView } from "../runtime-handler.ts";
 import { isMissing, listRotated } from "./log-files.ts";
 import { MAX_TEXT_BYTES, parseLogLine } from "./log-line.ts";
 import { findTail } from "./log-tail.ts";
-import { LogText, type LineParser, type LogView } from "./log-text.ts";
+import { LogText, type LineParser } from "./log-text.ts";
 import type { LogActivity } from "./log-writer.ts";
 
 const BLOCK_BYTES = 64 * 1024;

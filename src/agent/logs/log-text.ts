@@ -1,9 +1,6 @@
 /** Turns lines of a log file into the text that a client asked for. */
-import type { LogQuery } from "../runtime-handler.ts";
+import type { LogView } from "../runtime-handler.ts";
 import type { LogLine } from "./log-line.ts";
-
-/** Which lines of one run to show, and how. */
-export type LogView = Omit<LogQuery, "previous">;
 
 /** Undefined for a line that is not shown. */
 export type LineParser = (line: Buffer) => LogLine | undefined;

@@ -1,5 +1,5 @@
 /** Runs containers as processes of this machine, each pod in namespaces of its own where that is permitted. */
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { errorText } from "../../base/error-text.ts";
@@ -202,11 +202,10 @@ export class ProcessHandler implements RuntimeHandler {
     return dialPod(pod, port);
   }
 
-  async logs(place: ContainerPlace, { previous, ...view }: LogQuery): Promise<Readable | undefined> {
+  async logs(place: ContainerPlace, { attempt, ...view }: LogQuery): Promise<Readable | undefined> {
     const run = this.#findRun(keyOf(place));
-    const path = previous ? run && previousPath(run.record) : run?.record.logPath;
-    if (run === undefined || path === undefined) return undefined;
-    return readLog(path, view, previous ? undefined : run.log);
+    if (run === undefined || (attempt ?? run.record.attempt) !== run.record.attempt) return undefined;
+    return readLog(run.record.logPath, view, run.log);
   }
 
   async usage(uid: string): Promise<PodUsage | undefined> {
@@ -286,10 +285,6 @@ function describeRun({ folder, record, exit }: ContainerRun): FoundContainer | u
 
 function idText(id: string): string {
   return `${PROCESS_HANDLER}://${id}`;
-}
-
-function previousPath({ logPath, attempt }: RunRecord): string | undefined {
-  return attempt === 0 ? undefined : join(dirname(logPath), `${String(attempt - 1)}.log`);
 }
 
 function keyOf({ pod, container }: ContainerPlace): ContainerKey {

@@ -1,9 +1,10 @@
-import { mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 /**
  * Prepares containers that are programs of this machine: environment, volumes, files and log paths. Reads the API with
  * the identity of the pod's node.
  */
+import { mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import {
   Service,
@@ -29,6 +30,7 @@ import { PodVolumes, type PodVolumesParts, type VolumePaths } from "../volumes/p
 import { findSubPath } from "../volumes/sub-path.ts";
 import { mountedVolumes, kindOf } from "../volumes/volume-kind.ts";
 import { hostsText } from "./hosts-file.ts";
+import { PodLogs } from "./pod-logs.ts";
 import { ProgramError, expandedWords, programEnvironment } from "./program-environment.ts";
 import { programShape } from "./program-shape.ts";
 import { serviceVariables } from "./service-variables.ts";
@@ -39,7 +41,7 @@ const TERMINATION_LOG = "/dev/termination-log";
 const MESSAGE_MAX = 4096;
 const LOG_MESSAGE_MAX = 2048;
 const LAST_LINES: LogQuery = {
-  ...{ previous: false, follow: false, timestamps: false, stream: "All", tailLines: 80 },
+  ...{ attempt: undefined, follow: false, timestamps: false, stream: "All", tailLines: 80 },
   ...{ sinceMs: undefined, limitBytes: undefined },
 };
 
@@ -52,12 +54,12 @@ export interface ProgramsParts extends Omit<PodVolumesParts, "folder"> {
 export class Programs implements ProgramSource {
   readonly #parts: ProgramsParts;
   readonly #volumes: PodVolumes;
-  readonly #logs: string;
+  readonly #logs: PodLogs;
 
   constructor(parts: ProgramsParts) {
     this.#parts = parts;
     this.#volumes = new PodVolumes({ ...parts, folder: join(parts.dataDir, "pods") });
-    this.#logs = join(parts.dataDir, "pods-logs");
+    this.#logs = new PodLogs(join(parts.dataDir, "pods-logs"));
   }
 
   /** Keeps the pods' volumes up to date until the signal is aborted. */
@@ -94,9 +96,13 @@ export class Programs implements ProgramSource {
     return this.#volumes.tearDown(uid);
   }
 
+  /** The log of a run that its handler no longer knows; undefined if there is none. */
+  readLog(place: ContainerPlace, query: LogQuery): Promise<Readable | undefined> {
+    return this.#parts.loop.outside("program", this.#logs.read(place, query));
+  }
+
   removeLogs(pod: Pod): Promise<void> {
-    const removed = rm(join(this.#logs, logFolderOf(pod)), { recursive: true, force: true });
-    return this.#parts.loop.outside("program", removed);
+    return this.#parts.loop.outside("program", this.#logs.remove(pod));
   }
 
   /** Removes the files of pods that are gone; `alive` holds the uids of the others. */
@@ -104,13 +110,8 @@ export class Programs implements ProgramSource {
     const names = async (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => []);
     const { loop, dataDir } = this.#parts;
     const pods = await loop.outside("program", names(join(dataDir, "pods")));
-    const logs = await loop.outside("program", names(this.#logs));
     for (const uid of pods) if (!alive.has(uid)) await this.tearDown(uid);
-    for (const name of logs) {
-      const uid = name.slice(name.lastIndexOf("_") + 1);
-      const folder = join(this.#logs, name);
-      if (!alive.has(uid)) await loop.outside("program", rm(folder, { recursive: true, force: true }));
-    }
+    await loop.outside("program", this.#logs.sweep(alive));
   }
 
   /** The message that the container left, or the end of its log. */
@@ -163,9 +164,7 @@ export class Programs implements ProgramSource {
     { paths, env }: { readonly paths: VolumePaths; readonly env: ReadonlyMap<string, string> },
     program: Omit<Program, "mounts" | "logPath">,
   ): Promise<Program> {
-    const { pod, container, attempt } = order;
-    const logPath = join(this.#logs, logFolderOf(pod), container.name, `${String(attempt)}.log`);
-    await mkdir(dirname(logPath), { recursive: true });
+    const logPath = await this.#logs.make(order, order.attempt);
     const volumes = await volumeMounts(order, paths, env);
     const own = await this.#ownMounts(order);
     const taken = new Set(volumes.map(({ containerPath }) => containerPath));
@@ -203,11 +202,6 @@ export class Programs implements ProgramSource {
   #terminationFile(uid: string, { name }: Container): string {
     return join(this.#volumes.folderOf(uid), "containers", name, "termination-log");
   }
-}
-
-/** Folder of a pod's logs, in the kubelet's form. */
-function logFolderOf({ metadata }: Pod): string {
-  return `${metadata.namespace ?? ""}_${metadata.name}_${metadata.uid}`;
 }
 
 function isApiServer({ metadata }: Service): boolean {

@@ -1,7 +1,7 @@
 /** Streams the log of a simulated container, as `kubectl logs` and `kubectl attach` show it. */
 import { Readable } from "node:stream";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
-import type { LogQuery } from "../runtime-handler.ts";
+import type { LogView } from "../runtime-handler.ts";
 import { entriesOf, nextEntryAt, type LogEntry, type LogScript } from "./log-script.ts";
 
 export interface SimulatedRun {
@@ -11,14 +11,8 @@ export interface SimulatedRun {
   readonly endedAt: number | undefined;
 }
 
-export type SimulatedLogQuery = Omit<LogQuery, "previous">;
-
 /** The lines of a run up to now; following is the matter of `FollowedLog`. */
-export function shownLog(
-  { script, startedAt, endedAt }: SimulatedRun,
-  query: SimulatedLogQuery,
-  now: number,
-): string {
+export function shownLog({ script, startedAt, endedAt }: SimulatedRun, query: LogView, now: number): string {
   if (query.stream === "Stderr") return "";
   const since = Math.max(startedAt, query.sinceMs ?? startedAt) - 1;
   const entries = entriesOf(script, startedAt, { after: since, until: Math.min(now, endedAt ?? now) });
@@ -27,21 +21,21 @@ export function shownLog(
   return shown.map((entry) => entryText(entry, query)).join("");
 }
 
-function entryText({ at, text }: LogEntry, { timestamps }: SimulatedLogQuery): string {
+function entryText({ at, text }: LogEntry, { timestamps }: LogView): string {
   return timestamps ? `${new Date(at).toISOString().slice(0, -1)}000000Z ${text}\n` : `${text}\n`;
 }
 
 /** A log that grows until `end`. */
 export class FollowedLog extends Readable {
   readonly #run: SimulatedRun;
-  readonly #query: SimulatedLogQuery;
+  readonly #query: LogView;
   readonly #loop: Loop;
   #leftBytes: number;
   /** Time of the last line that was looked for. */
   #until: number;
   #timer: Timer | undefined;
 
-  constructor(run: SimulatedRun, query: SimulatedLogQuery, loop: Loop) {
+  constructor(run: SimulatedRun, query: LogView, loop: Loop) {
     super();
     this.#run = run;
     this.#query = query;

@@ -20,6 +20,7 @@ import type {
   ContainerPlace,
   ExecRequest,
   LogQuery,
+  LogView,
   SessionEnd,
   StreamSession,
 } from "../runtime-handler.ts";
@@ -58,7 +59,7 @@ export class SimulatedStreams {
     query: LogQuery,
     running: RunningContainer | undefined,
   ): Readable | undefined {
-    const times = findTimes(pod, container, query.previous ? "previous" : running);
+    const times = findTimes(pod, container, { attempt: query.attempt, running });
     if (times === undefined) return undefined;
     const run = { script: scriptOf(pod, container), ...times };
     if (query.follow && run.endedAt === undefined)
@@ -129,7 +130,7 @@ export class SimulatedStreams {
     return this.#http;
   }
 
-  #follow(run: SimulatedRun, query: Omit<LogQuery, "previous">, key: ContainerKey): Readable {
+  #follow(run: SimulatedRun, query: LogView, key: ContainerKey): Readable {
     const log = new FollowedLog(run, query, this.#loop);
     const leave = this.#whenEnded(key, () => log.end());
     log.once("close", leave);
@@ -159,16 +160,20 @@ function scriptOf(pod: Pod, container: Container): LogScript {
   return logScriptOf(pod, container, behaviourOf(pod, container, () => undefined).output);
 }
 
+/** The status knows the newest run and the one before. */
 function findTimes(
   pod: Pod,
   container: Container,
-  which: RunningContainer | "previous" | undefined,
+  { attempt, running }: Pick<LogQuery, "attempt"> & { readonly running: RunningContainer | undefined },
 ): Omit<SimulatedRun, "script"> | undefined {
-  if (typeof which === "object") return { startedAt: which.startedAt, endedAt: undefined };
   const status = findStatus(pod, container);
+  const newest = status?.restartCount ?? 0;
+  if (attempt !== undefined && attempt > newest) return undefined;
+  const isNewest = attempt === undefined || attempt === newest;
+  if (isNewest && running !== undefined) return { startedAt: running.startedAt, endedAt: undefined };
   if (status === undefined) return undefined;
   const { state, lastState } = status;
-  return endedTimes(which === "previous" ? lastState.terminated : (state.terminated ?? lastState.terminated));
+  return endedTimes(isNewest ? (state.terminated ?? lastState.terminated) : lastState.terminated);
 }
 
 function endedTimes(ended: ContainerStateTerminated | undefined): Omit<SimulatedRun, "script"> | undefined {

@@ -115,9 +115,9 @@ export class ComponentHandler implements RuntimeHandler {
     );
   }
 
-  /** A file has the lines of earlier processes too, so that no run is a previous one. */
+  /** A file has the lines of earlier processes too: all runs have one log. */
   logs({ container }: ContainerPlace, query: LogQuery): Promise<Readable | undefined> {
-    return Promise.resolve(query.previous ? undefined : this.#parts.readLog(container.name, query));
+    return Promise.resolve(this.#parts.readLog(container.name, query));
   }
 
   usage(): Promise<PodUsage | undefined> {

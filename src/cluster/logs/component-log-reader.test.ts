@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LogView } from "../../agent/logs/log-text.ts";
+import type { LogView } from "../../agent/runtime-handler.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { readComponentLog } from "./component-log-reader.ts";
 

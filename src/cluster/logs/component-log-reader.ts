@@ -5,8 +5,9 @@ import type { Readable } from "node:stream";
 import { isMissing } from "../../agent/logs/log-files.ts";
 import type { LogLine } from "../../agent/logs/log-line.ts";
 import { readLogFiles } from "../../agent/logs/log-reader.ts";
-import type { LineParser, LogView } from "../../agent/logs/log-text.ts";
+import type { LineParser } from "../../agent/logs/log-text.ts";
 import type { LogActivity } from "../../agent/logs/log-writer.ts";
+import type { LogView } from "../../agent/runtime-handler.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 
 /** Interval at which a follower looks for new lines. */

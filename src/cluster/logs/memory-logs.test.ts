@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import type { LogView } from "../../agent/logs/log-text.ts";
+import type { LogView } from "../../agent/runtime-handler.ts";
 import { MemoryLogs } from "./memory-logs.ts";
 
 const ALL: LogView = {

@@ -1,6 +1,6 @@
 /** The newest messages of the components in memory, for a cluster in a program: it writes no files. */
 import { Readable } from "node:stream";
-import type { LogView } from "../../agent/logs/log-text.ts";
+import type { LogView } from "../../agent/runtime-handler.ts";
 import { createTextLog } from "../../base/log/log-text.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { LogComponent } from "./component-logs.ts";

@@ -1,0 +1,146 @@
+/** A cluster with one node whose pods are processes of this machine, on the shared network. */
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { KubeletPages } from "../../src/agent/http/kubelet-pages.ts";
+import { findRoute } from "../../src/agent/http/kubelet-route.ts";
+import type { ServedNode } from "../../src/agent/http/served-node.ts";
+import { nodeAgent } from "../../src/agent/node-agent.ts";
+import type { NodeSetup } from "../../src/agent/node/agent-node.ts";
+import { ProcessHandler } from "../../src/agent/process/process-handler.ts";
+import { listProcesses, signalGroup } from "../../src/agent/process/process-table.ts";
+import { Pod, type ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
+import { pause } from "../../src/base/loop/pause.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { SHARED } from "../conformance/process-machine.ts";
+import { openCluster } from "./agent-fixture.ts";
+
+const WAIT_MS = 30_000;
+
+type OwnContainer = Partial<Pod["spec"]["containers"][number]>;
+
+export class AgentWorld implements AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly dataDir = mkdtempSync(join(tmpdir(), "setpoint-agent-"));
+  readonly #loop = createRealLoop({ name: "test" });
+  readonly #pages = new KubeletPages({ loop: this.#loop, metrics: createMetrics() });
+  #agent: { stop(): Promise<void> } | undefined;
+  #node: ServedNode | undefined;
+
+  private constructor(cluster: Cluster) {
+    this.cluster = cluster;
+  }
+
+  static async open(): Promise<AgentWorld> {
+    const world = new AgentWorld(await openCluster({ loops: "none", nodes: 0 }));
+    world.start();
+    return world;
+  }
+
+  start(): void {
+    const { dataDir } = this;
+    const agent = nodeAgent({
+      setups: () => [SETUP],
+      handlers: ({ loop, log }) => [
+        (listener) =>
+          new ProcessHandler({
+            loop,
+            log,
+            dataDir,
+            isolation: SHARED,
+            images: [],
+            endPods: undefined,
+            listener,
+          }),
+      ],
+      ...{ dataDir, hasRootCa: false },
+      serve: (node) => {
+        this.#node = node;
+        return { port: 0, addresses: undefined, close: () => undefined };
+      },
+    });
+    this.#agent = this.cluster.run({ routines: [agent] });
+  }
+
+  async stop(): Promise<void> {
+    await this.#agent?.stop();
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    this.start();
+  }
+
+  async run(
+    name: string,
+    container: OwnContainer,
+    restartPolicy: "Always" | "Never" | "OnFailure" = "Never",
+  ): Promise<void> {
+    const containers = [{ name: "main", image: "none", ...container }];
+    const spec = { nodeName: "host", restartPolicy, containers, automountServiceAccountToken: false };
+    await this.cluster.client(Pod).create({ metadata: { name, namespace: "default" }, spec });
+  }
+
+  find(name: string): Pod | undefined {
+    return this.cluster.objects(Pod, "default").find(({ metadata }) => metadata.name === name);
+  }
+
+  /** Status of the pod's container once it is as wanted. */
+  async container(name: string, isWanted: (status: ContainerStatus) => boolean): Promise<ContainerStatus> {
+    const find = (): ContainerStatus | undefined => this.find(name)?.status.containerStatuses?.find(isWanted);
+    await this.until(`the container of ${name} is as wanted`, () => find() !== undefined);
+    return find() as ContainerStatus;
+  }
+
+  /** Whether the node answers requests. */
+  isServing(): boolean {
+    return this.#node?.isUp() === true;
+  }
+
+  /** Log of the container `main`, as the node's API answers. */
+  async log(pod: string, query = ""): Promise<{ readonly status: number; readonly text: string }> {
+    const route = findRoute(`/containerLogs/default/${pod}/main`);
+    if (this.#node === undefined || route === undefined) throw new Error("the node is not served");
+    const { status, body } = await this.#pages.answer(this.#node, route, new URLSearchParams(query));
+    return { status, text: typeof body === "string" ? body : await textOf(body) };
+  }
+
+  /** Uids of the pods that the handler has files of. */
+  sandboxes(): readonly string[] {
+    return readdirSync(join(this.dataDir, "process", "pods"));
+  }
+
+  processes(): readonly string[] {
+    return listProcesses().flatMap(({ arguments: words }) => (words.includes(this.dataDir) ? [words] : []));
+  }
+
+  async until(what: string, isDone: () => boolean): Promise<void> {
+    for (let waited = 0; !isDone(); waited += 20) {
+      if (waited > WAIT_MS)
+        throw new Error(
+          `timed out until ${what}: ${JSON.stringify(this.cluster.objects(Pod, "default").map(({ status }) => status))}`,
+        );
+      await pause(this.#loop, { ms: 20, kind: "progress" });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.cluster.stop();
+    for (const { arguments: words, group } of listProcesses())
+      if (words.includes(`${this.dataDir}/`)) signalGroup(group, "SIGKILL");
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+const SETUP: NodeSetup = {
+  ...{ name: "host", addresses: ["192.0.2.7"], fallbackCidr: "10.199.0.0/24", labels: {}, annotations: {} },
+  capacity: { cpu: "4", memory: "8Gi", pods: "110" },
+  ...{ runtimeHandlers: ["process"], apiPort: 0 },
+  systemInfo: () => ({
+    ...{ architecture: "amd64", bootID: "", kernelVersion: "", machineID: "", operatingSystem: "linux" },
+    ...{ containerRuntimeVersion: "process://1", osImage: "", systemUUID: "" },
+  }),
+};
