@@ -153,6 +153,8 @@ export interface ContainerExit {
   /** Default: `Completed` or `Error`, by the exit code. */
   readonly reason?: string;
   readonly message?: string;
+  /** Shown as an Event: what went wrong, and what helps. */
+  readonly advice?: string;
 }
 
 export type SandboxReport =

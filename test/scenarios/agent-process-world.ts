@@ -10,7 +10,7 @@ import { nodeAgent } from "../../src/agent/node-agent.ts";
 import type { NodeSetup } from "../../src/agent/node/agent-node.ts";
 import { ProcessHandler } from "../../src/agent/process/process-handler.ts";
 import { listProcesses, signalGroup } from "../../src/agent/process/process-table.ts";
-import { Pod, type ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
+import { Event, Pod, type ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
 import { pause } from "../../src/base/loop/pause.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
@@ -93,6 +93,14 @@ export class AgentWorld implements AsyncDisposable {
     const find = (): ContainerStatus | undefined => this.find(name)?.status.containerStatuses?.find(isWanted);
     await this.until(`the container of ${name} is as wanted`, () => find() !== undefined);
     return find() as ContainerStatus;
+  }
+
+  /** Types, reasons and messages of the pod's Events. */
+  events(pod: string): readonly string[] {
+    return this.cluster
+      .objects(Event, "default")
+      .filter(({ involvedObject }) => involvedObject.name === pod)
+      .map(({ type = "", reason = "", message = "" }) => `${type} ${reason} ${message}`);
   }
 
   /** Whether the node answers requests. */

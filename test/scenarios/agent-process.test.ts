@@ -1,5 +1,7 @@
 /** The agent with containers that are processes: volumes, variables, probes, hooks, messages, logs, and its own restarts. */
+import { once } from "node:events";
 import { readFileSync, readdirSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { listProcesses } from "../../src/agent/process/process-table.ts";
@@ -52,6 +54,33 @@ describe.skipIf(process.platform === "win32")("a container that is a process", (
     const again = await world.container("web", ({ restartCount }) => restartCount > 0);
 
     expect(again.lastState.terminated).toBeDefined();
+  });
+
+  test("that cannot listen on its port gets an Event that names $PORT", async () => {
+    await using world = await AgentWorld.open();
+    const server = createServer().listen(0);
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const script = `require("http").createServer().listen(+process.argv[1])`;
+    const command = [process.execPath, "-e", script];
+    const ports = [{ name: "http", containerPort: port }];
+
+    await world.run("taken", { command: [...command, String(port)], ports });
+    await world.container("taken", ({ state }) => state.terminated !== undefined);
+    await world.until("there is an Event", () => world.events("taken").some((text) => /\$PORT/.test(text)));
+
+    const [text] = world.events("taken").filter((each) => each.includes("$PORT"));
+    expect(text).toMatch(
+      new RegExp(
+        String.raw`^Warning Failed Container main could not listen on its port: .* on \$PORT, a free port \(\d+ for ${port}\), or run setpoint as root`,
+      ),
+    );
+    await world.run("heeds", {
+      command: ["sh", "-c", `exec ${process.execPath} -e '${script}' $PORT_HTTP`],
+      ports,
+    });
+    await world.container("heeds", ({ state }) => state.running !== undefined);
+    server.close();
   });
 
   test("runs its hooks", async () => {
@@ -124,7 +153,7 @@ describe.skipIf(process.platform === "win32")("the log of a process pod", () => 
     expect((await world.log("done")).text.split("\n").toSorted()).toEqual(["", "one", "two"]);
     await world.restart();
     await world.until("the agent is back", () => world.isServing());
-    expect((await world.log("done", "tailLines=1&stream=Stderr")).text).toBe("two\n");
+    expect((await world.log("done", "stream=Stderr")).text).toBe("two\n");
     expect(await world.log("done", "follow=true")).toMatchObject({ status: 200 });
 
     await world.cluster.client(Pod).delete({ name: "done", namespace: "default" });

@@ -73,8 +73,11 @@ export function reportEvents(container: Container, report: ContainerReport): rea
     }
     case "start-failed":
       return [warning("Failed", `Error: ${report.message}`)];
+    case "exited": {
+      const { name } = container;
+      return report.advice === undefined ? [] : [warning("Failed", `Container ${name} ${report.advice}`)];
+    }
     case "inspected":
-    case "exited":
       return [];
   }
 }

@@ -33,8 +33,8 @@ export interface ContainerRunOptions {
   readonly record: RunRecord;
   readonly log: LogWriter;
   readonly tree: ProcessTree;
-  /** Reason and message of an exit, from what the machine knows. */
-  readonly explainExit: (exitCode: number) => Pick<ContainerExit, "reason" | "message">;
+  /** Adds to an exit what the machine and the log know of it. */
+  readonly explainExit: (exitCode: number) => Promise<Pick<ContainerExit, "reason" | "advice">>;
   readonly failed: (error: unknown) => void;
 }
 
@@ -205,16 +205,16 @@ export class ContainerRun {
       return;
     }
     await this.#pump.finish();
-    this.#finish(code);
+    this.#finish({ ...code, ...(await this.#options.explainExit(code.exitCode)) });
   }
 
-  #finish(code: { readonly exitCode: number; readonly at: number }): void {
+  #finish(exit: ContainerExit): void {
     const start = readStart(this.folder);
-    this.#exit = { ...code, ...this.#options.explainExit(code.exitCode) };
+    this.#exit = exit;
     this.#release();
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
-    if (start?.type === "started") this.#report({ type: "exited", ...this.#exit });
+    if (start?.type === "started") this.#report({ type: "exited", ...exit });
     else this.#report({ type: "start-failed", message: start?.message ?? ENDED_EARLY });
   }
 

@@ -2,11 +2,14 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { readLog } from "../logs/log-reader.ts";
 import { LogWriter } from "../logs/log-writer.ts";
-import type { ContainerExit, ContainerStart, HostMount, Program } from "../runtime-handler.ts";
+import type { ContainerExit, ContainerStart, HostMount, LogView, Program } from "../runtime-handler.ts";
 import { ContainerRun, type ContainerRunOptions } from "./container-run.ts";
 import { hostFiles } from "./host-files.ts";
 import { CONTAINER_NAMESPACES, SHARED_NETWORK_HELP } from "./isolation.ts";
+import { findListenAdvice } from "./listen-advice.ts";
 import { planMounts } from "./mount-plan.ts";
 import { mountScript } from "./mount-script.ts";
 import type { ProcessHost } from "./process-host.ts";
@@ -19,6 +22,11 @@ import { startScript } from "./start-script.ts";
 import { portVariables, surroundingsOf } from "./surroundings.ts";
 
 const ID_BYTES = 32;
+/** A program's last words before it ends. */
+const LAST_LINES: LogView = {
+  ...{ follow: false, timestamps: false, stream: "All", tailLines: 30 },
+  ...{ sinceMs: undefined, limitBytes: 64 * 1024 },
+};
 
 export class ContainerStarter {
   readonly #host: ProcessHost;
@@ -87,15 +95,23 @@ export class ContainerStarter {
       record,
       log: new LogWriter({ path: record.logPath, loop, ...limits }),
       tree: new ProcessTree(folder, { token: record.token, hasNamespace: hasNamespaces }),
-      explainExit: () => this.#explainExit(pod, record.name),
+      explainExit: (exitCode) => this.#explainExit(pod, record, exitCode),
       failed: (error) =>
         options.log.error("cannot follow a container", { pod: pod.uid, container: record.name, error }),
     };
     return new ContainerRun(runOptions);
   }
 
-  #explainExit(pod: ProcessPod, container: string): Pick<ContainerExit, "reason"> {
-    return this.#host.cgroup(pod.uid, container)?.wasOutOfMemory() === true ? { reason: "OOMKilled" } : {};
+  async #explainExit(
+    pod: ProcessPod,
+    { name, logPath }: RunRecord,
+    exitCode: number,
+  ): Promise<Pick<ContainerExit, "reason" | "advice">> {
+    if (this.#host.cgroup(pod.uid, name)?.wasOutOfMemory() === true) return { reason: "OOMKilled" };
+    if (exitCode === 0 || this.#host.hasNamespaces) return {};
+    const output = await textOf(readLog(logPath, LAST_LINES));
+    const advice = findListenAdvice(output, pod.ports);
+    return advice === undefined ? {} : { advice };
   }
 
   /** Files of earlier runs go; their logs stay. */

@@ -17,21 +17,12 @@ export class ProcessPod {
   readonly uid: string;
   readonly folder: string;
   readonly runs = new Map<string, ContainerRun>();
-  /** Containers whose start was ordered and whose shim does not run yet, with a mark for a stop before that. */
-  readonly starting = new Map<string, { isStopped: boolean }>();
   record: PodRecord;
-  #tail: Promise<void> = Promise.resolve();
 
   constructor(folder: string, record: PodRecord) {
     this.uid = record.uid;
     this.folder = folder;
     this.record = record;
-  }
-
-  /** Runs the tasks of the pod one after the other. The task must not reject. */
-  enqueue(task: () => Promise<void>): Promise<void> {
-    this.#tail = this.#tail.then(task);
-    return this.#tail;
   }
 
   get ports(): ReadonlyMap<number, number> {
