@@ -138,6 +138,22 @@ function badPrograms(isolation: Isolation): void {
     });
   });
 
+  test("runs programs on a terminal, with a size that comes late", async () => {
+    await using world = await ProcessWorld.open(isolation);
+    world.start(["sleep", "1000"]);
+    await world.report("started");
+    const command = ["sh", "-c", 'until [ "$(stty size)" = "17 91" ]; do sleep 0.02; done; tty; exit 3'];
+    const request = { command, stdin: true, stdout: true, stderr: false, tty: true };
+
+    const session = world.handler.exec({ uid: UID, container: "main" }, request);
+    session.resize({ columns: 91, rows: 17 });
+    let output = "";
+    for await (const piece of session.stdout ?? []) output += String(piece);
+
+    expect(await session.ended).toEqual({ type: "exited", exitCode: 3 });
+    expect(output).toMatch(/\/dev\/pts\/\d+|not a tty/);
+  });
+
   test("passes input to its program, and shows output as it comes", async () => {
     await using world = await ProcessWorld.open(isolation);
     world.start(["sh", "-c", 'read -r name; echo "hello $name"; cat; echo end'], {

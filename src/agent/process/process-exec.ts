@@ -69,7 +69,10 @@ function execOnTerminal(place: ExecPlace, request: ExecRequest): StreamSession {
   let isClosed = false;
   const open = async (): Promise<SessionEnd> => {
     const words = execWords(place, request.command, "exec 3>&2");
-    terminal = await openTerminal(words, size);
+    const sizeThen = size;
+    terminal = await openTerminal(words, sizeThen);
+    // The client's window may be known only now.
+    if (size !== sizeThen) terminal.resize(size);
     if (isClosed) terminal.kill();
     input.setEncoding("utf8");
     input.on("data", (text: string) => terminal?.write(text));
