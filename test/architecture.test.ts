@@ -25,6 +25,15 @@ test.each(["A create until its watch event", "A server-side apply"])(
   },
 );
 
+test("every path of the page exists", () => {
+  const paths = [...PAGE.matchAll(/`((?:[\w-]+\/)*[\w.-]+\.ts)`/g)].map((match) => match[1] ?? "");
+  // Some sections name files as seen from their own part.
+  const bases = ["", "src", "src/server", "src/store", "src/cluster/in-program", "src/streams", "src/agent"];
+
+  expect(paths.length).toBeGreaterThan(60);
+  expect(paths.filter((path) => !bases.some((base) => existsSync(join(ROOT, base, path))))).toEqual([]);
+});
+
 test("a reader follows a create through at most 20 files", () => {
   const files = filesOf("A create until its watch event");
 

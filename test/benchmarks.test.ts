@@ -1,14 +1,10 @@
-/** The bench reads the server's log and prints tables; its page stays short enough to be read. */
-import { readFileSync } from "node:fs";
+/** The bench reads the server's log and prints tables. */
 import { setImmediate as immediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createTextLog } from "../src/base/log/log-text.ts";
 import { createRealLoop } from "../src/base/loop/real/real-loop.ts";
 import { longStepsIn } from "./bench/server-process.ts";
 import { figureText, surveyText } from "./bench/survey.ts";
-
-const PAGE = new URL("../docs/reference/benchmarks.md", import.meta.url);
-const MOST_WORDS = 1800;
 
 test("the long steps of an actor are found in the log that the loop writes", async () => {
   let text = "";
@@ -47,12 +43,4 @@ test("a survey shows a column for each size, and a dash where nothing was measur
     "| p50 / p99 / max, ms | 0 | 10,000 |\n| --- | --- | --- |\n| GET | 1.00 / 2.00 / – | – |",
     "| other figures | 0 | 10,000 |\n| --- | --- | --- |\n| memory | – | 249 MB |",
   ]);
-});
-
-test("the page of the benchmarks has at most 1,800 words", () => {
-  const words = readFileSync(PAGE, "utf8")
-    .split(/\s+/)
-    .filter((word) => word !== "");
-
-  expect(words.length).toBeLessThanOrEqual(MOST_WORDS);
 });
