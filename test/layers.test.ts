@@ -157,7 +157,7 @@ function describeWay(
 
 /** Whether a file is a test, or only tests use it. */
 function isForTests(path: string): boolean {
-  return /\.test\.ts$|fixture\.ts$|-world\.ts$|sample-requests\.ts$/.test(path);
+  return /\.test\.ts$|fixture\.ts$|sample-requests\.ts$/.test(path);
 }
 
 function climbs({ path, text }: SourceFile): readonly string[] {

@@ -109,7 +109,7 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     await cluster.client(Deployment).patch({ name: "web" }, image("web:2"));
     await cluster.settle();
     expect(images(cluster)).toEqual(["web:1", "web:1", "web:1"]);
-    for (const pod of pods(cluster)) await letGo(cluster, pod);
+    for (const pod of pods(cluster)) await removeFinalizers(cluster, pod);
     await makeAllReady(cluster);
 
     expect(images(cluster)).toEqual(["web:2", "web:2", "web:2"]);
@@ -383,6 +383,6 @@ async function hold(cluster: Cluster, { metadata: { name } }: Pod): Promise<void
   await cluster.client(Pod).patch({ name }, { type: "merge", changes });
 }
 
-async function letGo(cluster: Cluster, { metadata: { name } }: Pod): Promise<void> {
+async function removeFinalizers(cluster: Cluster, { metadata: { name } }: Pod): Promise<void> {
   await cluster.client(Pod).patch({ name }, { type: "merge", changes: { metadata: { finalizers: [] } } });
 }

@@ -96,7 +96,7 @@ describe.each([1, 2, 3])("a StatefulSet, seed %s", (seed) => {
     await cluster.settle();
     expect(active(cluster)).toEqual(["web-0", "web-1", "web-2"]);
     await makeUnready(cluster, "web-0");
-    await letGo(cluster, "web-3");
+    await removeFinalizers(cluster, "web-3");
     await cluster.settle();
     expect(active(cluster)).toEqual(["web-0", "web-1", "web-2"]);
     await makeAllReady(cluster);
@@ -579,6 +579,6 @@ async function holdClaim(cluster: Cluster, name: string): Promise<void> {
   await cluster.client(PersistentVolumeClaim).patch({ name }, { type: "merge", changes });
 }
 
-async function letGo(cluster: Cluster, name: string): Promise<void> {
+async function removeFinalizers(cluster: Cluster, name: string): Promise<void> {
   await cluster.client(Pod).patch({ name }, { type: "merge", changes: { metadata: { finalizers: [] } } });
 }

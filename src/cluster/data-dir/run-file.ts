@@ -31,7 +31,7 @@ export async function claimDataDir(
   claim: Pick<RunRecord, "store" | "name" | "mergedInto">,
   loop: Loop,
 ): Promise<RunRecord> {
-  const record: RunRecord = { pid: process.pid, begun: await beginningOf(process.pid, loop), ...claim };
+  const record: RunRecord = { pid: process.pid, begun: await findStartPoint(process.pid, loop), ...claim };
   const text = `${JSON.stringify(record)}\n`;
   for (;;) {
     await refuseSecondProcess(dataDir, loop);
@@ -88,7 +88,7 @@ export async function findRunning(dataDir: string, loop: Loop): Promise<RunRecor
 
 /** Whether the recorded process still runs. */
 export async function isAlive({ pid, begun }: RunRecord, loop: Loop): Promise<boolean> {
-  return isThere(pid) && (await beginningOf(pid, loop)) === begun;
+  return isThere(pid) && (await findStartPoint(pid, loop)) === begun;
 }
 
 function pathOf(dataDir: string): string {
@@ -119,7 +119,7 @@ function isThere(pid: number): boolean {
 }
 
 /** Empty when the process no longer exists, and where the system does not report a start time. */
-async function beginningOf(pid: number, loop: Loop): Promise<string> {
+async function findStartPoint(pid: number, loop: Loop): Promise<string> {
   try {
     if (process.platform === "linux") return await loop.outside("file", linuxBeginning(pid));
     if (process.platform === "win32") return "";

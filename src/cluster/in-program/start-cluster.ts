@@ -39,7 +39,7 @@ import type { LoopChoice, LoopGroup } from "../loops/loops.ts";
 import { admissionForLoops } from "../loops/needed-loops.ts";
 import { openEndpoint } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { PassLedger } from "./pass-ledger.ts";
+import { LastPasses } from "./last-passes.ts";
 import { RealTimePump } from "./real-time-pump.ts";
 import { RecentWarnings } from "./recent-warnings.ts";
 import { RealTime, VirtualTime } from "./time-source.ts";
@@ -144,7 +144,7 @@ export class Cluster implements AsyncDisposable {
   #endpoint: Promise<Endpoint> | undefined;
   #pumping: Promise<void> = Promise.resolve();
   /** Passes of the program's controllers, for each group that runs. */
-  readonly #ledgers = new Set<PassLedger>();
+  readonly #ledgers = new Set<LastPasses>();
   /** `settle` has already reported why the cluster does not settle. */
   #isTold = false;
 
@@ -262,8 +262,8 @@ export class Cluster implements AsyncDisposable {
       throw error;
     }
     if (terminalFailures === "expected") return;
-    for (const ledger of this.#ledgers) {
-      const givenUp = ledger.findGivenUp();
+    for (const lastPasses of this.#ledgers) {
+      const givenUp = lastPasses.findGivenUp();
       if (givenUp !== undefined) throw givenUp;
     }
   }
@@ -283,7 +283,7 @@ export class Cluster implements AsyncDisposable {
 
   #why(): string {
     const warnings = String(this.#warnings);
-    const rechecks = [...this.#ledgers].map((ledger) => ledger.rechecksText()).join("");
+    const rechecks = [...this.#ledgers].map((lastPasses) => lastPasses.rechecksText()).join("");
     return warnings === "" ? rechecks : `${rechecks}; last warnings: ${warnings}`;
   }
 
@@ -295,19 +295,19 @@ export class Cluster implements AsyncDisposable {
     refuseDuplicateNames(group);
     const { time } = this.#parts;
     const loop = time.loop.child(name);
-    const ledger = new PassLedger();
-    this.#ledgers.add(ledger);
+    const lastPasses = new LastPasses();
+    this.#ledgers.add(lastPasses);
     const ending = new AbortController();
     const cut = new AbortController();
     const killed = untilAborted(cut.signal);
     const end = (): void => ending.abort();
     this.#ending.signal.addEventListener("abort", end, { once: true });
-    const onPass = (pass: PassRecord): void => ledger.note(pass);
+    const onPass = (pass: PassRecord): void => lastPasses.note(pass);
     const ended = this.#plane
       .runLoops(group, { loop, signal: ending.signal, cut: cut.signal, onPass })
       .finally(() => {
         this.#ending.signal.removeEventListener("abort", end);
-        this.#ledgers.delete(ledger);
+        this.#ledgers.delete(lastPasses);
       });
     // Nothing waits for a killed program: its passes may never end.
     this.#keep(Promise.race([ended, killed]));
@@ -322,7 +322,7 @@ export class Cluster implements AsyncDisposable {
         cut.abort();
         ending.abort();
         time.abandon(loop);
-        this.#ledgers.delete(ledger);
+        this.#ledgers.delete(lastPasses);
       },
     };
   }

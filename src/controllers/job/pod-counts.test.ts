@@ -37,7 +37,7 @@ type Reach = {
   readonly vanish: number;
 };
 
-class World {
+class Fixture {
   status: JobStatus = {};
   pods: readonly Pod[];
 
@@ -73,12 +73,12 @@ describe("the counts of a Job", () => {
     });
     fc.assert(
       fc.property(phases, fc.array(reaches, { maxLength: 12 }), (ends, stops) => {
-        const world = new World(ends.map((phase, at) => podOf(`pod-${String(at)}`, phase)));
-        for (const reach of stops) world.pass(reach);
-        for (let round = 0; round < 3; round++) world.pass(ALL);
+        const fixture = new Fixture(ends.map((phase, at) => podOf(`pod-${String(at)}`, phase)));
+        for (const reach of stops) fixture.pass(reach);
+        for (let round = 0; round < 3; round++) fixture.pass(ALL);
 
         const count = (phase: string): number => ends.filter((each) => each === phase).length;
-        expect(world.status).toEqual({
+        expect(fixture.status).toEqual({
           succeeded: count("Succeeded"),
           failed: count("Failed"),
           uncountedTerminatedPods: { succeeded: [], failed: [] },
@@ -88,18 +88,20 @@ describe("the counts of a Job", () => {
   });
 
   test("take at most 500 pods per pass, and all of them in the end", () => {
-    const world = new World(Array.from({ length: 1200 }, (_, at) => podOf(`pod-${String(at)}`, "Succeeded")));
+    const fixture = new Fixture(
+      Array.from({ length: 1200 }, (_, at) => podOf(`pod-${String(at)}`, "Succeeded")),
+    );
 
     const most: number[] = [];
     for (let round = 0; round < 6; round++) {
       // First a pass that stops before any release, then a complete one.
-      world.pass({ ...ALL, releases: 0, counts: false });
-      most.push(world.status.uncountedTerminatedPods?.succeeded?.length ?? 0);
-      world.pass(ALL);
+      fixture.pass({ ...ALL, releases: 0, counts: false });
+      most.push(fixture.status.uncountedTerminatedPods?.succeeded?.length ?? 0);
+      fixture.pass(ALL);
     }
 
     expect(Math.max(...most)).toBe(500);
-    expect(world.status.succeeded).toBe(1200);
+    expect(fixture.status.succeeded).toBe(1200);
   });
 
   test("count pods stopped by a failing Job as failed, and pods stopped by a successful one not at all", () => {

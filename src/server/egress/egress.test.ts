@@ -7,8 +7,8 @@ import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { NO_POD_NETWORK } from "../../resources/node/pod-network.ts";
 import { EgressError } from "./egress.ts";
 import type { EgressRequest } from "./egress.ts";
-import { listening, makeAuthority, openWorld, serve } from "./fixture.ts";
-import type { EgressWorld, TestAuthority } from "./fixture.ts";
+import { listening, makeAuthority, openEgressFixture, serve } from "./fixture.ts";
+import type { EgressFixture, TestAuthority } from "./fixture.ts";
 
 let authority: TestAuthority;
 let pair: { readonly key: string; readonly cert: string };
@@ -57,7 +57,7 @@ describe("a call", () => {
       });
     });
 
-    const reply = await openWorld().egress.call(requestTo(port, { body: Buffer.from('{"a":1}') }));
+    const reply = await openEgressFixture().egress.call(requestTo(port, { body: Buffer.from('{"a":1}') }));
 
     expect(reply.status).toBe(200);
     expect(reply.headers.get("x-seen")).toBe(`POST /review?timeout=10s 127.0.0.1:${port}`);
@@ -68,7 +68,7 @@ describe("a call", () => {
     const { port } = await serve(pair, (_req, res) => res.end("here"));
     const target = { type: "url", url: `https://localhost:${port}/` } as const;
 
-    const reply = await openWorld().egress.call(requestTo(port, { target }));
+    const reply = await openEgressFixture().egress.call(requestTo(port, { target }));
 
     expect(Buffer.from(reply.body).toString()).toBe("here");
   });
@@ -80,7 +80,7 @@ describe("a call", () => {
       res.writeHead(307, { location: "/elsewhere" }).end();
     });
 
-    const reply = await openWorld().egress.call(requestTo(port));
+    const reply = await openEgressFixture().egress.call(requestTo(port));
 
     expect(reply.status).toBe(307);
     expect(paths).toEqual(["/review?timeout=10s"]);
@@ -90,7 +90,7 @@ describe("a call", () => {
     const other = await makeAuthority("test authority");
     const { port } = await serve(await other.leaf(["127.0.0.1"]), (_req, res) => res.end());
 
-    expect(await failureOf(openWorld().egress.call(requestTo(port)))).toBe(
+    expect(await failureOf(openEgressFixture().egress.call(requestTo(port)))).toBe(
       `Post "https://127.0.0.1:${port}/review?timeout=10s": tls: failed to verify certificate: ` +
         "x509: certificate signed by unknown authority",
     );
@@ -99,14 +99,14 @@ describe("a call", () => {
   test("fails when the certificate is for another name", async () => {
     const { port } = await serve(await authority.leaf(["other.example"]), (_req, res) => res.end());
 
-    expect(await failureOf(openWorld().egress.call(requestTo(port)))).toContain(
+    expect(await failureOf(openEgressFixture().egress.call(requestTo(port)))).toContain(
       "tls: failed to verify certificate: x509: cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs",
     );
   });
 
   test("does not reuse a connection that was verified with another authority", async () => {
     const { port } = await serve(pair, (_req, res) => res.end("trusted"));
-    const { egress } = openWorld();
+    const { egress } = openEgressFixture();
     await egress.call(requestTo(port));
     const other = await makeAuthority("another");
 
@@ -119,7 +119,9 @@ describe("a call", () => {
     const other = await makeAuthority("another");
     const { port } = await serve(await other.leaf(["other.example"]), (_req, res) => res.end("yes"));
 
-    const reply = await openWorld().egress.call(requestTo(port, { trust: { isVerificationOff: true } }));
+    const reply = await openEgressFixture().egress.call(
+      requestTo(port, { trust: { isVerificationOff: true } }),
+    );
 
     expect(Buffer.from(reply.body).toString()).toBe("yes");
   });
@@ -129,7 +131,7 @@ describe("a call", () => {
       pipeline(endless(), res, () => undefined);
     });
 
-    expect(await failureOf(openWorld().egress.call(requestTo(port)))).toContain(
+    expect(await failureOf(openEgressFixture().egress.call(requestTo(port)))).toContain(
       "the answer is longer than 1000 bytes",
     );
   });
@@ -137,7 +139,7 @@ describe("a call", () => {
   test("times out when the server does not respond, or not completely", async () => {
     const silent = await serve(pair, () => undefined);
     const halting = await serve(pair, (_req, res) => void res.write("half"));
-    const { egress } = openWorld();
+    const { egress } = openEgressFixture();
 
     for (const { port } of [silent, halting]) {
       expect(await failureOf(egress.call(requestTo(port, { timeoutMs: 50 })))).toBe(
@@ -150,7 +152,7 @@ describe("a call", () => {
     const { port, server } = await serve(pair, (_req, res) => res.end());
     await new Promise((resolve) => server.close(resolve));
 
-    expect(await failureOf(openWorld().egress.call(requestTo(port)))).toBe(
+    expect(await failureOf(openEgressFixture().egress.call(requestTo(port)))).toBe(
       `Post "https://127.0.0.1:${port}/review?timeout=10s": dial tcp 127.0.0.1:${port}: connect: connection refused`,
     );
   });
@@ -160,7 +162,7 @@ describe("a call", () => {
     onTestFinished(() => void server.close());
     const port = await listening(server);
 
-    expect(await failureOf(openWorld().egress.call(requestTo(port)))).toContain(
+    expect(await failureOf(openEgressFixture().egress.call(requestTo(port)))).toContain(
       "http: server gave HTTP response to HTTPS client",
     );
   });
@@ -169,14 +171,14 @@ describe("a call", () => {
     const abort = new AbortController();
     const { port } = await serve(pair, () => abort.abort());
 
-    expect(await failureOf(openWorld().egress.call(requestTo(port, { signal: abort.signal })))).toContain(
-      "context canceled",
-    );
+    expect(
+      await failureOf(openEgressFixture().egress.call(requestTo(port, { signal: abort.signal }))),
+    ).toContain("context canceled");
   });
 
   test("checks the resolved address, not the name", async () => {
     const { port } = await serve(pair, (_req, res) => res.end());
-    const { egress } = openWorld();
+    const { egress } = openEgressFixture();
     const address = egress.resolve({ type: "url", url: `https://localhost:${port}/` });
     const open = { address, trust: {}, method: "GET", path: "", headers: {}, body: undefined } as const;
     const signal = new AbortController().signal;
@@ -195,14 +197,14 @@ describe("a call", () => {
   test("does not reach link-local addresses", async () => {
     const target = { type: "url", url: "https://169.254.169.254/latest" } as const;
 
-    expect(await failureOf(openWorld().egress.call(requestTo(443, { target })))).toContain(
+    expect(await failureOf(openEgressFixture().egress.call(requestTo(443, { target })))).toContain(
       "address not allowed",
     );
   });
 
   test("is refused by a simulated loop that allows no calls", async () => {
     const virtual = new VirtualLoop({ seed: 1 });
-    const { egress } = openWorld(virtual);
+    const { egress } = openEgressFixture(virtual);
 
     const failure = failureOf(egress.call(requestTo(9)));
     await virtual.settle();
@@ -231,7 +233,7 @@ async function serveOncePerConnection(): Promise<{ readonly port: number; readon
 describe("a kept-alive connection that turns out to be closed", () => {
   test("is replaced once for a repeatable request", async () => {
     const { port, requests } = await serveOncePerConnection();
-    const { egress } = openWorld();
+    const { egress } = openEgressFixture();
     await egress.call(requestTo(port, { method: "GET", body: undefined }));
 
     const reply = await egress.call(requestTo(port, { isRepeatable: true }));
@@ -242,7 +244,7 @@ describe("a kept-alive connection that turns out to be closed", () => {
 
   test("fails a request that the server may have executed already", async () => {
     const { port, requests } = await serveOncePerConnection();
-    const { egress } = openWorld();
+    const { egress } = openEgressFixture();
     await egress.call(requestTo(port));
 
     expect(await failureOf(egress.call(requestTo(port)))).toContain("EOF");
@@ -253,12 +255,12 @@ describe("a kept-alive connection that turns out to be closed", () => {
 describe("a Service", () => {
   const target = { type: "service", namespace: "system", name: "hook", port: 443, path: "/review" } as const;
 
-  async function putService(world: EgressWorld, spec: Readonly<Record<string, unknown>>): Promise<void> {
-    await world.put("services/specs", { metadata: { name: "hook", namespace: "system" }, spec });
+  async function putService(fixture: EgressFixture, spec: Readonly<Record<string, unknown>>): Promise<void> {
+    await fixture.put("services/specs", { metadata: { name: "hook", namespace: "system" }, spec });
   }
 
-  async function putSlice(world: EgressWorld, endpoints: unknown, port = 8443): Promise<void> {
-    await world.put("endpointslices", {
+  async function putSlice(fixture: EgressFixture, endpoints: unknown, port = 8443): Promise<void> {
+    await fixture.put("endpointslices", {
       metadata: { name: "hook-1", namespace: "system", labels: { "kubernetes.io/service-name": "hook" } },
       addressType: "IPv4",
       endpoints,
@@ -275,14 +277,14 @@ describe("a Service", () => {
   ];
 
   test("resolves to a ready endpoint, under its own name and on the endpoint's port", async () => {
-    const world = openWorld();
-    await putService(world, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
-    await putSlice(world, [
+    const fixture = openEgressFixture();
+    await putService(fixture, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
+    await putSlice(fixture, [
       { addresses: ["10.1.0.1"], conditions: { ready: false } },
       { addresses: ["10.1.0.2"], conditions: {} },
     ]);
 
-    expect(world.egress.resolve(target)).toEqual({
+    expect(fixture.egress.resolve(target)).toEqual({
       host: "10.1.0.2",
       port: 8443,
       serverName: "hook.system.svc",
@@ -294,25 +296,25 @@ describe("a Service", () => {
 
   test("is called with its name in TLS and in the request", async () => {
     const { port } = await serve(pair, (req, res) => res.end(req.headers["host"]));
-    const world = openWorld();
-    await putService(world, { type: "ClusterIP", clusterIP: "None", ports });
-    await putSlice(world, [{ addresses: ["127.0.0.1"], conditions: { ready: true } }], port);
+    const fixture = openEgressFixture();
+    await putService(fixture, { type: "ClusterIP", clusterIP: "None", ports });
+    await putSlice(fixture, [{ addresses: ["127.0.0.1"], conditions: { ready: true } }], port);
 
-    const reply = await world.egress.call(requestTo(port, { target }));
+    const reply = await fixture.egress.call(requestTo(port, { target }));
 
     expect(Buffer.from(reply.body).toString()).toBe("hook.system.svc:443");
   });
 
   test("does not resolve to pods without a network, whose addresses may belong to other machines", async () => {
-    const world = openWorld();
-    await world.put("minions", { metadata: { name: "one", namespace: "", annotations: NO_POD_NETWORK } });
-    await world.put("minions", { metadata: { name: "two", namespace: "" } });
-    await putService(world, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
-    await putSlice(world, [{ addresses: ["10.1.0.1"], conditions: {}, nodeName: "one" }]);
-    const resolve = (): unknown => world.egress.resolve(target);
+    const fixture = openEgressFixture();
+    await fixture.put("minions", { metadata: { name: "one", namespace: "", annotations: NO_POD_NETWORK } });
+    await fixture.put("minions", { metadata: { name: "two", namespace: "" } });
+    await putService(fixture, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
+    await putSlice(fixture, [{ addresses: ["10.1.0.1"], conditions: {}, nodeName: "one" }]);
+    const resolve = (): unknown => fixture.egress.resolve(target);
 
     expect(resolve).toThrow('no endpoints available for service "hook": its pods are on nodes without');
-    await putSlice(world, [
+    await putSlice(fixture, [
       { addresses: ["10.1.0.1"], conditions: {}, nodeName: "one" },
       { addresses: ["10.1.0.2"], conditions: {}, nodeName: "two" },
     ]);
@@ -320,23 +322,23 @@ describe("a Service", () => {
   });
 
   test("of type ExternalName is called by its external name", async () => {
-    const world = openWorld();
-    await putService(world, { type: "ExternalName", externalName: "hooks.example" });
+    const fixture = openEgressFixture();
+    await putService(fixture, { type: "ExternalName", externalName: "hooks.example" });
 
-    expect(world.egress.resolve(target)).toMatchObject({ host: "hooks.example", port: 443 });
+    expect(fixture.egress.resolve(target)).toMatchObject({ host: "hooks.example", port: 443 });
   });
 
   test("without endpoints fails with a reason", async () => {
-    const world = openWorld();
-    const message = async (): Promise<string> => failureOf(world.egress.call(requestTo(443, { target })));
+    const fixture = openEgressFixture();
+    const message = async (): Promise<string> => failureOf(fixture.egress.call(requestTo(443, { target })));
     const url = 'Post "https://hook.system.svc:443/review?timeout=10s"';
 
     expect(await message()).toBe(`${url}: service "hook" not found`);
-    await putService(world, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
+    await putService(fixture, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
     expect(await message()).toBe(`${url}: no endpoints available for service "hook"`);
-    await putSlice(world, [{ addresses: ["10.1.0.1"], conditions: { ready: false } }]);
+    await putSlice(fixture, [{ addresses: ["10.1.0.1"], conditions: { ready: false } }]);
     expect(await message()).toBe(`${url}: no endpoints available for service "hook"`);
-    await putService(world, { type: "ClusterIP", clusterIP: "10.96.0.9", ports: [{ port: 80 }] });
+    await putService(fixture, { type: "ClusterIP", clusterIP: "10.96.0.9", ports: [{ port: 80 }] });
     expect(await message()).toBe(`${url}: no service port 443 found for service "hook"`);
   });
 });

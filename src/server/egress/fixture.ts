@@ -59,7 +59,7 @@ export function listening(server: Server): Promise<number> {
   });
 }
 
-export interface EgressWorld {
+export interface EgressFixture {
   readonly egress: OpenEgress;
   readonly store: Store;
   /** Writes an object under its registry key. */
@@ -71,7 +71,7 @@ interface StoredShape {
   readonly [field: string]: unknown;
 }
 
-export function openWorld(on: Loop = loop): EgressWorld {
+export function openEgressFixture(on: Loop = loop): EgressFixture {
   const store = openMemoryStore({ loop: on.child("store") });
   const egress = createEgress({ loop: on, store });
   onTestFinished(() => egress.close());

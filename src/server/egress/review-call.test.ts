@@ -3,7 +3,7 @@ import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { Egress, EgressReply } from "./egress.ts";
 import { EgressError } from "./egress.ts";
-import { makeAuthority, openWorld, serve } from "./fixture.ts";
+import { makeAuthority, openEgressFixture, serve } from "./fixture.ts";
 import { askReview } from "./review-call.ts";
 
 const SERVER = { url: "https://127.0.0.1", ca: undefined, pair: undefined, headers: {}, timeoutMs: 5000 };
@@ -77,7 +77,7 @@ describe("a review", () => {
       if (calls === 1) request.socket.destroy();
       else response.end("{}");
     });
-    const { egress } = openWorld();
+    const { egress } = openEgressFixture();
     const server = { ...SERVER, url: `https://127.0.0.1:${String(port)}/`, ca: authority.cert };
 
     const { status } = await askReview({ loop: createRealLoop({ name: "test" }), egress }, server, "{}");

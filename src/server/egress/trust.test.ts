@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { certify } from "./certificate-fixture.ts";
 import type { TestCertificate } from "./certificate-fixture.ts";
-import { openWorld, serve } from "./fixture.ts";
+import { openEgressFixture, serve } from "./fixture.ts";
 
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 const names = ["localhost", "127.0.0.1"];
@@ -14,7 +14,7 @@ async function judged(
 ): Promise<string> {
   const cert = [server.pair, ...(server.chain ?? [])].map((each) => each.cert).join("");
   const { port } = await serve({ key: server.pair.key, cert }, (_request, response) => response.end("ok"));
-  const call = openWorld().egress.call({
+  const call = openEgressFixture().egress.call({
     target: { type: "url", url: `https://localhost:${String(port)}/` },
     trust: { ca: bundle.map((each) => each.cert).join("") },
     method: "GET",

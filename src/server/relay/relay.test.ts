@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { loop, makeAuthority, openWorld, serve } from "../egress/fixture.ts";
+import { loop, makeAuthority, openEgressFixture, serve } from "../egress/fixture.ts";
 import type { HttpRequest } from "../request/http.ts";
 import { HeldBody } from "../stages/fairness/held-body.ts";
 import { Relay } from "./relay.ts";
@@ -22,7 +22,7 @@ test("the relay closes a response and its connection as soon as the reader leave
     sockets.push(request.socket);
     response.write("never the whole of it");
   });
-  const { egress } = openWorld();
+  const { egress } = openEgressFixture();
   const address = {
     host: "127.0.0.1",
     port,

@@ -1,10 +1,10 @@
 /** Watches whose events and reads the test controls. */
 import type { WatchEventAnswer, WatchEvents } from "../request/answer.ts";
-import type { Feed, Outlet } from "../request/http.ts";
+import type { Feed, FeedSink } from "../request/http.ts";
 
 /** Pieces until the feed ends or the loop is left; each next piece is requested on demand. */
 export async function* fedPieces(feed: Feed): AsyncGenerator<Uint8Array> {
-  const inlet = new Inlet();
+  const inlet = new OnePieceSink();
   feed.start(inlet);
   try {
     for (let piece = await inlet.next; piece !== undefined; piece = await inlet.next) {
@@ -17,8 +17,8 @@ export async function* fedPieces(feed: Feed): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Outlet with room for one piece. */
-class Inlet implements Outlet {
+/** FeedSink with room for one piece. */
+class OnePieceSink implements FeedSink {
   next: Promise<Uint8Array | undefined> = Promise.resolve(undefined);
   #resolve: (piece: Uint8Array | undefined) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
@@ -46,7 +46,7 @@ class Inlet implements Outlet {
 }
 
 /** Watch events that a test adds. */
-export class Happening implements WatchEvents {
+export class TestEvents implements WatchEvents {
   readonly #batches: (readonly WatchEventAnswer[])[] = [];
   #tell: () => void = () => undefined;
   #isClosed = false;

@@ -25,7 +25,7 @@ import type { AcceptedRequest, HttpResponse } from "../request/http.ts";
 import { parseRequest } from "../request/parse-request.ts";
 import type { ResourceRequest } from "../request/request-info.ts";
 import { RequestNotes } from "../request/request-notes.ts";
-import { fedPieces, Happening } from "./fixture.ts";
+import { fedPieces, TestEvents } from "./fixture.ts";
 import { FormCache } from "./form-cache.ts";
 import type { Asked } from "./form.ts";
 import { errorResponse, represent } from "./represent.ts";
@@ -148,7 +148,7 @@ function listOf(...items: readonly StoredObject[]): ListAnswer {
 }
 
 function watchOf(...batches: readonly (readonly WatchEventAnswer[])[]): WatchAnswer {
-  const events = new Happening();
+  const events = new TestEvents();
   for (const batch of batches) events.add(batch);
   events.close();
   return { type: "watch", resource: pods, events };

@@ -5,22 +5,22 @@ import { WatchBatcher } from "./watch-feed.ts";
 /** Takes one of `pieces` pieces each time it is served, and schedules itself again until none is left. */
 class Reader {
   readonly servedAt: number[] = [];
-  readonly #world: World;
+  readonly #fixture: Fixture;
   #left: number;
 
-  constructor(world: World, pieces: number) {
-    this.#world = world;
+  constructor(fixture: Fixture, pieces: number) {
+    this.#fixture = fixture;
     this.#left = pieces;
   }
 
   ready(): void {
-    this.#world.batcher.schedule(this);
+    this.#fixture.batcher.schedule(this);
   }
 
   serve(): boolean {
     if (this.#left === 0) return false;
     this.#left -= 1;
-    this.servedAt.push(this.#world.loop.now() - START);
+    this.servedAt.push(this.#fixture.loop.now() - START);
     this.ready();
     return true;
   }
@@ -28,27 +28,27 @@ class Reader {
 
 const START = 1000;
 
-class World {
+class Fixture {
   readonly loop = new VirtualLoop({ seed: 1, startAt: START });
   readonly batcher = new WatchBatcher(this.loop);
 }
 
 test("a quiet listener is served at once, and waits a moment for later events", async () => {
-  const world = new World();
-  const reader = new Reader(world, 3);
+  const fixture = new Fixture();
+  const reader = new Reader(fixture, 3);
   reader.ready();
-  await world.loop.settle();
+  await fixture.loop.settle();
 
   expect(reader.servedAt).toEqual([0, 5, 10]);
 });
 
 test("a moment ends for all waiting listeners, and does not delay quiet ones", async () => {
-  const world = new World();
-  const [first, second, late] = [new Reader(world, 2), new Reader(world, 2), new Reader(world, 2)];
+  const fixture = new Fixture();
+  const [first, second, late] = [new Reader(fixture, 2), new Reader(fixture, 2), new Reader(fixture, 2)];
   first.ready();
   second.ready();
-  world.loop.timer(START + 3, "progress", () => late.ready());
-  await world.loop.settle();
+  fixture.loop.timer(START + 3, "progress", () => late.ready());
+  await fixture.loop.settle();
 
   expect([first.servedAt, second.servedAt, late.servedAt]).toEqual([
     [0, 5],
@@ -58,34 +58,34 @@ test("a moment ends for all waiting listeners, and does not delay quiet ones", a
 });
 
 test("a listener without events does not wait", async () => {
-  const world = new World();
-  const reader = new Reader(world, 1);
-  const empty = new Reader(world, 0);
+  const fixture = new Fixture();
+  const reader = new Reader(fixture, 1);
+  const empty = new Reader(fixture, 0);
   empty.ready();
-  await world.loop.settle();
+  await fixture.loop.settle();
   reader.ready();
-  await world.loop.settle();
+  await fixture.loop.settle();
 
-  expect(reader.servedAt).toEqual([world.loop.now() - START - 5]);
+  expect(reader.servedAt).toEqual([fixture.loop.now() - START - 5]);
 });
 
 test("a listener that is scheduled twice is served once", async () => {
-  const world = new World();
+  const fixture = new Fixture();
   let served = 0;
   const reader = { serve: () => (served += 1) < 0 };
-  world.batcher.schedule(reader);
-  world.batcher.schedule(reader);
-  await world.loop.settle();
+  fixture.batcher.schedule(reader);
+  fixture.batcher.schedule(reader);
+  await fixture.loop.settle();
 
   expect(served).toBe(1);
 });
 
 test("a moment is longer after very many listeners, up to a bound", async () => {
   const lengthFor = async (count: number): Promise<number> => {
-    const world = new World();
-    const readers = Array.from({ length: count }, () => new Reader(world, 2));
+    const fixture = new Fixture();
+    const readers = Array.from({ length: count }, () => new Reader(fixture, 2));
     for (const reader of readers) reader.ready();
-    await world.loop.settle();
+    await fixture.loop.settle();
     return readers[0]?.servedAt[1] ?? 0;
   };
 
@@ -93,7 +93,7 @@ test("a moment is longer after very many listeners, up to a bound", async () => 
 });
 
 test("other steps run while very many listeners are served", async () => {
-  const { loop } = new World();
+  const { loop } = new Fixture();
   let passedMs = 0;
   const batcher = new WatchBatcher({
     elapsed: () => loop.elapsed() + passedMs,
@@ -116,7 +116,7 @@ test("other steps run while very many listeners are served", async () => {
 });
 
 test("the time of serving counts towards the wait of many listeners", async () => {
-  const { loop } = new World();
+  const { loop } = new Fixture();
   let passedMs = 0;
   let waitedMs = 0;
   const batcher = new WatchBatcher({

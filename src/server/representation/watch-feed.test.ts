@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { WatchEventAnswer } from "../request/answer.ts";
-import type { Outlet } from "../request/http.ts";
-import { Happening } from "./fixture.ts";
+import type { FeedSink } from "../request/http.ts";
+import { TestEvents } from "./fixture.ts";
 import { WatchBatcher, WatchFeed } from "./watch-feed.ts";
 import type { FrameWriter } from "./watch-frames.ts";
 
@@ -29,7 +29,7 @@ class Lines implements FrameWriter {
   }
 }
 
-class Client implements Outlet {
+class Client implements FeedSink {
   readonly pieces: Uint8Array[] = [];
   /** Number of further pieces that fit. */
   room = Infinity;
@@ -50,12 +50,12 @@ class Client implements Outlet {
   }
 }
 
-class World {
+class Fixture {
   readonly loop = new VirtualLoop({ seed: 1, startAt: 1000 });
   readonly batcher = new WatchBatcher(this.loop);
 
-  watch(writer: FrameWriter = new Lines()): { events: Happening; feed: WatchFeed; client: Client } {
-    const events = new Happening();
+  watch(writer: FrameWriter = new Lines()): { events: TestEvents; feed: WatchFeed; client: Client } {
+    const events = new TestEvents();
     const feed = new WatchFeed(events, { writer, batcher: this.batcher });
     return { events, feed, client: new Client() };
   }
@@ -66,7 +66,7 @@ function batch(...numbers: readonly (number | string)[]): readonly WatchEventAns
 }
 
 test("a single event is sent at once, and those within a moment after it in one piece", async () => {
-  const { loop, watch } = bound(new World());
+  const { loop, watch } = bound(new Fixture());
   const { events, feed, client } = watch();
   feed.start(client);
   events.add(batch(1));
@@ -78,7 +78,7 @@ test("a single event is sent at once, and those within a moment after it in one 
 });
 
 test("watchers of the same events in the same form share their bytes", async () => {
-  const { loop, watch } = bound(new World());
+  const { loop, watch } = bound(new Fixture());
   const [first, second, other] = [new Lines(), new Lines(), new Lines("another")];
   const watches = [first, second, other].map((writer) => watch(writer));
   const shared = batch(1, 2);
@@ -95,7 +95,7 @@ test("watchers of the same events in the same form share their bytes", async () 
 });
 
 test("writers without a name share nothing", async () => {
-  const { loop, watch } = bound(new World());
+  const { loop, watch } = bound(new Fixture());
   const watches = [watch(new Lines("")), watch(new Lines(""))];
   const shared = batch(1);
   for (const { events, feed, client } of watches) {
@@ -108,7 +108,7 @@ test("writers without a name share nothing", async () => {
 });
 
 test("no piece is made for a client without room, and all are once there is room", async () => {
-  const { loop, watch } = bound(new World());
+  const { loop, watch } = bound(new Fixture());
   const writer = new Lines();
   const { events, feed, client } = watch(writer);
   client.room = 1;
@@ -127,7 +127,7 @@ test("no piece is made for a client without room, and all are once there is room
 });
 
 test("very many initial events are sent in pieces without a moment in between", async () => {
-  const { loop, watch } = bound(new World());
+  const { loop, watch } = bound(new Fixture());
   const { events, feed, client } = watch(new Lines("lines", 1000));
   events.add(batch(...Array.from({ length: 200 }, (_, n) => n)));
   feed.start(client);
@@ -143,7 +143,7 @@ test("very many initial events are sent in pieces without a moment in between", 
 });
 
 test("the response ends after the last event", async () => {
-  const { loop, watch } = bound(new World());
+  const { loop, watch } = bound(new Fixture());
   const { events, feed, client } = watch();
   feed.start(client);
   events.add(batch(1));
@@ -154,7 +154,7 @@ test("the response ends after the last event", async () => {
 });
 
 test("an event that cannot be encoded cuts the response and closes the watch", async () => {
-  const { loop, watch } = bound(new World());
+  const { loop, watch } = bound(new Fixture());
   const { events, feed, client } = watch();
   feed.start(client);
   events.add(batch("unreadable"));
@@ -165,7 +165,7 @@ test("an event that cannot be encoded cuts the response and closes the watch", a
 });
 
 test("a client that has disconnected gets nothing, and its watch closes", async () => {
-  const { loop, watch } = bound(new World());
+  const { loop, watch } = bound(new Fixture());
   const { events, feed, client } = watch();
   feed.start(client);
   events.add(batch(1));
@@ -175,6 +175,6 @@ test("a client that has disconnected gets nothing, and its watch closes", async 
   expect([client.texts, client.ended, events.isClosed]).toEqual([[], undefined, true]);
 });
 
-function bound(world: World): { loop: VirtualLoop; watch: World["watch"] } {
-  return { loop: world.loop, watch: (writer) => world.watch(writer) };
+function bound(fixture: Fixture): { loop: VirtualLoop; watch: Fixture["watch"] } {
+  return { loop: fixture.loop, watch: (writer) => fixture.watch(writer) };
 }

@@ -5,7 +5,7 @@
  */
 import type { Loop } from "../../base/loop/loop.ts";
 import type { WatchEventAnswer, WatchEvents } from "../request/answer.ts";
-import type { Feed, Outlet } from "../request/http.ts";
+import type { Feed, FeedSink } from "../request/http.ts";
 import { joined } from "./bytes/pieces.ts";
 import type { FrameWriter } from "./watch-frames.ts";
 
@@ -26,7 +26,7 @@ export class WatchFeed implements Feed, BatchMember {
   readonly #events: WatchEvents;
   readonly #writer: FrameWriter;
   readonly #batcher: WatchBatcher;
-  #outlet: Outlet | undefined;
+  #sink: FeedSink | undefined;
   #hasRoom = true;
   /** Whether events may be waiting: the feed is scheduled, or waits for room. */
   #isBehind = false;
@@ -40,8 +40,8 @@ export class WatchFeed implements Feed, BatchMember {
     this.#batcher = batcher;
   }
 
-  start(outlet: Outlet): void {
-    this.#outlet = outlet;
+  start(sink: FeedSink): void {
+    this.#sink = sink;
     this.#events.whenReady(() => this.#ready());
     this.#ready();
   }
@@ -53,7 +53,7 @@ export class WatchFeed implements Feed, BatchMember {
   }
 
   stop(): void {
-    this.#outlet = undefined;
+    this.#sink = undefined;
     this.#events.close();
   }
 
@@ -66,10 +66,10 @@ export class WatchFeed implements Feed, BatchMember {
   serve(): boolean {
     let isServed = false;
     try {
-      while (this.#hasRoom && this.#outlet !== undefined) {
+      while (this.#hasRoom && this.#sink !== undefined) {
         const piece = this.#next();
         if (piece === undefined) break;
-        this.#hasRoom = this.#outlet.send(piece);
+        this.#hasRoom = this.#sink.send(piece);
         isServed = true;
       }
     } catch (error) {
@@ -106,9 +106,9 @@ export class WatchFeed implements Feed, BatchMember {
   }
 
   #end(error: unknown): void {
-    const outlet = this.#outlet;
+    const sink = this.#sink;
     this.stop();
-    outlet?.end(error);
+    sink?.end(error);
   }
 }
 

@@ -109,7 +109,7 @@ export interface HttpResponse {
 }
 
 /** Releases the resources of a response that will not be sent, such as seats and connections. */
-export async function letGo({ body, feed, switched }: HttpResponse): Promise<void> {
+export async function releaseResponse({ body, feed, switched }: HttpResponse): Promise<void> {
   switched?.stream.destroy();
   feed?.stop();
   if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.();
@@ -118,15 +118,15 @@ export async function letGo({ body, feed, switched }: HttpResponse): Promise<voi
 /** Pushes chunks for as long as the client listens; a body is pulled instead. */
 export interface Feed {
   /** Starts the feed. Called once. */
-  start(outlet: Outlet): void;
-  /** Called when the outlet has room again after `send` returned false. */
+  start(sink: FeedSink): void;
+  /** Called when the sink has room again after `send` returned false. */
   resume(): void;
   /** Called when the client disconnects or the response is discarded, also before `start`. */
   stop(): void;
 }
 
-export interface Outlet {
-  /** Returns false when the outlet has no room until `Feed.resume`. */
+export interface FeedSink {
+  /** Returns false when the sink has no room until `Feed.resume`. */
   send(piece: Uint8Array): boolean;
   /** Ends the response. An error aborts it, so that the client notices the failure. */
   end(error?: unknown): void;

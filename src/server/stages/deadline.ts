@@ -7,7 +7,7 @@ import { parseDuration } from "../../api/values/time.ts";
 import { LinkedList, type Link } from "../../base/loop/linked-list.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
-import { letGo, type HttpResponse } from "../request/http.ts";
+import { releaseResponse, type HttpResponse } from "../request/http.ts";
 import type { AskedVerb, RequestInfo } from "../request/request-info.ts";
 
 /** As in kube-apiserver. A client can only ask for less. */
@@ -47,7 +47,7 @@ export function endInTime(loop: Loop): Stage {
       };
       const inFlight = deadlines.begin(expire);
       const answer = (response: HttpResponse): void => {
-        if (isLate) letGo(response).catch(ignoreError);
+        if (isLate) releaseResponse(response).catch(ignoreError);
         deadlines.end(inFlight);
         resolve(response);
       };

@@ -152,9 +152,9 @@ export class Upkeep {
   }
 
   async #tidy({ objects, obsolete }: RequiredObjects, phase: Phase): Promise<void> {
-    const astray = objects.filter((object) => !this.#isInPlace(object, phase));
-    const created = await this.#createMany(astray);
-    const others = astray.filter((object) => !created.has(object));
+    const unmet = objects.filter((object) => !this.#isInPlace(object, phase));
+    const created = await this.#createMany(unmet);
+    const others = unmet.filter((object) => !created.has(object));
     await Promise.all(others.map((object) => this.#put(object, phase)));
     if (obsolete !== undefined) await this.#clear(obsolete);
   }

@@ -195,7 +195,7 @@ export function unrecognized(kind: string | undefined, error: unknown, sent?: Ui
   if (error instanceof TooLargeError) return error;
   const message = messageOf(error);
   if (kind === undefined) return badRequest(message);
-  const shown = sent === undefined ? "" : ` (${shownContent(kind, () => beginningOf(sent))})`;
+  const shown = sent === undefined ? "" : ` (${shownContent(kind, () => findStartPoint(sent))})`;
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${message}${shown}`);
 }
 
@@ -207,7 +207,7 @@ function messageOf(error: unknown): string {
 const SHOWN_BYTES = 30;
 
 /** A body that is not a JSON object may be binary, so its bytes are shown in hex. */
-function beginningOf(bytes: Uint8Array): string {
+function findStartPoint(bytes: Uint8Array): string {
   if (bytes.length === 0) return "<empty>";
   const buffer = Buffer.from(bytes.subarray(0, SHOWN_BYTES));
   const isObject = bytes[0] === "{".codePointAt(0);

@@ -18,14 +18,14 @@ interface Counter extends ApiObject {
   readonly data: { readonly count: string };
 }
 
-interface CounterWorld {
+interface CounterFixture {
   readonly writer: ObjectWriter;
   readonly place: Place;
   readonly count: () => string;
 }
 
 /** A stored ConfigMap with a count of 0. */
-async function counterWorld(): Promise<CounterWorld> {
+async function openCounterFixture(): Promise<CounterFixture> {
   const loop = createRealLoop({ name: "test" });
   const store = openMemoryStore({ loop: loop.child("store") });
   const versions = new Versions(new Map());
@@ -56,7 +56,7 @@ function incremented(previous: ApiObject): ApiObject {
 }
 
 test("updates of one object compute their changes one after the other, each once", async () => {
-  const { writer, place, count } = await counterWorld();
+  const { writer, place, count } = await openCounterFixture();
   let calls = 0;
   const change = async (previous: ApiObject): Promise<{ outcome: "put"; object: ApiObject }> => {
     calls += 1;
@@ -70,7 +70,7 @@ test("updates of one object compute their changes one after the other, each once
 });
 
 test("an update that waits for a webhook stops no other update, and then starts anew", async () => {
-  const { writer, place, count } = await counterWorld();
+  const { writer, place, count } = await openCounterFixture();
   let answer = (): void => undefined;
   const webhook = new Promise<void>((resolve) => (answer = resolve));
   const seen: string[] = [];
@@ -88,7 +88,7 @@ test("an update that waits for a webhook stops no other update, and then starts 
 });
 
 test("updates that wait for webhooks at the same time lose no change", async () => {
-  const { writer, place, count } = await counterWorld();
+  const { writer, place, count } = await openCounterFixture();
   const options = { ...RETRY, mayWait: () => true };
 
   const updates = [1, 2, 3].map(() =>
@@ -103,7 +103,7 @@ test("updates that wait for webhooks at the same time lose no change", async () 
 });
 
 test("an update whose change fails lets the next one run", async () => {
-  const { writer, place, count } = await counterWorld();
+  const { writer, place, count } = await openCounterFixture();
 
   const failed = writer.update(place, RETRY, () => Promise.reject(new Error("no")));
   const next = writer.update(place, RETRY, (previous) => ({ outcome: "put", object: incremented(previous) }));

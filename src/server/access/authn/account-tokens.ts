@@ -33,10 +33,10 @@ export function accountTokens(parts: AccountTokenParts): TokenAuthenticator {
   const { tokens } = parts;
   return {
     find(token, wanted, notes) {
-      const recognition = tokens.recognise(token);
-      if (recognition.type === "foreign") return undefined;
-      if (recognition.type === "forged") return refused("error in cryptographic primitive");
-      const { claims } = recognition;
+      const origin = tokens.originOf(token);
+      if (origin.type === "foreign") return undefined;
+      if (origin.type === "forged") return refused("error in cryptographic primitive");
+      const { claims } = origin;
       const odd = findOddAccountClaim(claims);
       if (odd !== undefined)
         return refused(`service account token claim ${JSON.stringify(odd)} is malformed`);

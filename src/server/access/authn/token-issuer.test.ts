@@ -30,8 +30,8 @@ describe("an issuer", () => {
     const other = tokenIssuer(() => makeKeys(kind));
 
     expect(headerOf(token)).toMatchObject({ alg: algorithm });
-    expect(issuer.recognise(token)).toEqual({ type: "ours", claims: claimsOf(token) });
-    expect(other.recognise(token)).toEqual({ type: "forged" });
+    expect(issuer.originOf(token)).toEqual({ type: "ours", claims: claimsOf(token) });
+    expect(other.originOf(token)).toEqual({ type: "forged" });
   });
 
   test("caches a genuine token despite many forged and foreign ones", () => {
@@ -39,8 +39,8 @@ describe("an issuer", () => {
     const issuer = tokenIssuer(() => keys);
     const token = issuer.sign({ iss: issuer.issuer, sub: "x" });
     const claimsNow = (): unknown => {
-      const recognition = issuer.recognise(token);
-      return recognition.type === "ours" ? recognition.claims : undefined;
+      const origin = issuer.originOf(token);
+      return origin.type === "ours" ? origin.claims : undefined;
     };
     const claims = claimsNow();
 
@@ -49,8 +49,8 @@ describe("an issuer", () => {
         [{ alg: "none" }, { iss, n }, {}]
           .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
           .join(".");
-      issuer.recognise(made(issuer.issuer));
-      issuer.recognise(made("https://other.example"));
+      issuer.originOf(made(issuer.issuer));
+      issuer.originOf(made("https://other.example"));
     }
 
     expect(claimsNow()).toBe(claims);
@@ -65,9 +65,9 @@ describe("an issuer", () => {
       issuers: ["https://new.example", "https://old.example"],
     });
 
-    expect(after.recognise(token).type).toBe("ours");
+    expect(after.originOf(token).type).toBe("ours");
     expect(after.audiences).toEqual(["https://new.example", "https://old.example"]);
-    expect(tokenIssuer(() => next, { issuers: ["https://new.example"] }).recognise(token).type).toBe(
+    expect(tokenIssuer(() => next, { issuers: ["https://new.example"] }).originOf(token).type).toBe(
       "foreign",
     );
   });
@@ -75,7 +75,7 @@ describe("an issuer", () => {
   test.each(["", ".", "a.b.c", "a.b", "....", "x".repeat(200_000), "eyJhIjoxfQ.eyJhIjoxfQ.", "é.é.é"])(
     "does not recognise %j as its own token",
     (text) => {
-      expect(tokenIssuer(() => makeKeys("P-256")).recognise(text).type).toBe("foreign");
+      expect(tokenIssuer(() => makeKeys("P-256")).originOf(text).type).toBe("foreign");
     },
   );
 });

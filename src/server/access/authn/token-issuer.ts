@@ -26,7 +26,7 @@ export interface TokenIssuerSettings {
 }
 
 /** `foreign`: not a JWT, or of another issuer. `forged`: names this issuer, but has no valid signature. */
-export type Recognition =
+export type TokenOrigin =
   | { readonly type: "foreign" }
   | { readonly type: "forged" }
   | { readonly type: "ours"; readonly claims: JsonObject };
@@ -38,13 +38,13 @@ export interface TokenIssuer {
   readonly maxSeconds: number | undefined;
   sign(claims: JsonObject): string;
   /** Verifies only the signature; the caller checks the claims. The same token yields the same claims object. */
-  recognise(token: string): Recognition;
+  originOf(token: string): TokenOrigin;
   /** Keys with which other servers verify tokens. */
   readonly publicKeys: readonly VerificationKey[];
 }
 
-const FOREIGN: Recognition = { type: "foreign" };
-const FORGED: Recognition = { type: "forged" };
+const FOREIGN: TokenOrigin = { type: "foreign" };
+const FORGED: TokenOrigin = { type: "forged" };
 
 /** Keys that sign service account tokens. Called when the first token is signed or verified: most test clusters need none. */
 export type TokenKeySource = () => TokenKeys;
@@ -54,15 +54,15 @@ export function tokenIssuer(findKeys: TokenKeySource, settings: TokenIssuerSetti
   let loaded: LoadedKeys | undefined;
   const keys = (): LoadedKeys => (loaded ??= loadKeys(findKeys()));
   const known = new Set([...issuers, LEGACY_ISSUER]);
-  const recognised = new RecognitionCache();
+  const origins = new TokenOriginCache();
   return {
     issuer: issuers[0] ?? DEFAULT_ISSUER,
     audiences,
     jwksUri,
     maxSeconds,
     sign: (claims) => keys().sign(claims),
-    recognise: (token) =>
-      recognised.of(token, () => {
+    originOf: (token) =>
+      origins.of(token, () => {
         const parts = findParts(token);
         if (parts === undefined || !known.has(textClaim(parts.claims, "iss"))) return FOREIGN;
         return isSignedBy(parts, keys().verifiers) ? { type: "ours", claims: parts.claims } : FORGED;
@@ -103,15 +103,15 @@ const OTHERS_MAX = 1024;
  * Keyed by digest, so that no token stays in memory. Keys are fixed while the process runs, so a result never
  * expires.
  */
-class RecognitionCache {
-  readonly #genuine = new Map<string, Recognition>();
-  readonly #others = new Map<string, Recognition>();
+class TokenOriginCache {
+  readonly #genuine = new Map<string, TokenOrigin>();
+  readonly #others = new Map<string, TokenOrigin>();
 
-  of(token: string, recognise: () => Recognition): Recognition {
+  of(token: string, findOrigin: () => TokenOrigin): TokenOrigin {
     const digest = createHash("sha256").update(token).digest("base64");
     const known = this.#genuine.get(digest) ?? this.#others.get(digest);
     if (known !== undefined) return known;
-    const outcome = recognise();
+    const outcome = findOrigin();
     if (outcome.type === "ours") keep(this.#genuine, { digest, outcome, max: GENUINE_MAX });
     else keep(this.#others, { digest, outcome, max: OTHERS_MAX });
     return outcome;
@@ -120,12 +120,12 @@ class RecognitionCache {
 
 interface Kept {
   readonly digest: string;
-  readonly outcome: Recognition;
+  readonly outcome: TokenOrigin;
   readonly max: number;
 }
 
 /** Evicts the oldest result when full. */
-function keep(outcomes: Map<string, Recognition>, { digest, outcome, max }: Kept): void {
+function keep(outcomes: Map<string, TokenOrigin>, { digest, outcome, max }: Kept): void {
   if (outcomes.size >= max) {
     const [oldest] = outcomes.keys();
     if (oldest !== undefined) outcomes.delete(oldest);

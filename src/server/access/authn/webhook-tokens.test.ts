@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
-import { loop, makeAuthority, openWorld, serve } from "../../egress/fixture.ts";
+import { loop, makeAuthority, openEgressFixture, serve } from "../../egress/fixture.ts";
 import type { TokenAuthenticator } from "./authenticator.ts";
 import { VerificationGate } from "./verification-gate.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
@@ -28,7 +28,7 @@ async function open(statuses: readonly object[], ttlMs = 60_000): Promise<Asked>
       response.end(JSON.stringify({ kind: "TokenReview", status }));
     });
   });
-  const { egress } = openWorld();
+  const { egress } = openEgressFixture();
   const server = {
     url: `https://127.0.0.1:${String(port)}/tokens`,
     ca: authority.cert,
@@ -119,7 +119,7 @@ describe("a token webhook", () => {
   test("with a malformed response knows no token", async () => {
     const authority = await makeAuthority("test");
     const { port } = await serve(await authority.leaf(["127.0.0.1"]), (_, response) => response.end("[]"));
-    const { egress } = openWorld();
+    const { egress } = openEgressFixture();
     const url = `https://127.0.0.1:${String(port)}/`;
     const server = { url, ca: authority.cert, pair: undefined, headers: {}, timeoutMs: 5000 };
     const parts = { loop, egress, gate: new VerificationGate(), audiences: ["api"], key: Buffer.alloc(32) };

@@ -6,14 +6,14 @@ import type { User } from "../../request/user.ts";
 import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessAttributes } from "./authorizer.ts";
 
-export interface AccessWorld {
+export interface AccessFixture {
   readonly store: Store;
   /** `path` has the form `roles/default/reader`. */
   put(path: string, object: object): Promise<void>;
   remove(path: string): Promise<void>;
 }
 
-export function openAccessWorld(): AccessWorld {
+export function openAccessFixture(): AccessFixture {
   const store = openMemoryStore({ loop: createRealLoop({ name: "test" }).child("store") });
   return {
     store,

@@ -30,7 +30,7 @@ function isAsked({ headers }: AcceptedRequest): boolean {
   return false;
 }
 
-interface Judges {
+interface ImpersonationParts {
   readonly authorizer: Authorizer;
   readonly lastModes: LastModes;
 }
@@ -38,14 +38,14 @@ interface Judges {
 async function actAs(
   exchange: Exchange,
   next: Next,
-  { authorizer, lastModes }: Judges,
+  { authorizer, lastModes }: ImpersonationParts,
 ): Promise<HttpResponse> {
   const { request, user, notes } = exchange;
   if (user === undefined) throw new Error("impersonation must run after authentication");
-  const wish = readRequestedUser(request);
-  if (wish === undefined) return next(exchange);
-  const mode = await chooseMode(wish, attributesOf(exchange), { authorizer, lastModes });
-  notes.impersonated = userOf(mode, wish);
+  const requested = readRequestedUser(request);
+  if (requested === undefined) return next(exchange);
+  const mode = await chooseMode(requested, attributesOf(exchange), { authorizer, lastModes });
+  notes.impersonated = userOf(mode, requested);
   if (isConstrained(mode)) notes.impersonationConstraint = mode.verb;
   return next({ ...exchange, user: notes.impersonated, impersonatedBy: user });
 }
@@ -62,15 +62,15 @@ function readRequestedUser(request: AcceptedRequest): RequestedUser | undefined 
 
 /** Rejects with the refusal of the first mode tried: the user's last successful mode, or the strictest. */
 async function chooseMode(
-  wish: RequestedUser,
+  requested: RequestedUser,
   request: AccessAttributes,
-  { authorizer, lastModes }: Judges,
+  { authorizer, lastModes }: ImpersonationParts,
 ): Promise<ImpersonationMode> {
   const { user } = request;
   let first: ApiError | undefined;
   for (const mode of lastModes.order(user.name)) {
-    if (!mode.appliesTo(wish, user)) continue;
-    const refusal = await findRefusal(mode, demandsOf(mode, wish, request), authorizer);
+    if (!mode.appliesTo(requested, user)) continue;
+    const refusal = await findRefusal(mode, demandsOf(mode, requested, request), authorizer);
     if (refusal === undefined) {
       lastModes.note(user.name, mode);
       return mode;

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../../api/api-object.ts";
 import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
 import type { AccessAttributes, Authorizer } from "../../access/authz/authorizer.ts";
-import { AdmissionWorld } from "../admission-world.ts";
-import type { AdmissionOutcome, Written } from "../admission-world.ts";
+import { AdmissionFixture } from "../admission-fixture.ts";
+import type { AdmissionOutcome, Written } from "../admission-fixture.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { alwaysPullImages } from "./pods/always-pull-images.ts";
 
@@ -17,8 +17,8 @@ function pod(spec: object = {}, metadata: object = {}): Written {
   };
 }
 
-function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<AdmissionOutcome> {
-  return world.attempt({ operation: "CREATE", resource, object });
+function create(fixture: AdmissionFixture, object: Written, resource = "pods"): Promise<AdmissionOutcome> {
+  return fixture.attempt({ operation: "CREATE", resource, object });
 }
 
 function imageVolume(pullPolicy: string | undefined): object {
@@ -32,15 +32,15 @@ const IMAGES = {
 
 describe("AlwaysPullImages", () => {
   test("is off by default", async () => {
-    const { object } = await create(new AdmissionWorld(), pod(IMAGES));
+    const { object } = await create(new AdmissionFixture(), pod(IMAGES));
 
     expect((object as Pod).spec.initContainers?.[0]?.imagePullPolicy).toBe("IfNotPresent");
   });
 
   test("sets the pull policy of every image to Always", async () => {
-    const world = new AdmissionWorld({ enabled: ["AlwaysPullImages"] });
+    const fixture = new AdmissionFixture({ enabled: ["AlwaysPullImages"] });
 
-    const { spec } = (await create(world, pod(IMAGES))).object as Pod;
+    const { spec } = (await create(fixture, pod(IMAGES))).object as Pod;
 
     expect(spec.initContainers?.[0]?.imagePullPolicy).toBe("Always");
     expect(spec.containers[0]?.imagePullPolicy).toBe("Always");
@@ -61,7 +61,7 @@ describe("AlwaysPullImages", () => {
   });
 
   test("ignores an update without a new image", async () => {
-    const world = new AdmissionWorld({ enabled: ["AlwaysPullImages"] });
+    const fixture = new AdmissionFixture({ enabled: ["AlwaysPullImages"] });
     const write = {
       operation: "UPDATE",
       resource: "pods",
@@ -69,7 +69,7 @@ describe("AlwaysPullImages", () => {
       previous: pod(IMAGES),
     } as const;
 
-    const { object, refusal } = await world.attempt(write);
+    const { object, refusal } = await fixture.attempt(write);
 
     expect(refusal).toBe("");
     expect((object as Pod).spec.initContainers?.[0]?.imagePullPolicy).toBe("IfNotPresent");
@@ -77,7 +77,7 @@ describe("AlwaysPullImages", () => {
 });
 
 test("DenyServiceExternalIPs keeps existing addresses and refuses new ones", async () => {
-  const world = new AdmissionWorld({ enabled: ["DenyServiceExternalIPs"] });
+  const fixture = new AdmissionFixture({ enabled: ["DenyServiceExternalIPs"] });
   const service = (...externalIPs: readonly string[]): Written => ({
     apiVersion: "v1",
     kind: "Service",
@@ -86,34 +86,34 @@ test("DenyServiceExternalIPs keeps existing addresses and refuses new ones", asy
   });
   const update = { operation: "UPDATE", resource: "services", previous: service("1.2.3.4") } as const;
 
-  expect((await create(world, service("1.2.3.4"), "services")).refusal).toBe(
+  expect((await create(fixture, service("1.2.3.4"), "services")).refusal).toBe(
     'services "s" is forbidden: Use of external IPs is denied by admission control.',
   );
-  expect((await world.attempt({ ...update, object: service("1.2.3.4") })).refusal).toBe("");
+  expect((await fixture.attempt({ ...update, object: service("1.2.3.4") })).refusal).toBe("");
 });
 
 test("LimitPodHardAntiAffinityTopology allows required anti-affinity by hostname only", async () => {
-  const world = new AdmissionWorld({ enabled: ["LimitPodHardAntiAffinityTopology"] });
+  const fixture = new AdmissionFixture({ enabled: ["LimitPodHardAntiAffinityTopology"] });
   const apart = (topologyKey: string): Written =>
     pod({
       affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
     });
 
-  expect((await create(world, apart("kubernetes.io/hostname"))).refusal).toBe("");
-  expect((await create(world, apart("zone"))).refusal).toBe(
+  expect((await create(fixture, apart("kubernetes.io/hostname"))).refusal).toBe("");
+  expect((await create(fixture, apart("zone"))).refusal).toBe(
     'pods "p" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey zone but only key kubernetes.io/hostname is allowed',
   );
 });
 
 test("ExtendedResourceToleration adds one toleration for each requested device", async () => {
-  const world = new AdmissionWorld({
+  const fixture = new AdmissionFixture({
     enabled: ["ExtendedResourceToleration"],
     disabled: ["DefaultTolerationSeconds"],
   });
   const resources = { requests: { "example.com/gpu": "1", cpu: "1" } };
   const containers = ["a", "b"].map((name) => ({ name, image: "x", resources }));
 
-  const { object } = await create(world, pod({ containers }));
+  const { object } = await create(fixture, pod({ containers }));
 
   expect((object as Pod).spec.tolerations).toEqual([
     { key: "example.com/gpu", operator: "Exists", effect: "NoSchedule" },
@@ -121,20 +121,20 @@ test("ExtendedResourceToleration adds one toleration for each requested device",
 });
 
 test("NamespaceExists refuses objects in a missing namespace", async () => {
-  const world = new AdmissionWorld({ enabled: ["NamespaceExists"] });
+  const fixture = new AdmissionFixture({ enabled: ["NamespaceExists"] });
 
-  expect((await create(world, pod())).refusal).toBe('namespaces "default" not found');
+  expect((await create(fixture, pod())).refusal).toBe('namespaces "default" not found');
 });
 
 describe("OwnerReferencesPermissionEnforcement", () => {
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u" };
   const owned = (...ownerReferences: readonly object[]): Written => pod({}, { ownerReferences });
-  const setFor = (allowed: readonly string[]): AdmissionWorld => {
+  const setFor = (allowed: readonly string[]): AdmissionFixture => {
     const decide = ({ verb, resource, subresource }: AccessAttributes): ReturnType<Authorizer["decide"]> => {
       const isAllowed = allowed.includes([verb, resource, subresource].join(" ").trimEnd());
       return { outcome: isAllowed ? "allowed" : "no opinion", reason: "" };
     };
-    return new AdmissionWorld({ enabled: ["OwnerReferencesPermissionEnforcement"] }, { decide });
+    return new AdmissionFixture({ enabled: ["OwnerReferencesPermissionEnforcement"] }, { decide });
   };
 
   test("allows the creator of an object to set its owner", async () => {
@@ -170,10 +170,15 @@ describe("OwnerReferencesPermissionEnforcement", () => {
 
 describe("PodTopologyLabels", () => {
   const labels = { "topology.kubernetes.io/zone": "z", "topology.kubernetes.io/region": "r", other: "o" };
-  const start = async (): Promise<AdmissionWorld> => {
-    const world = new AdmissionWorld();
-    await world.put("nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "n1", labels }, spec: {} });
-    return world;
+  const start = async (): Promise<AdmissionFixture> => {
+    const fixture = new AdmissionFixture();
+    await fixture.put("nodes", {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "n1", labels },
+      spec: {},
+    });
+    return fixture;
   };
 
   test("adds the node's topology labels to a binding", async () => {
@@ -218,17 +223,17 @@ describe("NodeDeclaredFeatureValidator", () => {
       { generation: Number(cpu) + Number(init) },
     );
   const resize = async (object: Written, declaredFeatures: readonly string[]): Promise<string> => {
-    const world = new AdmissionWorld();
+    const fixture = new AdmissionFixture();
     const status = { allocatable: { cpu: "9" }, declaredFeatures };
     const metadata = { name: "n1", labels: { "kubernetes.io/os": "linux" } };
-    await world.put("nodes", { apiVersion: "v1", kind: "Node", metadata, spec: {}, status });
+    await fixture.put("nodes", { apiVersion: "v1", kind: "Node", metadata, spec: {}, status });
     const write = {
       operation: "UPDATE",
       resource: "pods/resize",
       object,
       previous: sized("1", "1"),
     } as const;
-    return (await world.attempt(write)).refusal;
+    return (await fixture.attempt(write)).refusal;
   };
 
   test("refuses a resize that needs an undeclared feature", async () => {
@@ -258,9 +263,9 @@ describe("PodResizeValidator", () => {
       { generation },
     );
   const resize = async (cpu: string, labels: object): Promise<string> => {
-    const world = new AdmissionWorld();
+    const fixture = new AdmissionFixture();
     const status = { allocatable: { cpu: "2", memory: "4Gi" } };
-    await world.put("nodes", {
+    await fixture.put("nodes", {
       apiVersion: "v1",
       kind: "Node",
       metadata: { name: "n1", labels },
@@ -269,7 +274,7 @@ describe("PodResizeValidator", () => {
     });
     const previous = asking("1", 1);
     const write = { operation: "UPDATE", resource: "pods/resize", object: asking(cpu, 2), previous } as const;
-    return (await world.attempt(write)).refusal;
+    return (await fixture.attempt(write)).refusal;
   };
   const linux = { "kubernetes.io/os": "linux" };
 
@@ -288,7 +293,7 @@ describe("PodResizeValidator", () => {
 });
 
 test("only one priority class is the default", async () => {
-  const world = new AdmissionWorld();
+  const fixture = new AdmissionFixture();
   const priority = (name: string): Written => ({
     apiVersion: "scheduling.k8s.io/v1",
     kind: "PriorityClass",
@@ -297,7 +302,7 @@ test("only one priority class is the default", async () => {
     globalDefault: true,
   });
   const resource = "priorityclasses.scheduling.k8s.io";
-  await world.put(resource, priority("usual"));
+  await fixture.put(resource, priority("usual"));
   const update = {
     operation: "UPDATE",
     resource,
@@ -305,8 +310,8 @@ test("only one priority class is the default", async () => {
     previous: priority("usual"),
   } as const;
 
-  expect((await create(world, priority("other"), resource)).refusal).toBe(
+  expect((await create(fixture, priority("other"), resource)).refusal).toBe(
     'priorityclasses.scheduling.k8s.io "other" is forbidden: PriorityClass usual is already marked as default. Only one default can exist',
   );
-  expect((await world.attempt(update)).refusal).toBe("");
+  expect((await fixture.attempt(update)).refusal).toBe("");
 });

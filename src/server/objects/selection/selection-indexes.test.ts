@@ -8,7 +8,7 @@ import { createMetrics } from "../../../base/metrics/prom-metrics.ts";
 import { kinds } from "../../../resources/index.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { View } from "../../../store/store.ts";
-import { openAccessWorld } from "../../access/authz/fixture.ts";
+import { openAccessFixture } from "../../access/authz/fixture.ts";
 import { Registry } from "../registry.ts";
 import type { StoredResource } from "../registry.ts";
 import { StoredObject } from "../stored-object.ts";
@@ -26,8 +26,8 @@ function selection(labels: string, fields = ""): Parameters<SelectionIndexes["se
   return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields) };
 }
 
-class World {
-  readonly #world = openAccessWorld();
+class Fixture {
+  readonly #fixture = openAccessFixture();
   readonly metrics = createMetrics();
   readonly indexes: SelectionIndexes;
 
@@ -41,12 +41,12 @@ class World {
   }
 
   get view(): View {
-    return this.#world.store.view;
+    return this.#fixture.store.view;
   }
 
   async put(path: string, labels: Record<string, string>, nodeName?: string): Promise<void> {
     const [namespace, name] = path.split("/");
-    await this.#world.put(`pods/${path}`, {
+    await this.#fixture.put(`pods/${path}`, {
       metadata: { namespace, name, uid: "u", labels },
       spec: { nodeName, containers: [] },
       status: {},
@@ -54,7 +54,7 @@ class World {
   }
 
   remove(path: string): Promise<void> {
-    return this.#world.remove(`pods/${path}`);
+    return this.#fixture.remove(`pods/${path}`);
   }
 
   /** Candidates of the second query, which makes the index. */
@@ -73,12 +73,12 @@ class World {
 }
 
 test("the first query for a label finds no index, the second one does", async () => {
-  const world = new World();
-  await world.put("a/one", { app: "web" });
-  await world.put("b/two", { app: "db" });
-  const where = { view: world.view, range: { from: PODS, to: prefixEnd(PODS) } };
-  expect(await world.indexes.select(selection("app=web"), pods(), where)).toBeUndefined();
-  const second = await world.indexes.select(selection("app=web"), pods(), where);
+  const fixture = new Fixture();
+  await fixture.put("a/one", { app: "web" });
+  await fixture.put("b/two", { app: "db" });
+  const where = { view: fixture.view, range: { from: PODS, to: prefixEnd(PODS) } };
+  expect(await fixture.indexes.select(selection("app=web"), pods(), where)).toBeUndefined();
+  const second = await fixture.indexes.select(selection("app=web"), pods(), where);
   expect(Array.from(second?.keys ?? [])).toMatchObject([{ key: `${PODS}a/one` }]);
 });
 
@@ -92,25 +92,25 @@ test.each([
   ["", "spec.nodeName=", ["a/one", "a/three", "b/four"]],
   ["", "metadata.namespace=b", ["b/four"]],
 ])("an index answers labels %j and fields %j with the keys %j", async (labels, fields, expected) => {
-  const world = new World();
-  await world.put("a/one", { app: "web", rare: "yes" });
-  await world.put("a/two", { app: "db" }, "n1");
-  await world.put("a/three", {});
-  await world.put("b/four", { app: "web" });
-  expect(await world.select(labels, fields)).toEqual(expected);
+  const fixture = new Fixture();
+  await fixture.put("a/one", { app: "web", rare: "yes" });
+  await fixture.put("a/two", { app: "db" }, "n1");
+  await fixture.put("a/three", {});
+  await fixture.put("b/four", { app: "web" });
+  expect(await fixture.select(labels, fields)).toEqual(expected);
 });
 
 test.each(["app!=web", "app notin (web)", "!app", "app"])("no index answers %j", async (labels) => {
-  const world = new World();
-  await world.put("a/one", { app: "web" });
-  expect(await world.select(labels)).toBeUndefined();
+  const fixture = new Fixture();
+  await fixture.put("a/one", { app: "web" });
+  expect(await fixture.select(labels)).toBeUndefined();
 });
 
 test("candidates stay in the namespace of the list", async () => {
-  const world = new World();
-  await world.put("a/one", { app: "web" });
-  await world.put("ab/two", { app: "web" });
-  expect(await world.select("app=web", "", { below: `${PODS}a/` })).toEqual(["a/one"]);
+  const fixture = new Fixture();
+  await fixture.put("a/one", { app: "web" });
+  await fixture.put("ab/two", { app: "web" });
+  expect(await fixture.select("app=web", "", { below: `${PODS}a/` })).toEqual(["a/one"]);
 });
 
 const step = fc.record({
@@ -121,17 +121,17 @@ const step = fc.record({
 test("for any writes, an index has every object that a scan finds, at the newest view and at older ones", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(), async (steps, seed) => {
-      const world = new World();
-      const views: View[] = [world.view];
+      const fixture = new Fixture();
+      const views: View[] = [fixture.view];
       for (const [at, { name, labels }] of steps.entries()) {
-        await (labels === null ? world.remove(name) : world.put(name, labels as Record<string, string>));
-        views.push(world.view);
-        const view = views[(seed + at * 7) % views.length] ?? world.view;
+        await (labels === null ? fixture.remove(name) : fixture.put(name, labels as Record<string, string>));
+        views.push(fixture.view);
+        const view = views[(seed + at * 7) % views.length] ?? fixture.view;
         for (const query of ["app=x", "app in (x,y)"]) {
           const scanned = [...view.range(PODS, prefixEnd(PODS))].filter((entry) =>
             labelsMatch(parseLabelSelector(query), StoredObject.of(entry).object.metadata.labels),
           );
-          const keys = await world.select(query, "", { view });
+          const keys = await fixture.select(query, "", { view });
           expect(keys, "the second query has an index").toBeDefined();
           const matching = (keys ?? []).filter((key) => scanned.some((entry) => entry.key === PODS + key));
           expect(matching).toEqual(scanned.map(({ key }) => key.slice(PODS.length)));
@@ -143,35 +143,35 @@ test("for any writes, an index has every object that a scan finds, at the newest
 });
 
 test("an index beyond the bound of memory is dropped, and the metric says so", async () => {
-  const world = new World(2000);
-  for (let at = 0; at < 10; at += 1) await world.put(`a/p${String(at)}`, { id: `v${String(at)}` });
-  expect(await world.select("id=v3"), "the query that made it still uses it").toEqual(["a/p3"]);
-  expect(await world.select("id=v3")).toBeUndefined();
-  const shown = await world.metrics.expose();
+  const fixture = new Fixture(2000);
+  for (let at = 0; at < 10; at += 1) await fixture.put(`a/p${String(at)}`, { id: `v${String(at)}` });
+  expect(await fixture.select("id=v3"), "the query that made it still uses it").toEqual(["a/p3"]);
+  expect(await fixture.select("id=v3")).toBeUndefined();
+  const shown = await fixture.metrics.expose();
   expect(shown).toContain("setpoint_apiserver_selection_indexes_refused_total 1");
   expect(shown).toContain("setpoint_apiserver_selection_index_bytes 0");
 });
 
 test("an index of a label that changes at each write keeps one value for each object", async () => {
-  const world = new World();
+  const fixture = new Fixture();
   const put = (value: number): Promise<void> =>
-    world.put(`a/p${String(value % 10)}`, { id: `v${String(value)}` });
+    fixture.put(`a/p${String(value % 10)}`, { id: `v${String(value)}` });
   for (let value = 0; value < 10; value += 1) await put(value);
-  expect(await world.select("id=v3")).toEqual(["a/p3"]);
-  const { bytes } = world.indexes;
+  expect(await fixture.select("id=v3")).toEqual(["a/p3"]);
+  const { bytes } = fixture.indexes;
 
   for (let value = 10; value < 500; value += 1) {
     await put(value);
-    if (value % 100 === 0) expect(await world.select(`id=v${String(value)}`)).toEqual(["a/p0"]);
+    if (value % 100 === 0) expect(await fixture.select(`id=v${String(value)}`)).toEqual(["a/p0"]);
   }
 
-  expect(await world.select("id in (v3,v493)")).toEqual(["a/p3"]);
-  expect(world.indexes.bytes).toBe(bytes);
+  expect(await fixture.select("id in (v3,v493)")).toEqual(["a/p3"]);
+  expect(fixture.indexes.bytes).toBe(bytes);
 });
 
 test("a selector with 10,000 values has an index", async () => {
-  const world = new World();
-  for (let at = 0; at < 20; at += 1) await world.put(`a/p${String(at)}`, { id: `v${String(at)}` });
+  const fixture = new Fixture();
+  for (let at = 0; at < 20; at += 1) await fixture.put(`a/p${String(at)}`, { id: `v${String(at)}` });
   const values = Array.from({ length: 10_000 }, (_, at) => `v${String(at)}`);
-  expect(await world.select(`id in (${values.join(",")})`)).toHaveLength(20);
+  expect(await fixture.select(`id in (${values.join(",")})`)).toHaveLength(20);
 });

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
-import type { Feed, Outlet } from "../../request/http.ts";
+import type { Feed, FeedSink } from "../../request/http.ts";
 import { socketResponse } from "./watch-socket.ts";
 
 const SILENT: Feed = { start: () => undefined, resume: () => undefined, stop: () => undefined };
@@ -36,19 +36,19 @@ test("a client that pings without reading is read again once it reads", async ()
 
 /** Sends as long as there is room. */
 class Flood implements Feed {
-  #outlet: Outlet | undefined;
+  #sink: FeedSink | undefined;
 
-  start(outlet: Outlet): void {
-    this.#outlet = outlet;
+  start(sink: FeedSink): void {
+    this.#sink = sink;
     this.resume();
   }
 
   resume(): void {
-    while (this.#outlet?.send(Buffer.from(`${"x".repeat(1000)}\n`)) === true);
+    while (this.#sink?.send(Buffer.from(`${"x".repeat(1000)}\n`)) === true);
   }
 
   stop(): void {
-    this.#outlet = undefined;
+    this.#sink = undefined;
   }
 }
 
@@ -69,7 +69,7 @@ test("a client that reads nothing for a minute is cut, and one that reads is not
 
 test("a client that does not close within a minute after the close frame is cut", async () => {
   const loop = new VirtualLoop({ seed: 1 });
-  const ended: Feed = { ...SILENT, start: (outlet) => outlet.end() };
+  const ended: Feed = { ...SILENT, start: (sink) => sink.end() };
   const stream = opened(ended, loop);
   stream.resume();
   await loop.advance(59_000);

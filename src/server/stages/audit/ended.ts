@@ -1,5 +1,5 @@
 /** Wrappers of streams that report their end, for the audit event at the end of a long response. */
-import type { Feed, Outlet } from "../../request/http.ts";
+import type { Feed, FeedSink } from "../../request/http.ts";
 
 /** The same pieces. Calls `tell` once when they end, fail or are closed, also before the first one. */
 export function ended<T>(pieces: AsyncIterable<T>, tell: () => void): AsyncIterable<T> {
@@ -48,12 +48,12 @@ export class EndedFeed implements Feed {
     this.#tell = tell;
   }
 
-  start(outlet: Outlet): void {
+  start(sink: FeedSink): void {
     this.#feed.start({
-      send: (piece) => outlet.send(piece),
+      send: (piece) => sink.send(piece),
       end: (error) => {
         this.#end();
-        outlet.end(error);
+        sink.end(error);
       },
     });
   }

@@ -116,7 +116,7 @@ function itemsOf(value: unknown, path: string): readonly unknown[] {
 
 function fieldsOf(value: unknown, path: string, known: readonly string[]): JsonObject {
   if (!isJsonObject(value)) throw new Error(`${path}: expected an object`);
-  const stray = Object.keys(value).find((name) => !known.includes(name));
-  if (stray !== undefined) throw new Error(`${path}: unknown field "${stray}"`);
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`${path}: unknown field "${unknown}"`);
   return value;
 }

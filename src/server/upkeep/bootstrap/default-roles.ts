@@ -14,7 +14,7 @@ import { runToEnd } from "../../../base/loop/yielding-work.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { defaultRoles } from "../../access/authz/rbac/default-roles.ts";
 import type { DefaultRole } from "../../access/authz/rbac/default-roles.ts";
-import { findShortfall } from "../../access/authz/rbac/rule-cover.ts";
+import { findUncovered } from "../../access/authz/rbac/rule-cover.ts";
 import type { Registry, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { prefixOf } from "../../objects/versions.ts";
@@ -129,7 +129,7 @@ function missingRules(live: DefaultRole, wanted: RoleRules): RoleContent | undef
   if (gathered !== undefined) return missingSelectors(own, gathered);
   if (jsonEqual(own.rules, wanted.rules)) return undefined;
   // Whole rules instead of their missing parts, because people read them.
-  const missing = wanted.rules.filter((rule) => runToEnd(findShortfall(own.rules, [rule])).parts.length > 0);
+  const missing = wanted.rules.filter((rule) => runToEnd(findUncovered(own.rules, [rule])).parts.length > 0);
   return missing.length === 0 ? undefined : { rules: [...own.rules, ...missing] };
 }
 

@@ -48,7 +48,7 @@ class Webhook {
   }
 }
 
-class World {
+class Fixture {
   readonly loop = new VirtualLoop({ seed: 1 });
   readonly store = openMemoryStore({ loop: this.loop.child("store") });
   readonly tally = new RequestCounts(createMetrics());
@@ -99,57 +99,57 @@ function take(events: StoreWatchEvents): readonly string[] | "end" | undefined {
 
 describe("a watch of a kind with a conversion webhook", () => {
   test("sends changes once they are converted", async () => {
-    const [world, webhook] = [new World(), new Webhook()];
-    const events = world.watch(webhook.resource);
+    const [fixture, webhook] = [new Fixture(), new Webhook()];
+    const events = fixture.watch(webhook.resource);
     take(events);
 
-    await world.write("a");
+    await fixture.write("a");
     expect(take(events)).toBeUndefined();
     webhook.requests[0]?.succeed();
-    await world.loop.settle();
+    await fixture.loop.settle();
 
     expect(take(events)).toEqual(["ADDED a"]);
     events.close();
   });
 
   test("sends no bookmark for changes that wait for the webhook", async () => {
-    const [world, webhook] = [new World(), new Webhook()];
-    const events = world.watch(webhook.resource);
+    const [fixture, webhook] = [new Fixture(), new Webhook()];
+    const events = fixture.watch(webhook.resource);
     take(events);
-    await world.write("a");
+    await fixture.write("a");
     take(events);
 
-    await world.loop.advance(MINUTE_MS);
+    await fixture.loop.advance(MINUTE_MS);
     webhook.requests[0]?.succeed();
-    await world.loop.settle();
+    await fixture.loop.settle();
 
     expect([take(events), take(events)]).toEqual([["BOOKMARK 1"], ["ADDED a"]]);
     events.close();
   });
 
   test("still sends changes that were converted after the kind ended", async () => {
-    const [world, webhook] = [new World(), new Webhook()];
-    const events = world.watch(webhook.resource);
+    const [fixture, webhook] = [new Fixture(), new Webhook()];
+    const events = fixture.watch(webhook.resource);
     take(events);
-    await world.write("a");
+    await fixture.write("a");
     take(events);
 
-    world.ended.abort();
+    fixture.ended.abort();
     webhook.requests[0]?.succeed();
-    await world.loop.settle();
+    await fixture.loop.settle();
 
     expect([take(events), take(events)]).toEqual([["ADDED a"], "end"]);
   });
 
   test("ends with an error when the webhook fails", async () => {
-    const [world, webhook] = [new World(), new Webhook()];
-    const events = world.watch(webhook.resource);
+    const [fixture, webhook] = [new Fixture(), new Webhook()];
+    const events = fixture.watch(webhook.resource);
     take(events);
-    await world.write("a");
+    await fixture.write("a");
     take(events);
 
     webhook.requests[0]?.fail(new Error("no answer"));
-    await world.loop.settle();
+    await fixture.loop.settle();
 
     expect([take(events), take(events)]).toEqual([["ERROR "], "end"]);
   });
@@ -157,35 +157,35 @@ describe("a watch of a kind with a conversion webhook", () => {
 
 describe("a watch", () => {
   test("tells its reader when the client left, and holds nothing any more", async () => {
-    const world = new World();
-    const events = world.watch();
+    const fixture = new Fixture();
+    const events = fixture.watch();
     take(events);
     let heard = 0;
     events.whenReady(() => {
       heard += 1;
     });
 
-    world.left.abort();
+    fixture.left.abort();
 
     expect(heard).toBe(1);
     expect(take(events)).toBe("end");
-    expect([...world.tally.longRunning].map(({ count }) => count)).toEqual([0]);
+    expect([...fixture.tally.longRunning].map(({ count }) => count)).toEqual([0]);
   });
 
   test("ends at once when its kind is no longer served", async () => {
-    const world = new World();
-    world.ended.abort();
+    const fixture = new Fixture();
+    fixture.ended.abort();
 
-    expect(take(world.watch())).toBe("end");
+    expect(take(fixture.watch())).toBe("end");
   });
 
   test("sends the last changes of its kind before it ends", async () => {
-    const world = new World();
-    const events = world.watch();
+    const fixture = new Fixture();
+    const events = fixture.watch();
     take(events);
 
-    await world.write("a");
-    world.ended.abort();
+    await fixture.write("a");
+    fixture.ended.abort();
 
     expect([take(events), take(events)]).toEqual([["ADDED a"], "end"]);
   });

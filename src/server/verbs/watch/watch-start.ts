@@ -5,7 +5,7 @@ import type { ListOptions } from "../read/list-options.ts";
 import type { ReadParts } from "../read/list.ts";
 import { reachRevision } from "../read/revision-wait.ts";
 
-export interface Beginning {
+export interface WatchStartPoint {
   /** State with the existing objects, sent first as ADDED. Undefined for a watch that sends only changes. */
   readonly existing: View | undefined;
   readonly after: number;
@@ -13,10 +13,10 @@ export interface Beginning {
   readonly failure?: ApiError | undefined;
 }
 
-export async function beginningOf(
+export async function findStartPoint(
   { resourceVersion, sendInitialEvents }: ListOptions,
   { store, loop }: Pick<ReadParts, "store" | "loop">,
-): Promise<Beginning> {
+): Promise<WatchStartPoint> {
   if (sendInitialEvents === true) {
     if (resourceVersion === undefined) return withExisting(await store.fresh());
     const reached = await reachedOrTimeout(reachRevision(store, loop, resourceVersion));
@@ -34,11 +34,11 @@ export async function beginningOf(
   return changesAfter(resourceVersion);
 }
 
-function withExisting(view: View): Beginning {
+function withExisting(view: View): WatchStartPoint {
   return { existing: view, after: view.revision };
 }
 
-function changesAfter(revision: number): Beginning {
+function changesAfter(revision: number): WatchStartPoint {
   return { existing: undefined, after: revision };
 }
 

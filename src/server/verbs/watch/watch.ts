@@ -13,7 +13,7 @@ import type { ReadParts } from "../read/list.ts";
 import { selectedEntries } from "../read/selected-entries.ts";
 import type { WatchParts } from "./open-watch.ts";
 import { StoreWatchEvents } from "./watch-events.ts";
-import { beginningOf } from "./watch-start.ts";
+import { findStartPoint } from "./watch-start.ts";
 
 export async function watch(
   call: Call<StoredResource>,
@@ -23,7 +23,7 @@ export async function watch(
   const options = listOptionsOf(query, resource.facts, "watch");
   requireOwnName(call.info.name, options);
   const prefix = watchedPrefix(call, options);
-  const { existing, after, failure } = await beginningOf(options, verbParts);
+  const { existing, after, failure } = await findStartPoint(options, verbParts);
   const { labels, fields, allowBookmarks, sendInitialEvents, timeoutSeconds } = options;
   verbParts.selectors.requireRoom(options);
   const rules = {

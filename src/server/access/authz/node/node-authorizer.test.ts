@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { VirtualLoop } from "../../../../base/loop/virtual/virtual-loop.ts";
 import type { AccessAttributes, Authorizer } from "../authorizer.ts";
-import { asked, openAccessWorld, user } from "../fixture.ts";
-import type { AccessWorld } from "../fixture.ts";
+import { asked, openAccessFixture, user } from "../fixture.ts";
+import type { AccessFixture } from "../fixture.ts";
 import { nodeRules } from "../rbac/default-roles.ts";
 import { nodeAuthorizer } from "./node-authorizer.ts";
 import { NodeGraph } from "./node-graph.ts";
@@ -44,10 +44,13 @@ const MOUNTING = {
   resourceClaims: [{ name: "gpu", resourceClaimName: "gpu" }],
 };
 
-async function fill(world: AccessWorld): Promise<void> {
-  await world.put("pods/a/web", pod("n1", MOUNTING));
-  await world.put("pods/a/other", pod("n2", { volumes: [{ name: "s", secret: { secretName: "theirs" } }] }));
-  await world.put(
+async function fill(fixture: AccessFixture): Promise<void> {
+  await fixture.put("pods/a/web", pod("n1", MOUNTING));
+  await fixture.put(
+    "pods/a/other",
+    pod("n2", { volumes: [{ name: "s", secret: { secretName: "theirs" } }] }),
+  );
+  await fixture.put(
     "pods/a/mirror",
     pod(
       "n1",
@@ -57,8 +60,8 @@ async function fill(world: AccessWorld): Promise<void> {
       },
     ),
   );
-  await world.put("persistentvolumeclaims/a/data", { spec: { volumeName: "pv" } });
-  await world.put("persistentvolumes/pv", {
+  await fixture.put("persistentvolumeclaims/a/data", { spec: { volumeName: "pv" } });
+  await fixture.put("persistentvolumes/pv", {
     spec: {
       claimRef: { namespace: "a", name: "data" },
       csi: {
@@ -67,18 +70,18 @@ async function fill(world: AccessWorld): Promise<void> {
       },
     },
   });
-  await world.put("persistentvolumes/theirs", { spec: { claimRef: { namespace: "a", name: "other" } } });
-  await world.put("volumeattachments/mine", { spec: { nodeName: "n1" } });
-  await world.put("volumeattachments/theirs", { spec: { nodeName: "n2" } });
+  await fixture.put("persistentvolumes/theirs", { spec: { claimRef: { namespace: "a", name: "other" } } });
+  await fixture.put("volumeattachments/mine", { spec: { nodeName: "n1" } });
+  await fixture.put("volumeattachments/theirs", { spec: { nodeName: "n2" } });
 }
 
 describe("a node may", () => {
-  const world = openAccessWorld();
+  const fixture = openAccessFixture();
   const authorizer: Authorizer = nodeAuthorizer({
-    graph: new NodeGraph(world.store, loop),
+    graph: new NodeGraph(fixture.store, loop),
     rules: nodeRules,
   });
-  beforeAll(() => fill(world));
+  beforeAll(() => fill(fixture));
 
   function answer(text: string, fieldSelector = "", who = NODE): string {
     const { verb, ...about } = question(text);
@@ -174,26 +177,26 @@ describe("a node may", () => {
 
   test("read the secrets of a volume bound to a claim of its pods, before the claim is bound", async () => {
     const scratch = { claimRef: { namespace: "a", name: "web-scratch" }, azureFile: { secretName: "share" } };
-    await world.put("persistentvolumes/scratch", { spec: scratch });
+    await fixture.put("persistentvolumes/scratch", { spec: scratch });
     expect(answer("get secrets a/share")).toBe("allowed");
 
-    await world.put("persistentvolumes/scratch", { spec: { ...scratch, claimRef: undefined } });
+    await fixture.put("persistentvolumes/scratch", { spec: { ...scratch, claimRef: undefined } });
     expect(answer("get secrets a/share")).toBe(UNRELATED);
 
-    await world.put("persistentvolumes/scratch", { spec: scratch });
-    await world.remove("persistentvolumes/scratch");
+    await fixture.put("persistentvolumes/scratch", { spec: scratch });
+    await fixture.remove("persistentvolumes/scratch");
     expect(answer("get secrets a/share")).toBe(UNRELATED);
   });
 
   test("read the objects that a pod needs only while the pod exists", async () => {
-    await world.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+    await fixture.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
     expect(answer("get secrets a/late")).toBe("allowed");
 
-    await world.put("pods/a/late", pod("n2", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+    await fixture.put("pods/a/late", pod("n2", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
     expect(answer("get secrets a/late")).toBe(UNRELATED);
 
-    await world.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
-    await world.remove("pods/a/late");
+    await fixture.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+    await fixture.remove("pods/a/late");
     expect(answer("get secrets a/late")).toBe(UNRELATED);
   });
 });
@@ -202,10 +205,10 @@ describe("the first question of a node, when there are many pods", () => {
   const secret = asked(NODE, "get", { resource: "secrets", namespace: "a", name: "late" });
 
   test("is answered after all pods are read, with other work in between", async () => {
-    const world = openAccessWorld();
-    const authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store, loop), rules: nodeRules });
-    for (let at = 0; at < 300; at++) await world.put(`pods/a/pod-${String(at)}`, pod("n2", {}));
-    await world.put("pods/a/z", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+    const fixture = openAccessFixture();
+    const authorizer = nodeAuthorizer({ graph: new NodeGraph(fixture.store, loop), rules: nodeRules });
+    for (let at = 0; at < 300; at++) await fixture.put(`pods/a/pod-${String(at)}`, pod("n2", {}));
+    await fixture.put("pods/a/z", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
 
     const decision = authorizer.decide(secret);
     const lease = authorizer.decide(asked(NODE, "get", { resource: "nodes", name: "n1" }));
@@ -219,17 +222,17 @@ describe("the first question of a node, when there are many pods", () => {
 });
 
 test("a question that waits for pods also waits for volumes added meanwhile", async () => {
-  const world = openAccessWorld();
+  const fixture = openAccessFixture();
   const own = new VirtualLoop({ seed: 1 });
-  const authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store, own), rules: nodeRules });
+  const authorizer = nodeAuthorizer({ graph: new NodeGraph(fixture.store, own), rules: nodeRules });
   const about = question("get secrets drivers/stage");
   const decide = (): unknown => authorizer.decide(asked(NODE, about.verb, about));
-  await fill(world);
-  for (let at = 0; at < 100; at++) await world.put(`pods/b/pod-${String(at)}`, pod("n2", {}));
-  for (let at = 0; at < 98; at++) await world.put(`persistentvolumes/volume-${String(at)}`, { spec: {} });
+  await fill(fixture);
+  for (let at = 0; at < 100; at++) await fixture.put(`pods/b/pod-${String(at)}`, pod("n2", {}));
+  for (let at = 0; at < 98; at++) await fixture.put(`persistentvolumes/volume-${String(at)}`, { spec: {} });
 
   const first = decide();
-  await world.put("persistentvolumes/one-more", { spec: {} });
+  await fixture.put("persistentvolumes/one-more", { spec: {} });
   const second = decide();
   await own.settle();
 

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import type { AccessWorld } from "../fixture.ts";
-import { asked, openAccessWorld, user } from "../fixture.ts";
+import type { AccessFixture } from "../fixture.ts";
+import { asked, openAccessFixture, user } from "../fixture.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
 import { RoleIndex } from "./role-index.ts";
 
@@ -25,56 +25,56 @@ function everywhere(role: string, ...subjects: readonly string[]): object {
   return { ...binding(role, ...subjects), kind: "ClusterRoleBinding" };
 }
 
-function open(): { readonly world: AccessWorld; readonly rbac: RbacAuthorizer } {
-  const world = openAccessWorld();
-  return { world, rbac: new RbacAuthorizer(new RoleIndex(world.store)) };
+function open(): { readonly fixture: AccessFixture; readonly rbac: RbacAuthorizer } {
+  const fixture = openAccessFixture();
+  return { fixture, rbac: new RbacAuthorizer(new RoleIndex(fixture.store)) };
 }
 
 describe("roles allow", () => {
   test("the readable roles, despite unreadable ones", async () => {
-    const { world, rbac } = open();
+    const { fixture, rbac } = open();
     const damaged = async (path: string): Promise<void> => {
       const value = Buffer.from("k8s:enc:aesgcm:v1:lost:0123");
-      await world.store.write({ changes: [{ type: "put", key: `/registry/${path}`, value }] });
+      await fixture.store.write({ changes: [{ type: "put", key: `/registry/${path}`, value }] });
     };
-    await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
-    await world.put("clusterrolebindings/a", everywhere("ClusterRole/lost", "User/bob"));
-    await world.put("clusterrolebindings/c", everywhere("ClusterRole/reader", "User/bob"));
+    await fixture.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
+    await fixture.put("clusterrolebindings/a", everywhere("ClusterRole/lost", "User/bob"));
+    await fixture.put("clusterrolebindings/c", everywhere("ClusterRole/reader", "User/bob"));
     await damaged("clusterrolebindings/b");
     await damaged("clusterroles/lost");
 
     expect(rbac.decide(asked(BOB, "get")).outcome).toBe("allowed");
-    await world.remove("clusterrolebindings/b");
-    await world.remove("clusterrolebindings/c");
+    await fixture.remove("clusterrolebindings/b");
+    await fixture.remove("clusterrolebindings/c");
     expect(rbac.decide(asked(BOB, "get")).outcome).toBe("no opinion");
   });
 
   test("the grants of a binding, from its creation to its deletion", async () => {
-    const { world, rbac } = open();
+    const { fixture, rbac } = open();
     const question = asked(BOB, "get", { namespace: "default" });
-    await world.put("roles/default/reader", { kind: "Role", ...READ_PODS });
+    await fixture.put("roles/default/reader", { kind: "Role", ...READ_PODS });
 
     expect(rbac.decide(question).outcome).toBe("no opinion");
-    await world.put("rolebindings/default/b", binding("Role/reader", "User/bob"));
+    await fixture.put("rolebindings/default/b", binding("Role/reader", "User/bob"));
     expect(rbac.decide(question)).toEqual({
       outcome: "allowed",
       reason: 'RBAC: allowed by RoleBinding "b/default" of Role "reader" to User "bob"',
     });
-    await world.put("rolebindings/default/b", binding("Role/reader", "User/alice"));
+    await fixture.put("rolebindings/default/b", binding("Role/reader", "User/alice"));
     expect(rbac.decide(question).outcome).toBe("no opinion");
-    await world.put("rolebindings/default/b", binding("Role/reader", "Group/dev"));
+    await fixture.put("rolebindings/default/b", binding("Role/reader", "Group/dev"));
     expect(rbac.decide(question).outcome).toBe("allowed");
-    await world.put("roles/default/reader", { kind: "Role", rules: [] });
+    await fixture.put("roles/default/reader", { kind: "Role", rules: [] });
     expect(rbac.decide(question).outcome).toBe("no opinion");
-    await world.put("roles/default/reader", { kind: "Role", ...READ_PODS });
-    await world.remove("rolebindings/default/b");
+    await fixture.put("roles/default/reader", { kind: "Role", ...READ_PODS });
+    await fixture.remove("rolebindings/default/b");
     expect(rbac.decide(question).outcome).toBe("no opinion");
   });
 
   test("only the binding's namespace, also for a ClusterRole", async () => {
-    const { world, rbac } = open();
-    await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
-    await world.put("rolebindings/a/b", binding("ClusterRole/reader", "User/bob"));
+    const { fixture, rbac } = open();
+    await fixture.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
+    await fixture.put("rolebindings/a/b", binding("ClusterRole/reader", "User/bob"));
 
     expect(rbac.decide(asked(BOB, "get", { namespace: "a" })).outcome).toBe("allowed");
     expect(rbac.decide(asked(BOB, "get", { namespace: "b" })).outcome).toBe("no opinion");
@@ -82,11 +82,11 @@ describe("roles allow", () => {
   });
 
   test("a service account of the binding's namespace if it names none, and no user of that name", async () => {
-    const { world, rbac } = open();
-    await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
-    await world.put("rolebindings/a/b", binding("ClusterRole/reader", "ServiceAccount/robot"));
-    await world.put("clusterrolebindings/c", everywhere("ClusterRole/reader", "ServiceAccount/robot/a"));
-    await world.put("clusterrolebindings/d", everywhere("ClusterRole/reader", "ServiceAccount/stray"));
+    const { fixture, rbac } = open();
+    await fixture.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
+    await fixture.put("rolebindings/a/b", binding("ClusterRole/reader", "ServiceAccount/robot"));
+    await fixture.put("clusterrolebindings/c", everywhere("ClusterRole/reader", "ServiceAccount/robot/a"));
+    await fixture.put("clusterrolebindings/d", everywhere("ClusterRole/reader", "ServiceAccount/stray"));
 
     const robot = user("system:serviceaccount:a:robot");
     expect(rbac.decide(asked(robot, "get", { namespace: "a" })).reason).toBe(
@@ -97,10 +97,10 @@ describe("roles allow", () => {
   });
 
   test("only named objects by resourceNames, and no request without a name", async () => {
-    const { world, rbac } = open();
+    const { fixture, rbac } = open();
     const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["*"], resourceNames: ["web"] }];
-    await world.put("clusterroles/one", { kind: "ClusterRole", rules });
-    await world.put("clusterrolebindings/c", everywhere("ClusterRole/one", "User/bob"));
+    await fixture.put("clusterroles/one", { kind: "ClusterRole", rules });
+    await fixture.put("clusterrolebindings/c", everywhere("ClusterRole/one", "User/bob"));
 
     const outcome = (verb: string, name: string): string => rbac.decide(asked(BOB, verb, { name })).outcome;
     expect(outcome("get", "web")).toBe("allowed");
@@ -110,25 +110,25 @@ describe("roles allow", () => {
   });
 
   test("the grants of other roles although one role is missing, and report it", async () => {
-    const { world, rbac } = open();
-    await world.put("clusterrolebindings/c", everywhere("ClusterRole/gone", "User/bob"));
+    const { fixture, rbac } = open();
+    await fixture.put("clusterrolebindings/c", everywhere("ClusterRole/gone", "User/bob"));
     const question = asked(BOB, "get");
 
     expect(rbac.decide(question)).toEqual({
       outcome: "no opinion",
       reason: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found',
     });
-    await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
-    await world.put("clusterrolebindings/d", everywhere("ClusterRole/reader", "User/bob"));
+    await fixture.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
+    await fixture.put("clusterrolebindings/d", everywhere("ClusterRole/reader", "User/bob"));
     expect(rbac.decide(question).outcome).toBe("allowed");
     expect(rbac.rulesFor(BOB, "default")).toMatchObject({ isIncomplete: true, rules: READ_PODS.rules });
   });
 
   test("any number of different paths, and cache few of them", async () => {
-    const { world, rbac } = open();
+    const { fixture, rbac } = open();
     const rules = [{ verbs: ["get"], nonResourceURLs: ["/p/*"] }];
-    await world.put("clusterroles/paths", { kind: "ClusterRole", rules });
-    await world.put("clusterrolebindings/c", everywhere("ClusterRole/paths", "Group/dev"));
+    await fixture.put("clusterroles/paths", { kind: "ClusterRole", rules });
+    await fixture.put("clusterrolebindings/c", everywhere("ClusterRole/paths", "Group/dev"));
 
     const outcomes = new Set(
       Array.from({ length: 5000 }, (_, at) => rbac.decide(asked(BOB, "get", { path: `/p/${at}` })).outcome),
@@ -173,11 +173,11 @@ describe("the cache of questions", () => {
   });
 
   test("keeps the names of a rule once", async () => {
-    const { world, rbac } = open();
+    const { fixture, rbac } = open();
     const resourceNames = Array.from({ length: 20_000 }, (_, at) => `name-${String(at)}`);
     const rule = { apiGroups: [""], resources: ["pods"], verbs: ["*"], resourceNames };
-    await world.put("clusterroles/named", { kind: "ClusterRole", rules: [rule] });
-    await world.put("clusterrolebindings/named", everywhere("ClusterRole/named", "User/bob"));
+    await fixture.put("clusterroles/named", { kind: "ClusterRole", rules: [rule] });
+    await fixture.put("clusterrolebindings/named", everywhere("ClusterRole/named", "User/bob"));
     const decide = (verb: string): unknown => rbac.decide(asked(BOB, verb, { name: "name-19999" })).outcome;
     const first = decide("get");
     const before = heapMib();

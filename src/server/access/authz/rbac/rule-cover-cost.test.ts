@@ -6,16 +6,16 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
 import { runToEnd } from "../../../../base/loop/yielding-work.ts";
-import { findShortfall } from "./rule-cover.ts";
-import type { Shortfall } from "./rule-cover.ts";
+import { findUncovered } from "./rule-cover.ts";
+import type { UncoveredRules } from "./rule-cover.ts";
 import { coversPath } from "./rule-lists.ts";
 
-interface Outcome extends Shortfall {
+interface Outcome extends UncoveredRules {
   readonly turns: number;
 }
 
 function compared(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Outcome {
-  const work = findShortfall(held, wanted);
+  const work = findUncovered(held, wanted);
   let turns = 1;
   let next = work.next();
   for (; next.done !== true; turns += 1) next = work.next();
@@ -171,7 +171,7 @@ function rulesOf(list: ListOf): fc.Arbitrary<PolicyRule> {
 test("rules are covered exactly when upstream's definition says so", () => {
   fc.assert(
     fc.property(fc.array(rulesOf(anyList), { maxLength: 4 }), rulesOf(shortList), (held, wanted) => {
-      const { parts, isComplete } = runToEnd(findShortfall(held, [wanted]));
+      const { parts, isComplete } = runToEnd(findUncovered(held, [wanted]));
 
       expect(isComplete).toBe(true);
       expect(parts.length === 0).toBe(reference(held, wanted));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
 import { runToEnd } from "../../../../base/loop/yielding-work.ts";
-import { compactRules, findShortfall, ruleText } from "./rule-cover.ts";
+import { compactRules, findUncovered, ruleText } from "./rule-cover.ts";
 
 function missing(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly string[] {
-  return compactRules(runToEnd(findShortfall(held, wanted)).parts).map(ruleText);
+  return compactRules(runToEnd(findUncovered(held, wanted)).parts).map(ruleText);
 }
 
 const PODS = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] };

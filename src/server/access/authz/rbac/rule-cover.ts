@@ -14,7 +14,7 @@ const TURN_STEPS = 50_000;
 /** A comparison of a long text counts as one more for each of this many characters. */
 const STEP_CHARS = 64;
 
-export interface Shortfall {
+export interface UncoveredRules {
   /** The uncovered rules, split into parts of one verb and one resource or URL; truncated if there are very many. */
   readonly parts: readonly PolicyRule[];
   /** False if the rules were too many to compare: unchecked parts may be uncovered too. */
@@ -22,16 +22,16 @@ export interface Shortfall {
 }
 
 /** Yields every few milliseconds, and gives up after about a second of work. */
-export function findShortfall(
+export function findUncovered(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
-): Generator<undefined, Shortfall> {
+): Generator<undefined, UncoveredRules> {
   return new CoverSearch(held).run(wanted);
 }
 
 class CoverSearch {
   readonly #owners: readonly PolicyRule[];
-  readonly #effort = new Effort();
+  readonly #comparisons = new ComparisonCount();
   readonly #found = new FoundParts();
 
   constructor(held: readonly PolicyRule[]) {
@@ -39,21 +39,21 @@ class CoverSearch {
     this.#owners = [...new Set(held)];
   }
 
-  *run(wanted: readonly PolicyRule[]): Generator<undefined, Shortfall> {
+  *run(wanted: readonly PolicyRule[]): Generator<undefined, UncoveredRules> {
     for (const rule of wanted) {
       yield* this.#search(prepared(rule));
       if (this.#isOver) break;
     }
-    return { parts: this.#found.parts, isComplete: !this.#effort.isSpent };
+    return { parts: this.#found.parts, isComplete: !this.#comparisons.isSpent };
   }
 
   get #isOver(): boolean {
-    return this.#effort.isSpent || this.#found.isFull;
+    return this.#comparisons.isSpent || this.#found.isFull;
   }
 
   *#search(rule: WantedRule): Generator<undefined, void> {
     const coversRule = (owner: PolicyRule): boolean =>
-      coversPart(owner, rule, this.#effort) && coversPlace(owner, rule, this.#effort);
+      coversPart(owner, rule, this.#comparisons) && coversPlace(owner, rule, this.#comparisons);
     if (yield* this.#isCovered(this.#owners, coversRule)) return;
     for (const place of placesOf(rule)) {
       yield* this.#searchPlace(place, rule);
@@ -64,14 +64,14 @@ class CoverSearch {
   *#searchPlace(place: Place, rule: WantedRule): Generator<undefined, void> {
     const owners: PolicyRule[] = [];
     for (const owner of this.#owners) {
-      if (coversPlace(owner, place, this.#effort)) owners.push(owner);
-      if (this.#effort.isTurnOver()) yield;
-      if (this.#effort.isSpent) return;
+      if (coversPlace(owner, place, this.#comparisons)) owners.push(owner);
+      if (this.#comparisons.isTurnOver()) yield;
+      if (this.#comparisons.isSpent) return;
     }
-    if (yield* this.#isCovered(owners, (owner) => coversPart(owner, rule, this.#effort))) return;
+    if (yield* this.#isCovered(owners, (owner) => coversPart(owner, rule, this.#comparisons))) return;
     for (const part of partsAt(place, rule)) {
-      const isHeld = yield* this.#isCovered(owners, (owner) => coversPart(owner, part, this.#effort));
-      if (!isHeld && !this.#effort.isSpent) this.#found.add(ruleOf(place, part));
+      const isHeld = yield* this.#isCovered(owners, (owner) => coversPart(owner, part, this.#comparisons));
+      if (!isHeld && !this.#comparisons.isSpent) this.#found.add(ruleOf(place, part));
       if (this.#isOver) return;
     }
   }
@@ -82,15 +82,15 @@ class CoverSearch {
     does: (owner: PolicyRule) => boolean,
   ): Generator<undefined, boolean> {
     for (const owner of owners) {
-      if (this.#effort.isTurnOver()) yield;
-      if (this.#effort.isSpent) return false;
+      if (this.#comparisons.isTurnOver()) yield;
+      if (this.#comparisons.isSpent) return false;
       if (does(owner)) return true;
     }
     return false;
   }
 }
 
-class Effort {
+class ComparisonCount {
   #steps = 0;
   #turnEnd = TURN_STEPS;
 
@@ -186,31 +186,39 @@ function ruleOf({ groups, resources, urls }: Place, { verbs, names }: Part): Pol
   return { apiGroups: groups, resources: resources.map(({ name }) => name), resourceNames: names, verbs };
 }
 
-function coversPlace(owner: PolicyRule, { groups, resources, urls }: Place, effort: Effort): boolean {
-  effort.spend("");
+function coversPlace(
+  owner: PolicyRule,
+  { groups, resources, urls }: Place,
+  comparisons: ComparisonCount,
+): boolean {
+  comparisons.spend("");
   return (
-    hasAll(owner.apiGroups ?? NONE, groups, effort) &&
-    coversResources(owner.resources ?? NONE, resources, effort) &&
-    coversUrls(owner.nonResourceURLs ?? NONE, urls, effort)
+    hasAll(owner.apiGroups ?? NONE, groups, comparisons) &&
+    coversResources(owner.resources ?? NONE, resources, comparisons) &&
+    coversUrls(owner.nonResourceURLs ?? NONE, urls, comparisons)
   );
 }
 
 /** An owner with resourceNames does not cover a part for all names. */
-function coversPart(owner: PolicyRule, { verbs, names }: Part, effort: Effort): boolean {
-  effort.spend("");
-  if (!hasAll(owner.verbs, verbs, effort)) return false;
+function coversPart(owner: PolicyRule, { verbs, names }: Part, comparisons: ComparisonCount): boolean {
+  comparisons.spend("");
+  if (!hasAll(owner.verbs, verbs, comparisons)) return false;
   const { resourceNames = NONE } = owner;
   if (resourceNames.length === 0) return true;
-  return names.length > 0 && hasEach(resourceNames, names, effort);
+  return names.length > 0 && hasEach(resourceNames, names, comparisons);
 }
 
-function hasAll(values: readonly string[], wanted: readonly string[], effort: Effort): boolean {
-  return listHas(values, ALL) || hasEach(values, wanted, effort);
+function hasAll(values: readonly string[], wanted: readonly string[], comparisons: ComparisonCount): boolean {
+  return listHas(values, ALL) || hasEach(values, wanted, comparisons);
 }
 
-function hasEach(values: readonly string[], wanted: readonly string[], effort: Effort): boolean {
+function hasEach(
+  values: readonly string[],
+  wanted: readonly string[],
+  comparisons: ComparisonCount,
+): boolean {
   return wanted.every((value) => {
-    effort.spend(value);
+    comparisons.spend(value);
     return listHas(values, value);
   });
 }
@@ -218,18 +226,22 @@ function hasEach(values: readonly string[], wanted: readonly string[], effort: E
 function coversResources(
   values: readonly string[],
   wanted: readonly WantedResource[],
-  effort: Effort,
+  comparisons: ComparisonCount,
 ): boolean {
   if (listHas(values, ALL)) return true;
   return wanted.every(({ name, ofAll }) => {
-    effort.spend(name);
+    comparisons.spend(name);
     return listHas(values, name) || (ofAll !== undefined && listHas(values, ofAll));
   });
 }
 
-function coversUrls(urls: readonly string[], wanted: readonly string[], effort: Effort): boolean {
+function coversUrls(
+  urls: readonly string[],
+  wanted: readonly string[],
+  comparisons: ComparisonCount,
+): boolean {
   return wanted.every((url) => {
-    effort.spend(url);
+    comparisons.spend(url);
     return someUrlCovers(urls, url);
   });
 }

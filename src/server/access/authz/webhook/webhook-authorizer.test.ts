@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
-import { loop, makeAuthority, openWorld, serve } from "../../../egress/fixture.ts";
+import { loop, makeAuthority, openEgressFixture, serve } from "../../../egress/fixture.ts";
 import type { WebhookOptions } from "../authorization-options.ts";
 import { asked, user } from "../fixture.ts";
 import { WebhookAuthorizer } from "./webhook-authorizer.ts";
@@ -36,7 +36,7 @@ async function open(statuses: readonly object[], options: Partial<WebhookOptions
       response.end(JSON.stringify({ ...review, status }));
     });
   });
-  const { egress } = openWorld();
+  const { egress } = openEgressFixture();
   const authorizer = new WebhookAuthorizer(
     {
       name: "w",

@@ -1,8 +1,8 @@
 /** Tests the permissions that acting for a signer requires. */
 import { describe, expect, test } from "vitest";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
-import { AdmissionWorld } from "../../admission-world.ts";
-import type { TestedWrite, Written } from "../../admission-world.ts";
+import { AdmissionFixture } from "../../admission-fixture.ts";
+import type { TestedWrite, Written } from "../../admission-fixture.ts";
 import { SAMPLE_REQUESTS } from "../../sample-requests.ts";
 
 const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
@@ -38,7 +38,7 @@ function allowing(verb: string, name: string): Authorizer {
 }
 
 async function verdict(authorizer: Authorizer, write: TestedWrite): Promise<string> {
-  return (await new AdmissionWorld({}, authorizer).attempt(write)).refusal;
+  return (await new AdmissionFixture({}, authorizer).attempt(write)).refusal;
 }
 
 const APPROVED = { conditions: [{ type: "Approved", status: "True" }] };

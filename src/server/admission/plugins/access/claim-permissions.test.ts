@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Requester } from "../../../../resources/rules/kind-rules.ts";
 import type { Authorizer } from "../../../access/authz/authorizer.ts";
-import { AdmissionWorld } from "../../admission-world.ts";
-import type { AdmissionOutcome, Written } from "../../admission-world.ts";
+import { AdmissionFixture } from "../../admission-fixture.ts";
+import type { AdmissionOutcome, Written } from "../../admission-fixture.ts";
 
 const RESOURCE = "resourceclaims.resource.k8s.io";
 const DRIVER = "gpu.example.com";
@@ -59,9 +59,9 @@ interface Change {
 }
 
 function write(authorizer: Authorizer, { from, to, user = ON_N1 }: Change): Promise<AdmissionOutcome> {
-  const world = new AdmissionWorld({}, authorizer);
+  const fixture = new AdmissionFixture({}, authorizer);
   const write = { operation: "UPDATE", resource: `${RESOURCE}/status`, user } as const;
-  return world.attempt({ ...write, object: claim(to), previous: claim(from) });
+  return fixture.attempt({ ...write, object: claim(to), previous: claim(from) });
 }
 
 const GIVEN = { allocation: allocation("n1", DRIVER) };

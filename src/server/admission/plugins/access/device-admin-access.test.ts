@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AdmissionWorld } from "../../admission-world.ts";
-import type { AdmissionOutcome, Written } from "../../admission-world.ts";
+import { AdmissionFixture } from "../../admission-fixture.ts";
+import type { AdmissionOutcome, Written } from "../../admission-fixture.ts";
 
 const CLAIMS = "resourceclaims.resource.k8s.io";
 const devices = { requests: [{ name: "gpu", exactly: { deviceClassName: "c", adminAccess: true } }] };
@@ -14,11 +14,11 @@ function claim(rest: object, version = "v1"): Written {
   return { apiVersion: `resource.k8s.io/${version}`, kind: "ResourceClaim", metadata, ...rest };
 }
 
-async function worldWith(labels: object): Promise<AdmissionWorld> {
-  const world = new AdmissionWorld();
+async function worldWith(labels: object): Promise<AdmissionFixture> {
+  const fixture = new AdmissionFixture();
   const metadata = { name: "default", labels };
-  await world.put("namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
-  return world;
+  await fixture.put("namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
+  return fixture;
 }
 
 async function create(object: Written, resource = CLAIMS): Promise<AdmissionOutcome> {
@@ -27,14 +27,14 @@ async function create(object: Written, resource = CLAIMS): Promise<AdmissionOutc
 
 describe("admin access to devices", () => {
   test("is accepted in namespaces with the label", async () => {
-    const world = await worldWith({ "resource.kubernetes.io/admin-access": "true" });
+    const fixture = await worldWith({ "resource.kubernetes.io/admin-access": "true" });
     const object = claim({ spec: { devices } });
 
     expect(await create(object)).toMatchObject({
       code: 422,
       refusal: `ResourceClaim.resource.k8s.io "c" is invalid: spec.devices.requests[0].adminAccess: ${REFUSAL}`,
     });
-    expect(await world.attempt({ operation: "CREATE", resource: CLAIMS, object })).toMatchObject({
+    expect(await fixture.attempt({ operation: "CREATE", resource: CLAIMS, object })).toMatchObject({
       code: 200,
     });
   });
@@ -48,15 +48,15 @@ describe("admin access to devices", () => {
   });
 
   test("is not allocated to a claim elsewhere, and a claim that has it keeps it", async () => {
-    const world = await worldWith({});
+    const fixture = await worldWith({});
     const object = claim({ spec: { devices }, status: granted });
     const write = { operation: "UPDATE", resource: `${CLAIMS}/status`, object } as const;
 
-    expect(await world.attempt({ ...write, previous: claim({ spec: { devices } }) })).toMatchObject({
+    expect(await fixture.attempt({ ...write, previous: claim({ spec: { devices } }) })).toMatchObject({
       refusal: expect.stringContaining(
         `status.allocation.devices.results[0].adminAccess: ${REFUSAL}`,
       ) as string,
     });
-    expect(await world.attempt({ ...write, previous: object })).toMatchObject({ code: 200 });
+    expect(await fixture.attempt({ ...write, previous: object })).toMatchObject({ code: 200 });
   });
 });

@@ -19,7 +19,7 @@ import { isPrivileged } from "../../../access/authz/authorization.ts";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
 import { RbacAuthorizer } from "../../../access/authz/rbac/rbac-authorizer.ts";
 import type { RoleIndex } from "../../../access/authz/rbac/role-index.ts";
-import { compactRules, findShortfall, listText, ruleText } from "../../../access/authz/rbac/rule-cover.ts";
+import { compactRules, findUncovered, listText, ruleText } from "../../../access/authz/rbac/rule-cover.ts";
 import { definePlugin } from "../../plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../plugin.ts";
 
@@ -118,7 +118,7 @@ function* findEscalation(
   holdings: RbacAuthorizer,
 ): Generator<undefined, string | undefined> {
   const { rules, error } = holdings.rulesFor(user, namespace);
-  const { parts, isComplete } = yield* findShortfall(rules, wanted);
+  const { parts, isComplete } = yield* findUncovered(rules, wanted);
   if (parts.length === 0 && isComplete) return undefined;
   const who = `user ${JSON.stringify(user.name)} (groups=${listText(user.groups)})`;
   if (parts.length === 0)

@@ -1,8 +1,8 @@
 /** Tests what a node may write, resource by resource. Other users are not restricted. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Authorizer } from "../../../../access/authz/authorizer.ts";
-import { AdmissionWorld } from "../../../admission-world.ts";
-import type { TestedWrite, Written } from "../../../admission-world.ts";
+import { AdmissionFixture } from "../../../admission-fixture.ts";
+import type { TestedWrite, Written } from "../../../admission-fixture.ts";
 import { SAMPLE_REQUESTS } from "../../../sample-requests.ts";
 
 const NODE = { name: "system:node:n1", uid: "", groups: ["system:nodes", "system:authenticated"], extra: {} };
@@ -64,18 +64,18 @@ const audiences: Authorizer = {
     }),
 };
 
-let world: AdmissionWorld;
+let fixture: AdmissionFixture;
 beforeAll(async () => {
-  world = new AdmissionWorld({}, audiences);
-  await world.put("nodes", node());
+  fixture = new AdmissionFixture({}, audiences);
+  await fixture.put("nodes", node());
   const sources = [{ serviceAccountToken: { path: "t", audience: "api" } }];
   const volumes = [
     { name: "t", projected: { sources } },
     { name: "c", csi: { driver: "d" } },
   ];
-  await world.put("pods", pod({ spec: { volumes } }));
-  await world.put("pods", pod({ metadata: { name: "far", uid: "u-far" }, spec: { nodeName: "n2" } }));
-  await world.put("csidrivers.storage.k8s.io", {
+  await fixture.put("pods", pod({ spec: { volumes } }));
+  await fixture.put("pods", pod({ metadata: { name: "far", uid: "u-far" }, spec: { nodeName: "n2" } }));
+  await fixture.put("csidrivers.storage.k8s.io", {
     apiVersion: "storage.k8s.io/v1",
     kind: "CSIDriver",
     metadata: { name: "d" },
@@ -86,7 +86,7 @@ beforeAll(async () => {
 type Case = readonly [title: string, write: Omit<TestedWrite, "user">, says: string];
 
 async function verdict(write: Omit<TestedWrite, "user">): Promise<string> {
-  return (await world.attempt({ ...write, user: NODE })).refusal;
+  return (await fixture.attempt({ ...write, user: NODE })).refusal;
 }
 
 const CREATE = { operation: "CREATE", resource: "pods" } as const;
@@ -416,8 +416,8 @@ describe("a node", () => {
 
   test("without a name may do nothing, and a user outside the group of nodes is not restricted", async () => {
     const object = node({ labels: { "x.k8s.io/y": "z" } });
-    const attempt = (name: string, groups: readonly string[]): ReturnType<AdmissionWorld["attempt"]> =>
-      world.attempt({ operation: "CREATE", resource: "nodes", object, user: { ...NODE, name, groups } });
+    const attempt = (name: string, groups: readonly string[]): ReturnType<AdmissionFixture["attempt"]> =>
+      fixture.attempt({ operation: "CREATE", resource: "nodes", object, user: { ...NODE, name, groups } });
 
     expect((await attempt("system:node:", ["system:nodes"])).refusal).toContain(
       'could not determine node from user "system:node:"',

@@ -1,7 +1,7 @@
 /** Tests the effect of a namespace's labels on pods, on objects with pod templates, and on the namespace itself. */
 import { describe, expect, test } from "vitest";
-import { AdmissionWorld } from "../../../admission-world.ts";
-import type { AdmissionOutcome, Written } from "../../../admission-world.ts";
+import { AdmissionFixture } from "../../../admission-fixture.ts";
+import type { AdmissionOutcome, Written } from "../../../admission-fixture.ts";
 import { parsePodSecurityConfiguration } from "./configuration.ts";
 
 const PREFIX = "pod-security.kubernetes.io/";
@@ -36,7 +36,7 @@ function plain(name: string, spec: object = {}): Written {
   };
 }
 
-async function start(labels: Labels, configuration?: object): Promise<AdmissionWorld> {
+async function start(labels: Labels, configuration?: object): Promise<AdmissionFixture> {
   const podSecurity =
     configuration === undefined
       ? undefined
@@ -45,13 +45,13 @@ async function start(labels: Labels, configuration?: object): Promise<AdmissionW
           kind: "PodSecurityConfiguration",
           ...configuration,
         });
-  const world = new AdmissionWorld({ podSecurity });
-  await world.put("namespaces", namespace(labels));
-  return world;
+  const fixture = new AdmissionFixture({ podSecurity });
+  await fixture.put("namespaces", namespace(labels));
+  return fixture;
 }
 
-function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<AdmissionOutcome> {
-  return world.attempt({ operation: "CREATE", resource, object });
+function create(fixture: AdmissionFixture, object: Written, resource = "pods"): Promise<AdmissionOutcome> {
+  return fixture.attempt({ operation: "CREATE", resource, object });
 }
 
 function annotationsOf({ notes }: AdmissionOutcome): object {
@@ -62,18 +62,18 @@ describe("a pod", () => {
   test.each(["baseline", "restricted"])(
     "that runs as processes of the machine is refused at %s",
     async (enforce) => {
-      const world = await start({ enforce });
+      const fixture = await start({ enforce });
 
       const metadata = { name: "native" };
-      await world.put("runtimeclasses.node.k8s.io", {
+      await fixture.put("runtimeclasses.node.k8s.io", {
         ...{ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata, handler: "process" },
       });
 
-      const { code, refusal } = await create(world, plain("p", { runtimeClassName: "native" }));
+      const { code, refusal } = await create(fixture, plain("p", { runtimeClassName: "native" }));
 
       expect(code).toBe(403);
       expect(refusal).toContain('process runtime (pod must not set spec.runtimeClassName="native"');
-      expect((await create(world, plain("q"))).refusal ?? "").not.toContain("process runtime");
+      expect((await create(fixture, plain("q"))).refusal ?? "").not.toContain("process runtime");
     },
   );
 
@@ -107,15 +107,15 @@ describe("a pod", () => {
   });
 
   test("that already exists may be labelled, but gets no other image and no other container", async () => {
-    const world = await start({ enforce: "baseline" });
+    const fixture = await start({ enforce: "baseline" });
     const update = { operation: "UPDATE", resource: "pods", previous: bad("p") } as const;
     const labelled = { ...bad("p"), metadata: { name: "p", namespace: "home", labels: { a: "b" } } };
     const debugged = bad("p", { ephemeralContainers: [{ name: "d", image: "x:1" }] });
 
-    expect((await world.attempt({ ...update, object: labelled })).refusal).toBe("");
-    expect((await world.attempt({ ...update, object: bad("p", {}, "x:2") })).code).toBe(403);
+    expect((await fixture.attempt({ ...update, object: labelled })).refusal).toBe("");
+    expect((await fixture.attempt({ ...update, object: bad("p", {}, "x:2") })).code).toBe(403);
     expect(
-      (await world.attempt({ ...update, resource: "pods/ephemeralcontainers", object: debugged })).code,
+      (await fixture.attempt({ ...update, resource: "pods/ephemeralcontainers", object: debugged })).code,
     ).toBe(403);
   });
 
@@ -160,9 +160,9 @@ describe("an object with a pod template", () => {
   ];
 
   test.each(makers)("%s cause warnings and are never refused", async (resource, object) => {
-    const world = await start({ enforce: "baseline", warn: "baseline", audit: "baseline" });
+    const fixture = await start({ enforce: "baseline", warn: "baseline", audit: "baseline" });
 
-    const outcome = await create(world, object, resource);
+    const outcome = await create(fixture, object, resource);
 
     expect(outcome.refusal).toBe("");
     expect(outcome.notes.warnings).toEqual([`would violate PodSecurity "baseline:latest": ${PRIVILEGED}`]);
@@ -170,20 +170,20 @@ describe("an object with a pod template", () => {
   });
 
   test("is not checked if the template is missing", async () => {
-    const world = await start({ warn: "baseline" });
+    const fixture = await start({ warn: "baseline" });
     const object = { apiVersion: "v1", kind: "ReplicationController", metadata, spec: {} };
 
-    expect((await create(world, object, "replicationcontrollers")).notes.warnings).toEqual([]);
+    expect((await create(fixture, object, "replicationcontrollers")).notes.warnings).toEqual([]);
   });
 });
 
 describe("a namespace", () => {
   const relabel = async (from: Labels, to: Labels): Promise<AdmissionOutcome> => {
-    const world = await start(from);
-    for (const name of ["b", "a", "c"]) await world.put("pods", bad(name));
-    await world.put("pods", bad("d", { hostPID: true }));
+    const fixture = await start(from);
+    for (const name of ["b", "a", "c"]) await fixture.put("pods", bad(name));
+    await fixture.put("pods", bad("d", { hostPID: true }));
     const change = { object: namespace(to), previous: namespace(from) };
-    return world.attempt({ operation: "UPDATE", resource: "namespaces", ...change });
+    return fixture.attempt({ operation: "UPDATE", resource: "namespaces", ...change });
   };
 
   test("lists its pods that violate the new level", async () => {
@@ -215,7 +215,7 @@ describe("a namespace", () => {
       `[${PREFIX}audit-version]: Invalid value: "1.30": must be "latest" or "v1.x"`,
     ],
   ])("is refused with the labels %o", async (labels, says) => {
-    const outcome = await create(new AdmissionWorld(), namespace(labels), "namespaces");
+    const outcome = await create(new AdmissionFixture(), namespace(labels), "namespaces");
 
     expect(outcome.code).toBe(422);
     expect(outcome.refusal).toBe(`Namespace "home" is invalid: metadata.labels${says}`);
@@ -229,9 +229,9 @@ describe("a namespace", () => {
 
 describe("the configuration", () => {
   test("sets the policy of namespaces without labels", async () => {
-    const world = await start({}, { defaults: { enforce: "baseline", "enforce-version": "v1.30" } });
+    const fixture = await start({}, { defaults: { enforce: "baseline", "enforce-version": "v1.30" } });
 
-    expect((await create(world, bad("p"))).refusal).toContain('violates PodSecurity "baseline:v1.30"');
+    expect((await create(fixture, bad("p"))).refusal).toContain('violates PodSecurity "baseline:v1.30"');
   });
 
   test.each([
@@ -239,15 +239,15 @@ describe("the configuration", () => {
     [{ usernames: ["alice"] }, "user", {}],
     [{ runtimeClasses: ["vm"] }, "runtimeClass", { runtimeClassName: "vm" }],
   ])("exempts %o", async (exemptions, why, spec) => {
-    const world = await start({ enforce: "baseline" }, { exemptions });
-    await world.put("runtimeclasses.node.k8s.io", {
+    const fixture = await start({ enforce: "baseline" }, { exemptions });
+    await fixture.put("runtimeclasses.node.k8s.io", {
       apiVersion: "node.k8s.io/v1",
       kind: "RuntimeClass",
       metadata: { name: "vm" },
       handler: "vm",
     });
 
-    const outcome = await create(world, bad("p", spec));
+    const outcome = await create(fixture, bad("p", spec));
 
     expect(outcome.refusal).toBe("");
     expect(annotationsOf(outcome)).toEqual({ exempt: why });

@@ -55,7 +55,7 @@ export interface AdmissionOutcome {
 
 const ANYBODY: Requester = { name: "alice", uid: "", groups: ["system:authenticated"], extra: {} };
 
-export class AdmissionWorld {
+export class AdmissionFixture {
   readonly #registry = new Registry(kinds, () => true);
   readonly #store: Store;
   readonly #admission: Admission;

@@ -15,7 +15,7 @@ interface LastPass {
   readonly rechecks: number;
 }
 
-export class PassLedger {
+export class LastPasses {
   readonly #last = new Map<string, LastPass>();
 
   note(pass: PassRecord): void {
