@@ -13,7 +13,7 @@ const COMPILED = `${CACHE}${String(process.pid)}/`;
 let compiled: Promise<void> | undefined;
 
 /**
- * `unit` is what `npm run check` runs: no sockets, no child processes, seconds in total.
+ * `unit` is what `npm run check` runs: no sockets, no processes, no stores on disk (`test/unit-tests.test.ts`), seconds in total.
  * `system` starts real engines, servers and processes, and gets more time.
  */
 export default defineConfig({
@@ -36,13 +36,21 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"] },
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/*.test.ts"],
+          exclude: ["**/*.system.test.ts"],
+        },
       },
       {
         extends: true,
         test: {
           name: "system",
-          include: ["test/{conformance,faults,scenarios}/**/*.test.ts", "examples/*/*.test.ts"],
+          include: [
+            "src/**/*.system.test.ts",
+            "test/{conformance,faults,scenarios}/**/*.test.ts",
+            "examples/*/*.test.ts",
+          ],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

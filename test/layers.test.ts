@@ -39,8 +39,13 @@ const SERVER_FLOORS: readonly (readonly string[])[] = [
 ];
 
 describe("layers", () => {
-  test.each(sourceFiles("src"))("$path imports only the layers below it", (file) => {
-    expect(violations(file)).toEqual([]);
+  test("every file of src/ imports only the layers below its own", () => {
+    const files = sourceFiles("src");
+
+    expect(files.length).toBeGreaterThan(2000);
+    expect(files.flatMap((file) => violations(file).map((message) => `${file.path}: ${message}`))).toEqual(
+      [],
+    );
   });
 
   test.each([
@@ -67,10 +72,11 @@ describe("layers", () => {
 });
 
 describe("floors of src/server", () => {
-  const sources = sourceFiles("src/server").filter(({ path }) => !isForTests(path));
+  test("every file imports only rooms on lower floors", () => {
+    const sources = sourceFiles("src/server").filter(({ path }) => !isForTests(path));
 
-  test.each(sources)("$path imports only rooms on lower floors", (file) => {
-    expect(climbs(file)).toEqual([]);
+    expect(sources.length).toBeGreaterThan(400);
+    expect(sources.flatMap((file) => climbs(file).map((message) => `${file.path}: ${message}`))).toEqual([]);
   });
 
   test.each([

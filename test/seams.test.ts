@@ -22,8 +22,13 @@ const LAZY_IMPORTS: Readonly<Record<string, string>> = {
 };
 
 describe("seams", () => {
-  test.each(sourceFiles("src"))("$path takes time and modules through the Loop", ({ path, text }) => {
-    expect(path.startsWith("src/base/") ? [] : offences(path, text)).toEqual([]);
+  test("every file takes time and modules through the Loop", () => {
+    const files = sourceFiles("src").filter(({ path }) => !path.startsWith("src/base/"));
+
+    expect(files.length).toBeGreaterThan(2000);
+    expect(
+      files.flatMap(({ path, text }) => offences(path, text).map((offence) => `${path}: ${offence}`)),
+    ).toEqual([]);
   });
 
   test.each([

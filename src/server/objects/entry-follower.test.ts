@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runToEnd } from "../../base/loop/yielding-work.ts";
-import { openAccessWorld } from "../access/authz/fixture.ts";
+import { openAccessFixture } from "../access/authz/fixture.ts";
 import { EntryFollower } from "./entry-follower.ts";
 
 const PREFIX = "/registry/pods/";
@@ -28,41 +28,41 @@ function nameOf({ key }: { readonly key: string }): string {
 }
 
 async function manyPods(count = 250) {
-  const world = openAccessWorld();
+  const fixture = openAccessFixture();
   const names = Array.from({ length: count }, (_, at) => `pod-${String(at).padStart(4, "0")}`);
-  for (const name of names) await world.put(`pods/a/${name}`, {});
-  return { world, names };
+  for (const name of names) await fixture.put(`pods/a/${name}`, {});
+  return { fixture, names };
 }
 
 test("changes that were read have gone at the next read", async () => {
-  const world = openAccessWorld();
+  const fixture = openAccessFixture();
   const { calls, follower } = follow();
-  await world.put("pods/a/first", {});
+  await fixture.put("pods/a/first", {});
 
-  expect(follower.catchUp(world.store.view)).toBe(true);
+  expect(follower.catchUp(fixture.store.view)).toBe(true);
   expect(calls.splice(0)).toEqual(["add first"]);
 
-  await world.put("pods/a/second", {});
-  await world.remove("pods/a/first");
-  expect(runToEnd(follower.catchUpInPieces(world.store.view))).toBe(true);
+  await fixture.put("pods/a/second", {});
+  await fixture.remove("pods/a/first");
+  expect(runToEnd(follower.catchUpInPieces(fixture.store.view))).toBe(true);
   expect(calls.splice(0)).toEqual(["remove first", "add second"]);
-  expect(follower.catchUp(world.store.view)).toBe(false);
-  expect(runToEnd(follower.catchUpInPieces(world.store.view))).toBe(false);
+  expect(follower.catchUp(fixture.store.view)).toBe(false);
+  expect(runToEnd(follower.catchUpInPieces(fixture.store.view))).toBe(false);
   expect(calls).toEqual([]);
 });
 
 test("many changes are applied in pieces, and a read in between finds all of them", async () => {
-  const { world, names } = await manyPods();
+  const { fixture, names } = await manyPods();
   const { known, follower } = follow();
-  follower.catchUp(world.store.view);
-  const before = world.store.view.revision;
-  for (const name of names.slice(100)) await world.put(`pods/a/${name}`, {});
-  for (const name of names.slice(0, 100)) await world.remove(`pods/a/${name}`);
+  follower.catchUp(fixture.store.view);
+  const before = fixture.store.view.revision;
+  for (const name of names.slice(100)) await fixture.put(`pods/a/${name}`, {});
+  for (const name of names.slice(0, 100)) await fixture.remove(`pods/a/${name}`);
 
-  const work = follower.catchUpInPieces(world.store.view);
+  const work = follower.catchUpInPieces(fixture.store.view);
   work.next();
   expect(known.size, "a piece of the changes").toBe(150);
-  follower.catchUp(world.store.view);
+  follower.catchUp(fixture.store.view);
 
   expect([...known.keys()].toSorted()).toEqual(names.slice(100));
   expect([...known.values()].every((revision) => revision > before)).toBe(true);
@@ -71,17 +71,17 @@ test("many changes are applied in pieces, and a read in between finds all of the
 });
 
 test("a reader of many changes waits in pieces, and never goes back to an older view", async () => {
-  const { world, names } = await manyPods(600);
+  const { fixture, names } = await manyPods(600);
   const { known, follower } = follow();
-  follower.catchUp(world.store.view);
-  for (const name of names) await world.put(`pods/a/${name}`, {});
-  const older = world.store.view;
+  follower.catchUp(fixture.store.view);
+  for (const name of names) await fixture.put(`pods/a/${name}`, {});
+  const older = fixture.store.view;
   let turns = 0;
   const turn = async (): Promise<void> => {
     turns += 1;
     if (turns > 1) return;
-    await world.remove("pods/a/pod-0599");
-    follower.catchUp(world.store.view);
+    await fixture.remove("pods/a/pod-0599");
+    follower.catchUp(fixture.store.view);
   };
 
   const first = follower.ready(older, turn);
@@ -91,34 +91,34 @@ test("a reader of many changes waits in pieces, and never goes back to an older 
 
   expect(turns).toBeGreaterThan(0);
   expect(known.size).toBe(599);
-  expect(follower.revision).toBe(world.store.view.revision);
-  expect(follower.ready(world.store.view, turn)).toBeUndefined();
+  expect(follower.revision).toBe(fixture.store.view.revision);
+  expect(follower.ready(fixture.store.view, turn)).toBeUndefined();
   expect(follower.catchUp(older), "an older view").toBe(false);
 });
 
 test("a long first read lets other work run, and misses no change meanwhile", async () => {
-  const { world, names } = await manyPods();
+  const { fixture, names } = await manyPods();
   const { known, follower } = follow();
   let turns = 0;
   const turn = async (): Promise<void> => {
     turns += 1;
-    await world.remove("pods/a/pod-0000");
-    await world.put("pods/a/new", {});
+    await fixture.remove("pods/a/pod-0000");
+    await fixture.put("pods/a/new", {});
   };
 
-  const ready = follower.ready(world.store.view, turn);
-  const second = follower.ready(world.store.view, turn);
+  const ready = follower.ready(fixture.store.view, turn);
+  const second = follower.ready(fixture.store.view, turn);
 
   expect(second, "the same for all who wait").toBe(ready);
   await ready;
   expect(turns).toBe(2);
-  expect(follower.ready(world.store.view, turn)).toBeUndefined();
-  follower.catchUp(world.store.view);
+  expect(follower.ready(fixture.store.view, turn)).toBeUndefined();
+  follower.catchUp(fixture.store.view);
   expect([...known.keys()].toSorted()).toEqual(["new", ...names.slice(1)].toSorted());
 });
 
 test("a short first read needs no wait", async () => {
-  const { world } = await manyPods(1);
+  const { fixture } = await manyPods(1);
 
-  expect(follow().follower.ready(world.store.view, () => Promise.resolve())).toBeUndefined();
+  expect(follow().follower.ready(fixture.store.view, () => Promise.resolve())).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /**
  * CVE-2020-8555, CVE-2020-8562, CVE-2022-3294: every outgoing connection of the server goes through one module, which checks the address
- * and dials the checked one. src/server/egress/egress.test.ts tests that module.
+ * and dials the checked one. src/server/egress/egress.system.test.ts tests that module.
  */
 import { expect, test } from "vitest";
 import { sourceFiles, withoutComments } from "../../source-files.ts";

@@ -1,14 +1,14 @@
-/** scripts/generate-fact-files.mjs reproduces the facts in this repository from what Kubernetes publishes. */
-import { execFileSync } from "node:child_process";
+/** The scripts reproduce the facts from what Kubernetes publishes, and the generated code from the facts. */
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import type { JsonObject } from "../src/api/json/json-object.ts";
-import { describeShared } from "./shared-files.ts";
+import type { JsonObject } from "../../src/api/json/json-object.ts";
+import { describeShared } from "../shared-files.ts";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const FACTS = join(ROOT, "facts/kubernetes-1.36");
 
 /** Published documents about a part of `node.k8s.io/v1`, in upstream's forms. */
@@ -133,6 +133,13 @@ test("a file without a source stays as it is, and the run says so", () => {
 
   expect(readFileSync(join(made, "fields.json"), "utf8")).toBe("{}\n");
   expect(said).toContain("fields.json: no source, kept");
+});
+
+test("generating code from facts/ again changes nothing", () => {
+  const generator = join(ROOT, "scripts/generate-facts.mjs");
+  const run = spawnSync(process.execPath, [generator, "--check"], { encoding: "utf8" });
+
+  expect(run).toMatchObject({ stderr: "", status: 0 });
 });
 
 describeShared("kubernetes-1.36", "the facts of Kubernetes 1.36", () => {
