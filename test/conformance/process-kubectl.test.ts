@@ -37,11 +37,12 @@ function processPods(path: string): void {
     cluster = await RunningCluster.start(folder, { loops: "all", machine });
     const { kubeconfig } = cluster;
     kubectl = new Kubectl({ path, kubeconfig, home: join(folder.path, "kubectl") }).within("default");
-    const pods = [
-      podOf("tools", ["sh", "-c", "echo begun; exec sleep 1000"]),
-      podOf("echo", ["cat"], { stdin: true }),
-    ];
-    await kubectl.ok("apply", "-f", kubectl.file("start.json", listOf(SERVICE, STATEFUL, ...pods)));
+    const volumeMounts = [{ name: "settings", mountPath: "/etc/settings" }];
+    const tools = podOf({ name: "tools", command: ["sleep", "1000"], volumeMounts });
+    const echo = podOf({ name: "echo", command: ["cat"], stdin: true });
+    await kubectl.ok(
+      ...["apply", "-f", kubectl.file("start.json", listOf(SETTINGS, tools, echo, SERVICE, STATEFUL))],
+    );
     await kubectl.ok("rollout", "status", "deployment/web", "--timeout=20s");
     await kubectl.ok("wait", "--for=condition=Ready", "pod/tools", "pod/echo", "--timeout=20s");
   });
@@ -230,6 +231,14 @@ function processPods(path: string): void {
     expect(await kubectl.ok("logs", "job/report-now")).toBe("report\n");
   });
 
+  test("an edited ConfigMap changes the files in a running pod", async () => {
+    const read = () => kubectl.ok("exec", "tools", "--", "cat", "/etc/settings/colour");
+    expect(await read()).toBe("blue");
+    await kubectl.ok("patch", "configmap", "settings", "-p", '{"data":{"colour":"green"}}');
+
+    await expect.poll(read, POLL).toBe("green");
+  });
+
   test("the pod's token is accepted by the server", async () => {
     expect(await kubectl.ok("exec", "tools", "--", process.execPath, "-e", WHO_AM_I)).toBe(
       "system:serviceaccount:default:default",
@@ -266,14 +275,10 @@ function processPods(path: string): void {
   }
 }
 
-function podOf(name: string, command: readonly string[], more: object = {}): object {
-  const containers = [{ name: "main", image: "none", command, ...more }];
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name },
-    spec: { containers, terminationGracePeriodSeconds: 1 },
-  };
+function podOf(container: { readonly name: string; readonly [field: string]: unknown }): object {
+  const volumes = [{ name: "settings", configMap: { name: "settings" } }];
+  const spec = { containers: [{ image: "none", ...container }], volumes, terminationGracePeriodSeconds: 1 };
+  return { apiVersion: "v1", kind: "Pod", metadata: { name: container.name }, spec };
 }
 
 function listOf(...items: readonly object[]): object {
@@ -302,6 +307,13 @@ require("https").request(options, (response) => {
   response.on("data", (piece) => (text += piece));
   response.on("end", () => process.stdout.write(JSON.parse(text).status.userInfo.username));
 }).end(JSON.stringify(review));`;
+
+const SETTINGS = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "settings" },
+  data: { colour: "blue" },
+};
 
 const SERVICE = {
   apiVersion: "apps/v1",

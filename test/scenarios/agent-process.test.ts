@@ -118,12 +118,14 @@ describe.skipIf(process.platform === "win32")("a container that is a process", (
 
   test("that ended while the agent was away is seen to have ended", async () => {
     await using world = await AgentWorld.open();
-    await world.run("web", { command: ["sleep", "1000"] });
+    // Other tests sleep too.
+    const mark = `31536004.${String(process.pid)}`;
+    await world.run("web", { command: ["sleep", mark] });
     const before = await world.container("web", ({ state }) => state.running !== undefined);
 
     await world.stop();
     for (const { arguments: words, pid } of listProcesses())
-      if (words === "sleep 1000") process.kill(pid, "SIGKILL");
+      if (words === `sleep ${mark}`) process.kill(pid, "SIGKILL");
     world.start();
     const after = await world.container("web", ({ state }) => state.terminated !== undefined);
 

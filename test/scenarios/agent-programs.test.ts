@@ -1,5 +1,13 @@
 /** Volumes, variables and files of containers that are programs of this machine. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -14,12 +22,14 @@ import {
   Secret,
 } from "../../src/api/generated/types/core-v1.ts";
 import { silentLog } from "../../src/base/log/log.ts";
+import { pause } from "../../src/base/loop/pause.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { openCluster } from "./agent-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "setpoint-programs-"));
 let count = 0;
+const WAIT_MS = 30_000;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -119,6 +129,83 @@ describe("a program's volumes", () => {
   });
 });
 
+/** No periodic update runs in these tests. */
+describe("a running program", () => {
+  test("sees an edit of its ConfigMap at once, all files together", async () => {
+    await using world = await open();
+    const write = async (data: Record<string, string>): Promise<unknown> =>
+      world.cluster.client(ConfigMap).apply({ metadata: { name: "c", namespace: "default" }, data });
+    await write({ a: "0", b: "0" });
+    const volumes = [{ name: "v", configMap: { name: "c" } }];
+    const path = hostPath(await world.build({ volumes }), "/v");
+    const read = (): string => {
+      const version = readlinkSync(join(path, "..data"));
+      try {
+        return ["a", "b"].map((name) => readFileSync(join(path, version, name), "utf8")).join();
+      } catch {
+        // The agent removed this version meanwhile.
+        return read();
+      }
+    };
+    const seen = new Set<string>();
+
+    for (let edit = 1; edit <= 20; edit++) await write({ a: String(edit), b: String(edit) });
+    await world.until("the last edit is seen", () => seen.add(read()).has("20,20"));
+
+    expect([...seen].filter((text) => text.split(",")[0] !== text.split(",")[1])).toEqual([]);
+  });
+
+  test("sees an optional Secret appear and go", async () => {
+    await using world = await open();
+    const volumes = [{ name: "v", secret: { secretName: "s", optional: true } }];
+    const path = hostPath(await world.build({ volumes }), "/v");
+    const key = { name: "s", namespace: "default" };
+
+    await world.cluster.client(Secret).apply({ metadata: key, data: { a: "MQ==" } });
+    await world.until("the file is there", () => readdirSync(path).includes("a"));
+    await world.cluster.client(Secret).delete(key);
+    await world.until("the file is gone", () => !readdirSync(path).includes("a"));
+  });
+
+  test("has 50 ConfigMaps as volumes, which all follow an edit at once", async () => {
+    await using world = await open();
+    const names = Array.from({ length: 50 }, (_, index) => `c${String(index)}`);
+    const write = async (text: string): Promise<void> => {
+      const client = world.cluster.client(ConfigMap);
+      await Promise.all(
+        names.map((name) => client.apply({ metadata: { name, namespace: "default" }, data: { text } })),
+      );
+    };
+    await write("one");
+    const volumes = names.map((name) => ({ name, configMap: { name } }));
+    const volumeMounts = names.map((name) => ({ name, mountPath: `/${name}` }));
+    const program = await world.build({
+      volumes,
+      containers: [{ name: "main", image: "web", resources: {}, volumeMounts }],
+    });
+    const read = (): readonly string[] =>
+      names.map((name) => readFileSync(join(hostPath(program, `/${name}`), "text"), "utf8"));
+    expect(new Set(read())).toEqual(new Set(["one"]));
+
+    await write("two");
+
+    await world.until("all are new", () => read().every((text) => text === "two"));
+  });
+
+  test("is not followed any more when it is gone", async () => {
+    await using world = await open();
+    const key = { name: "c", namespace: "default" };
+    const volumes = [{ name: "v", configMap: { name: "c", optional: true } }];
+    await world.build({ volumes });
+    await world.programs.tearDown(world.uid);
+
+    await world.cluster.client(ConfigMap).apply({ metadata: key, data: { a: "1" } });
+    await world.programs.run(AbortSignal.abort());
+
+    expect(readdirSync(join(world.dataDir, "pods"))).toEqual([]);
+  });
+});
+
 describe("a program", () => {
   test("has files of its own: hosts, a termination log, and a folder for its log", async () => {
     await using world = await open();
@@ -153,14 +240,17 @@ describe("a program", () => {
   });
 });
 
+type OwnSpec = Partial<Pick<Pod["spec"], "volumes" | "containers">>;
+
 interface World extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly programs: Programs;
   readonly dataDir: string;
   readonly uid: string;
-  build(spec: Pick<Pod["spec"], "volumes">): Promise<Program>;
+  build(spec: OwnSpec): Promise<Program>;
   findMessage(): Promise<string | undefined>;
   claim(name: string, path: string): Promise<void>;
+  until(what: string, isDone: () => boolean): Promise<void>;
 }
 
 /** A cluster with one pod, which no node runs. */
@@ -168,10 +258,11 @@ async function open(): Promise<World> {
   const cluster = await openCluster({ loops: "none", nodes: 0 });
   const dataDir = join(folder, String(++count));
   const loop = createRealLoop({ name: "test" });
+  const sources = new VolumeSources(cluster.client, () => loop.now());
   const programs = new Programs({
     ...{ loop, log: silentLog, dataDir },
     clientOf: () => cluster.client,
-    sourcesOf: () => new VolumeSources(cluster.client, () => loop.now()),
+    sourcesOf: () => sources,
     allocatableOf: () => ({ cpu: "4" }),
   });
   const containers = [{ name: "main", image: "web", volumeMounts: [{ name: "v", mountPath: "/v" }] }];
@@ -184,7 +275,7 @@ async function open(): Promise<World> {
       serviceAccountName: "default",
     },
   });
-  const place = (spec: Pick<Pod["spec"], "volumes">) => {
+  const place = (spec: OwnSpec) => {
     const pod = { ...made, spec: { ...made.spec, ...spec, nodeName: "node-1" } };
     const [container] = pod.spec.containers;
     if (container === undefined) throw new Error("the pod has no container");
@@ -215,7 +306,16 @@ async function open(): Promise<World> {
         { subresource: "status" },
       );
     },
-    [Symbol.asyncDispose]: () => cluster.stop(),
+    until: async (what, isDone) => {
+      for (let waited = 0; !isDone(); waited += 10) {
+        if (waited > WAIT_MS) throw new Error(`timed out until ${what}`);
+        await pause(loop, { ms: 10, kind: "progress" });
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await programs.run(AbortSignal.abort());
+      await cluster.stop();
+    },
   };
 }
 

@@ -11,6 +11,7 @@ const OLDEST_MS = 86_400_000;
 interface KnownToken {
   readonly token: string;
   readonly replaceAt: number;
+  readonly expiresAt: number;
 }
 
 export class PodTokens {
@@ -23,25 +24,43 @@ export class PodTokens {
   }
 
   /** A valid token. The present one serves on when a request for a new one fails. */
-  async find(pod: Pod, projection: ServiceAccountTokenProjection, sources: VolumeSources): Promise<string> {
+  async find(
+    pod: Pod,
+    projection: ServiceAccountTokenProjection,
+    sources: Pick<VolumeSources, "requestToken">,
+  ): Promise<string> {
     const { uid } = pod.metadata;
     const { audience, expirationSeconds = DEFAULT_SECONDS } = projection;
     const key = `${String(expirationSeconds)} ${audience ?? ""}`;
     const known = this.#known.get(uid)?.get(key);
     const now = this.#now();
     if (known !== undefined && now < known.replaceAt) return known.token;
-    const { name, namespace = "" } = pod.metadata;
-    const account = { namespace, name: pod.spec.serviceAccountName ?? "default" };
+    try {
+      const made = await this.#request(pod, projection, sources);
+      const ofPod = this.#known.get(uid) ?? new Map<string, KnownToken>();
+      this.#known.set(uid, ofPod.set(key, made));
+      return made.token;
+    } catch (error) {
+      if (known !== undefined && now < known.expiresAt) return known.token;
+      throw error;
+    }
+  }
+
+  async #request(
+    { metadata, spec }: Pod,
+    { audience = "", expirationSeconds = DEFAULT_SECONDS }: ServiceAccountTokenProjection,
+    sources: Pick<VolumeSources, "requestToken">,
+  ): Promise<KnownToken> {
+    const { name, namespace = "", uid } = metadata;
+    const account = { namespace, name: spec.serviceAccountName ?? "default" };
+    const now = this.#now();
     const { token, expirationTimestamp } = await sources.requestToken(account, {
-      audiences: audience === undefined || audience === "" ? [] : [audience],
+      audiences: audience === "" ? [] : [audience],
       expirationSeconds: plainNumber(expirationSeconds),
       boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },
     });
-    const lifeMs = Date.parse(expirationTimestamp) - now;
-    const made = { token, replaceAt: now + Math.min(lifeMs * USED_SHARE, OLDEST_MS) };
-    const ofPod = this.#known.get(uid) ?? new Map<string, KnownToken>();
-    this.#known.set(uid, ofPod.set(key, made));
-    return token;
+    const expiresAt = Date.parse(expirationTimestamp);
+    return { token, expiresAt, replaceAt: now + Math.min((expiresAt - now) * USED_SHARE, OLDEST_MS) };
   }
 
   forget(uid: string): void {

@@ -12,10 +12,13 @@ import type { Log } from "../../base/log/log.ts";
 import { inParallel } from "../../base/loop/in-parallel.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { pause } from "../../base/loop/pause.ts";
+import type { Client } from "../../client/client.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
+import { neededVolumes } from "../pod/config-needs.ts";
 import { giveTo, replaceFiles } from "./atomic-folder.ts";
 import { downwardPayload } from "./downward-files.ts";
 import { setUpHostPath } from "./host-path.ts";
+import { ObjectWatches } from "./object-watches.ts";
 import {
   VolumeError,
   checkedPath,
@@ -29,8 +32,10 @@ import { PodTokens } from "./pod-tokens.ts";
 import { kindOf, mountedVolumes, type VolumeKind } from "./volume-kind.ts";
 import type { ObjectName, VolumeSources } from "./volume-sources.ts";
 
-/** Interval in which files from the API are brought up to date. */
-const REFRESH_MS = 10_000;
+/** Interval in which the files of a pod are brought up to date without a change that is known. */
+const REFRESH_MS = 60_000;
+/** The same after a failure, and for objects beyond the bound of watches. */
+const RETRY_MS = 10_000;
 /** Pods that are brought up to date at the same time. */
 const REFRESHED_TOGETHER = 8;
 
@@ -39,6 +44,7 @@ export interface PodVolumesParts {
   readonly log: Log;
   /** Folder of all pods, which the agent owns. */
   readonly folder: string;
+  readonly clientOf: (node: string) => Client;
   readonly sourcesOf: (node: string) => VolumeSources;
   /** Allocatable resources of a node. */
   readonly allocatableOf: (node: string) => Readonly<Record<string, string>>;
@@ -50,14 +56,25 @@ export type VolumePaths = ReadonlyMap<string, string>;
 export class PodVolumes {
   readonly #parts: PodVolumesParts;
   readonly #tokens: PodTokens;
+  readonly #watches: ObjectWatches;
   /** Newest version of each pod with volumes. */
   readonly #pods = new Map<string, Pod>();
+  /** Time of the next refresh of each of these pods. */
+  readonly #refreshAt = new Map<string, number>();
+  /** Pods with a refresh that is due. */
+  readonly #due = new Set<string>();
+  #refreshing: Promise<void> = Promise.resolve();
   /** End of the last work on each pod's volumes, which happens one after the other. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(parts: PodVolumesParts) {
     this.#parts = parts;
     this.#tokens = new PodTokens(() => parts.loop.now());
+    this.#watches = new ObjectWatches({
+      ...parts,
+      isNews: (node, object, version) => parts.sourcesOf(node).isNews(object, version),
+      changed: (uid) => this.#refresh(uid),
+    });
   }
 
   /** Folder of a pod's own files. */
@@ -67,19 +84,15 @@ export class PodVolumes {
 
   /** Brings the files of all pods up to date until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { loop, log } = this.#parts;
+    const { loop } = this.#parts;
     while (!signal.aborted) {
-      await pause(loop, { ms: REFRESH_MS, kind: "periodic" }, signal);
-      await inParallel([...this.#pods.values()], REFRESHED_TOGETHER, async (pod) => {
-        if (signal.aborted || !this.#pods.has(pod.metadata.uid)) return;
-        try {
-          await this.setUp(pod);
-        } catch (error) {
-          const { namespace, name } = pod.metadata;
-          log.warn("cannot update the volumes of a pod; retrying in 10 s", { namespace, name, error });
-        }
-      });
+      await pause(loop, { ms: RETRY_MS, kind: "periodic" }, signal);
+      const now = loop.now();
+      for (const [uid, at] of signal.aborted ? [] : this.#refreshAt) if (at <= now) this.#refresh(uid);
     }
+    this.#due.clear();
+    await this.#watches.end();
+    await this.#refreshing;
     await Promise.allSettled(this.#turns.values());
   }
 
@@ -87,7 +100,7 @@ export class PodVolumes {
   setUp(pod: Pod): Promise<VolumePaths> {
     const { uid } = pod.metadata;
     const volumes = mountedVolumes(pod);
-    if (volumes.some((volume) => kindOf(pod, volume).type === "files")) this.#pods.set(uid, pod);
+    if (volumes.some((volume) => kindOf(pod, volume).type === "files")) this.#follow(pod);
     return this.#inTurn(uid, async () => {
       const paths = new Map<string, string>();
       for (const volume of volumes) paths.set(volume.name, await this.#setUpOne(pod, volume));
@@ -104,19 +117,53 @@ export class PodVolumes {
     const isChanged =
       before.metadata.labels !== pod.metadata.labels ||
       before.metadata.annotations !== pod.metadata.annotations;
-    // The next refresh retries.
-    if (isChanged) this.setUp(pod).catch(() => undefined);
+    if (isChanged) this.#refresh(uid);
   }
 
   /** Removes the pod's files. Volumes of the host and of claims stay. */
   tearDown(uid: string): Promise<void> {
     this.#pods.delete(uid);
+    this.#refreshAt.delete(uid);
+    this.#watches.forget(uid);
     this.#tokens.forget(uid);
     return this.#inTurn(uid, async () => {
       const folder = this.folderOf(uid);
       for (const mount of await this.#mountsBelow(folder)) await this.#command("umount", [mount]);
       await rm(folder, { recursive: true, force: true });
     });
+  }
+
+  #follow(pod: Pod): void {
+    const { uid } = pod.metadata;
+    this.#pods.set(uid, pod);
+    const objects = neededVolumes(pod).flatMap(({ uses }) => uses);
+    const isWatched = this.#watches.follow(uid, pod.spec.nodeName ?? "", objects);
+    this.#refreshAt.set(uid, this.#parts.loop.now() + (isWatched ? REFRESH_MS : RETRY_MS));
+  }
+
+  /** Soon, together with others. */
+  #refresh(uid: string): void {
+    if (this.#due.add(uid).size > 1) return;
+    this.#refreshing = this.#refreshing.then(() => this.#refreshDue());
+  }
+
+  async #refreshDue(): Promise<void> {
+    const { loop, log } = this.#parts;
+    while (this.#due.size > 0) {
+      const pods = [...this.#due].flatMap((uid) => this.#pods.get(uid) ?? []);
+      this.#due.clear();
+      await inParallel(pods, REFRESHED_TOGETHER, async (pod) => {
+        const { uid, namespace, name } = pod.metadata;
+        if (!this.#pods.has(uid)) return;
+        try {
+          await this.setUp(pod);
+        } catch (error) {
+          if (!this.#pods.has(uid)) return;
+          this.#refreshAt.set(uid, loop.now() + RETRY_MS);
+          log.warn("cannot update the volumes of a pod; retrying in 10 s", { namespace, name, error });
+        }
+      });
+    }
   }
 
   #inTurn<T>(uid: string, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 /** Reads the API objects that volumes and variables are made of, with the identity of a node. */
+import type { ApiObject } from "../../api/api-object.ts";
 import type { TokenRequest, TokenRequestSpec } from "../../api/generated/types/authentication-v1.ts";
 import {
   ConfigMap,
@@ -8,6 +9,7 @@ import {
   ServiceAccount,
 } from "../../api/generated/types/core-v1.ts";
 import type { Client } from "../../client/client.ts";
+import type { ConfigReference } from "../pod/config-needs.ts";
 
 /** Reads of one burst share a result. */
 const SHARED_MS = 20;
@@ -23,6 +25,8 @@ export class VolumeSources {
   readonly #client: Client;
   readonly #now: () => number;
   readonly #reads = new Map<string, { readonly at: number; readonly result: Promise<unknown> }>();
+  /** Version of each ConfigMap and Secret when it was last read; undefined if it was missing. */
+  readonly #versions = new Map<string, string | undefined>();
 
   constructor(client: Client, now: () => number) {
     this.#client = client;
@@ -30,11 +34,19 @@ export class VolumeSources {
   }
 
   findConfigMap(name: ObjectName): Promise<ConfigMap | undefined> {
-    return this.#shared(`configmap/${name.namespace}/${name.name}`, () => this.#client(ConfigMap).find(name));
+    return this.#shared({ kind: "configmap", ...name }, () => this.#client(ConfigMap).find(name));
   }
 
   findSecret(name: ObjectName): Promise<Secret | undefined> {
-    return this.#shared(`secret/${name.namespace}/${name.name}`, () => this.#client(Secret).find(name));
+    return this.#shared({ kind: "secret", ...name }, () => this.#client(Secret).find(name));
+  }
+
+  /** Whether the version, undefined for a deletion, differs from the one that was read last. The next read is a new one then. */
+  isNews(object: ConfigReference, version: string | undefined): boolean {
+    const key = keyOf(object);
+    if (this.#versions.has(key) && this.#versions.get(key) === version) return false;
+    this.#reads.delete(key);
+    return true;
   }
 
   findClaim(name: ObjectName): Promise<PersistentVolumeClaim | undefined> {
@@ -51,13 +63,30 @@ export class VolumeSources {
     return (made as TokenRequest).status;
   }
 
-  #shared<T>(key: string, read: () => Promise<T>): Promise<T> {
+  #shared<T extends ApiObject>(
+    object: ConfigReference,
+    read: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const key = keyOf(object);
     const known = this.#reads.get(key);
     const now = this.#now();
-    if (known !== undefined && known.at >= now - SHARED_MS) return known.result as Promise<T>;
-    if (this.#reads.size >= READS_MAX) this.#reads.clear();
-    const result = read();
+    if (known !== undefined && known.at >= now - SHARED_MS) return known.result as Promise<T | undefined>;
+    if (this.#reads.size >= READS_MAX) {
+      this.#reads.clear();
+      this.#versions.clear();
+    }
+    const result = this.#read(key, read);
     this.#reads.set(key, { at: now, result });
     return result;
   }
+
+  async #read<T extends ApiObject>(key: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
+    const found = await read();
+    this.#versions.set(key, found?.metadata.resourceVersion);
+    return found;
+  }
+}
+
+function keyOf({ kind, namespace, name }: ConfigReference): string {
+  return `${kind}/${namespace}/${name}`;
 }
