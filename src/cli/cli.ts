@@ -31,6 +31,7 @@ import { upCommand } from "./up.ts";
 import { findKubectlLine } from "./verbs/kubectl-line.ts";
 import { VERBS } from "./verbs/verbs.ts";
 import { VERSION_TEXT, versionCommand } from "./version.ts";
+import { watchCommand } from "./watch/watch.ts";
 import { whyCommand } from "./why.ts";
 
 const COMMANDS: readonly Command[] = [
@@ -55,6 +56,7 @@ const COMMANDS: readonly Command[] = [
   replayCommand,
   driftCommand,
   topCommand,
+  watchCommand,
   demoCommand,
   versionCommand,
 ];

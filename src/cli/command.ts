@@ -3,6 +3,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Log } from "../base/log/log.ts";
+import type { FullScreen } from "./terminal/terminal.ts";
 
 export interface Io {
   stdout(text: string): void;
@@ -37,6 +38,8 @@ export interface UserScreen {
   live(text: string): void;
   /** Asks the user for a line. */
   ask(question: string, signal: AbortSignal): Promise<string>;
+  /** The whole terminal, for a command that draws on it. */
+  readonly full: FullScreen;
 }
 
 /** 0 done, 1 failed, 2 wrong usage. `exec` passes on the code of its command. */

@@ -9,6 +9,7 @@ import type {
 import { CLUSTER_NAME } from "../cluster/kubeconfig/kubeconfig.ts";
 import { componentLogsFolder } from "../cluster/logs/component-logs.ts";
 import { KUBERNETES_VERSION, VERSION } from "../cluster/process/version.ts";
+import { counted, grouped } from "./count-text.ts";
 
 /** Facts about the user's shell. */
 export interface Shell {
@@ -157,13 +158,4 @@ function kubectlCall(
 /** The path with `~` for the home folder, as shells read it. */
 export function shortPath(path: string, homeDir: string): string {
   return path === homeDir || path.startsWith(`${homeDir}/`) ? `~${path.slice(homeDir.length)}` : path;
-}
-
-function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** 1204 gives `1,204`. */
-function grouped(count: number): string {
-  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }

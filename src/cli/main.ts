@@ -7,6 +7,7 @@ import { runCli } from "./cli.ts";
 import { printTo, wantsColours } from "./print.ts";
 import { Screen } from "./screen.ts";
 import { shutdownSignal } from "./shutdown-signal.ts";
+import { ProcessScreen } from "./terminal/process-screen.ts";
 
 /** A terminal for output and answers; piped output has none. */
 const screen =
@@ -34,6 +35,7 @@ export const ended = runCli(process.argv.slice(2), {
     hasColours: wantsColours(process.stdout, process.env),
     live: (text) => screen.live(text),
     ask: (question, signal) => screen.ask(question, signal),
+    full: new ProcessScreen(process),
   },
   env: process.env,
   homeDir: homedir(),

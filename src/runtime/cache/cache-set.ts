@@ -191,7 +191,7 @@ export class CacheSet {
         loop: this.#loop.child(scope.type.plural),
         log,
         transform,
-        onState: (state) => states.add(1, { kind, state }),
+        onState: ({ name: state }) => states.add(1, { kind, state }),
       }),
     };
     if (!this.#metricEnds.has(kind)) this.#metricEnds.set(kind, this.#publishMetrics(kind));

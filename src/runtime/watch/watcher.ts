@@ -48,7 +48,9 @@ export interface WatcherOptions extends WatcherScope {
   /** Form in which objects are kept. Default: unchanged. */
   readonly transform?: Transform;
   /** Called with each new state, after the events that led to it were delivered. */
-  readonly onState?: (state: WatcherState["name"]) => void;
+  readonly onState?: (state: WatcherState) => void;
+  /** Called when the server has accepted a watch. */
+  readonly onOpen?: () => void;
 }
 
 type FollowingState = InitialState | WatchingState;
@@ -91,7 +93,7 @@ export class Watcher<T extends ApiObject> {
     this.#signal = signal;
     this.#lastContactAt = this.#loop.elapsed();
     this.#state = firstState(positionOf(this.#state));
-    this.#options.onState?.(this.#state.name);
+    this.#options.onState?.(this.#state);
     while (!signal.aborted) await this.#perform(this.#state);
   }
 
@@ -130,7 +132,9 @@ export class Watcher<T extends ApiObject> {
         .watch(request)
         .catch((error: unknown) => inputOf(error, attempt));
       const opened = await this.#step(state, "type" in stream ? stream : openingInput(stream));
-      if (isFollowing(opened) && !("type" in stream)) await this.#read(opened, stream, attempt);
+      if (!isFollowing(opened) || "type" in stream) return;
+      this.#options.onOpen?.();
+      await this.#read(opened, stream, attempt);
     } finally {
       attempt.end();
     }
@@ -205,7 +209,7 @@ export class Watcher<T extends ApiObject> {
     }
     if (next.name === "waiting" && next !== state)
       this.#log.warn("the watch failed and is retried", { why: next.why, waitMs: Math.round(next.waitMs) });
-    if (next.name !== state.name) this.#options.onState?.(next.name);
+    if (next.name !== state.name) this.#options.onState?.(next);
     this.#state = next;
     return next;
   }

@@ -1,0 +1,210 @@
+/**
+ * `setpoint watch`: watches feed the model, keys change the view, and both ask for a frame. This file executes what the pure
+ * parts decide.
+ */
+import { errorText } from "../../base/error-text.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
+import type { Client } from "../../client/client.ts";
+import type { Transport } from "../../client/transport.ts";
+import type { Frame, ScreenSize } from "../terminal/frame.ts";
+import { KeyReader, type Key } from "../terminal/key-reader.ts";
+import { LiveScreen } from "../terminal/live-screen.ts";
+import type { ColourDepth } from "../terminal/style.ts";
+import type { FullScreen } from "../terminal/terminal.ts";
+import { explain, killPod, scaleOwner, switchPower } from "./actions.ts";
+import { ClusterModel } from "./cluster-model.ts";
+import { drawWatch, layOut } from "./draw.ts";
+import { Feeds, type FeedScope } from "./feeds.ts";
+import { helpLines } from "./help.ts";
+import { NO_METER, runMeter, type Meter } from "./meter.ts";
+import type { Glyphs } from "./pod-marks.ts";
+import { FIRST_VIEW, pressKey, told, type Action, type Effect, type View } from "./view.ts";
+
+/** Bytes of a key sequence arrive together; an escape that stays alone this long is the key Escape. */
+const ESCAPE_MS = 40;
+/** Requests of the user that wait for each other. */
+const ACTIONS_MAX = 20;
+
+export interface WatchParts {
+  readonly loop: Loop;
+  readonly client: Client;
+  readonly transport: Transport;
+  readonly scope: FeedScope;
+  readonly title: string;
+  readonly glyphs: Glyphs;
+  readonly depth: ColourDepth;
+}
+
+export class WatchSession {
+  readonly #parts: WatchParts;
+  readonly #model = new ClusterModel();
+  readonly #feeds: Feeds;
+  readonly #keys = new KeyReader();
+  readonly #ending = new AbortController();
+  #view: View = FIRST_VIEW;
+  #meter: Meter = NO_METER;
+  #live: LiveScreen | undefined;
+  #screen: FullScreen | undefined;
+  #escape: Timer | undefined;
+  #actions = 0;
+  #lastAction: Promise<void> = Promise.resolve();
+  #onChange: () => void = () => this.#live?.refresh();
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+    const { transport, loop, scope } = parts;
+    this.#feeds = new Feeds({ transport, loop, model: this.#model, scope, onChange: () => this.#onChange() });
+  }
+
+  /** Shows the cluster until the user quits or the signal is aborted. The terminal is as before then. */
+  async run(screen: FullScreen, signal: AbortSignal): Promise<void> {
+    const { loop, depth, client } = this.#parts;
+    const live = new LiveScreen({ screen, loop, depth, draw: (size) => this.#draw(size) });
+    [this.#live, this.#screen] = [live, screen];
+    const end = (): void => {
+      live.close();
+      screen.leave();
+      this.#ending.abort();
+    };
+    if (signal.aborted) return;
+    signal.addEventListener("abort", end, { once: true });
+    screen.enter({
+      onInput: (bytes) => this.#read(bytes),
+      onResize: () => live.redraw(),
+      onClosed: () => this.#ending.abort(),
+    });
+    live.refresh();
+    const own = this.#ending.signal;
+    const onReading = (meter: Meter): void => {
+      this.#meter = meter;
+      live.refresh();
+    };
+    try {
+      const metered = runMeter(client.with({ signal: own }), loop, { signal: own, onReading });
+      await Promise.race([Promise.all([this.#feeds.run(own), metered]), untilAborted(own)]);
+    } finally {
+      signal.removeEventListener("abort", end);
+      end();
+    }
+  }
+
+  /** One frame of the first complete state, for output that is no terminal. */
+  async snapshot(size: ScreenSize, signal: AbortSignal): Promise<Frame> {
+    const { loop, client } = this.#parts;
+    const own = this.#ending.signal;
+    const end = (): void => this.#ending.abort();
+    signal.addEventListener("abort", end, { once: true });
+    const synced = new Promise<void>((resolve) => {
+      this.#onChange = () => {
+        if (this.#feeds.hasSynced || this.#feeds.trouble !== undefined) resolve();
+      };
+    });
+    try {
+      void this.#feeds.run(own);
+      const metered = new Promise<void>((resolve) => {
+        const onReading = (meter: Meter): void => {
+          this.#meter = meter;
+          resolve();
+        };
+        void runMeter(client.with({ signal: own }), loop, { signal: own, onReading });
+      });
+      await Promise.race([Promise.all([synced, metered]), untilAborted(own)]);
+      if (this.#feeds.trouble !== undefined) throw new Error(this.#feeds.trouble);
+      return this.#draw(size);
+    } finally {
+      signal.removeEventListener("abort", end);
+      end();
+    }
+  }
+
+  #draw(size: ScreenSize): Frame {
+    const { loop, glyphs, title } = this.#parts;
+    const now = loop.elapsed();
+    this.#model.tick(now);
+    const layout = layOut(this.#model, this.#view, size);
+    this.#view = { ...this.#view, firstRow: layout.grid.firstRow };
+    const { trouble, hasSynced } = this.#feeds;
+    const around = { glyphs, now, title, trouble, hasSynced, ...this.#meter };
+    const frame = drawWatch({ model: this.#model, view: this.#view, layout, around });
+    if (this.#model.isMoving) this.#live?.refresh();
+    return frame;
+  }
+
+  #read(bytes: Uint8Array): void {
+    const { loop } = this.#parts;
+    this.#escape?.cancel();
+    this.#press(this.#keys.read(bytes));
+    if (this.#keys.isOpen)
+      this.#escape = loop.timer(loop.now() + ESCAPE_MS, "periodic", () => this.#press(this.#keys.flush()));
+  }
+
+  #press(keys: readonly Key[]): void {
+    for (const key of keys) {
+      const size = this.#screen?.size ?? { columns: 80, rows: 24 };
+      const layout = layOut(this.#model, this.#view, size);
+      const { view, effect } = pressKey(this.#view, key, { model: this.#model, layout });
+      this.#view = view;
+      if (effect !== undefined) this.#perform(effect);
+    }
+    this.#live?.refresh();
+  }
+
+  #perform(effect: Effect): void {
+    switch (effect.type) {
+      case "quit":
+        return this.#ending.abort();
+      case "suspend":
+        return this.#screen?.suspend();
+      case "redraw":
+        return this.#live?.redraw();
+      case "filter":
+        return this.#model.setFilter(effect.text);
+      case "help":
+        return this.#open("keys and signs", helpLines(this.#parts.glyphs));
+      case "why":
+      case "kill":
+      case "power":
+      case "scale":
+        return this.#act(effect);
+    }
+  }
+
+  /** Sends the request after those before it. Its outcome is one line at the bottom. */
+  #act(action: Action): void {
+    if (this.#actions >= ACTIONS_MAX) return this.#tell("too many requests wait already", true);
+    this.#actions++;
+    this.#lastAction = this.#lastAction
+      .then(() => this.#request(action))
+      .catch((error: unknown) => this.#tell(errorText(error), true))
+      .finally(() => {
+        this.#actions--;
+        this.#live?.refresh();
+      });
+  }
+
+  async #request(action: Action): Promise<void> {
+    const { loop } = this.#parts;
+    const client = this.#parts.client.with({ signal: this.#ending.signal, fieldManager: "setpoint-watch" });
+    switch (action.type) {
+      case "kill":
+        return this.#tell(await killPod(client, action.pod));
+      case "power":
+        return this.#tell(await switchPower(client, action.node, action.isOn));
+      case "scale":
+        return this.#tell(await scaleOwner(client, action.pod, action.by));
+      case "why": {
+        const name = action.namespace === "" ? action.name : `${action.namespace}/${action.name}`;
+        return this.#open(`why ${action.kind} ${name}`, await explain(client, action, loop.now()));
+      }
+    }
+  }
+
+  #tell(text: string, isError = false): void {
+    this.#view = told(this.#view, text, isError);
+  }
+
+  #open(title: string, lines: readonly string[]): void {
+    this.#view = { ...this.#view, panel: { title, lines, firstLine: 0 } };
+  }
+}
