@@ -1,3 +1,6 @@
+/** A control sequence, or a character that is none. */
+const NEXT = /^(?:\p{Cc}\[(\??[\d;]*)([A-Za-z])|[^\p{Cc}]|[\r\n])/u;
+
 /** Reads what a program draws on a terminal: moves of the cursor, characters, a cleared screen. */
 export class ScreenReader {
   /** Whether the program has its screen of its own now. */
@@ -23,8 +26,7 @@ export class ScreenReader {
   read(bytes: Uint8Array): void {
     this.#rest += this.#decoder.decode(bytes, { stream: true });
     for (;;) {
-      // eslint-disable-next-line no-control-regex
-      const found = /^(?:\u001B\[(\??[\d;]*)([A-Za-z])|[^\u001B])/u.exec(this.#rest);
+      const found = NEXT.exec(this.#rest);
       if (found === null) return;
       this.#rest = this.#rest.slice(found[0].length);
       if (found[2] === undefined) this.#put(found[0]);

@@ -1,4 +1,4 @@
-/** What the user does to the cluster. Each answers with one line; a failed request rejects. */
+/** Requests that the user's keys make. Each returns one line about its outcome, or rejects. */
 import type { ResourceType } from "../../api/api-object.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";

@@ -160,7 +160,7 @@ export class ClusterModel {
     for (const uid of this.#pods.keys()) if (!kept.has(uid)) this.#removePod(uid);
     for (const object of objects) this.#putPod(object.kept);
     if (!isFirst) return;
-    // What was there before is no news.
+    // The first state is not highlighted as a change.
     for (const entry of this.#moving) entry.changedAt = -Infinity;
     this.#moving.clear();
   }

@@ -104,7 +104,6 @@ describe("the screen of watch", () => {
 
     expect(letters).toMatch(/4 pods {2}P 1 C 1 R 1 L 1/);
     expect(desk.text).toMatch(/4 pods {2}P 1 C 1 R 1 L 1/);
-    // eslint-disable-next-line no-control-regex
     expect(desk.text).toMatch(/^[\n -~]*$/);
   });
 

@@ -9,7 +9,7 @@ import { FIRST_VIEW, pressKey, type Pressed, type View } from "./view.ts";
 import type { EventLine, NodeCell, PodCell, Watched } from "./watched-objects.ts";
 
 /** After all phases and marks of earlier changes have been shown. */
-export const LATER = 10_000;
+const LATER = 10_000;
 
 export function podOf(name: string, pod: Partial<PodCell> = {}): PodCell {
   return {
@@ -91,7 +91,7 @@ export function modelOf({ nodes = [], pods = [], events = [] }: Shown): ClusterM
   return model;
 }
 
-export const AROUND: Surroundings = {
+const AROUND: Surroundings = {
   glyphs: "shapes",
   now: LATER,
   title: "dev",

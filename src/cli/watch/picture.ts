@@ -4,7 +4,7 @@ import type { Layout } from "./layout.ts";
 import type { Glyphs } from "./pod-marks.ts";
 import type { View } from "./view.ts";
 
-/** What the screen shows beside the objects of the cluster. */
+/** Facts that the screen shows beside the objects of the cluster. */
 export interface Surroundings {
   readonly glyphs: Glyphs;
   /** Elapsed time. */

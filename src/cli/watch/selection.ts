@@ -94,21 +94,23 @@ function moveAcross({ place }: Selection, by: 1 | -1, { box, ground }: From): Se
 }
 
 /** Up and down: within the column of the box, over its head, then to the box above or below. */
-function moveAlong({ place }: Selection, direction: Direction, { box, ground }: From): Selection {
-  const { grid } = ground.layout;
+function moveAlong({ place }: Selection, direction: Direction, from: From): Selection {
+  const { grid } = from.ground.layout;
   const isDown = direction === "down" || direction === "page-down";
   const isPage = direction.startsWith("page");
-  if (!isPage && grid.boxHeight > 1) {
-    const perRow = Math.max(1, grid.perRow);
-    const end = shownPlaces(box, ground.layout);
-    const from = place < 0 ? 0 : place + (isDown ? perRow : -perRow);
-    const by = place < 0 ? 1 : isDown ? perRow : -perRow;
-    const next = place < 0 && !isDown ? undefined : placeFrom(box, from, { by, end });
-    if (next !== undefined) return { node: box.name, place: next };
-    if (!isDown && place >= 0) return { node: box.name, place: -1 };
-  }
+  const within = isPage || grid.boxHeight === 1 ? undefined : moveInBox(place, isDown, from);
+  if (within !== undefined) return { node: from.box.name, place: within };
   const hops = (isDown ? 1 : -1) * (isPage ? grid.visibleRows : 1) * grid.columns;
-  return enter({ place, isDown }, hops, { box, ground });
+  return enter({ place, isDown }, hops, from);
+}
+
+/** Undefined at the edge of the box. */
+function moveInBox(place: number, isDown: boolean, { box, ground: { layout } }: From): number | undefined {
+  const end = shownPlaces(box, layout);
+  const perRow = Math.max(1, layout.grid.perRow);
+  if (place < 0) return isDown ? placeFrom(box, 0, { by: 1, end }) : undefined;
+  if (isDown) return placeFrom(box, place + perRow, { by: perRow, end });
+  return placeFrom(box, place - perRow, { by: -perRow, end }) ?? -1;
 }
 
 /** The cell at which the selection comes into another box. */

@@ -1,9 +1,15 @@
-/** What the user has chosen to see, and what keys do to it. Pure. */
+/** The user's choices of what to see, and how keys change them. Pure. */
 import type { Key } from "../terminal/key-reader.ts";
-import type { ClusterModel } from "./cluster-model.ts";
-import { FORMS, type Form, type Layout } from "./layout.ts";
+import { FORMS, type Form } from "./layout.ts";
 import type { PodEntry } from "./node-box.ts";
-import { moveSelection, selectedBox, selectedPod, type Direction, type Selection } from "./selection.ts";
+import {
+  moveSelection,
+  selectedBox,
+  selectedPod,
+  type Direction,
+  type Ground,
+  type Selection,
+} from "./selection.ts";
 
 export interface View {
   readonly pane: "cluster" | "events";
@@ -36,13 +42,13 @@ export type Prompt =
   | { readonly type: "filter"; readonly text: string; readonly before: string }
   | { readonly type: "confirm"; readonly question: string; readonly effect: Effect };
 
-/** What the session does outside of the view. */
+/** Work for the session outside of the view. */
 export type Effect =
   | { readonly type: "quit" | "suspend" | "redraw" | "help" }
   | { readonly type: "filter"; readonly text: string }
   | Action;
 
-/** What needs requests to the server. */
+/** Effects that send requests to the server. */
 export type Action =
   | { readonly type: "kill"; readonly pod: PodReference }
   | { readonly type: "power"; readonly node: string; readonly isOn: boolean }
@@ -67,11 +73,6 @@ export interface Pressed {
   readonly effect?: Effect;
 }
 
-export interface Scene {
-  readonly model: ClusterModel;
-  readonly layout: Layout;
-}
-
 export const FIRST_VIEW: View = {
   pane: "cluster",
   selection: { node: undefined, place: -1 },
@@ -86,13 +87,13 @@ export const FIRST_VIEW: View = {
 
 const FILTER_MAX = 100;
 
-export function pressKey(view: View, key: Key, scene: Scene): Pressed {
+export function pressKey(view: View, key: Key, ground: Ground): Pressed {
   if (key.name === "interrupt") return { view, effect: { type: "quit" } };
   if (key.name === "suspend" || key.name === "redraw") return { view, effect: { type: key.name } };
   if (view.prompt?.type === "filter") return typeFilter(view, view.prompt, key);
   if (view.prompt?.type === "confirm") return confirm(view, view.prompt.effect, key);
   const quiet = view.message === undefined ? view : { ...view, message: undefined };
-  return press(quiet, key, scene);
+  return press(quiet, key, ground);
 }
 
 function typeFilter(view: View, prompt: Prompt & { readonly type: "filter" }, key: Key): Pressed {
@@ -131,7 +132,7 @@ const DIRECTIONS: readonly Direction[] = [
   "page-down",
 ];
 
-type Press = (view: View, scene: Scene) => Pressed;
+type Press = (view: View, ground: Ground) => Pressed;
 
 /** By the name of the key, or by its character. */
 const PRESSES: Readonly<Record<string, Press>> = {
@@ -143,22 +144,22 @@ const PRESSES: Readonly<Record<string, Press>> = {
   enter: why,
   w: why,
   f: power,
-  "+": (view, scene) => scale(view, scene, 1),
-  "=": (view, scene) => scale(view, scene, 1),
-  "-": (view, scene) => scale(view, scene, -1),
+  "+": (view, ground) => scale(view, ground, 1),
+  "=": (view, ground) => scale(view, ground, 1),
+  "-": (view, ground) => scale(view, ground, -1),
   "/": (view) => ({
     view: { ...view, prompt: { type: "filter", text: view.filter, before: view.filter } },
   }),
-  z: (view, scene) => ({ view: zoom(view, scene) }),
+  z: (view, ground) => ({ view: zoom(view, ground) }),
   q: (view) => ({ view, effect: { type: "quit" } }),
   "?": (view) => ({ view, effect: { type: "help" } }),
 };
 
-function press(view: View, { name, char }: Key, scene: Scene): Pressed {
+function press(view: View, { name, char }: Key, ground: Ground): Pressed {
   const direction = DIRECTIONS.find((each) => each === name);
-  if (direction !== undefined) return { view: move(view, direction, scene) };
+  if (direction !== undefined) return { view: move(view, direction, ground) };
   const id = name === "char" ? char : name;
-  return Object.hasOwn(PRESSES, id) ? (PRESSES[id]?.(view, scene) ?? { view }) : { view };
+  return Object.hasOwn(PRESSES, id) ? (PRESSES[id]?.(view, ground) ?? { view }) : { view };
 }
 
 function otherPane(view: View): View {
@@ -171,18 +172,18 @@ function leave(view: View): Pressed {
   return view.filter === "" ? { view } : filtered(view, "");
 }
 
-function move(view: View, direction: Direction, scene: Scene): View {
+function move(view: View, direction: Direction, ground: Ground): View {
   const { panel } = view;
   if (panel !== undefined && (view.pane === "events" || direction.startsWith("page")))
-    return { ...view, panel: scrolled(panel, direction, scene.layout.lower.height - 1) };
+    return { ...view, panel: scrolled(panel, direction, ground.layout.lower.height - 1) };
   if (view.pane === "events") {
-    const last = Math.max(0, scene.model.eventCount - 1);
-    return { ...view, event: Math.min(Math.max(0, view.event + step(direction, scene)), last) };
+    const last = Math.max(0, ground.model.eventCount - 1);
+    return { ...view, event: Math.min(Math.max(0, view.event + step(direction, ground)), last) };
   }
-  return { ...view, selection: moveSelection(view.selection, direction, scene) };
+  return { ...view, selection: moveSelection(view.selection, direction, ground) };
 }
 
-function step(direction: Direction, { layout }: Scene): number {
+function step(direction: Direction, { layout }: Ground): number {
   const page = Math.max(1, layout.lower.height - 2);
   const steps = { up: -1, down: 1, "page-up": -page, "page-down": page, home: -Infinity, end: Infinity };
   return direction === "left" || direction === "right" ? 0 : steps[direction];
@@ -195,16 +196,16 @@ function scrolled(panel: Panel, direction: Direction, height: number): Panel {
   return { ...panel, firstLine: Math.min(Math.max(0, panel.firstLine + by), last) };
 }
 
-function kill(view: View, scene: Scene): Pressed {
-  const pod = selectedPod(view.selection, scene);
+function kill(view: View, ground: Ground): Pressed {
+  const pod = selectedPod(view.selection, ground);
   if (pod === undefined) return { view: told(view, "select a pod to delete it", true) };
   const effect = { type: "kill", pod: referenceOf(pod) } as const;
   const question = `delete Pod ${pod.shown.namespace}/${pod.shown.name}?`;
   return { view: { ...view, prompt: { type: "confirm", question, effect } } };
 }
 
-function power(view: View, scene: Scene): Pressed {
-  const node = selectedBox(view.selection, scene)?.node;
+function power(view: View, ground: Ground): Pressed {
+  const node = selectedBox(view.selection, ground)?.node;
   if (node === undefined) return { view: told(view, "select a node, or a pod on it", true) };
   if (node.isDown) return { view, effect: { type: "power", node: node.name, isOn: true } };
   if (!node.isSimulated)
@@ -215,28 +216,28 @@ function power(view: View, scene: Scene): Pressed {
   };
 }
 
-function scale(view: View, scene: Scene, by: 1 | -1): Pressed {
-  const pod = selectedPod(view.selection, scene);
+function scale(view: View, ground: Ground, by: 1 | -1): Pressed {
+  const pod = selectedPod(view.selection, ground);
   if (pod === undefined) return { view: told(view, "select a pod to scale its owner", true) };
   return { view, effect: { type: "scale", pod: referenceOf(pod), by } };
 }
 
-function why(view: View, scene: Scene): Pressed {
+function why(view: View, ground: Ground): Pressed {
   if (view.pane === "events") {
-    const line = scene.model.events(view.event + 1)[view.event];
+    const line = ground.model.events(view.event + 1)[view.event];
     if (line === undefined) return { view };
     const { kind, namespace, name } = line;
     return { view, effect: { type: "why", kind, namespace, name } };
   }
-  const pod = selectedPod(view.selection, scene)?.shown;
+  const pod = selectedPod(view.selection, ground)?.shown;
   if (pod !== undefined)
     return { view, effect: { type: "why", kind: "Pod", namespace: pod.namespace, name: pod.name } };
-  const node = selectedBox(view.selection, scene)?.node;
+  const node = selectedBox(view.selection, ground)?.node;
   if (node === undefined) return { view: told(view, "select a pod or a node to ask about it", true) };
   return { view, effect: { type: "why", kind: "Node", namespace: "", name: node.name } };
 }
 
-function zoom(view: View, { layout }: Scene): View {
+function zoom(view: View, { layout }: Ground): View {
   const at = FORMS.indexOf(layout.grid.form);
   return { ...view, form: FORMS[(at + 1) % FORMS.length], firstRow: 0 };
 }
