@@ -9,11 +9,12 @@ import type { AddressOrigin } from "./address-check.ts";
 import { CallGate } from "./call-gate.ts";
 import { CallLimit } from "./call-limit.ts";
 import { dialAddress, urlText } from "./dial-address.ts";
-import { dial, firstDialableHost } from "./dial.ts";
+import { addressesOf, dial } from "./dial.ts";
 import type { DialRequest } from "./dial.ts";
 import { EgressError } from "./egress.ts";
 import type { DialAddress, Egress, EgressReply, EgressRequest, EgressTarget } from "./egress.ts";
 import { codeOf, CUT_TEXTS } from "./error-text.ts";
+import { HostChoice } from "./host-choice.ts";
 import type { ReceivedResponse } from "./outgoing-request.ts";
 import { ServiceLookup } from "./service-lookup.ts";
 import { TrustedAgents } from "./trusted-agents.ts";
@@ -44,9 +45,11 @@ class Calls implements OpenEgress {
   readonly #loop: Loop;
   readonly #gate = new CallGate();
   readonly #agents = new TrustedAgents();
+  readonly #hosts: HostChoice;
 
   constructor({ loop, store }: EgressParts) {
     this.#loop = loop.child("egress");
+    this.#hosts = new HostChoice(this.#loop, addressesOf);
     this.services = new ServiceLookup({ store, random: this.#loop.random("endpoints") });
   }
 
@@ -81,7 +84,7 @@ class Calls implements OpenEgress {
 
   async firstDialable(hosts: readonly string[], origin: AddressOrigin): Promise<string | undefined> {
     await this.#permitted();
-    return this.#loop.outside("egress", firstDialableHost(hosts, origin));
+    return this.#loop.outside("egress", this.#hosts.first(hosts, origin));
   }
 
   close(): void {

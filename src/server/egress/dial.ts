@@ -80,19 +80,6 @@ async function sendInMemory(
   }
 }
 
-/** The first of these hosts that is an address, or a name that resolves to an address that the server may dial. */
-export async function firstDialableHost(
-  hosts: readonly string[],
-  origin: AddressOrigin,
-): Promise<string | undefined> {
-  for (const host of hosts) {
-    if (isIP(host) !== 0) return host;
-    const found = await lookup(host, { all: true }).catch(() => []);
-    if (found.some(({ address }) => isDialable(address, origin))) return host;
-  }
-  return hosts[0];
-}
-
 async function dialableAddresses({ address, origin }: DialRequest): Promise<readonly string[]> {
   const found = isIP(address.host) === 0 ? await addressesOf(address.host) : [address.host];
   const dialable = found.filter((ip) => isDialable(ip, origin)).slice(0, ADDRESSES_MAX);
@@ -100,7 +87,7 @@ async function dialableAddresses({ address, origin }: DialRequest): Promise<read
   return dialable;
 }
 
-async function addressesOf(host: string): Promise<readonly string[]> {
+export async function addressesOf(host: string): Promise<readonly string[]> {
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch (error) {
