@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FieldSet } from "./field-set.ts";
-import { setText, sharedSet, sharedUnion } from "./shared-set.ts";
+import { setOf, setText, sharedSet, sharedUnion } from "./shared-set.ts";
 
 function set(name: string): FieldSet {
   return { "f:spec": { [`f:${name}`]: {} } };
@@ -29,6 +29,26 @@ describe("a shared set", () => {
 
     expect(sharedSet(set("old"))).not.toBe(first);
     expect(sharedSet(set("old"))).toEqual(first);
+  });
+
+  test("takes the parts that equal those of the set before", () => {
+    const status = (address: string): FieldSet => ({
+      "f:status": { "f:conditions": { ".": {}, "f:type": {} }, "f:podIPs": { [`k:{"ip":"${address}"}`]: {} } },
+    });
+    const [first, second] = ["10.0.0.1", "10.0.0.2"].map((address) => setOf(JSON.stringify(status(address))));
+
+    expect(second).toEqual(status("10.0.0.2"));
+    expect(second?.["f:status"]?.["f:conditions"]).toBe(first?.["f:status"]?.["f:conditions"]);
+    expect(second?.["f:status"]?.["f:podIPs"]).not.toBe(first?.["f:status"]?.["f:podIPs"]);
+  });
+
+  test("has its text after it was evicted, too", () => {
+    const first = sharedSet(set("evicted"));
+
+    for (let n = 0; n < 5000; n++) sharedSet(set(`other-${String(n)}`));
+
+    expect(setText(first)).toBe(JSON.stringify(set("evicted")));
+    expect(sharedUnion(first, set("more"))).toEqual({ "f:spec": { "f:evicted": {}, "f:more": {} } });
   });
 
   test("is not cached when it is very large", () => {

@@ -2,7 +2,8 @@
  * Shares equal field sets between objects. The pods of one template are written by one manager with one set, which is a
  * third of their text and half of their memory.
  */
-import { type FieldSet, union } from "./field-set.ts";
+import { shareParts } from "../../json/json-share.ts";
+import { EMPTY, type FieldSet, union } from "./field-set.ts";
 
 /**
  * Size of each of the two generations of cached sets. A set unused for a whole generation is evicted. A set mostly takes a
@@ -14,13 +15,16 @@ const TEXT_LENGTH_MAX = 8192;
 
 let young = new Map<string, FieldSet>();
 let old: ReadonlyMap<string, FieldSet> = new Map();
+/** Texts of the cached sets. */
 const texts = new WeakMap<FieldSet, string>();
+/** The set that was cached last. The status of each pod has a set of its own, which differs in its addresses only. */
+let newest: FieldSet = EMPTY;
 
 /** The shared instance of a set equal to this one. */
 export function sharedSet(set: FieldSet): FieldSet {
   if (texts.has(set)) return set;
   const text = JSON.stringify(set);
-  return find(text) ?? keep(text, set);
+  return find(text) ?? keepNew(text, set);
 }
 
 /** The set with this JSON text, which must be canonical. */
@@ -29,7 +33,7 @@ export function setOf(text: string): FieldSet {
   if (known !== undefined) return known;
   const set = JSON.parse(text) as FieldSet;
   // Keeps a fresh text: `text` may be a slice of a longer string and would retain all of it.
-  return keep(JSON.stringify(set), set);
+  return keepNew(JSON.stringify(set), set);
 }
 
 /** Known unions, by shared set and added set, for as long as both are in use. */
@@ -60,13 +64,23 @@ function find(text: string): FieldSet | undefined {
   return set === undefined ? undefined : keep(text, set);
 }
 
-function keep(text: string, set: FieldSet): FieldSet {
+/** Takes the parts that equal those of the newest set from there. */
+function keepNew(text: string, set: FieldSet): FieldSet {
   if (text.length > TEXT_LENGTH_MAX) return set;
-  if (young.size === GENERATION) {
-    old = young;
-    young = new Map();
-  }
+  newest = shareParts(set, newest);
+  return keep(text, newest);
+}
+
+function keep(text: string, set: FieldSet): FieldSet {
+  if (young.size === GENERATION) evictOld();
   young.set(text, set);
   texts.set(set, text);
   return set;
+}
+
+/** A set that is in use nevertheless loses its text, which takes as much memory as the set. */
+function evictOld(): void {
+  for (const [text, set] of old) if (!young.has(text)) texts.delete(set);
+  old = young;
+  young = new Map();
 }
