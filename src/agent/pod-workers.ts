@@ -7,6 +7,8 @@ import { causeText } from "../api/causes/cause-text.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { Node, Pod } from "../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../api/generated/types/node-v1.ts";
+import { inSlices } from "../base/loop/in-slices.ts";
+import { runInTurns } from "../base/loop/run-in-turns.ts";
 import type { Client } from "../client/client.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../runtime/cache/object-change.ts";
@@ -147,10 +149,14 @@ export class PodWorkers {
     const uids = await this.#choice.recover();
     const { programs, routine } = this.#parts;
     if (uids.length === 0 && programs === undefined) return;
-    const pods = [...routine.cache(Pod).list()];
-    const alive = new Set(pods.filter(hasWork).map(({ metadata }) => metadata.uid));
+    const [known, alive] = [new Set(uids), new Set<string>()];
+    const note = (pod: Pod): void => {
+      known.add(pod.metadata.uid);
+      if (hasWork(pod)) alive.add(pod.metadata.uid);
+    };
+    await runInTurns(inSlices(routine.cache(Pod).walk(), note), routine.loop, "loop");
     for (const uid of uids) if (!alive.has(uid)) this.#choice.remove(uid);
-    await programs?.sweep(new Set([...pods.map(({ metadata }) => metadata.uid), ...uids]));
+    await programs?.sweep(known);
   }
 
   /** Subscribes to pods. Returns a function that ends the subscription. */
