@@ -33,7 +33,10 @@ describe("a shared set", () => {
 
   test("takes the parts that equal those of the set before", () => {
     const status = (address: string): FieldSet => ({
-      "f:status": { "f:conditions": { ".": {}, "f:type": {} }, "f:podIPs": { [`k:{"ip":"${address}"}`]: {} } },
+      "f:status": {
+        "f:conditions": { ".": {}, "f:type": {} },
+        "f:podIPs": { [`k:{"ip":"${address}"}`]: {} },
+      },
     });
     const [first, second] = ["10.0.0.1", "10.0.0.2"].map((address) => setOf(JSON.stringify(status(address))));
 
