@@ -28,7 +28,7 @@ import { findRemedy } from "./system-error.ts";
 import { timelineCommand } from "./timeline.ts";
 import { topCommand } from "./top.ts";
 import { upCommand } from "./up.ts";
-import { findKubectlLine } from "./verbs/kubectl-line.ts";
+import { asKubectl, findKubectlLine } from "./verbs/kubectl-line.ts";
 import { VERBS } from "./verbs/verbs.ts";
 import { VERSION_TEXT, versionCommand } from "./version.ts";
 import { watchCommand } from "./watch/watch.ts";
@@ -76,8 +76,20 @@ async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
     await programFor(io, argv).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
-    return explain(error, io, argv.includes("--json") ? "json" : "text");
+    const code = explain(error, io, argv.includes("--json") ? "json" : "text");
+    const command = COMMANDS.find(({ name }) => name === argv[0]);
+    if (isUnknownHere(error) && command?.isKubectlVerb === true)
+      io.stderr(
+        `setpoint has only the common options of kubectl's verbs; with kubectl: ${asKubectl(argv)}\n`,
+      );
+    return code;
   }
+}
+
+/** An option, or a value of one, that the command does not have. */
+function isUnknownHere(error: unknown): boolean {
+  const codes = ["commander.unknownOption", "commander.invalidArgument"];
+  return error instanceof CommanderError && codes.includes(error.code);
 }
 
 function programFor(io: Io, argv: readonly string[]): Parser {

@@ -75,6 +75,8 @@ export interface Command {
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly help: string;
   readonly options: readonly OptionSpec[];
+  /** A verb of kubectl, with the most common of kubectl's options. */
+  readonly isKubectlVerb?: true;
   /**
    * The process ends with the command, although timers, sockets or an open standard input are left: those of the user's
    * code, or an input whose writer goes on.

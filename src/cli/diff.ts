@@ -13,6 +13,7 @@ import { withSession } from "./verbs/verb-session.ts";
 
 export const diffCommand: Command = {
   name: "diff",
+  isKubectlVerb: true,
   usage: ["[kind/name]"],
   help: "compare an object with its past, or -f FILE with the cluster",
   options: [

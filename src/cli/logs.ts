@@ -14,6 +14,7 @@ const LOOK_MS = 200;
 
 export const logsCommand: Command = {
   name: "logs",
+  isKubectlVerb: true,
   usage: ["[pod]"],
   help: "show the log of POD or TYPE/NAME, or the cluster's own",
   options: [

@@ -1,6 +1,8 @@
 /** Runs a command line by `setpoint` in this process, and the same line by the real kubectl. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
+import { expect } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import { runCli } from "../../src/cli/cli.ts";
 import type { UserStreams } from "../../src/cli/command.ts";
@@ -35,9 +37,32 @@ export class VerbRunner {
     this.#folder = place.folder;
   }
 
+  /** Runs both until each has printed enough, and then interrupts them. */
+  async follow(
+    args: readonly string[],
+    { act, isEnough }: { readonly act: () => Promise<unknown>; readonly isEnough: (text: string) => boolean },
+  ): Promise<{ readonly ours: string; readonly theirs: string }> {
+    const ending = new AbortController();
+    let [ours, theirs] = ["", ""];
+    const running = this.ours(args, { signal: ending.signal, onOutput: (text) => (ours = text) });
+    const child = spawn(this.#kubectl, args, { cwd: this.#folder, env: this.#environment() });
+    const ended = once(child, "close");
+    child.stdout.on("data", (piece: Buffer) => (theirs += piece.toString()));
+    try {
+      // Both show what is there before the changes come.
+      await expect.poll(() => ours !== "" && theirs !== "", { timeout: 20_000 }).toBe(true);
+      await act();
+      await expect.poll(() => isEnough(ours) && isEnough(theirs), { timeout: 20_000 }).toBe(true);
+    } finally {
+      ending.abort();
+      child.kill();
+      await Promise.all([running, ended]);
+    }
+    return { ours, theirs };
+  }
+
   theirs(args: readonly string[], stdin = ""): Promise<PrintedBoth> {
-    const env = { ...process.env, KUBECONFIG: this.#kubeconfig, HOME: this.#folder };
-    const options = { cwd: this.#folder, env, maxBuffer: 64 * 1024 * 1024 };
+    const options = { cwd: this.#folder, env: this.#environment(), maxBuffer: 64 * 1024 * 1024 };
     return new Promise((resolve) => {
       const child = execFile(this.#kubectl, args, options, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
@@ -76,5 +101,9 @@ export class VerbRunner {
       signal,
     });
     return printed;
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    return { ...process.env, KUBECONFIG: this.#kubeconfig, HOME: this.#folder };
   }
 }

@@ -39,6 +39,15 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
       join(work, "changed.yaml"),
       WEB.replace("replicas: 2", "replicas: 3").replace('"12"', '"13"'),
     );
+    mkdirSync(join(work, "folder", "inner"), { recursive: true });
+    writeFileSync(join(work, "folder", "a.yml"), configMap("a"));
+    writeFileSync(
+      join(work, "folder", "b.json"),
+      JSON.stringify({ apiVersion: "v1", kind: "List", items: [JSON.parse(configMap("b"))] }),
+    );
+    writeFileSync(join(work, "folder", "notes.txt"), "no manifest");
+    writeFileSync(join(work, "folder", "inner", "c.yaml"), configMap("c"));
+    writeFileSync(join(work, "broken.yaml"), "apiVersion: v1\nkind: [");
     cluster = await RunningCluster.start(folder, { loops: "all", nodes: 2 });
     runner = new VerbRunner({ kubectl, kubeconfig: cluster.kubeconfig, folder: work });
     for (const namespace of ["ours", "theirs"]) {
@@ -82,6 +91,21 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
     "get deploy web nope -n ours",
     "get deploy nope -n ours --ignore-not-found",
     "get unknowns",
+    "get deploy,unknowns -n ours",
+    "get unknown/web -n ours",
+    "get pods -n nowhere",
+    "get pods -n nowhere -o name",
+    "get pods -n nowhere -o yaml",
+    "get pods,cm -n nowhere",
+    "get nodes -l none=none",
+    "get deploy/nope -n ours -o name",
+    "events -n nowhere",
+    "events -A --for deployment/web",
+    "events -n ours --for unknown/web",
+    "scale deployment/nope -n ours --replicas=1",
+    "scale cm/settings -n ours --replicas=1",
+    "delete unknown/web -n ours",
+    "delete pods -n ours -l app=none",
     "events -n ours --for deployment/web",
     "events -n ours --types=Warning",
     "wait deploy/web -n ours --for=condition=Available",
@@ -110,6 +134,10 @@ describePeer("kubectl", "kubectl's verbs", (kubectl) => {
       ["apply --server-side --dry-run=server -f changed.yaml"],
       ["diff --server-side --force-conflicts -f changed.yaml", "diff -f changed.yaml"],
       ["diff --server-side --force-conflicts -f web.yaml", "diff -f web.yaml"],
+      ["apply --server-side -f folder"],
+      ["apply --server-side -R -f folder -f changed.yaml --force-conflicts"],
+      ["diff --server-side -R -f folder", "diff -R -f folder"],
+      ["delete -f folder -f folder/inner"],
       ["scale deployment/web --replicas=1"],
       ["wait deploy/web --for=jsonpath={.status.replicas}=1"],
       ["delete cm settings"],
@@ -172,6 +200,131 @@ metadata: { name: hall }
     });
   });
 
+  test("a broken file among others changes nothing", async () => {
+    const { code, stdout, stderr } = await ours(["apply", "-n", "ours", "-f", "folder", "-f", "broken.yaml"]);
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: \S*broken.yaml: /);
+  });
+
+  test("-f names a URL: says what to do", async () => {
+    expect(await ours(["apply", "-f", "https://example.com/a.yaml"])).toMatchObject({
+      code: 2,
+      stderr: "error: -f takes no URLs; pipe it: curl -fsSL https://example.com/a.yaml | setpoint … -f -\n",
+    });
+  });
+
+  test.each(["", "-o name", "-o yaml", "-o json"])(
+    "get --watch %s shows changes as kubectl does",
+    async (output) => {
+      const namespace = `watched${output.replaceAll(/\W/g, "")}`;
+      const options = output === "" ? [] : output.split(" ");
+      await theirs(["create", "namespace", namespace]);
+      await theirs(["create", "cm", "one", "-n", namespace, "--from-literal=k=v"]);
+      await settled(namespace);
+      const change = async (): Promise<void> => {
+        await theirs(["create", "cm", "two", "-n", namespace]);
+        await theirs(["delete", "cm", "one", "-n", namespace]);
+        await theirs(["create", "cm", "last", "-n", namespace]);
+      };
+      const args = ["get", "cm", "-n", namespace, "-w", ...options];
+
+      const both = await runner.follow(args, {
+        act: change,
+        isEnough: (text) => text.includes("last"),
+      });
+
+      expect(agesHidden({ code: 0, stdout: both.ours })).toEqual(
+        agesHidden({ code: 0, stdout: both.theirs }),
+      );
+    },
+  );
+
+  test("events --watch shows new Events as kubectl does", async () => {
+    await theirs(["create", "namespace", "eventful"]);
+    const event = (name: string) =>
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { name, namespace: "eventful" },
+        involvedObject: { apiVersion: "v1", kind: "Pod", name: "p", namespace: "eventful" },
+        type: name === "third" ? "Warning" : "Normal",
+        ...{ reason: "Tested", message: `the ${name}`, lastTimestamp: "2026-01-02T03:04:05Z" },
+      });
+    const record = (name: string) => runner.theirs(["create", "-f", "-"], event(name));
+    await record("first");
+
+    const both = await runner.follow(
+      ["events", "-n", "eventful", "-w", "--for", "pod/p", "--types=Warning,normal"],
+      {
+        act: async () => {
+          await record("second");
+          await record("third");
+        },
+        isEnough: (text) => text.includes("the third"),
+      },
+    );
+
+    expect(agesHidden({ code: 0, stdout: both.ours })).toEqual(agesHidden({ code: 0, stdout: both.theirs }));
+  });
+
+  describe("a user without permission", () => {
+    test.each([
+      "get pods -n ours",
+      "get deploy web -n ours -o yaml",
+      "get nodes",
+      "delete cm settings -n ours",
+      "apply --server-side -n ours -f web.yaml",
+      "scale deployment/web -n ours --replicas=1",
+      "events -n ours",
+      "logs deploy/web -n ours",
+      "wait pods -n ours --all --for=condition=Ready",
+    ])("%s is refused with the server's reason", async (line) => {
+      const args = [...line.split(" "), "--kubeconfig", await limitedKubeconfig()];
+      const [mine, other] = [await ours(args), await runner.theirs(args)];
+
+      expect(mine).toMatchObject({ code: 1, stdout: other.stdout });
+      expect(other.code).toBe(1);
+      const reason = mine.stderr.replace("error: ", "").split("\n")[0];
+      expect(reason).toContain('is forbidden: User "system:serviceaccount:default:limited"');
+      expect(other.stderr).toContain(reason);
+    });
+  });
+
+  /** A kubeconfig of a user who may discover resources only. */
+  async function limitedKubeconfig(): Promise<string> {
+    await theirs(["create", "serviceaccount", "limited", "-n", "default"]);
+    const { stdout: token } = await theirs(["create", "token", "limited", "-n", "default"]);
+    const file = join(work, "limited.yaml");
+    const admin = JSON.parse((await theirs(["config", "view", "--raw", "-o", "json"])).stdout) as object;
+    writeFileSync(
+      file,
+      JSON.stringify({ ...admin, users: [{ name: "limited", user: { token: token.trim() } }] }).replaceAll(
+        /"user":"[^"]*"/g,
+        '"user":"limited"',
+      ),
+      { mode: 0o600 },
+    );
+    return file;
+  }
+
+  /** The cluster gives each namespace its own ConfigMap. */
+  async function settled(namespace: string): Promise<void> {
+    await theirs(["wait", "cm/kube-root-ca.crt", "-n", namespace, "--for=create"]);
+  }
+
+  test.each(["get pods -o jsonpath={.items}", "get pods --sort-by=.metadata.name", "events --chunk-size=1"])(
+    "%s prints the line for kubectl",
+    async (line) => {
+      const { code, stderr } = await ours(line.split(" "));
+
+      expect(code).toBe(2);
+      expect(stderr).toContain(
+        `with kubectl: kubectl ${line.replace("jsonpath={.items}", "'jsonpath={.items}'")}\n`,
+      );
+    },
+  );
+
   test("another verb of kubectl prints the line to type", async () => {
     expect(await ours(["describe", "pod", "a b"])).toEqual({
       code: 2,
@@ -180,6 +333,10 @@ metadata: { name: hall }
     });
   });
 });
+
+function configMap(name: string): string {
+  return JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { of: "folder" } });
+}
 
 /** Ages differ between two runs, and so do the widths of their columns. */
 function agesHidden({ code, stdout }: Printed): Printed {

@@ -15,6 +15,7 @@ const ESTABLISHED_WITHIN_MS = 10_000;
 
 export const applyCommand: Command = {
   name: "apply",
+  isKubectlVerb: true,
   usage: [],
   help: "make objects as manifests declare (server-side apply)",
   options: [

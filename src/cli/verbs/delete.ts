@@ -1,12 +1,15 @@
 /** `setpoint delete`. Waits until the objects are gone, as kubectl does. */
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { DeleteOptions } from "../../client/client.ts";
 import { groupOf } from "../../client/served-resources.ts";
 import { findText, findTexts, UsageError, type Arguments, type Command } from "../command.ts";
 import { FailureList } from "./failure-list.ts";
-import { findObjects, type FoundObject } from "./found-objects.ts";
+import { selected, type FoundObject } from "./found-objects.ts";
 import { readManifests } from "./manifest-files.ts";
 import { placeManifest } from "./manifest-place.ts";
 import { poll } from "./poll.ts";
+import { targetsOf } from "./targets.ts";
 import {
   allNamespacesOption,
   fieldSelectorOption,
@@ -21,6 +24,7 @@ import { withSession, type VerbSession } from "./verb-session.ts";
 
 export const deleteCommand: Command = {
   name: "delete",
+  isKubectlVerb: true,
   usage: ["[objects...]"],
   help: "delete objects: TYPE NAME, TYPE/NAME or -f FILE",
   options: [
@@ -58,18 +62,48 @@ async function deleteObjects(session: VerbSession): Promise<void> {
   const found =
     findTexts(args, "filename").length > 0
       ? await objectsInFiles(session, failures)
-      : await findObjects(session, failures);
+      : await objectsOf(session);
   const deleted: FoundObject[] = [];
   for (const each of found)
     await failures.collect(async () => {
-      await session.client(each.resource).delete(each.object, options);
+      deleted.push({ ...each, object: await deleteOne(session, each, options) });
       io.stdout(`${deletedText(each, args)}\n`);
-      deleted.push(each);
     });
   if (args.options["wait"] !== "false")
     for (const each of deleted) await failures.collect(() => untilGone(each, session));
   if (found.length === 0 && failures.isEmpty && !isNamed(args)) io.stdout("No resources found\n");
   failures.throwIfAny();
+}
+
+/** Named objects are not read first: a user may delete what they may not get. */
+async function objectsOf(session: VerbSession): Promise<readonly FoundObject[]> {
+  const found: FoundObject[] = [];
+  for (const target of targetsOf(session.args.rest, session.served)) {
+    const { resource, names } = target;
+    if (names === undefined) found.push(...(await selected(target, session)));
+    else found.push(...names.map((name) => referenceTo(resource, { name, namespace: session.namespace })));
+  }
+  return found;
+}
+
+function referenceTo(
+  resource: ResourceType,
+  { name, namespace = "" }: { readonly name: string; readonly namespace?: string | undefined },
+): FoundObject {
+  const metadata = { name, ...(resource.namespaced && { namespace }) };
+  return { resource, object: { apiVersion: resource.apiVersion, kind: resource.kind, metadata } };
+}
+
+/** The object as the server last saw it, or the reference. */
+async function deleteOne(
+  { client }: VerbSession,
+  { resource, object }: FoundObject,
+  options: DeleteOptions,
+): Promise<ApiObject> {
+  let last = object;
+  const noting = client.with({ onWrite: (written) => (last = written.object) });
+  await noting(resource).delete(object, options);
+  return last;
 }
 
 /** Objects that are missing by name are failures, or ignored. */
@@ -104,8 +138,8 @@ async function objectsInFiles(session: VerbSession, failures: FailureList): Prom
   for (const manifest of await readManifests(session))
     await failures.collect(async () => {
       const { type, manifest: placed } = await placeManifest(manifest, session);
-      const { namespace = "", name } = placed.metadata;
-      found.push({ resource: type, object: await session.client(type).get({ namespace, name }) });
+      const { namespace, name } = placed.metadata;
+      found.push(referenceTo(type, { name, namespace }));
     });
   return found;
 }
@@ -114,12 +148,16 @@ async function untilGone({ resource, object }: FoundObject, session: VerbSession
   const { client, loop, args, io } = session;
   const { signal } = io;
   const timeoutMs = parseTimeout(args, "timeout", WEEK_MS);
+  const { namespace = "", name = "", uid } = object.metadata;
   const isGone = async (): Promise<boolean> => {
-    const now = await client(resource).find({
-      namespace: object.metadata.namespace ?? "",
-      name: object.metadata.name ?? "",
-    });
-    return now === undefined || now.metadata.uid !== object.metadata.uid;
+    const now = await client(resource)
+      .find({ namespace, name })
+      .catch((error: unknown) => {
+        // A user who may not look need not wait.
+        if (isApiError(error, "Forbidden")) return undefined;
+        throw error;
+      });
+    return now === undefined || (uid !== undefined && now.metadata.uid !== uid);
   };
   if (await poll({ loop, signal, timeoutMs }, isGone)) return;
   throw new Error(

@@ -1,19 +1,23 @@
 /** `setpoint events`: the Events of a namespace or of one object, oldest first. */
+import { collectionPath } from "../../api/api-object.ts";
 import { Event } from "../../api/generated/types/core-v1.ts";
 import { resourcesNamed } from "../../client/served-resources.ts";
 import { humanDuration, findTimeMs } from "../../resources/rules/human-duration.ts";
-import { findText, UsageError, type Command } from "../command.ts";
+import { findText, UsageError, type Arguments, type Command } from "../command.ts";
+import { changesOf } from "./follow.ts";
 import { TablePrinter } from "./table-text.ts";
 import { allNamespacesOption, verbOptions } from "./verb-options.ts";
 import { withSession, type VerbSession } from "./verb-session.ts";
 
 export const eventsCommand: Command = {
   name: "events",
+  isKubectlVerb: true,
   usage: [],
   help: "show Events, the oldest first",
   options: [
     { flags: "--for <object>", help: "only Events about TYPE/NAME" },
     { flags: "--types <types>", help: "only these types: Normal,Warning" },
+    { flags: "-w, --watch", help: "new Events too, until Ctrl-C" },
     allNamespacesOption,
     { flags: "--no-headers", help: "table without headers" },
     ...verbOptions,
@@ -22,20 +26,41 @@ export const eventsCommand: Command = {
 };
 
 async function events(session: VerbSession): Promise<void> {
-  const { io, args } = session;
-  const { namespace, client, loop } = session;
-  const types = findText(args, "types")?.toLowerCase().split(",");
-  const fieldSelector = fieldSelectorOf(session);
+  const { io, args, namespace, client } = session;
+  const isWanted = wantedTypes(args);
+  const query = objectQuery(session);
   const found: Event[] = [];
-  const options = { ...(namespace !== undefined && { namespace }), ...fieldSelector };
-  for await (const { items } of client(Event).pages(options)) found.push(...items);
-  const shown = found
-    .filter(({ type = "" }) => types === undefined || types.includes(type.toLowerCase()))
-    .toSorted((left, right) => lastSeen(left) - lastSeen(right));
-  if (shown.length === 0) {
-    io.stderr(namespace === undefined ? "No events found\n" : `No events found in ${namespace} namespace.\n`);
-    return;
+  let version = "";
+  for await (const { items, metadata } of client(Event).pages({
+    ...query,
+    ...(namespace !== undefined && { namespace }),
+  })) {
+    found.push(...items.filter(isWanted));
+    version = metadata.resourceVersion;
   }
+  const isWatch = args.options["watch"] === true;
+  const textOf = eventPrinter(session);
+  if (found.length > 0) io.stdout(textOf(found.toSorted((left, right) => lastSeen(left) - lastSeen(right))));
+  else if (!isWatch)
+    io.stderr(
+      namespace === undefined ? "No events found.\n" : `No events found in ${namespace} namespace.\n`,
+    );
+  if (!isWatch) return;
+  const path = collectionPath(Event, namespace);
+  for await (const { type, object } of changesOf(session, { path, query, form: "object", version })) {
+    const event = object as Event;
+    // Events are deleted when they are old.
+    if (type !== "DELETED" && isWanted(event)) io.stdout(textOf([event]));
+  }
+}
+
+function wantedTypes(args: Arguments): (event: Event) => boolean {
+  const types = findText(args, "types")?.toLowerCase().split(",");
+  return ({ type = "" }) => types === undefined || types.includes(type.toLowerCase());
+}
+
+/** Prints Events that follow each other. */
+function eventPrinter({ args, namespace, loop }: VerbSession): (events: readonly Event[]) => string {
   const printer = new TablePrinter({
     isWide: false,
     withNamespace: namespace === undefined,
@@ -43,18 +68,23 @@ async function events(session: VerbSession): Promise<void> {
     withLabels: false,
     namePrefix: "",
   });
-  const columnDefinitions = ["Last Seen", "Type", "Reason", "Object", "Message"].map((name) => ({ name }));
-  const rows = shown.map((event) => ({ cells: cellsOf(event, loop.now()), object: event }));
-  io.stdout(printer.print({ columnDefinitions, rows }));
+  return (shown) => {
+    const rows = shown.map((event) => ({ cells: cellsOf(event, loop.now()), object: event }));
+    return printer.print({ columnDefinitions: COLUMNS, rows });
+  };
 }
 
-function fieldSelectorOf({ args, served }: VerbSession): { readonly fieldSelector?: string } {
+const COLUMNS = ["Last Seen", "Type", "Reason", "Object", "Message"].map((name) => ({ name }));
+
+function objectQuery({ args, served }: VerbSession): Readonly<Record<string, string>> {
   const about = findText(args, "for");
   if (about === undefined) return {};
   const [type = "", name = ""] = about.split("/");
   if (type === "" || name === "") throw new UsageError(`--for must be TYPE/NAME, found "${about}"`);
-  const [resource] = resourcesNamed(type, served);
-  return { fieldSelector: `involvedObject.kind=${resource?.kind ?? ""},involvedObject.name=${name}` };
+  const [{ kind, apiVersion } = { kind: "", apiVersion: "" }] = resourcesNamed(type, served);
+  const fields = { kind, apiVersion, name };
+  const parts = Object.entries(fields).map(([field, value]) => `involvedObject.${field}=${value}`);
+  return { fieldSelector: parts.join(",") };
 }
 
 function cellsOf(event: Event, now: number): readonly string[] {

@@ -9,6 +9,7 @@ import { withSession, type VerbSession } from "./verb-session.ts";
 
 export const execCommand: Command = {
   name: "exec",
+  isKubectlVerb: true,
   usage: ["object", "[command...]"],
   help: "run a command in a container: POD or TYPE/NAME, then -- COMMAND",
   options: [

@@ -4,16 +4,17 @@ import { kindText } from "../../client/served-resources.ts";
 import { findText, UsageError, type Command } from "../command.ts";
 import { answersFor } from "./answers.ts";
 import { FailureList } from "./failure-list.ts";
-import { listOf, objectText, withoutManagedFields, type ObjectFormat } from "./object-text.ts";
+import { listOf, ObjectStream, objectText, withoutManagedFields, type ObjectFormat } from "./object-text.ts";
 import { tableIn } from "./server-table.ts";
 import { TablePrinter, type Table, type TableView } from "./table-text.ts";
 import { targetsOf, type Target } from "./targets.ts";
 import { allNamespacesOption, fieldSelectorOption, selectorOption, verbOptions } from "./verb-options.ts";
 import { withSession, type VerbSession } from "./verb-session.ts";
-import { watchTable } from "./watch-table.ts";
+import { watchObjects, type WatchedView } from "./watch-objects.ts";
 
 export const getCommand: Command = {
   name: "get",
+  isKubectlVerb: true,
   usage: ["[objects...]"],
   help: "show objects: TYPE, TYPE NAME or TYPE/NAME",
   options: [
@@ -35,18 +36,15 @@ async function get(session: VerbSession): Promise<void> {
   const { args, served } = session;
   const targets = byResource(targetsOf(args.rest, served));
   const format = findText(args, "output");
-  refuseContradictions(session, targets, format);
-  if (args.options["watch"] === true) return watchTable(session, targets, viewOf);
+  refuseContradictions(session, targets);
+  if (args.options["watch"] === true)
+    return watchObjects(session, targets, (target) => watchedView(session, target, format));
   if (format === "name") return printNames(session, targets);
   if (format === "yaml" || format === "json") return printObjects(session, targets, format);
   return printTables(session, targets);
 }
 
-function refuseContradictions(
-  { args, namespace }: VerbSession,
-  targets: readonly Target[],
-  format: string | undefined,
-): void {
+function refuseContradictions({ args, namespace }: VerbSession, targets: readonly Target[]): void {
   const isNamed = targets.some(({ names }) => names !== undefined);
   const isWatch = args.options["watch"] === true;
   if (isNamed && (findText(args, "selector") ?? findText(args, "fieldSelector")) !== undefined)
@@ -55,14 +53,39 @@ function refuseContradictions(
     throw new UsageError("an object is in one namespace: give no name beside --all-namespaces");
   if (isWatch && findText(args, "at") !== undefined)
     throw new UsageError("--at shows the past, which does not change: leave --watch out");
-  if (isWatch && format !== undefined && format !== "wide")
-    throw new UsageError(`--watch shows tables: leave -o ${format} out`);
+}
+
+function watchedView(session: VerbSession, target: Target, format: string | undefined): WatchedView {
+  if (format === undefined || format === "wide") {
+    const printer = new TablePrinter(viewOf(session, target, false));
+    const textOf = (value: unknown): string => {
+      const table = tableIn(value);
+      return table.rows.length === 0 ? "" : printer.print(table);
+    };
+    return { form: "table", textOf };
+  }
+  if (format === "name")
+    return {
+      form: "object",
+      textOf: (value) =>
+        objectsIn(value, target)
+          .map((object) => nameLine(target, object))
+          .join(""),
+    };
+  const stream = new ObjectStream(format as ObjectFormat);
+  return {
+    form: "object",
+    textOf: (value) =>
+      objectsIn(value, target)
+        .map((each) => stream.next(each))
+        .join(""),
+  };
 }
 
 async function printNames(session: VerbSession, targets: readonly Target[]): Promise<void> {
   const failures = failuresOf(session);
-  for (const { resource, objects } of await objectsOf(session, targets, failures))
-    session.io.stdout(objects.map((object) => `${kindText(resource)}/${nameOf(object)}\n`).join(""));
+  for (const { objects, ...target } of await objectsOf(session, targets, failures))
+    session.io.stdout(objects.map((object) => nameLine(target, object)).join(""));
   failures.throwIfAny();
 }
 
@@ -164,6 +187,7 @@ function objectsIn(value: unknown, { resource: { apiVersion, kind } }: Target): 
   return objects.map((object) => withoutManagedFields({ apiVersion, kind, ...object }));
 }
 
-function nameOf({ metadata }: JsonObject): string {
-  return isJsonObject(metadata) ? String(metadata["name"]) : "";
+/** `deployment.apps/web`. */
+function nameLine({ resource }: Target, { metadata }: JsonObject): string {
+  return `${kindText(resource)}/${isJsonObject(metadata) ? String(metadata["name"]) : ""}\n`;
 }

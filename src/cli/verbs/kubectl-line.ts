@@ -31,7 +31,11 @@ const KUBECTL_VERBS: ReadonlySet<string> = new Set([
 export function findKubectlLine(argv: readonly string[]): string | undefined {
   const [verb = ""] = argv;
   if (!KUBECTL_VERBS.has(verb)) return undefined;
-  return `"${verb}" is a verb of kubectl alone; type: kubectl ${argv.map(shellWord).join(" ")}`;
+  return `"${verb}" is a verb of kubectl alone; type: ${asKubectl(argv)}`;
+}
+
+export function asKubectl(argv: readonly string[]): string {
+  return ["kubectl", ...argv.map(shellWord)].join(" ");
 }
 
 function shellWord(word: string): string {

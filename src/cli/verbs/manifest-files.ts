@@ -23,6 +23,9 @@ const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /** All manifests of the files in `--filename`, in order. Throws with the file's name when one is not a manifest. */
 export async function readManifests({ io, args, loop }: VerbSession): Promise<readonly FileManifest[]> {
   const paths = findTexts(args, "filename");
+  const url = paths.find((path) => /^https?:\/\//.test(path));
+  if (url !== undefined)
+    throw new UsageError(`-f takes no URLs; pipe it: curl -fsSL ${url} | setpoint … -f -`);
   if (paths.length === 0) throw new UsageError("name the manifests: -f FILE, -f FOLDER or -f - for stdin");
   const manifests: FileManifest[] = [];
   for (const path of paths) {

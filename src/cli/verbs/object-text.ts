@@ -8,6 +8,22 @@ export function objectText(object: unknown, format: ObjectFormat): string {
   return format === "yaml" ? stringifyYaml(object) : `${goJson(sorted(object))}\n`;
 }
 
+/** Objects one after the other, as a watch shows them. */
+export class ObjectStream {
+  readonly #format: ObjectFormat;
+  #hasPrinted = false;
+
+  constructor(format: ObjectFormat) {
+    this.#format = format;
+  }
+
+  next(object: JsonObject): string {
+    const separator = this.#hasPrinted && this.#format === "yaml" ? "---\n" : "";
+    this.#hasPrinted = true;
+    return separator + objectText(object, this.#format);
+  }
+}
+
 /** Several objects become one List. */
 export function listOf(objects: readonly JsonObject[]): JsonObject {
   return { apiVersion: "v1", items: objects, kind: "List", metadata: { resourceVersion: "" } };

@@ -15,6 +15,7 @@ const LOCALHOST = ["127.0.0.1", "::1"];
 
 export const portForwardCommand: Command = {
   name: "port-forward",
+  isKubectlVerb: true,
   usage: ["object", "[ports...]"],
   help: "forward local ports to POD or TYPE/NAME: [LOCAL:]REMOTE",
   options: [

@@ -8,6 +8,7 @@ import { withSession, type VerbSession } from "./verb-session.ts";
 
 export const scaleCommand: Command = {
   name: "scale",
+  isKubectlVerb: true,
   usage: ["[objects...]"],
   help: "set the replicas of objects: TYPE NAME or TYPE/NAME",
   options: [

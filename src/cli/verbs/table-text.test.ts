@@ -28,6 +28,15 @@ describe("a table", () => {
     expect(printer.print(table(["b", "0/1", ""]))).toBe("b           0/1\n");
   });
 
+  test("keeps the columns of the first table of a watch, which the later ones leave out", () => {
+    const printer = new TablePrinter(VIEW);
+    printer.print(table(["a", "1/1", ""]));
+
+    expect(printer.print({ columnDefinitions: [], rows: [{ cells: ["b", "0/1", ""] }] })).toBe(
+      "b      0/1\n",
+    );
+  });
+
   test("cuts a cell at its first line break", () => {
     expect(new TablePrinter({ ...VIEW, withHeaders: false }).print(table(["a\nb", 3, ""]))).toBe(
       "a...   3\n",

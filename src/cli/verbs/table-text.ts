@@ -40,6 +40,8 @@ const MIN_WIDTH = 6;
 export class TablePrinter {
   readonly #view: TableView;
   #widths: readonly number[] = [];
+  /** The tables of a watch leave the columns out after the first. */
+  #columns: readonly TableColumn[] = [];
   #hasHeader: boolean;
 
   constructor(view: TableView) {
@@ -47,10 +49,11 @@ export class TablePrinter {
     this.#hasHeader = !view.withHeaders;
   }
 
-  print(table: Table): string {
-    const lines = linesOf(table, this.#view);
+  print({ columnDefinitions, rows: tableRows }: Table): string {
+    if (columnDefinitions.length > 0) this.#columns = columnDefinitions;
+    const lines = linesOf({ columnDefinitions: this.#columns, rows: tableRows }, this.#view);
     const rows = this.#hasHeader ? lines.slice(1) : lines;
-    if (table.rows.length > 0 || !this.#hasHeader) this.#hasHeader = true;
+    this.#hasHeader = true;
     this.#widths = widthsOf(rows, this.#widths);
     return rows.map((cells) => `${lineText(cells, this.#widths)}\n`).join("");
   }

@@ -20,6 +20,7 @@ const DEFAULT_MS = 30_000;
 
 export const waitCommand: Command = {
   name: "wait",
+  isKubectlVerb: true,
   usage: ["[objects...]"],
   help: "wait for a condition of objects: TYPE NAME or TYPE/NAME",
   options: [
