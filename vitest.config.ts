@@ -45,6 +45,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "as-user",
+          include: ["test/as-user/*.test.ts"],
+          // A process that gave up the rights of root cannot run the next file.
+          isolate: true,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "system",
           include: [
             "src/**/*.system.test.ts",

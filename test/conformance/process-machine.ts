@@ -9,6 +9,7 @@ import type { RuntimeListener } from "../../src/agent/runtime-handler.ts";
 import { silentLog } from "../../src/base/log/log.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { realTime, type FixtureTime } from "./open-store-fixture.ts";
+import type { HandlerMachine } from "./runtime-handler-suite.ts";
 
 export const SHARED: Isolation = { type: "shared", reason: "the test wants it" };
 
@@ -50,4 +51,17 @@ export class ProcessMachine implements AsyncDisposable {
     await this.time.stop();
     if (existsSync(this.folder)) rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** For the suite of handlers. */
+export async function openMachine(isolation: Isolation): Promise<HandlerMachine> {
+  const machine = new ProcessMachine(isolation);
+  return {
+    time: machine.time,
+    waitMs: 10,
+    create: (listener: RuntimeListener) => machine.create(listener),
+    image: "none",
+    folder: machine.folder,
+    [Symbol.asyncDispose]: () => machine[Symbol.asyncDispose](),
+  };
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Isolation } from "../../src/agent/process/isolation.ts";
 import type { ProcessHandler, ProcessHandlerOptions } from "../../src/agent/process/process-handler.ts";
 import type {
+  ContainerKey,
   ContainerReport,
   LogQuery,
   Program,
@@ -26,7 +27,7 @@ type Reported = ContainerReport["type"];
 
 export class ProcessWorld implements AsyncDisposable {
   readonly machine: ProcessMachine;
-  readonly reports: (ContainerReport & { readonly container: string })[] = [];
+  readonly reports: (ContainerReport & ContainerKey)[] = [];
   readonly #sandboxes: (SandboxReport & { readonly uid: string })[] = [];
   readonly #options: Partial<ProcessHandlerOptions>;
   handler: ProcessHandler;
@@ -93,37 +94,41 @@ export class ProcessWorld implements AsyncDisposable {
     const container = containerOf("main", command);
     this.handler.start({
       ...{ node: "machine", pod: podOf({}, uid), container, attempt },
-      program: { ...this.program(command, attempt), ...others },
+      program: { ...this.program(command, attempt, uid), ...others },
     });
   }
 
-  program(command: readonly string[], attempt = 0): Program {
+  program(command: readonly string[], attempt = 0, uid = UID): Program {
     return {
       ...{ command, args: [], workingDir: undefined, mounts: [], ports: [] },
       env: new Map([["PATH", "/usr/local/bin:/usr/bin:/bin"]]),
       user: { uid: undefined, gid: undefined, supplementalGroups: [] },
       limits: { cpuRequestMillis: undefined, cpuLimitMillis: undefined, memoryLimitBytes: undefined },
-      logPath: join(this.machine.folder, "pods-logs", "main", `${String(attempt)}.log`),
+      logPath: join(this.machine.folder, "pods-logs", uid, `${String(attempt)}.log`),
       ...{ stdin: false, stdinOnce: false, tty: false },
     };
   }
 
-  async report<T extends Reported>(type: T): Promise<Extract<ContainerReport, { type: T }>> {
-    const find = (): ContainerReport | undefined => this.reports.find((report) => report.type === type);
+  async report<T extends Reported>(type: T, uid = UID): Promise<Extract<ContainerReport, { type: T }>> {
+    const find = (): ContainerReport | undefined =>
+      this.reports.find((report) => report.type === type && report.uid === uid);
     await this.until(`the container is ${type}`, () => find() !== undefined);
     return find() as Extract<ContainerReport, { type: T }>;
   }
 
   /** Runs to the end. Returns the output. */
-  async run(command: readonly string[], program: Partial<Program> = {}): Promise<string> {
+  async run(
+    command: readonly string[],
+    program: Partial<Program> & { readonly uid?: string } = {},
+  ): Promise<string> {
     this.start(command, program);
-    await this.report("exited");
-    return this.log();
+    await this.report("exited", program.uid);
+    return this.log({}, program.uid);
   }
 
-  async log(query: Partial<LogQuery> = {}): Promise<string> {
+  async log(query: Partial<LogQuery> = {}, uid = UID): Promise<string> {
     const container = containerOf("main", []);
-    const place = { node: "machine", pod: podOf({}), container };
+    const place = { node: "machine", pod: podOf({}, uid), container };
     let text = "";
     for await (const piece of (await this.handler.logs(place, { ...LOG, ...query })) ?? [])
       text += String(piece);
@@ -184,7 +189,7 @@ export class ProcessWorld implements AsyncDisposable {
   #listener(): RuntimeListener {
     return {
       sandbox: (uid, report) => this.#sandboxes.push({ ...report, uid }),
-      container: ({ container }, report) => this.reports.push({ ...report, container }),
+      container: (key, report) => this.reports.push({ ...report, ...key }),
     };
   }
 }
@@ -203,3 +208,7 @@ function podOf(spec: Partial<Pod["spec"]>, uid = UID): Pod {
   };
   return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [], ...spec }, status: {} };
 }
+
+/** Program of a server that says which pod it runs in. */
+export const SERVER =
+  'require("http").createServer((q,s)=>s.end("from "+require("os").hostname())).listen(8080,()=>console.log("listening"))';

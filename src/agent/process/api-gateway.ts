@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { createConnection, Server, type Socket } from "node:net";
 import type { Loop } from "../../base/loop/loop.ts";
+import { NetworkPart } from "./network-part.ts";
 import type { ProcessIdentity } from "./process-table.ts";
 
 /** An address of the API server and where it really is. */
@@ -21,58 +22,47 @@ const LISTEN =
 /** The address may be there already, from an earlier agent: then only the listening says whether it works. */
 const ADD_AND_RUN = 'ip addr add "$1" dev lo 2>/dev/null; shift; exec "$@"';
 
-/** The server in the network of one node. */
-interface Opening {
-  readonly node: ProcessIdentity;
-  readonly server: Promise<Server>;
+export interface ApiGatewayOptions {
+  readonly api: ApiAddress;
+  readonly loop: Loop;
+  /** Words that bring a command into the network of the node. */
+  readonly enter: (node: ProcessIdentity) => readonly string[];
 }
 
 export class ApiGateway {
-  readonly #api: ApiAddress;
-  readonly #loop: Loop;
+  readonly #options: ApiGatewayOptions;
   readonly #sockets = new Set<Socket>();
-  #opening: Opening | undefined;
+  readonly #server = new NetworkPart<Server>({
+    open: (node) => this.#listen(node),
+    close: (server) => new Promise((resolve) => server.close(() => resolve())),
+  });
 
-  constructor(api: ApiAddress, loop: Loop) {
-    this.#api = api;
-    this.#loop = loop;
+  constructor(options: ApiGatewayOptions) {
+    this.#options = options;
   }
 
-  /** Pods that start together share one opening. A new network gets a new one. Rejects with the message of the system. */
+  /** Rejects with the message of the system. No-op while it listens. */
   async open(node: ProcessIdentity): Promise<void> {
-    const known = this.#opening;
-    if (known?.node.pid === node.pid && known.node.start === node.start) {
-      await known.server;
-      return;
-    }
-    const opening = { node, server: this.#listen(node) };
-    this.#opening = opening;
-    try {
-      await Promise.all([opening.server, known && closeServer(known)]);
-    } catch (error) {
-      if (this.#opening === opening) this.#opening = undefined;
-      throw error;
-    }
+    await this.#server.open(node);
   }
 
   async close(): Promise<void> {
-    const opening = this.#opening;
-    this.#opening = undefined;
     for (const socket of this.#sockets) socket.destroy();
-    if (opening !== undefined) await closeServer(opening);
+    await this.#server.close();
   }
 
-  async #listen({ pid }: ProcessIdentity): Promise<Server> {
-    const { address, port } = this.#api.service;
+  async #listen(node: ProcessIdentity): Promise<Server> {
+    const { api, loop, enter } = this.#options;
+    const { address, port } = api.service;
     const listen = [process.execPath, "-e", LISTEN, address, String(port)];
-    const inside = ["nsenter", `--net=/proc/${String(pid)}/ns/net`, "sh", "-c", ADD_AND_RUN, "sh", address];
-    const server = await this.#loop.outside("api gateway", receiveServer([...inside, ...listen]));
+    const words = [...enter(node), "sh", "-c", ADD_AND_RUN, "sh", address, ...listen];
+    const server = await loop.outside("api gateway", receiveServer(words));
     server.on("connection", (socket: Socket) => this.#pass(socket));
     return server;
   }
 
   #pass(inner: Socket): void {
-    const outer = createConnection(this.#api.server);
+    const outer = createConnection(this.#options.api.server);
     for (const [socket, other] of [
       [inner, outer],
       [outer, inner],
@@ -86,12 +76,6 @@ export class ApiGateway {
       socket.pipe(other);
     }
   }
-}
-
-/** No-op for a server that never listened. */
-async function closeServer({ server }: Opening): Promise<void> {
-  const listening = await server.catch(() => undefined);
-  if (listening !== undefined) await new Promise((resolve) => listening.close(resolve));
 }
 
 function receiveServer([program = "", ...args]: readonly string[]): Promise<Server> {

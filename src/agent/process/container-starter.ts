@@ -64,6 +64,7 @@ export class ContainerStarter {
         hostname: pod.record.hostname,
         cgroupFiles: cgroup?.joinFiles ?? [],
         api: pod.record.namespaces.includes("--net") ? undefined : this.#host.options.api,
+        hasUserNamespace: this.#host.hasNamespaces && this.#host.owner === "user",
         variables: this.#host.hasNamespaces ? [] : [...variables, [RUN_VARIABLE, token]],
       }),
     };
@@ -143,12 +144,7 @@ export class ContainerStarter {
     const words =
       holder === undefined || !this.#host.hasNamespaces
         ? script
-        : [
-            "nsenter",
-            ...namespaces.map((name) => `${name}=/proc/${String(holder.pid)}/ns/${name.slice(2)}`),
-            ...CONTAINER_NAMESPACES,
-            ...script,
-          ];
+        : [...this.#host.enterWords(holder.pid, namespaces), ...CONTAINER_NAMESPACES, ...script];
     return tty ? ["script", "-qefc", quoteWords(words), "/dev/null"] : words;
   }
 

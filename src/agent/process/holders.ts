@@ -25,6 +25,8 @@ export interface Patience {
 export const DEFAULT_PATIENCE: Patience = { lookSeconds: 60, looks: 10 };
 
 export interface HolderStart {
+  /** Words that bring the holder into namespaces that it shares with others. */
+  readonly enter?: readonly string[];
   /** Options of `unshare`; none shares the machine's namespaces. */
   readonly namespaces: readonly string[];
   /** Commands that run inside first. */
@@ -51,7 +53,7 @@ export class Holders {
   }
 
   /** Rejects with the message of a failed command. */
-  async start(folder: string, { namespaces, script }: HolderStart): Promise<ProcessIdentity> {
+  async start(folder: string, { enter = [], namespaces, script }: HolderStart): Promise<ProcessIdentity> {
     const { loop, agentFile, patience } = this.#options;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     rmSync(join(folder, "holder"), { force: true });
@@ -66,7 +68,8 @@ export class Holders {
       String(patience.lookSeconds),
       String(patience.looks),
     ];
-    const [program = "", ...args] = namespaces.length === 0 ? words : ["unshare", ...namespaces, ...words];
+    const unshare = namespaces.length === 0 ? [] : ["unshare", ...namespaces];
+    const [program = "", ...args] = [...enter, ...unshare, ...words];
     const line = await loop.outside("holder", firstLine(program, args));
     const holder = readIdentity(join(folder, "holder"));
     if (line === "ready" && holder !== undefined) return holder;

@@ -46,8 +46,8 @@ export function machineSetup({ dataDir, isolation, podCidrs }: MachineSetupOptio
       pods: String(PODS),
     },
     labels: { [PROCESS_NODE]: "true" },
-    // Without namespaces, the addresses of pods are virtual.
-    annotations: isolation.type === "namespaces" ? {} : NO_POD_NETWORK,
+    // Only root connects the machine to the pods' network. Without namespaces, the addresses are virtual.
+    annotations: isolation.type === "namespaces" && isolation.owner === "root" ? {} : NO_POD_NETWORK,
     taints: [{ key: PROCESS_NODE, value: "true", effect: "NoSchedule" }],
     runtimeHandlers: [PROCESS_RUNTIME],
     conditions: [isolationCondition(isolation)],
@@ -100,13 +100,18 @@ export function choosePodCidr(
 }
 
 function isolationCondition(isolation: Isolation): OwnCondition {
-  if (isolation.type === "namespaces")
+  if (isolation.type === "namespaces") {
+    const message = "each pod has network, PID and mount namespaces of its own";
+    const isRoot = isolation.owner === "root";
     return {
       type: PROCESS_ISOLATION,
       status: "True",
-      reason: "NamespacesPermitted",
-      message: "each pod has network, PID and mount namespaces of its own",
+      reason: isRoot ? "NamespacesPermitted" : "UserNamespacesPermitted",
+      message: isRoot
+        ? message
+        : `${message}; without root, this machine reaches the addresses of pods only by kubectl port-forward`,
     };
+  }
   return {
     type: PROCESS_ISOLATION,
     status: "False",

@@ -54,7 +54,10 @@ function commandsOf(step: MountStep, context: StepContext): readonly string[] {
   ];
 }
 
-/** The folder stays as it is; mounts below it, which an overlay hides, are bound again. */
+/**
+ * The folder stays as it is; mounts below it, which an overlay hides, are bound again. Where an overlay is not permitted,
+ * as for a normal user above mounts, its entries are bound one by one.
+ */
 function overlay(
   { folder, submounts }: MountStep & { readonly type: "overlay" },
   { root, stage, index }: StepContext,
@@ -69,26 +72,38 @@ function overlay(
   return [
     `mkdir -p ${[lower, upper, work].map(quoteWord).join(" ")}`,
     `mount --rbind ${target} ${quoteWord(lower)}`,
-    `mount -t overlay -o ${quoteWord(`lowerdir=${lower},upperdir=${upper},workdir=${work}`)} overlay ${target}`,
+    [
+      `if mount -t overlay -o ${quoteWord(`lowerdir=${lower},upperdir=${upper},workdir=${work}`)} overlay ${target}; then`,
+      submounts
+        .map(
+          (mount) =>
+            `mount --rbind ${quoteWord(lower + mount.slice(folder.length))} ${quoteWord(root + mount)}`,
+        )
+        .join(" &&\n") || ":",
+      "else",
+      copyOf(lower, root + folder).join(" &&\n"),
+      "fi",
+    ].join("\n"),
     `chmod --reference=${quoteWord(lower)} ${target}`,
-    ...submounts.map(
-      (mount) => `mount --rbind ${quoteWord(lower + mount.slice(folder.length))} ${quoteWord(root + mount)}`,
-    ),
   ];
 }
 
 function newRoot(root: string): readonly string[] {
   const word = quoteWord(root);
-  const entry = `${word}"$entry"`;
+  return [`mkdir ${word}`, ...copyOf("", root), `mkdir ${word}/.old`];
+}
+
+/** A new folder over the existing one, into which all entries of the source are bound. */
+function copyOf(source: string, folder: string): readonly string[] {
+  const [from, to] = [quoteWord(`${source}/`), quoteWord(`${folder}/`)];
+  const place = `${to}"\${entry##*/}"`;
   return [
-    `mkdir ${word}`,
-    `mount -t tmpfs -o mode=755 tmpfs ${word}`,
-    `mkdir ${word}/.old`,
+    `mount -t tmpfs -o mode=755 tmpfs ${quoteWord(folder)}`,
     [
-      "for entry in /* /.[!.]*; do",
-      `  if [ -L "$entry" ]; then cp -P "$entry" ${word}/`,
-      `  elif [ -d "$entry" ]; then mkdir ${entry} && mount --rbind "$entry" ${entry}`,
-      `  elif [ -f "$entry" ]; then : >${entry} && mount --bind "$entry" ${entry}`,
+      `for entry in ${from}* ${from}.[!.]*; do`,
+      `  if [ -L "$entry" ]; then cp -P "$entry" ${to}`,
+      `  elif [ -d "$entry" ]; then mkdir ${place} && mount --rbind "$entry" ${place}`,
+      `  elif [ -e "$entry" ]; then : >${place} && mount --bind "$entry" ${place}`,
       "  fi || exit 1",
       "done",
     ].join("\n"),

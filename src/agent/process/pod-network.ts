@@ -1,11 +1,13 @@
 /**
  * Network of the pods of one node. A namespace of the node holds a bridge; each pod has a namespace of its own with a
- * cable to it, and so has the machine. When the holder of a namespace ends, the kernel removes its part.
+ * cable to it, and so has the machine if setpoint runs as root. When the holder of a namespace ends, the kernel removes
+ * its part.
  */
 import { createHash } from "node:crypto";
 import type { Loop } from "../../base/loop/loop.ts";
-import { isIpv6, rolesIn } from "./address-block.ts";
+import { isIpv6, rolesIn, type BlockRoles } from "./address-block.ts";
 import type { Holders } from "./holders.ts";
+import { USER_NAMESPACE, type NamespaceOwner } from "./isolation.ts";
 import type { ProcessIdentity } from "./process-table.ts";
 import { runCommand } from "./run-command.ts";
 import { quoteWords } from "./shell-words.ts";
@@ -18,6 +20,7 @@ const CABLE_DIGITS = 11;
 
 export interface PodNetworkOptions {
   readonly loop: Loop;
+  readonly owner: NamespaceOwner;
   readonly holders: Holders;
   /** Folder of the node's holder; its path names the cluster. */
   readonly folder: string;
@@ -34,9 +37,9 @@ export class PodNetwork {
     this.interfaceName = `sp-${hashOf(options.folder).slice(0, NAME_DIGITS)}`;
   }
 
-  /** Makes the node's network with the first pod. Returns the commands that connect a pod, for its own namespace. */
+  /** Returns the commands that connect a pod, for its own namespace. */
   async connectScript(addresses: readonly string[], blocks: readonly string[]): Promise<string> {
-    const node = await this.#ensure(blocks);
+    const node = await this.ensure(blocks);
     // A new name: the kernel removes the cable of an earlier sandbox a moment after its holder ended.
     const cable = `p${this.#options.loop.random("cables").uuid().replaceAll("-", "").slice(0, CABLE_DIGITS)}`;
     const lengths = blocks.map((block) => ({ ...rolesIn(block), isSix: isIpv6(rolesIn(block).gateway) }));
@@ -82,7 +85,8 @@ export class PodNetwork {
     await this.#options.holders.end(this.#options.folder);
   }
 
-  #ensure(blocks: readonly string[]): Promise<ProcessIdentity> {
+  /** Makes the node's network with the first pod. Resolves with its holder. */
+  ensure(blocks: readonly string[]): Promise<ProcessIdentity> {
     this.#ready ??= this.#make(blocks).catch((error: unknown) => {
       this.#ready = undefined;
       throw error;
@@ -90,24 +94,35 @@ export class PodNetwork {
     return this.#ready.then((node) => {
       if (this.#options.holders.isAlive(node)) return node;
       this.#ready = undefined;
-      return this.#ensure(blocks);
+      return this.ensure(blocks);
     });
   }
 
   async #make(blocks: readonly string[]): Promise<ProcessIdentity> {
-    const { holders, folder, loop } = this.#options;
+    const { holders, folder, owner } = this.#options;
     const known = holders.find(folder);
     if (known !== undefined) return known;
+    const roles = blocks.map(rolesIn);
+    const bridge = [
+      "link set lo up",
+      `link add name ${BRIDGE} type bridge`,
+      ...roles.map(({ gateway, prefixLength }) => addressLine(gateway, prefixLength, BRIDGE)),
+      `link set ${BRIDGE} up`,
+    ];
+    // Only root may add an interface to the machine.
+    if (owner === "user")
+      return holders.start(folder, { namespaces: [...USER_NAMESPACE, "--net"], script: batch(bridge) });
+    return this.#makeWithMachine(bridge, roles);
+  }
+
+  async #makeWithMachine(bridge: readonly string[], roles: readonly BlockRoles[]): Promise<ProcessIdentity> {
+    const { holders, folder, loop } = this.#options;
     // An interface of an earlier holder goes with its namespace, a moment after the holder.
     await runCommand(loop, ["ip", "link", "delete", this.interfaceName]);
-    const roles = blocks.map(rolesIn);
     const node = await holders.start(folder, {
       namespaces: ["--net"],
       script: batch([
-        "link set lo up",
-        `link add name ${BRIDGE} type bridge`,
-        ...roles.map(({ gateway, prefixLength }) => addressLine(gateway, prefixLength, BRIDGE)),
-        `link set ${BRIDGE} up`,
+        ...bridge,
         `link add host0 type veth peer name ${this.interfaceName} netns ${String(process.pid)}`,
         `link set host0 master ${BRIDGE}`,
         "link set host0 up",

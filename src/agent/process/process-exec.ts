@@ -11,9 +11,12 @@ import { openTerminal, type Terminal } from "./terminal.ts";
 
 export interface ExecPlace {
   readonly record: RunRecord;
-  /** First process in the container's namespaces; undefined if it shares those of the machine. */
-  readonly namespaces: number | undefined;
+  /** Words that bring a command into the container's namespaces; none if it shares those of the machine. */
+  readonly enter: readonly string[];
 }
+
+/** Options of `nsenter` for the namespaces of a container. */
+export const CONTAINER_PLACE = ["--mount", "--uts", "--ipc", "--net", "--pid", "--root"];
 
 /** A shell reports a death by a signal as 128 plus its number. */
 const SIGNAL_BASE = 128;
@@ -101,26 +104,8 @@ function execOnTerminal(place: ExecPlace, request: ExecRequest): StreamSession {
 /** Ctrl-D: a terminal has no other end of input. */
 const END_OF_INPUT = "\u0004";
 
-function execWords(
-  { record, namespaces }: ExecPlace,
-  command: readonly string[],
-  prefix = "",
-): readonly string[] {
-  const script = ["sh", "-c", `${prefix}\n${besideScript(record.surroundings, command)}`];
-  if (namespaces === undefined) return script;
-  return [
-    "nsenter",
-    "--target",
-    String(namespaces),
-    "--mount",
-    "--uts",
-    "--ipc",
-    "--net",
-    "--pid",
-    "--root",
-    "--",
-    ...script,
-  ];
+function execWords({ record, enter }: ExecPlace, command: readonly string[], prefix = ""): readonly string[] {
+  return [...enter, "sh", "-c", `${prefix}\n${besideScript(record.surroundings, command)}`];
 }
 
 function kill(pid: number | undefined): void {

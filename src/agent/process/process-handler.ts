@@ -26,7 +26,7 @@ import type {
 import type { ContainerRun, RunReport } from "./container-run.ts";
 import { ContainerStarter, imageIdOf } from "./container-starter.ts";
 import { attachTo } from "./process-attach.ts";
-import { execBeside } from "./process-exec.ts";
+import { CONTAINER_PLACE, execBeside } from "./process-exec.ts";
 import { ProcessHost, type ProcessHostOptions } from "./process-host.ts";
 import { findProcessImage, missingImageText, resolveCommand } from "./process-images.ts";
 import { type ProcessPod, readPod, readRuns } from "./process-pod.ts";
@@ -69,7 +69,7 @@ export class ProcessHandler implements RuntimeHandler {
     await untilAborted(signal);
     await Promise.all(this.#tasks.values());
     const runs = [...this.#pods.values()].flatMap((pod) => [...pod.runs.values()]);
-    await this.#host.closeGateway();
+    await this.#host.leaveNetwork();
     const { endPods } = this.#options;
     if (endPods === undefined) this.#host.leaveRunning();
     else {
@@ -179,8 +179,8 @@ export class ProcessHandler implements RuntimeHandler {
     const first = run?.firstPid;
     if (run === undefined || first === undefined)
       return failedSession(`container ${container.container} does not run`);
-    const namespaces = this.#host.hasNamespaces ? first : undefined;
-    return execBeside({ record: run.record, namespaces }, request);
+    const enter = this.#host.hasNamespaces ? this.#host.enterWords(first, CONTAINER_PLACE) : [];
+    return execBeside({ record: run.record, enter }, request);
   }
 
   attach(container: ContainerKey, request: AttachRequest): StreamSession {
@@ -199,7 +199,7 @@ export class ProcessHandler implements RuntimeHandler {
   dial(uid: string, port: number): Promise<Duplex> {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return Promise.reject(new Error(`pod ${uid} does not run on this node`));
-    return dialPod(pod, port);
+    return dialPod(this.#host, pod, port);
   }
 
   async logs(place: ContainerPlace, { attempt, ...view }: LogQuery): Promise<Readable | undefined> {

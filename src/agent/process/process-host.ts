@@ -10,10 +10,11 @@ import type { SandboxSpec } from "../runtime-handler.ts";
 import { ApiGateway, type ApiAddress } from "./api-gateway.ts";
 import { Cgroup, findCgroups, type Cgroups } from "./cgroups.ts";
 import { DEFAULT_PATIENCE, Holders, type Patience } from "./holders.ts";
-import type { Isolation } from "./isolation.ts";
+import { enterWords, type Isolation, type NamespaceOwner } from "./isolation.ts";
+import { NetworkDialer } from "./network-dialer.ts";
 import { PodNetwork } from "./pod-network.ts";
 import type { ProcessImage } from "./process-images.ts";
-import { findProcess, listProcesses, signalGroup } from "./process-table.ts";
+import { findProcess, listProcesses, signalGroup, type ProcessIdentity } from "./process-table.ts";
 import { writeWhole } from "./run-folder.ts";
 import { HOLDER, SHIM } from "./scripts.ts";
 
@@ -39,6 +40,7 @@ export class ProcessHost {
   readonly shim: string;
   readonly holders: Holders;
   readonly network: PodNetwork;
+  readonly dialer: NetworkDialer;
   readonly addresses = new PodAddresses();
   readonly #gateway: ApiGateway | undefined;
   readonly #cgroups: Cgroups | undefined;
@@ -60,16 +62,29 @@ export class ProcessHost {
     });
     this.network = new PodNetwork({
       loop: options.loop,
+      owner: this.owner,
       holders: this.holders,
       folder: join(this.folder, "network"),
     });
-    this.#gateway = options.api && new ApiGateway(options.api, options.loop);
+    const enter = ({ pid }: ProcessIdentity): readonly string[] => this.enterWords(pid, ["--net"]);
+    this.#gateway = options.api && new ApiGateway({ api: options.api, loop: options.loop, enter });
+    this.dialer = new NetworkDialer(enter);
     this.#cgroups = findCgroups();
     this.#cgroupRoot = `setpoint-${createHash("sha256").update(this.folder).digest("hex").slice(0, CLUSTER_DIGITS)}`;
   }
 
   get hasNamespaces(): boolean {
     return this.options.isolation.type === "namespaces";
+  }
+
+  get owner(): NamespaceOwner {
+    const { isolation } = this.options;
+    return isolation.type === "namespaces" ? isolation.owner : "root";
+  }
+
+  /** Words before a command that bring it into namespaces of a process of the pods. */
+  enterWords(pid: number, namespaces: readonly string[]): readonly string[] {
+    return enterWords(this.owner, pid, namespaces);
   }
 
   /** Writes the scripts, before the first pod. */
@@ -105,8 +120,9 @@ export class ProcessHost {
     }
   }
 
-  async closeGateway(): Promise<void> {
-    await this.#gateway?.close();
+  /** Nothing of this process is in the network of the pods any more. */
+  async leaveNetwork(): Promise<void> {
+    await Promise.all([this.#gateway?.close(), this.dialer.close()]);
   }
 
   cgroup(uid: string, container: string): Cgroup | undefined {

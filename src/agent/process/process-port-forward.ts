@@ -14,25 +14,20 @@ const RELAY =
 export async function connectToPod(host: ProcessHost, pod: ProcessPod, port: number): Promise<Duplex> {
   const hasNetwork = pod.record.namespaces.includes("--net");
   try {
-    return await dialPod(pod, port);
+    return await dialPod(host, pod, port);
   } catch (error) {
     const holder = hasNetwork && isRefused(error) ? host.holders.find(pod.folder) : undefined;
     if (holder === undefined) throw error;
-    return relay([
-      "nsenter",
-      `--net=/proc/${String(holder.pid)}/ns/net`,
-      process.execPath,
-      "-e",
-      RELAY,
-      String(port),
-    ]);
+    return relay([...host.enterWords(holder.pid, ["--net"]), process.execPath, "-e", RELAY, String(port)]);
   }
 }
 
 /** Connects to the pod's address; on a shared network to the port that the pod got there. */
-export function dialPod(pod: ProcessPod, port: number): Promise<Duplex> {
+export async function dialPod(host: ProcessHost, pod: ProcessPod, port: number): Promise<Duplex> {
   const hasNetwork = pod.record.namespaces.includes("--net");
   const [address = "127.0.0.1"] = hasNetwork ? pod.record.addresses : ["127.0.0.1"];
+  const node = hasNetwork && host.owner === "user" ? host.network.findNode() : undefined;
+  if (node !== undefined) return host.dialer.dial(node, address, port);
   return connect(address, pod.ports.get(port) ?? port);
 }
 
@@ -51,15 +46,19 @@ function isRefused(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
 }
 
+/** Rejects with the words of the program that could not connect. */
 function relay([program = "", ...args]: readonly string[]): Promise<Duplex> {
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], cwd: "/" });
-  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
-  stream.once("close", () => child.kill("SIGKILL"));
+  let said = "";
   return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.stderr.once("data", (chunk) => {
-      if (String(chunk) === "open") resolve(stream);
-      else reject(new Error(String(chunk)));
+    child.stderr.on("data", (chunk) => {
+      said += String(chunk);
+      if (said !== "open") return;
+      const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
+      stream.once("close", () => child.kill("SIGKILL"));
+      resolve(stream);
     });
+    child.once("error", reject);
+    child.once("close", () => reject(new Error(said || "the relay ended")));
   });
 }

@@ -32,6 +32,10 @@ export function findProcess(pid: number): ProcessRow | undefined {
   return { pid, start: fields[START_FIELD] ?? "", parent, group, session, arguments: arguments_ };
 }
 
+export function isSameProcess(one: ProcessIdentity, other: ProcessIdentity): boolean {
+  return one.pid === other.pid && one.start === other.start;
+}
+
 export function isAlive({ pid, start }: ProcessIdentity): boolean {
   return findProcess(pid)?.start === start;
 }

@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly uid: number | undefined;
   readonly gid: number | undefined;
   readonly groups: readonly number[];
+  /** In a user namespace: the user whom the program has outside and gets back. */
+  readonly ownUser?: { readonly uid: number; readonly gid: number } | undefined;
   /** Files that a process writes itself into to join the container's cgroups. */
   readonly cgroupFiles: readonly string[];
   /** Resource limits as `prlimit` takes them. */

@@ -1,9 +1,9 @@
 /** Makes and removes the sandboxes of pods: a holder with the pod's namespaces and network. */
 import { rmSync } from "node:fs";
 import type { SandboxSpec } from "../runtime-handler.ts";
+import { hostnameCommand } from "./isolation.ts";
 import type { ProcessHost } from "./process-host.ts";
 import { ProcessPod, type PodRecord } from "./process-pod.ts";
-import { quoteWord } from "./shell-words.ts";
 
 const NAMESPACES = ["--net", "--uts", "--ipc"];
 /** A pod on the host network has the machine's name too. */
@@ -50,13 +50,22 @@ export class SandboxMaker {
   async startHolder(pod: ProcessPod, spec: SandboxSpec): Promise<void> {
     const { holders, network } = this.#host;
     const { namespaces, addresses } = pod.record;
+    const enter = await this.#enterNode(pod, spec);
     if (!namespaces.includes("--net")) {
-      await holders.start(pod.folder, { namespaces, script: undefined });
+      await holders.start(pod.folder, { enter, namespaces, script: undefined });
       return;
     }
     const connect = await network.connectScript(addresses, spec.podCidrs);
-    const script = `${connect} &&\nprintf %s ${quoteWord(spec.hostname)} >/proc/sys/kernel/hostname`;
-    await Promise.all([holders.start(pod.folder, { namespaces, script }), this.#host.openGateway()]);
+    const script = `${connect} &&\n${hostnameCommand(spec.hostname)}`;
+    await Promise.all([holders.start(pod.folder, { enter, namespaces, script }), this.#host.openGateway()]);
+  }
+
+  /** The namespaces of a normal user's pods are made in the user namespace of the node. */
+  async #enterNode({ record }: ProcessPod, { podCidrs }: SandboxSpec): Promise<readonly string[]> {
+    const host = this.#host;
+    if (host.owner === "root" || record.namespaces.length === 0) return [];
+    const { pid } = await host.network.ensure(podCidrs);
+    return host.enterWords(pid, []);
   }
 
   isAlive(pod: ProcessPod): boolean {

@@ -1,4 +1,5 @@
 /** Script of the first process of a container: its surroundings, and then its program. */
+import { ownUserWords } from "./isolation.ts";
 import type { Surroundings } from "./run-folder.ts";
 import { FIND_PROGRAM, START_PREFIX } from "./scripts.ts";
 import { quoteWord, quoteWords } from "./shell-words.ts";
@@ -14,7 +15,7 @@ const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 export function startScript({ command, surroundings, mounts }: StartScriptOptions): string {
   const { cgroupFiles, workingDir } = surroundings;
-  const program = `exec ${quoteWords(enterWords(surroundings))} ${quoteWords(command)}`;
+  const program = `exec ${quoteWords(programWords(surroundings))} ${quoteWords(command)}`;
   return [
     START_PREFIX,
     FIND_PROGRAM,
@@ -39,7 +40,7 @@ export function besideScript(surroundings: Surroundings, command: readonly strin
     ...surroundings.cgroupFiles.map((file) => `echo 0 >${quoteWord(file)}`),
     `cd ${quoteWord(surroundings.workingDir)} || exit 1`,
     `find_program ${quoteWord(command[0] ?? "")} ${quoteWord(searchPath(surroundings))}`,
-    `exec ${quoteWords(enterWords(surroundings))} ${quoteWords(command)} 3>&-`,
+    `exec ${quoteWords(programWords(surroundings))} ${quoteWords(command)} 3>&-`,
   ].join("\n");
 }
 
@@ -48,23 +49,25 @@ function searchPath({ env }: Surroundings): string {
 }
 
 /** Commands that set limits, user and environment, each of which runs the next one. */
-function enterWords({ env, uid, gid, groups, rlimits }: Surroundings): readonly string[] {
+function programWords({ env, rlimits, ...user }: Surroundings): readonly string[] {
   const limits = rlimits.length === 0 ? [] : ["prlimit", ...rlimits.map((limit) => `--${limit}`)];
   const variables = new Map([["PATH", DEFAULT_PATH], ...env]);
   return [
     ...limits,
-    ...userWords(uid, gid, groups),
+    ...userWords(user),
     "env",
     "-i",
     ...[...variables].map(([name, value]) => `${name}=${value}`),
   ];
 }
 
-function userWords(
-  uid: number | undefined,
-  gid: number | undefined,
-  groups: readonly number[],
-): readonly string[] {
+function userWords({
+  uid,
+  gid,
+  groups,
+  ownUser,
+}: Pick<Surroundings, "uid" | "gid" | "groups" | "ownUser">): readonly string[] {
+  if (ownUser !== undefined) return ownUserWords(ownUser.uid, ownUser.gid);
   if (uid === undefined && gid === undefined && groups.length === 0) return [];
   return [
     "setpriv",

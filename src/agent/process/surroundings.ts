@@ -37,6 +37,8 @@ export interface SurroundingsOptions {
   readonly program: Program;
   readonly hostname: string;
   readonly cgroupFiles: readonly string[];
+  /** Whether the container begins as root of a user namespace. */
+  readonly hasUserNamespace: boolean;
   /** Variables that the handler sets itself. */
   readonly variables: readonly (readonly [string, string])[];
   /** The API server, for a pod without a network of its own. */
@@ -46,6 +48,7 @@ export interface SurroundingsOptions {
 /** Throws if the agent's user may not become the container's user. */
 export function surroundingsOf(options: SurroundingsOptions): Surroundings {
   const { pod, program, hostname, cgroupFiles, variables, api } = options;
+  const { uid, gid } = userInfo();
   const defaults: readonly (readonly [string, string])[] = [
     ["HOSTNAME", hostname],
     ["HOME", program.user.uid === undefined ? userInfo().homedir : "/"],
@@ -53,7 +56,8 @@ export function surroundingsOf(options: SurroundingsOptions): Surroundings {
   return {
     env: [...new Map([...defaults, ...variables, ...program.env, ...apiVariables(program, api)])],
     workingDir: program.workingDir ?? "/",
-    ...resolveUser(program.user, userInfo()),
+    ...resolveUser(program.user, { uid, gid }),
+    ownUser: options.hasUserNamespace ? { uid, gid } : undefined,
     cgroupFiles,
     rlimits: rlimitsOf(pod),
   };
