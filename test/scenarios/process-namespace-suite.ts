@@ -59,10 +59,10 @@ export function processNamespaceSuite(isolation: Isolation): void {
     world.handler.createSandbox(world.spec({ hostNetwork: true }, "host"));
     await world.untilReady("two");
     await world.untilReady("host");
-    world.start([process.execPath, "-e", SERVER]);
+    world.start([process.execPath, "-e", SERVER.replace("8080", "80")]);
     await world.until("it listens", async () => (await world.log()) === "listening\n");
 
-    const client = `require("http").get("http://${String(world.addresses[0])}:8080",r=>r.pipe(process.stdout))`;
+    const client = `require("http").get("http://${String(world.addresses[0])}:80",r=>r.pipe(process.stdout))`;
     const answer = await world.run([process.execPath, "-e", client], { uid: "two" });
     const network = await world.run(["readlink", "/proc/self/ns/net"], { uid: "host" });
 

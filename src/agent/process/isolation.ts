@@ -13,7 +13,7 @@ export type Isolation =
 export type NamespaceOwner = "root" | "user";
 
 export const SHARED_NETWORK_HELP =
-  "run setpoint on Linux with util-linux and iproute2 installed, as root or where users may make namespaces, to give pods networks of their own";
+  "run setpoint as root on Linux, or where a normal user may make namespaces, with util-linux and iproute2 installed, to give pods networks of their own";
 
 /** Options of `unshare` that give a normal user the rights of root over namespaces made inside. */
 export const USER_NAMESPACE = ["--user", "--map-root-user"];

@@ -9,6 +9,9 @@ const NAMESPACES = ["--net", "--uts", "--ipc"];
 /** A pod on the host network has the machine's name too. */
 const HOST_NETWORK_NAMESPACES = ["--ipc"];
 
+/** Programs that are not root listen on ports below 1024 too, as in containers. Not every kernel has the file. */
+const ALL_PORTS = "{ echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start; } 2>/dev/null || :";
+
 export class SandboxMaker {
   readonly #host: ProcessHost;
 
@@ -56,7 +59,7 @@ export class SandboxMaker {
       return;
     }
     const connect = await network.connectScript(addresses, spec.podCidrs);
-    const script = `${connect} &&\n${hostnameCommand(spec.hostname)}`;
+    const script = `${connect} &&\n${hostnameCommand(spec.hostname)} &&\n${ALL_PORTS}`;
     await Promise.all([holders.start(pod.folder, { enter, namespaces, script }), this.#host.openGateway()]);
   }
 
