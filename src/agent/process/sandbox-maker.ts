@@ -10,7 +10,7 @@ const NAMESPACES = ["--net", "--uts", "--ipc"];
 const HOST_NETWORK_NAMESPACES = ["--ipc"];
 
 /** Programs that are not root listen on ports below 1024 too, as in containers. Not every kernel has the file. */
-const ALL_PORTS = "{ echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start; } 2>/dev/null || :";
+const ALL_PORTS = "{ echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start || :; } 2>/dev/null";
 
 export class SandboxMaker {
   readonly #host: ProcessHost;

@@ -23,11 +23,15 @@ export function startScript({ command, surroundings, mounts }: StartScriptOption
     ...(mounts === undefined ? [] : [`message=$( {\n${mounts}\n} 2>&1 ) || fail "cannot mount: $message"`]),
     `cd ${quoteWord(workingDir)} 2>/dev/null || fail ${quoteWord(`working directory ${workingDir} does not exist`)}`,
     `find_program ${quoteWord(command[0] ?? "")} ${quoteWord(searchPath(surroundings))}`,
-    "echo started >&5",
     // The first process of a PID namespace would ignore signals without a handler, and would not reap orphans: it stays a shell.
+    // Its child says that it started: a stop that follows finds the program.
     ...(mounts === undefined
-      ? [`${program} 5>&-`]
-      : ["exec 6<&0 7>&2 2>/dev/null", `( ${program} <&6 2>&7 5>&- 6<&- 7>&- )`, "exit $?"]),
+      ? ["echo started >&5", `${program} 5>&-`]
+      : [
+          "exec 6<&0 7>&2 2>/dev/null",
+          `( echo started >&5; ${program} <&6 2>&7 5>&- 6<&- 7>&- )`,
+          "exit $?",
+        ]),
     "",
   ].join("\n");
 }
