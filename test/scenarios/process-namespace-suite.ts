@@ -13,6 +13,12 @@ import { silentLog } from "../../src/base/log/log.ts";
 import { ProcessWorld, SERVER, UID } from "./process-world.ts";
 
 export function processNamespaceSuite(isolation: Isolation): void {
+  describeFiles(isolation);
+  describeNetwork(isolation);
+  describeApi(isolation);
+}
+
+function describeFiles(isolation: Isolation): void {
   test("hide the data dir, other processes and the machine's name", async () => {
     await using world = await ProcessWorld.open(isolation);
 
@@ -28,6 +34,43 @@ export function processNamespaceSuite(isolation: Isolation): void {
     expect(name).toBe("web-0");
   });
 
+  test("show volumes at their paths, and leave no trace of them on the machine", async () => {
+    await using world = await ProcessWorld.open(isolation);
+    const volume = join(world.machine.folder, "volume");
+    mkdirSync(volume);
+    writeFileSync(join(volume, "file"), "content\n");
+    const mount = { volume: "v", hostPath: volume, propagation: "None" } as const;
+    // There are mounts below /dev, above which a normal user may not put an overlay.
+    const paths = [
+      "/etc/setpoint-test/config",
+      "/setpoint-test-root/data",
+      "/var/run/secrets/setpoint-test",
+      "/dev/setpoint-test",
+    ];
+
+    await world.run(
+      [
+        "sh",
+        "-c",
+        `cat ${paths.map((path) => `${path}/file`).join(" ")}; echo new >${String(paths[1])}/made; echo x >${String(paths[0])}/file`,
+      ],
+      {
+        mounts: paths.map((containerPath, index) => ({ ...mount, containerPath, readOnly: index === 0 })),
+      },
+    );
+
+    expect(await world.log({ stream: "Stdout" })).toBe("content\n".repeat(paths.length));
+    expect(await world.log({ stream: "Stderr" })).toMatch(/Read-only file system/i);
+    expect(readFileSync(join(volume, "made"), "utf8")).toBe("new\n");
+    expect(
+      ["/etc/setpoint-test", "/setpoint-test-root", "/run/secrets/setpoint-test", "/dev/setpoint-test"].map(
+        existsSync,
+      ),
+    ).toEqual([false, false, false, false]);
+  });
+}
+
+function describeNetwork(isolation: Isolation): void {
   test("let several pods listen on one port, which the machine reaches", async () => {
     await using one = await ProcessWorld.open(isolation);
     one.start([process.execPath, "-e", SERVER]);
@@ -71,42 +114,9 @@ export function processNamespaceSuite(isolation: Isolation): void {
     await world.remove("two");
     await world.remove("host");
   });
+}
 
-  test("show volumes at their paths, and leave no trace of them on the machine", async () => {
-    await using world = await ProcessWorld.open(isolation);
-    const volume = join(world.machine.folder, "volume");
-    mkdirSync(volume);
-    writeFileSync(join(volume, "file"), "content\n");
-    const mount = { volume: "v", hostPath: volume, propagation: "None" } as const;
-    // There are mounts below /dev, above which a normal user may not put an overlay.
-    const paths = [
-      "/etc/setpoint-test/config",
-      "/setpoint-test-root/data",
-      "/var/run/secrets/setpoint-test",
-      "/dev/setpoint-test",
-    ];
-
-    await world.run(
-      [
-        "sh",
-        "-c",
-        `cat ${paths.map((path) => `${path}/file`).join(" ")}; echo new >${String(paths[1])}/made; echo x >${String(paths[0])}/file`,
-      ],
-      {
-        mounts: paths.map((containerPath, index) => ({ ...mount, containerPath, readOnly: index === 0 })),
-      },
-    );
-
-    expect(await world.log({ stream: "Stdout" })).toBe("content\n".repeat(paths.length));
-    expect(await world.log({ stream: "Stderr" })).toMatch(/Read-only file system/i);
-    expect(readFileSync(join(volume, "made"), "utf8")).toBe("new\n");
-    expect(
-      ["/etc/setpoint-test", "/setpoint-test-root", "/run/secrets/setpoint-test", "/dev/setpoint-test"].map(
-        existsSync,
-      ),
-    ).toEqual([false, false, false, false]);
-  });
-
+function describeApi(isolation: Isolation): void {
   test("share one way to the API server when they start together", async () => {
     await using api = await GreetedApi.open();
     const warnings: unknown[] = [];

@@ -8,6 +8,13 @@ import { readIdentity } from "../../src/agent/process/run-folder.ts";
 import { ProcessWorld, UID } from "./process-world.ts";
 
 export function processProgramSuite(isolation: Isolation): void {
+  describeStarts(isolation);
+  describeEnds(isolation);
+  describeAgentEnds(isolation);
+  describeStreams(isolation);
+}
+
+function describeStarts(isolation: Isolation): void {
   test.each([
     [["no-such-program"], 'exec: "no-such-program": executable file not found in $PATH'],
     [["/no/such/file"], 'exec: "/no/such/file": stat /no/such/file: no such file or directory'],
@@ -38,7 +45,9 @@ export function processProgramSuite(isolation: Isolation): void {
     expect(log.split("\n").toSorted()).toEqual(["end", "one", "two"]);
     expect(await world.log({ stream: "Stderr" })).toBe("two\n");
   });
+}
 
+function describeEnds(isolation: Isolation): void {
   test("ends grandchildren that left its session", async () => {
     await using world = await ProcessWorld.open(isolation);
     const mark = `31536000.${String(process.pid)}`;
@@ -90,7 +99,41 @@ export function processProgramSuite(isolation: Isolation): void {
       true,
     );
   });
+}
 
+function describeAgentEnds(isolation: Isolation): void {
+  test("is ended with the handler, if that is wanted", async () => {
+    const mark = `31536002.${String(process.pid)}`;
+    await using world = await ProcessWorld.open(isolation, { endPods: { signal: "SIGTERM", graceMs: 2000 } });
+    world.start([
+      "sh",
+      "-c",
+      `sleep ${mark} & trap 'echo ended; exit 0' TERM; echo ready; while :; do sleep 0.05; done`,
+    ]);
+    await world.until("it is ready", async () => (await world.log()) === "ready\n");
+
+    await world.end();
+
+    expect(hasProcess(mark)).toBe(false);
+    expect(world.machine.processes()).toEqual([]);
+    const found = await world.restart();
+    expect(found?.containers).toMatchObject([{ name: "main", exit: { exitCode: 0 } }]);
+  });
+
+  test("ends by itself when its agent stays away", async () => {
+    const mark = `31536003.${String(process.pid)}`;
+    await using world = await ProcessWorld.open(isolation, { patience: { lookSeconds: 1, looks: 2 } });
+    world.start(["sleep", mark]);
+    await world.report("started");
+
+    writeFileSync(join(world.machine.folder, "process/agent"), "1 0\n");
+
+    await world.until("it has ended", () => !hasProcess(mark));
+    expect(await world.report("exited")).toMatchObject({ exitCode: 137 });
+  });
+}
+
+function describeStreams(isolation: Isolation): void {
   test("runs other programs beside it, with its environment and its end", async () => {
     await using world = await ProcessWorld.open(isolation);
     const env = new Map([
@@ -147,36 +190,6 @@ export function processProgramSuite(isolation: Isolation): void {
 
     expect(await session.ended).toEqual({ type: "exited", exitCode: 0 });
     expect(output).toBe("hello world\nmore\nend\n");
-  });
-
-  test("is ended with the handler, if that is wanted", async () => {
-    const mark = `31536002.${String(process.pid)}`;
-    await using world = await ProcessWorld.open(isolation, { endPods: { signal: "SIGTERM", graceMs: 2000 } });
-    world.start([
-      "sh",
-      "-c",
-      `sleep ${mark} & trap 'echo ended; exit 0' TERM; echo ready; while :; do sleep 0.05; done`,
-    ]);
-    await world.until("it is ready", async () => (await world.log()) === "ready\n");
-
-    await world.end();
-
-    expect(hasProcess(mark)).toBe(false);
-    expect(world.machine.processes()).toEqual([]);
-    const found = await world.restart();
-    expect(found?.containers).toMatchObject([{ name: "main", exit: { exitCode: 0 } }]);
-  });
-
-  test("ends by itself when its agent stays away", async () => {
-    const mark = `31536003.${String(process.pid)}`;
-    await using world = await ProcessWorld.open(isolation, { patience: { lookSeconds: 1, looks: 2 } });
-    world.start(["sleep", mark]);
-    await world.report("started");
-
-    writeFileSync(join(world.machine.folder, "process/agent"), "1 0\n");
-
-    await world.until("it has ended", () => !hasProcess(mark));
-    expect(await world.report("exited")).toMatchObject({ exitCode: 137 });
   });
 }
 
