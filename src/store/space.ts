@@ -59,8 +59,10 @@ function decodedBytes(value: Uint8Array, modRevision = 0): number {
   const stride = length / SAMPLES;
   let offset = (modRevision * GOLDEN_RATIO) % 1;
   for (let sample = 0; sample < SAMPLES; sample++) {
-    offset = (offset + GOLDEN_RATIO) % 1;
-    bytes += DECODED_BYTES[value[Math.floor((sample + offset) * stride)] ?? 0] ?? 0;
+    offset += GOLDEN_RATIO;
+    // In place of the remainder of 1, which takes most of the time.
+    if (offset >= 1) offset -= 1;
+    bytes += DECODED_BYTES[value[Math.trunc((sample + offset) * stride)] ?? 0] ?? 0;
   }
   return dense(Math.round(bytes * stride), length);
 }
