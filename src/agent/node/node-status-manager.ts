@@ -16,6 +16,8 @@ import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { AgentNode } from "./agent-node.ts";
+import { leaseRound } from "./lease-round.ts";
+import type { LeaseRound } from "./lease-round.ts";
 import { nodeRecovered, nodeStarted } from "./node-events.ts";
 import {
   conditionsAt,
@@ -31,15 +33,8 @@ import {
 } from "./node-manifest.ts";
 
 const LEASES = "kube-node-lease";
-/** The kubelet's values: a lease of 40 s, renewed four times in that time. */
+/** The kubelet's value. */
 const LEASE_SECONDS = 40;
-const RENEW_MS = 10_000;
-/**
- * Renewals of many nodes are spread over ten slots of one second. Up to 100 nodes share a slot, so that a
- * small cluster has one commit in ten seconds.
- */
-const SLOTS_MAX = 10;
-const RENEWED_TOGETHER = 100;
 /**
  * Upper bound of concurrent writes. V8 promotes objects that are in flight during a collection: with 100
  * renewals at once the old generation would gain half a megabyte of garbage each second.
@@ -86,20 +81,19 @@ export class NodeStatusManager {
   readonly #parts: NodeStatusManagerParts;
   readonly #entries = new Map<string, NodeEntry>();
   readonly #writes = new WriteLimiter<string>(WRITES_MAX);
-  /** Slots in a round; one round takes `RENEW_MS`. */
-  readonly #slots: number;
+  readonly #round: LeaseRound;
   #slot = 0;
   #timer: Timer | undefined;
 
   constructor(parts: NodeStatusManagerParts) {
     this.#parts = parts;
-    this.#slots = Math.max(1, Math.min(SLOTS_MAX, Math.ceil(parts.nodes.size / RENEWED_TOGETHER)));
+    this.#round = leaseRound(parts.nodes.size);
     let index = 0;
     for (const node of parts.nodes.values()) {
       this.#entries.set(node.name, {
         node,
         machine: undefined,
-        slot: index++ % this.#slots,
+        slot: index++ % this.#round.slots,
         uid: "",
         lease: undefined,
         reportedAt: 0,
@@ -124,13 +118,13 @@ export class NodeStatusManager {
 
   #await(): void {
     const { loop } = this.#parts.routine;
-    const at = wholeSecondWithin(loop.now(), RENEW_MS / this.#slots);
+    const at = wholeSecondWithin(loop.now(), this.#round.slotMs);
     this.#timer = loop.timer(at, "periodic", () => this.#next());
   }
 
   #next(): void {
     if (this.#parts.signal.aborted) return;
-    this.#slot = (this.#slot + 1) % this.#slots;
+    this.#slot = (this.#slot + 1) % this.#round.slots;
     for (const entry of this.#entries.values()) {
       if (entry.slot !== this.#slot) continue;
       if (entry.node.state === "absent") this.#register(entry);
