@@ -21,6 +21,7 @@ import { findRejection } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { PodResizing } from "./pod-resizing.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
+import type { ProbeTotals } from "./probes/probe-totals.ts";
 import { ProgramSupport } from "./program-support.ts";
 import type { Programs } from "./programs/programs.ts";
 import type { RuntimeHandler, RuntimeHandlerFactory, RuntimeListener } from "./runtime-handler.ts";
@@ -131,6 +132,11 @@ export class PodWorkers {
     if (handler !== undefined) return handler;
     const choice = this.#choice.find(pod);
     return choice.type === "handler" ? choice.handler : undefined;
+  }
+
+  /** Results of the probes of a pod since the agent knows it. */
+  probeTotals({ metadata }: Pod): readonly ProbeTotals[] {
+    return this.#support.probeTotals(metadata.uid);
   }
 
   /** Runs the handlers until the signal is aborted. */

@@ -5,6 +5,7 @@ import { ContainerLifecycle, type HookFailure } from "./pod/container-lifecycle.
 import type { PodWorker } from "./pod/pod-worker.ts";
 import { AgentProber } from "./probes/agent-prober.ts";
 import { ContainerChecks } from "./probes/container-checks.ts";
+import type { ProbeTotals } from "./probes/probe-totals.ts";
 import type { Programs } from "./programs/programs.ts";
 import type {
   ContainerKey,
@@ -75,6 +76,11 @@ export class ProgramSupport {
       findWorker(key.uid)?.report(key.container, whole);
     };
     return void programs.findMessage(handler, place, report).then(tell, () => tell(undefined));
+  }
+
+  /** Results of the probes that the agent makes itself. */
+  probeTotals(uid: string): readonly ProbeTotals[] {
+    return [...this.#probers.values()].flatMap((prober) => prober.totals(uid));
   }
 
   forget(uid: string): void {

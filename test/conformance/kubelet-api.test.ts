@@ -52,6 +52,7 @@ const NODE: ServedNode = {
           containers: [{ name: "app", startedAt: 0, cpuMillis: 1, cpuSeconds: 7, memoryBytes: 1 }],
         }),
     }),
+  probeTotals: () => [{ container: "app", type: "readiness", success: 5, failure: 0 }],
   readLog: (_place: unknown, { tailLines = 2 }: LogQuery) =>
     Promise.resolve(Readable.from(["one\n", "two\n"].slice(2 - tailLines))),
 };
@@ -165,6 +166,7 @@ describe("the kubelet's API over TLS", () => {
     ["/configz", 200, '{"kubeletconfig":{"maxPods":110}}'],
     ["/metrics", 200, ""],
     ["/metrics/cadvisor", 200, "container_start_time_seconds"],
+    ["/metrics/probes", 200, 'pod="web",pod_uid="1",probe_type="Readiness",result="successful"} 5'],
     ["/containerLogs/default/web/app", 200, "one\ntwo\n"],
     ["/containerLogs/default/web/app?tailLines=1", 200, "two\n"],
     ["/containerLogs/default/web/app?tailLines=x", 400, '{"message":"Unable to decode query."}'],

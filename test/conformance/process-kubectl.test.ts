@@ -183,9 +183,10 @@ function processPods(path: string): void {
   });
 
   test("a server that is killed runs again, the second time after a delay, and its last words are kept", async () => {
-    const [pod = ""] = (
-      await kubectl.ok("get", "pods", "-l", "app=web", "-o", `jsonpath={.items[*].metadata.name}`)
-    ).split(" ");
+    const names = () =>
+      kubectl.ok("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].metadata.name}");
+    await expect.poll(async () => (await names()).split(" ").length, POLL).toBe(3);
+    const [pod = ""] = (await names()).split(" ");
     const status = (fields: string) =>
       kubectl.ok("get", "pod", pod, "-o", `jsonpath={.status.containerStatuses[0]${fields}}`);
     await kubectl.ok("exec", pod, "--", ...GET, "/last-words");
@@ -271,7 +272,8 @@ function processPods(path: string): void {
   /** Kills the program of the pod as an accident would. */
   async function kill(pod: string): Promise<void> {
     const pid = await kubectl.ok("exec", pod, "--", "sh", "-c", "pgrep -f [c]reateServer | head -1");
-    await kubectl.ok("exec", pod, "--", "kill", "-9", pid.trim());
+    // It ends with the namespace of the program, before or after its exit code is sent.
+    await kubectl.run("exec", pod, "--", "kill", "-9", pid.trim());
   }
 }
 

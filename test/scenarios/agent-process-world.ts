@@ -20,7 +20,7 @@ import { openCluster } from "./agent-fixture.ts";
 
 const WAIT_MS = 30_000;
 
-type OwnContainer = Partial<Pod["spec"]["containers"][number]>;
+export type OwnContainer = Partial<Pod["spec"]["containers"][number]>;
 
 export class AgentWorld implements AsyncDisposable {
   readonly cluster: Cluster;
@@ -79,8 +79,20 @@ export class AgentWorld implements AsyncDisposable {
     container: OwnContainer,
     restartPolicy: "Always" | "Never" | "OnFailure" = "Never",
   ): Promise<void> {
-    const containers = [{ name: "main", image: "none", ...container }];
-    const spec = { nodeName: "host", restartPolicy, containers, automountServiceAccountToken: false };
+    await this.runAll(name, [container], restartPolicy);
+  }
+
+  /** A container is called `main` unless it has a name. */
+  async runAll(
+    name: string,
+    containers: readonly OwnContainer[],
+    restartPolicy: "Always" | "Never" | "OnFailure" = "Always",
+  ): Promise<void> {
+    const spec = {
+      ...{ nodeName: "host", restartPolicy, automountServiceAccountToken: false },
+      terminationGracePeriodSeconds: 1,
+      containers: containers.map((each) => ({ name: "main", image: "none", ...each })),
+    };
     await this.cluster.client(Pod).create({ metadata: { name, namespace: "default" }, spec });
   }
 
@@ -110,15 +122,43 @@ export class AgentWorld implements AsyncDisposable {
 
   /** Log of the container `main`, as the node's API answers. */
   async log(pod: string, query = ""): Promise<{ readonly status: number; readonly text: string }> {
-    const route = findRoute(`/containerLogs/default/${pod}/main`);
-    if (this.#node === undefined || route === undefined) throw new Error("the node is not served");
-    const { status, body } = await this.#pages.answer(this.#node, route, new URLSearchParams(query));
-    return { status, text: typeof body === "string" ? body : await textOf(body) };
+    return this.#ask(`/containerLogs/default/${pod}/main`, query);
   }
 
   /** Uids of the pods that the handler has files of. */
   sandboxes(): readonly string[] {
     return readdirSync(join(this.dataDir, "process", "pods"));
+  }
+
+  /** Statuses of all containers of the pod, once each was as wanted. */
+  async statuses(
+    name: string,
+    isWanted: (status: ContainerStatus) => boolean,
+  ): Promise<readonly ContainerStatus[]> {
+    const find = (): readonly ContainerStatus[] => this.find(name)?.status.containerStatuses ?? [];
+    await this.until(`all containers of ${name} are as wanted`, () => {
+      const statuses = find();
+      return statuses.length > 0 && statuses.every(isWanted);
+    });
+    return find();
+  }
+
+  /** Resolves after so many more probes of the pod. */
+  async probed(name: string, count: number): Promise<void> {
+    const pod = this.find(name);
+    if (pod === undefined) throw new Error(`there is no pod ${name}`);
+    const total = (): number => {
+      let sum = 0;
+      for (const { success, failure } of this.#node?.probeTotals(pod) ?? []) sum += success + failure;
+      return sum;
+    };
+    const before = total();
+    await this.until(`${String(count)} probes have been made`, () => total() >= before + count);
+  }
+
+  /** A page of the node's API. */
+  async page(path: string): Promise<string> {
+    return (await this.#ask(path)).text;
   }
 
   processes(): readonly string[] {
@@ -133,6 +173,13 @@ export class AgentWorld implements AsyncDisposable {
         );
       await pause(this.#loop, { ms: 20, kind: "progress" });
     }
+  }
+
+  async #ask(path: string, query = ""): Promise<{ readonly status: number; readonly text: string }> {
+    const route = findRoute(path);
+    if (this.#node === undefined || route === undefined) throw new Error("the node is not served");
+    const { status, body } = await this.#pages.answer(this.#node, route, new URLSearchParams(query));
+    return { status, text: typeof body === "string" ? body : await textOf(body) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -29,33 +29,6 @@ describe.skipIf(process.platform === "win32")("a container that is a process", (
     expect(state.terminated).toMatchObject({ exitCode: 3, message: "says web-t\n" });
   });
 
-  test("becomes ready by its probe, and restarts when its liveness probe fails", async () => {
-    await using world = await AgentWorld.open();
-    const script =
-      'const s=require("http").createServer((q,r)=>{if(q.url==="/die")bad=1;r.statusCode=bad?500:200;r.end()});let bad=0;s.listen(process.env.PORT??8080)';
-    const httpGet = { path: "/", port: 8080 };
-    await world.run(
-      "web",
-      {
-        command: [process.execPath, "-e", script],
-        ports: [{ containerPort: 8080 }],
-        readinessProbe: { httpGet, periodSeconds: 1 },
-        livenessProbe: {
-          httpGet: { path: "/die", port: 8080 },
-          periodSeconds: 1,
-          failureThreshold: 2,
-          initialDelaySeconds: 2,
-        },
-      },
-      "Always",
-    );
-
-    await world.container("web", ({ ready }) => ready);
-    const again = await world.container("web", ({ restartCount }) => restartCount > 0);
-
-    expect(again.lastState.terminated).toBeDefined();
-  });
-
   test("that cannot listen on its port gets an Event that names $PORT", async () => {
     await using world = await AgentWorld.open();
     const server = createServer().listen(0);

@@ -6,6 +6,7 @@ import { jsonReply, METRICS_TEXT, textReply, type KubeletReply } from "./kubelet
 import type { ContainerPath, KubeletPage, KubeletRoute } from "./kubelet-route.ts";
 import { parseLogQuery } from "./log-query.ts";
 import { findLoggedRun } from "./logged-run.ts";
+import { probeMetrics } from "./probe-metrics.ts";
 import { findContainer, findPod, type ServedNode } from "./served-node.ts";
 import { statsSummary } from "./stats-summary.ts";
 import { cadvisorMetrics, resourceMetrics } from "./usage-metrics.ts";
@@ -48,6 +49,10 @@ export class KubeletPages {
         return { status: 200, contentType: METRICS_TEXT, body: await this.#parts.metrics.expose() };
       case "metrics-cadvisor":
         return { status: 200, contentType: METRICS_TEXT, body: cadvisorMetrics(await this.#read(node)) };
+      case "metrics-probes": {
+        const pods = node.pods().map((pod) => ({ pod, probes: node.probeTotals(pod) }));
+        return { status: 200, contentType: METRICS_TEXT, body: probeMetrics(pods) };
+      }
       case "metrics-resource":
         return { status: 200, contentType: METRICS_TEXT, body: resourceMetrics(await this.#read(node)) };
     }

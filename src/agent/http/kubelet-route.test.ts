@@ -41,6 +41,7 @@ describe("a request to the kubelet's API", () => {
     ["GET", "/configz", "get configz,proxy"],
     ["GET", "/stats/summary", "get stats"],
     ["GET", "/metrics/cadvisor", "get metrics"],
+    ["GET", "/metrics/probes", "get metrics"],
     ["GET", "/containerLogs/shop/web/app", "get proxy"],
     ["POST", "/portForward/shop/web", "create proxy"],
     ["DELETE", "/nothing", "delete proxy"],

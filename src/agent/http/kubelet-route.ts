@@ -16,6 +16,7 @@ export type KubeletPage =
   | "stats-summary"
   | "metrics"
   | "metrics-cadvisor"
+  | "metrics-probes"
   | "metrics-resource";
 
 export type KubeletRoute =
@@ -35,6 +36,7 @@ const PAGES: ReadonlyMap<string, KubeletPage> = new Map<string, KubeletPage>([
   ["stats/summary", "stats-summary"],
   ["metrics", "metrics"],
   ["metrics/cadvisor", "metrics-cadvisor"],
+  ["metrics/probes", "metrics-probes"],
   ["metrics/resource", "metrics-resource"],
 ]);
 
@@ -87,6 +89,7 @@ const SUBRESOURCES: Readonly<Record<KubeletPage, readonly string[]>> = {
   "stats-summary": ["stats"],
   metrics: ["metrics"],
   "metrics-cadvisor": ["metrics"],
+  "metrics-probes": ["metrics"],
   "metrics-resource": ["metrics"],
 };
 

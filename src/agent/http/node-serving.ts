@@ -21,7 +21,7 @@ export type ServeNode = (node: ServedNode) => NodeEndpoint | Promise<NodeEndpoin
 export interface ServedNodeParts {
   readonly name: string;
   readonly routine: Pick<RoutineParts, "cache">;
-  readonly fleet: Pick<PodWorkers, "findHandler">;
+  readonly fleet: Pick<PodWorkers, "findHandler" | "probeTotals">;
   /** Keeps the logs of programs longer than their handler does; undefined if no handler runs any. */
   readonly programs: Pick<Programs, "readLog"> | undefined;
   /** Undefined before the node registers. */
@@ -35,6 +35,7 @@ export function servedNode({ name, routine, fleet, programs, findNode }: ServedN
     configuration: () => configurationOf(findNode(name)?.setup.capacity["pods"]),
     pods: () => [...routine.cache(Pod).indexed(PODS_BY_NODE, name)],
     findRuntime: (pod) => fleet.findHandler(pod),
+    probeTotals: (pod) => fleet.probeTotals(pod),
     readLog: async (place, query) =>
       (await fleet.findHandler(place.pod)?.logs(place, query)) ?? programs?.readLog(place, query),
   };

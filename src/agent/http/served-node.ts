@@ -1,6 +1,7 @@
 /** A node as its HTTP API shows it. */
 import type { Readable } from "node:stream";
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import type { ProbeTotals } from "../probes/probe-totals.ts";
 import type { ContainerPlace, LogQuery, RuntimeHandler } from "../runtime-handler.ts";
 import type { ContainerPath } from "./kubelet-route.ts";
 
@@ -15,6 +16,8 @@ export interface ServedNode {
   findRuntime(pod: Pod): ServedRuntime | undefined;
   /** Output of a container's run, for as long as the pod exists; undefined if there is no such run. */
   readLog(place: ContainerPlace, query: LogQuery): Promise<Readable | undefined>;
+  /** Results of the probes of a pod; empty for a handler that probes itself. */
+  probeTotals(pod: Pod): readonly ProbeTotals[];
   /** A node that is not up answers nothing, like a machine that is off. */
   isUp(): boolean;
   /** Settings for `/configz`, under their names in a KubeletConfiguration. */

@@ -44,6 +44,10 @@ class OnePodNode implements ServedNode {
     });
   }
 
+  probeTotals(): ReturnType<ServedNode["probeTotals"]> {
+    return [];
+  }
+
   readLog(): ReturnType<ServedNode["readLog"]> {
     return Promise.resolve(undefined);
   }

@@ -1,23 +1,8 @@
 /** Pages `/metrics/resource` and `/metrics/cadvisor`: the usage of a node's containers in the Prometheus text format. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { ContainerUsage } from "../runtime-handler.ts";
+import { exposed, type Labels, type Sample } from "./metric-families.ts";
 import type { NodeReading } from "./usage-reading.ts";
-
-type Labels = Readonly<Record<string, string>>;
-
-interface Sample {
-  readonly labels: Labels;
-  readonly value: number;
-  /** Milliseconds since the epoch. */
-  readonly at: number | undefined;
-}
-
-interface Family {
-  readonly name: string;
-  readonly help: string;
-  readonly type: "counter" | "gauge";
-  readonly samples: readonly Sample[];
-}
 
 /** Names, help and labels equal the kubelet's; metrics-server reads them. */
 export function resourceMetrics(reading: NodeReading): string {
@@ -132,26 +117,4 @@ function podSamples({ pods }: NodeReading, valueOf: (usage: ContainerUsage) => n
     for (const usage of containers) value += valueOf(usage);
     return { labels: { namespace: metadata.namespace ?? "", pod: metadata.name }, value, at };
   });
-}
-
-function exposed(families: readonly Family[]): string {
-  const lines = families.flatMap(({ name, help, type, samples }) => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...samples.map((sample) => `${name}${labelText(sample.labels)} ${String(sample.value)}${timeOf(sample)}`),
-  ]);
-  return `${lines.join("\n")}\n`;
-}
-
-function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${quoted(value)}`);
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
-}
-
-function timeOf({ at }: Sample): string {
-  return at === undefined ? "" : ` ${String(Math.round(at))}`;
 }

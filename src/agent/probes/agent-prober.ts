@@ -10,6 +10,7 @@ import type {
 } from "../runtime-handler.ts";
 import type { ScheduledCall, TimerQueue } from "../timer-queue.ts";
 import type { CheckedHandler, ContainerChecks } from "./container-checks.ts";
+import { ProbeCounters, type ProbeTotals } from "./probe-totals.ts";
 
 export interface AgentProberParts {
   readonly loop: Loop;
@@ -37,6 +38,7 @@ export class AgentProber implements ContainerProber {
   readonly #parts: AgentProberParts;
   /** By pod uid, then by container. */
   readonly #probings = new Map<string, Map<string, readonly Probing[]>>();
+  readonly #counters = new ProbeCounters();
 
   constructor(parts: AgentProberParts) {
     this.#parts = parts;
@@ -76,6 +78,12 @@ export class AgentProber implements ContainerProber {
   forget(uid: string): void {
     for (const container of this.#probings.get(uid)?.keys() ?? []) this.ended({ uid, container });
     this.#probings.delete(uid);
+    this.#counters.forget(uid);
+  }
+
+  /** Results of the pod's probes. */
+  totals(uid: string): readonly ProbeTotals[] {
+    return this.#counters.find(uid);
   }
 
   #end(probing: Probing): void {
@@ -97,6 +105,11 @@ export class AgentProber implements ContainerProber {
     const { isSuccess, message } = await checks.run(handler, { place, action: probe }, { timeoutMs });
     if (probing.hasEnded) return;
     const result = isSuccess ? "success" : "failure";
+    this.#counters.count(
+      { uid: place.pod.metadata.uid, container: place.container.name },
+      probing.type,
+      result,
+    );
     probing.count = result === probing.last ? probing.count + 1 : 1;
     probing.last = result;
     const periodMs = Math.max(1, probe.periodSeconds ?? DEFAULT_PERIOD_SECONDS) * 1000;
