@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dateTimeText } from "./date-text.ts";
+import { dateTimeNanosText, dateTimeText } from "./date-text.ts";
 import { seededRandom } from "./loop/random.ts";
 
 describe("dateTimeText", () => {
@@ -17,5 +17,11 @@ describe("dateTimeText", () => {
 
     expect(dateTimeText(far)).toBe("+012026-01-02T03:04");
     expect(() => dateTimeText(NaN)).toThrow(RangeError);
+  });
+});
+
+describe("dateTimeNanosText", () => {
+  it("has nine digits of the second", () => {
+    expect(dateTimeNanosText(Date.parse("2026-11-19T04:10:17.006Z"))).toBe("2026-11-19T04:10:17.006000000Z");
   });
 });

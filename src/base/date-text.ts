@@ -16,6 +16,11 @@ export function dateTimeText(ms: number): string {
   return `${day}T${hour}:${padded(date.getUTCMinutes(), 2)}:${padded(date.getUTCSeconds(), 2)}`;
 }
 
+/** The same with nine digits of a second, `2026-01-02T03:04:05.006000000Z`, as in log files of containers: such texts sort by time. */
+export function dateTimeNanosText(ms: number): string {
+  return `${dateTimeText(ms)}.${padded(new Date(ms).getUTCMilliseconds(), 3)}000000Z`;
+}
+
 function padded(value: number, digits: number): string {
   return String(value).padStart(digits, "0");
 }

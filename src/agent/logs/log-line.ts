@@ -2,6 +2,7 @@
  * Lines of a container's log file, in the format of the Container Runtime Interface:
  * `2026-11-19T04:10:17.123000000Z stdout F text`. The tag is `P` for a piece of a longer line, else `F`.
  */
+import { dateTimeNanosText } from "../../base/date-text.ts";
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -34,8 +35,8 @@ export function stampOutput(
   output: Buffer,
   { stream, at, isLast }: { readonly stream: OutputStream; readonly at: number; readonly isLast: boolean },
 ): StampedOutput {
-  const full = Buffer.from(`${timeText(at)} ${stream} F `);
-  const partial = Buffer.from(`${timeText(at)} ${stream} P `);
+  const full = Buffer.from(`${dateTimeNanosText(at)} ${stream} F `);
+  const partial = Buffer.from(`${dateTimeNanosText(at)} ${stream} P `);
   const lines: Buffer[] = [];
   let start = 0;
   while (start < output.length) {
@@ -66,9 +67,4 @@ export function parseLogLine(line: Buffer): LogLine | undefined {
   if (tag !== "F" && tag !== "P") return undefined;
   const text = third < 0 ? line.subarray(line.length) : line.subarray(third + 1);
   return { time: line.toString("latin1", 0, first), stream, isPartial: tag === "P", text };
-}
-
-/** Nine digits after the dot, so that the texts sort by time. */
-function timeText(at: number): string {
-  return `${new Date(at).toISOString().slice(0, -1)}000000Z`;
 }

@@ -1,5 +1,6 @@
 /** Streams the log of a simulated container, as `kubectl logs` and `kubectl attach` show it. */
 import { Readable } from "node:stream";
+import { dateTimeNanosText } from "../../base/date-text.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { LogView } from "../runtime-handler.ts";
 import { entriesOf, nextEntryAt, type LogEntry, type LogScript } from "./log-script.ts";
@@ -22,7 +23,7 @@ export function shownLog({ script, startedAt, endedAt }: SimulatedRun, query: Lo
 }
 
 function entryText({ at, text }: LogEntry, { timestamps }: LogView): string {
-  return timestamps ? `${new Date(at).toISOString().slice(0, -1)}000000Z ${text}\n` : `${text}\n`;
+  return timestamps ? `${dateTimeNanosText(at)} ${text}\n` : `${text}\n`;
 }
 
 /** A log that grows until `end`. */
