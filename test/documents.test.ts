@@ -1,7 +1,8 @@
-/** Documents stay as short as promised, and decisions have a number each. */
+/** Documents stay as short as promised, decisions have a number each, and the files that comments name exist. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { sourceFiles } from "./source-files.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const README_LINES_MAX = 120;
@@ -40,4 +41,35 @@ test("decisions are numbered without a gap, in their names and headings", () => 
 
   expect(numbers).toEqual(decisions.map((_, at) => at + 1));
   expect(headings).toEqual(numbers);
+});
+
+describe("files that comments name", () => {
+  const COMMENT = /\/\*[^]*?\*\/|(?<![:"'`])\/\/.*$/gm;
+  const FILE = /(?<![\w*.<$])(?:\.\.\/)*(?<file>[\w@-]+(?:\/[\w.-]+)*\.(?:ts|mjs|md))\b/g;
+  const pages = ["docs", "facts"].flatMap((folder) =>
+    readdirSync(ROOT + folder, { recursive: true, encoding: "utf8" }).map((page) => `${folder}/${page}`),
+  );
+  const sources = ["src", "test", "scripts", "examples"].flatMap(sourceFiles);
+  const known = [...sources.map(({ path }) => path), ...readdirSync(ROOT), ...pages];
+
+  /** A comment may name a file as seen from its own folder. */
+  function missingIn(text: string): readonly string[] {
+    const named = (text.match(COMMENT) ?? []).flatMap((comment) =>
+      [...comment.matchAll(FILE)].map(({ groups }) => groups?.["file"] ?? ""),
+    );
+    return named.filter((file) => !known.some((path) => path === file || path.endsWith(`/${file}`)));
+  }
+
+  test("exist", () => {
+    const missing = sources
+      .filter(({ path }) => !/\/generated\/|node_modules\//.test(path))
+      .flatMap(({ path, text }) => missingIn(text).map((file) => `${path}: ${file}`));
+
+    expect(sources.length).toBeGreaterThan(2500);
+    expect(missing).toEqual([]);
+  });
+
+  test("are found when they are gone", () => {
+    expect(missingIn("// see store/gone.ts and test/documents.test.ts")).toEqual(["store/gone.ts"]);
+  });
 });

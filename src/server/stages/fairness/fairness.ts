@@ -1,7 +1,7 @@
 /**
  * The stage that gives a request its seats before authorization: at once, later in fair order, or not at all. Seats
- * bound the requests in flight: bodies, disk writes, long lists. A synchronous response needs only a turn of the loop,
- * which `transport/turns.ts` shares. Callers in this process take no seats: their loops have their own bounds, and the
+ * bound the requests in flight: bodies, disk writes, long lists. A synchronous response needs only a turn of the
+ * server's thread, which `transport/request-queue.ts` shares. Callers in this process take no seats: their loops have their own bounds, and the
  * cluster would stall if they waited behind other clients' lists.
  */
 import { tooManyRequests } from "../../../api/errors/api-error.ts";
@@ -31,7 +31,7 @@ export interface FairnessParts extends WidthParts {
 }
 
 /** A request at a limited level. */
-interface Asking {
+interface LimitedRequest {
   readonly exchange: Exchange;
   readonly next: Next;
   readonly user: User;
@@ -60,17 +60,17 @@ class SeatedRequests {
     this.#parts = parts;
   }
 
-  serve(asking: Asking): Reply {
+  serve(limited: LimitedRequest): Reply {
     const { pool } = this.#parts;
-    const { level, meter } = asking.kind;
-    const seats = widthOf(asking.exchange, level.limits.nominal, this.#parts);
-    if (!pool.enter(level, seats)) return this.#wait(asking, seats);
+    const { level, meter } = limited.kind;
+    const seats = widthOf(limited.exchange, level.limits.nominal, this.#parts);
+    if (!pool.enter(level, seats)) return this.#wait(limited, seats);
     meter.waited.observe(0);
-    return this.#carryOut(asking, seats, () => pool.leave(level, seats));
+    return this.#carryOut(limited, seats, () => pool.leave(level, seats));
   }
 
-  #wait(asking: Asking, seats: number): Promise<HttpResponse> {
-    const { exchange, user, kind } = asking;
+  #wait(limited: LimitedRequest, seats: number): Promise<HttpResponse> {
+    const { exchange, user, kind } = limited;
     const { loop, pool } = this.#parts;
     const { level, meter, name } = kind;
     const distinguisher = distinguisherOf(kind, user, exchange);
@@ -84,7 +84,7 @@ class SeatedRequests {
         seats,
         meter,
         waitMs: allowedMs(exchange) * WAIT_PART,
-        onSeated: (end) => settle(() => this.#carryOut(asking, seats, end), resolve, reject),
+        onSeated: (end) => settle(() => this.#carryOut(limited, seats, end), resolve, reject),
         onRefused: (reason) => {
           level.refused[reason] += 1;
           pool.giveUp(level, waiter);
@@ -94,12 +94,12 @@ class SeatedRequests {
       const refusal = level.enqueue(`${name} ${distinguisher}`, waiter);
       if (refusal !== undefined) return waiter.refuse(refusal);
       waiter.begin();
-      return pool.crowd(level);
+      return pool.noteQueued(level);
     });
   }
 
   /** Calls `giveBack` once, when the request needs its seats no longer. */
-  #carryOut({ exchange, next, kind: { meter } }: Asking, seats: number, giveBack: () => void): Reply {
+  #carryOut({ exchange, next, kind: { meter } }: LimitedRequest, seats: number, giveBack: () => void): Reply {
     const seat = new Seat(this.#parts.loop, () => {
       meter.executing -= 1;
       meter.seats -= seats;

@@ -80,7 +80,7 @@ export class FlowControl {
 
   /** The FlowSchema of a request. */
   kindOf(user: User, { info }: Exchange): FlowKind {
-    this.#look();
+    this.#refresh();
     let flows = this.#users.get(user);
     if (flows === undefined) {
       flows = flowsFor(user, this.#kinds);
@@ -94,11 +94,11 @@ export class FlowControl {
 
   /** Sorted by name. */
   get levels(): readonly PriorityLevel[] {
-    this.#look();
+    this.#refresh();
     return [...this.#levels.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  #look(): void {
+  #refresh(): void {
     const { view } = this.#parts.store;
     if (view === this.#view) return;
     this.#view = view;

@@ -8,7 +8,7 @@ import type { PriorityLevel, Waiter } from "./priority-level.ts";
 export class SeatPool {
   #levels: readonly PriorityLevel[] = [];
   /** Levels with waiting requests. */
-  readonly #crowded = new Set<PriorityLevel>();
+  readonly #queuing = new Set<PriorityLevel>();
 
   /** Sets the levels with limits. */
   use(levels: readonly PriorityLevel[]): void {
@@ -18,19 +18,19 @@ export class SeatPool {
 
   /** Takes seats if no request waits. True exactly when taken; then `leave` must be called once. */
   enter(level: PriorityLevel, seats: number): boolean {
-    if (this.#crowded.has(level) || !this.#hasRoom(level, seats)) return false;
+    if (this.#queuing.has(level) || !this.#hasRoom(level, seats)) return false;
     level.enter(seats);
     return true;
   }
 
   leave(level: PriorityLevel, seats: number): void {
     level.leave(seats);
-    if (this.#crowded.size > 0) this.#serve();
+    if (this.#queuing.size > 0) this.#serve();
   }
 
-  /** Call after a request was queued at the level. */
-  crowd(level: PriorityLevel): void {
-    this.#crowded.add(level);
+  /** Serves the level as soon as it has room. Call after a request was queued there. */
+  noteQueued(level: PriorityLevel): void {
+    this.#queuing.add(level);
     this.#serve();
   }
 
@@ -40,7 +40,7 @@ export class SeatPool {
   }
 
   #serve(): void {
-    for (const level of this.#crowded) {
+    for (const level of this.#queuing) {
       const hasRoom = ({ seats }: Waiter): boolean => this.#hasRoom(level, seats);
       for (let turn = level.next(hasRoom); turn !== undefined; turn = level.next(hasRoom)) {
         const { waiter, end } = turn;
@@ -50,7 +50,7 @@ export class SeatPool {
           this.leave(level, waiter.seats);
         });
       }
-      if (level.waiting === 0) this.#crowded.delete(level);
+      if (level.waiting === 0) this.#queuing.delete(level);
     }
   }
 
