@@ -125,7 +125,7 @@ export class EtcdStore implements Store {
       ...shared,
       onCompacted,
       proveEveryMs: options.proveEveryMs,
-      made: (entry) => this.#writer.saw(entry),
+      made: (entry) => this.#writer.noteEntry(entry),
       onReconnect: () => reconnects?.add(),
       newestRevision: () => this.#fresh.newestRevision(),
     });

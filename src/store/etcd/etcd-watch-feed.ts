@@ -154,11 +154,11 @@ export class WatchFeed {
     if (signal.aborted) close();
     try {
       const first = await this.#create(stream);
-      await this.#recognize();
+      await this.#checkSamePast();
       this.#state = { state: "live", stream };
       this.#options.condition.check();
       log.debug("watching etcd", { scope: this.#scope, after: this.#options.mirror.revision });
-      this.#guarding = this.#guard(stream, over.signal);
+      this.#guarding = this.#closeIfStale(stream, over.signal);
       await this.#follow(stream, first);
     } catch (error) {
       failed();
@@ -190,18 +190,18 @@ export class WatchFeed {
    * Throws `Damaged` when etcd's revision is behind memory's: it was restored from an older state, or replaced. Throws
    * PastError when etcd has caught up since, but its past differs from the one that readers saw.
    */
-  async #recognize(): Promise<void> {
+  async #checkSamePast(): Promise<void> {
     const { connection, mirror, newestRevision } = this.#options;
     await newestRevision();
     const { revision } = mirror;
-    for (const { key, after } of this.#witnesses()) {
+    for (const { key, after } of this.#newestEntries()) {
       const { kvs } = await connection.call(RANGE, { key: keyBytes(key), revision });
       if (!isSame(kvs[0], after)) throw new PastError(`etcd's past is another one: it has another ${key}`);
     }
   }
 
   /** A missing key does not prove the same past: a key that never existed is missing too. */
-  #witnesses(): readonly NewestEntry[] {
+  #newestEntries(): readonly NewestEntry[] {
     const last = this.#witness;
     if (last === undefined) return [];
     const { mirror, keyspace } = this.#options;
@@ -240,13 +240,13 @@ export class WatchFeed {
       this.#lastEvent = newest.commit.revision;
       this.#witness = newest.commit.events.at(-1);
     }
-    mirror.skipTo(this.#toldUpTo(responses));
+    mirror.skipTo(this.#completeUpTo(responses));
     this.#noteCompaction(responses);
     condition.check();
   }
 
   /** All changes of the store's keys up to this revision are in these or earlier responses. */
-  #toldUpTo(responses: readonly WatchResponse[]): number {
+  #completeUpTo(responses: readonly WatchResponse[]): number {
     let revision = 0;
     for (const { events, created, header } of responses) {
       const isProgress = events.length === 0 && !created && this.catchesUp === "on request";
@@ -279,13 +279,13 @@ export class WatchFeed {
   }
 
   /** Closes a watch that does not follow etcd: a dead connection can go unnoticed. */
-  async #guard(stream: WatchStream, over: AbortSignal): Promise<void> {
+  async #closeIfStale(stream: WatchStream, over: AbortSignal): Promise<void> {
     const { loop, proveEveryMs } = this.#options;
     while (!over.aborted) {
       await pause(loop, { ms: proveEveryMs, kind: "periodic" }, over);
       if (over.aborted) return;
       try {
-        await this.#prove(stream);
+        await this.#checkAlive(stream);
       } catch (error) {
         stream.close(error instanceof Error ? error : new Error(String(error)));
         return;
@@ -293,7 +293,7 @@ export class WatchFeed {
     }
   }
 
-  async #prove(stream: WatchStream): Promise<void> {
+  async #checkAlive(stream: WatchStream): Promise<void> {
     const { loop, connection, mirror, condition, newestRevision } = this.#options;
     const revision = await newestRevision();
     const deadline = loop.now() + connection.requestTimeoutMs;

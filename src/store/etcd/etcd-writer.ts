@@ -52,8 +52,8 @@ export class EtcdWriter {
   }
 
   /** Called for each entry before it becomes visible. */
-  saw(entry: Entry): void {
-    this.#writes.saw(entry);
+  noteEntry(entry: Entry): void {
+    this.#writes.noteEntry(entry);
   }
 
   drained(): Promise<void> {
@@ -146,7 +146,7 @@ export class EtcdWriter {
         continue;
       }
       const seen = write.seen.find(({ key, modRevision }) => key === change.key && modRevision === revision);
-      const found = seen ?? (isShown ? await this.#findBack(change.key, revision) : undefined);
+      const found = seen ?? (isShown ? await this.#readWritten(change.key, revision) : undefined);
       entries.push(found ?? writtenEntry(change, ordinal, done));
     }
     return { revision, entries };
@@ -185,7 +185,7 @@ export class EtcdWriter {
    * Reads the entry from etcd, for a mirror that was reloaded meanwhile and never got its event. Undefined when the
    * entry was replaced since and etcd no longer has it.
    */
-  async #findBack(key: string, revision: number): Promise<Entry | undefined> {
+  async #readWritten(key: string, revision: number): Promise<Entry | undefined> {
     const { connection, keyspace, mirror } = this.#options;
     const now = mirror.state.get(key);
     if (now?.modRevision === revision) return now;

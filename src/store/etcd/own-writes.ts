@@ -49,7 +49,7 @@ export class OwnWrites {
   }
 
   /** Called for each entry before it becomes visible. Gives the entry the writer's slot when the value is the writer's. */
-  saw(entry: Entry): void {
+  noteEntry(entry: Entry): void {
     const write = this.#active.get(entry.key);
     if (write === undefined) return;
     write.seen.push(entry);

@@ -176,7 +176,7 @@ export class FollowerStore implements Store {
       before: state.get(event.key),
       after: event.after === undefined ? undefined : ownEntry(event.after),
     }));
-    for (const { after } of own) if (after !== undefined) this.#writes.saw(after);
+    for (const { after } of own) if (after !== undefined) this.#writes.noteEntry(after);
     const next = state.with(revision, own);
     const commit = { revision, time: this.#loop.now(), events: own, ...next.live };
     this.#mirror.publish({ commits: [commit], state: next });

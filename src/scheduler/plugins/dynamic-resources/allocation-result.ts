@@ -83,8 +83,9 @@ function claimConfig(
     const told = { ...each, source: "FromClaim" as const };
     const named = each.requests ?? [];
     if (named.length === 0) return [told];
-    const isMeant = (name: string): boolean => named.includes(name) || named.includes(chosen.get(name) ?? "");
-    return requests.filter(({ name }) => isMeant(name)).map(() => told);
+    const isSelected = (name: string): boolean =>
+      named.includes(name) || named.includes(chosen.get(name) ?? "");
+    return requests.filter(({ name }) => isSelected(name)).map(() => told);
   });
 }
 

@@ -72,7 +72,7 @@ export class AllocationSearch {
     // A shared device with too little capacity left is skipped. A device in exclusive use is not, and fails the request.
     return devices.filter((device) => {
       this.#step();
-      return this.#isMeant(alternative, device) && this.#findCapacity(alternative, device) !== undefined;
+      return this.#isSelected(alternative, device) && this.#findCapacity(alternative, device) !== undefined;
     });
   }
 
@@ -131,7 +131,8 @@ export class AllocationSearch {
       const device = devices[at];
       if (device === undefined) break;
       this.#step();
-      if (this.#isTaken({ claimIndex, alternative, device }) || !this.#isMeant(alternative, device)) continue;
+      if (this.#isTaken({ claimIndex, alternative, device }) || !this.#isSelected(alternative, device))
+        continue;
       if (!this.#take({ claimIndex, alternative, device })) continue;
       if (this.#takeSome({ ...task, count: count - 1 }, at + 1)) return true;
       this.#giveBack(before);
@@ -143,7 +144,7 @@ export class AllocationSearch {
     if (this.#stepsLeft-- === 0) throw new AllocationTimeout();
   }
 
-  #isMeant({ deviceClass, selectors, claimKey: key }: Alternative, device: PoolDevice): boolean {
+  #isSelected({ deviceClass, selectors, claimKey: key }: Alternative, device: PoolDevice): boolean {
     const { matcher } = this.#scope;
     const ofClass = deviceClass.spec.selectors ?? [];
     return (

@@ -74,7 +74,7 @@ interface Judgement {
 
 export function judge(policy: CompiledValidation, evaluation: Evaluation): Judgement {
   try {
-    if (!evaluation.isMeant()) return { decisions: [], failures: [], annotated: [] };
+    if (!evaluation.isSelected()) return { decisions: [], failures: [], annotated: [] };
     const decisions = policy.checks.flatMap((check, at) => decide(check, at, { policy, evaluation }));
     return { decisions, ...annotate(policy, evaluation) };
   } catch (error) {

@@ -36,15 +36,15 @@ describe("conditions of a policy", () => {
   test("hold if all of them are true", () => {
     const conditions = ["has(object.a)", "object.a == 1"].map((expression) => ({ name: "c", expression }));
 
-    expect(trial({ matchConditions: conditions }, { a: 1 }).evaluation.isMeant()).toBe(true);
-    expect(trial({ matchConditions: conditions }, { a: 2 }).evaluation.isMeant()).toBe(false);
+    expect(trial({ matchConditions: conditions }, { a: 1 }).evaluation.isSelected()).toBe(true);
+    expect(trial({ matchConditions: conditions }, { a: 2 }).evaluation.isSelected()).toBe(false);
   });
 
   test("that are false decide, even if others fail", () => {
     const untrue = { name: "untrue", expression: "false" };
 
-    expect(trial({ matchConditions: [failing, untrue] }).evaluation.isMeant()).toBe(false);
-    expect(() => trial({ matchConditions: [failing] }).evaluation.isMeant()).toThrow(
+    expect(trial({ matchConditions: [failing, untrue] }).evaluation.isSelected()).toBe(false);
+    expect(() => trial({ matchConditions: [failing] }).evaluation.isSelected()).toThrow(
       "expression 'object.none == 1' resulted in error: no such key: none",
     );
   });

@@ -84,7 +84,7 @@ export class Evaluation {
   }
 
   /** Whether the match conditions select this request. One false condition decides, even if others fail. */
-  isMeant(): boolean {
+  isSelected(): boolean {
     const { conditions } = this.#commons;
     if (conditions.length === 0) return true;
     const allowance = new Allowance(CONDITIONS_COST_MAX, this.#effort);

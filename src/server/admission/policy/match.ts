@@ -65,18 +65,18 @@ function findRule(
   { request, registry }: Asked,
 ): AdmittedResource | undefined {
   const { resource, subresource } = request;
-  if (rules.some((rule) => isMeant(rule, resource, request))) return resource;
+  if (rules.some((rule) => isSelectedBy(rule, resource, request))) return resource;
   if (!matchesEquivalents) return undefined;
   const others = equivalents(resource, subresource, registry);
   if (others.length === 0) return undefined;
   for (const rule of rules) {
-    const found = others.find((other) => isMeant(rule, other, request));
+    const found = others.find((other) => isSelectedBy(rule, other, request));
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function isMeant(
+function isSelectedBy(
   rule: NamedRuleWithOperations,
   { facts }: AdmittedResource,
   { operation, subresource, name }: AdmissionRequest,

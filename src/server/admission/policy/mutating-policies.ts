@@ -13,7 +13,7 @@ import { MutationError } from "./apply-configuration.ts";
 import { dispatch, isExempt, type PolicyInvocation, type Misconfiguration } from "./dispatch.ts";
 import type { PolicyParts } from "./dispatch.ts";
 import { ExpressionError } from "./evaluation.ts";
-import { isMeant, type Mutating, mutated } from "./mutation.ts";
+import { isSelected, type Mutating, mutated } from "./mutation.ts";
 import { ConfigurationError } from "./params.ts";
 import { PolicyIndex } from "./policy-index.ts";
 import { ReinvocationState } from "./reinvocation-state.ts";
@@ -104,7 +104,7 @@ class Round {
   }
 
   #isWanted(mutating: Mutating, object: ApiObject, key: string): boolean {
-    return isMeant(object, mutating) && this.#state.isDue(key);
+    return isSelected(object, mutating) && this.#state.isDue(key);
   }
 
   #attempt<T>({ policy, binding }: PolicyInvocation<Policy, Binding>, step: () => T): T | undefined {

@@ -64,8 +64,8 @@ const compiledMutations = compiledOnce((policy: MutatingAdmissionPolicy): Compil
 });
 
 /** Throws an ExpressionError. */
-export function isMeant(object: ApiObject, mutating: Mutating): boolean {
-  return evaluationOf(object, mutating).isMeant();
+export function isSelected(object: ApiObject, mutating: Mutating): boolean {
+  return evaluationOf(object, mutating).isSelected();
 }
 
 /** The result of the mutation at index `at`; the object itself if it is unchanged. Throws if the mutation fails. */

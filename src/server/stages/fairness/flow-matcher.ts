@@ -15,10 +15,10 @@ export function rulesFor(
   rules: readonly PolicyRulesWithSubjects[],
   user: User,
 ): readonly PolicyRulesWithSubjects[] {
-  return rules.filter(({ subjects }) => subjects.some((subject) => isMeant(subject, user)));
+  return rules.filter(({ subjects }) => subjects.some((subject) => isSelected(subject, user)));
 }
 
-function isMeant({ kind, user: wanted, group, serviceAccount }: Subject, { name, groups }: User): boolean {
+function isSelected({ kind, user: wanted, group, serviceAccount }: Subject, { name, groups }: User): boolean {
   if (kind === "User") return wanted?.name === ALL || wanted?.name === name;
   if (kind === "Group") return group !== undefined && (group.name === ALL || groups.includes(group.name));
   if (kind !== "ServiceAccount" || serviceAccount === undefined) return false;
