@@ -3,7 +3,6 @@
  * passes in slices, one after the other. A bounded window sends the writes, at most one for each pod at a
  * time. The cost of a pod is thus the same among 10 or 100,000 pods.
  */
-import { causeText } from "../api/causes/cause-text.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { Node, Pod } from "../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../api/generated/types/node-v1.ts";
@@ -14,6 +13,7 @@ import { isTerminal } from "../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../runtime/cache/object-change.ts";
 import { WriteLimiter } from "../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
+import { withCause } from "../runtime/manager/stated-cause.ts";
 import { orderOfVersions } from "../runtime/refs/resource-version.ts";
 import { ConfigCache } from "./config-cache.ts";
 import { HandlerChoice } from "./handler-choice.ts";
@@ -381,7 +381,7 @@ export class PodWorkers {
   async #send(worker: PodWorker, outcome: PassOutcome): Promise<void> {
     const { pod } = worker;
     const client = this.#parts.clientOf(pod.spec.nodeName ?? "");
-    const pods = client.with({ cause: () => causeOf(pod) })(Pod);
+    const pods = withCause(client, { loop: "kubelet", type: Pod, object: pod })(Pod);
     if (outcome.type === "write") {
       const patch = { type: "strategic", changes: outcome.patch } as const;
       const written = await pods.patch(pod, patch, { subresource: "status" });
@@ -437,11 +437,4 @@ function isHalfDeleted({ metadata }: Pod): boolean {
 
 function isNewer(pod: Pod, than: Pod): boolean {
   return orderOfVersions(pod.metadata.resourceVersion, than.metadata.resourceVersion) === "newer";
-}
-
-/** Cause of a kubelet's write: the version of the pod that it knows. */
-function causeOf({ metadata: { namespace = "", name, uid, resourceVersion } }: Pod): string {
-  const subject = { group: "", kind: "Pod", namespace, name };
-  const kept = [{ type: "object", ...subject, resourceVersion }] as const;
-  return causeText({ pass: `kubelet/${uid}-${resourceVersion}`, subject, note: undefined, kept, count: 1 });
 }

@@ -5,11 +5,11 @@
  * the caches is given up after a while.
  */
 
-import { causeText } from "../api/causes/cause-text.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import { errorText } from "../base/error-text.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
+import { withCause } from "../runtime/manager/stated-cause.ts";
 import { AssumedPods } from "./assumed-pods.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import type { SchedulingCycle, SchedulerPlugin } from "./framework/scheduler-plugin.ts";
@@ -120,7 +120,13 @@ export class PodBinder {
     const patch = nominationPatch(pod, nodeName);
     if (patch === undefined) return;
     try {
-      await writes.run(() => parts.client(Pod).patch(pod, patch, { subresource: "status" }));
+      const client = withCause(parts.client, {
+        loop: "kube-scheduler",
+        type: Pod,
+        object: pod,
+        note: "waits for a node",
+      });
+      await writes.run(() => client(Pod).patch(pod, patch, { subresource: "status" }));
     } catch (error) {
       parts.log.warn("cannot announce the node of a pod", { pod: key, error });
     }
@@ -135,7 +141,7 @@ export class PodBinder {
       metadata: { namespace, name, uid },
       target: { kind: "Node", name: nodeName },
     };
-    const client = parts.client.with({ cause: () => causeOf(pod, note) });
+    const client = withCause(parts.client, { loop: "kube-scheduler", type: Pod, object: pod.pod, note });
     const bindings = client(Pod).subresource("binding");
     try {
       await writes.run(() => bindings.create({ namespace, name }, binding));
@@ -165,14 +171,6 @@ export class PodBinder {
     if (place === undefined) return;
     notice({ type: "podFreed", pod: place.pod, node: snapshot.find(place.nodeName) });
   }
-}
-
-/** Cause of a binding: the pod's version that was placed. */
-function causeOf({ pod, namespace, name, uid }: PodInfo, note: string): string {
-  const subject = { group: "", kind: "Pod", namespace, name };
-  const { resourceVersion } = pod.metadata;
-  const kept = [{ type: "object", ...subject, resourceVersion }] as const;
-  return causeText({ pass: `kube-scheduler/${uid}`, subject, note, kept, count: 1 });
 }
 
 /** The server may have carried out the request despite the error. */

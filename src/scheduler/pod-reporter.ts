@@ -3,6 +3,7 @@
 import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
+import { withCause } from "../runtime/manager/stated-cause.ts";
 import type { InFlightWrites } from "./in-flight-writes.ts";
 import { planReport, type PodReport } from "./pod-status-patch.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
@@ -48,7 +49,8 @@ export class PodReporter {
     const isWritten = patch === undefined || last?.written === text;
     this.#lastReports.set(key, { uid, written: text });
     if (isWritten) return;
-    const pods = this.#parts.client(Pod);
+    const note = "fits no node";
+    const pods = withCause(this.#parts.client, { loop: "kube-scheduler", type: Pod, object: pod, note })(Pod);
     const written = this.#writes.run(() => pods.patch(pod, patch, { subresource: "status" }));
     written.catch((error: unknown) => this.#failed(key, text, error));
   }

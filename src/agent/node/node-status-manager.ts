@@ -10,11 +10,12 @@ import { Node } from "../../api/generated/types/core-v1.ts";
 import { microTimeText } from "../../api/values/time.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
-import type { Client } from "../../client/client.ts";
+import type { Client, ResourceClient } from "../../client/client.ts";
 import { SIMULATED } from "../../resources/pod/simulated-annotations.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
+import { withCause } from "../../runtime/manager/stated-cause.ts";
 import type { AgentNode } from "./agent-node.ts";
 import { leaseRound } from "./lease-round.ts";
 import type { LeaseRound } from "./lease-round.ts";
@@ -177,7 +178,13 @@ export class NodeStatusManager {
     const { routine, clientOf } = this.#parts;
     const { setup } = entry.node;
     const { cache, loop } = routine;
-    const client = clientOf(setup.name);
+    const object = { metadata: { name: setup.name } };
+    const client = withCause(clientOf(setup.name), {
+      loop: "kubelet",
+      type: Node,
+      object,
+      note: "joins the cluster",
+    });
     const known = cache(Node).find({ name: setup.name });
     if (known !== undefined) return this.#refreshed(known, entry);
     try {
@@ -195,7 +202,7 @@ export class NodeStatusManager {
     if (isDown(known)) return known;
     const { setup } = entry.node;
     const { routine, clientOf } = this.#parts;
-    const nodes = clientOf(setup.name)(Node);
+    const nodes = reporting(clientOf(setup.name), known);
     const labels = missingFrom(known.metadata.labels, nodeLabels(setup));
     const annotations = missingFrom(known.metadata.annotations, nodeAnnotations(setup));
     if (labels !== undefined || annotations !== undefined) {
@@ -235,7 +242,7 @@ export class NodeStatusManager {
       const conditions = conditionsAt(known, entry.node.setup, now);
       const offer = allocatable === undefined ? {} : { allocatable };
       const changes = { status: { ...identity, ...offer, conditions } };
-      const nodes = clientOf(entry.node.name)(Node);
+      const nodes = reporting(clientOf(entry.node.name), known);
       await nodes.patch(known, { type: "strategic", changes }, { subresource: "status" });
       entry.reportedAt = now;
       this.#tell(known, nodeRecovered(entry.node.name, known));
@@ -304,4 +311,10 @@ type Entries = Readonly<Record<string, string>>;
 
 function isDown({ metadata }: Node): boolean {
   return metadata.annotations?.[DOWN] === "true";
+}
+
+function reporting(client: Client, object: Node): ResourceClient<Node> {
+  return withCause(client, { loop: "kubelet", type: Node, object, note: "reports its machine's state" })(
+    Node,
+  );
 }

@@ -5,6 +5,7 @@ import type { Client } from "../../client/client.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
+import { withCause } from "../../runtime/manager/stated-cause.ts";
 import type { AgentNode } from "../node/agent-node.ts";
 import type { TimerQueue } from "../timer-queue.ts";
 import { isMirrorOf, mirrorName, mirrorPod, type StaticPod } from "./static-pod.ts";
@@ -83,7 +84,9 @@ export class MirrorPods {
   /** The deletion of an outdated mirror leads here again, through its watch event. */
   async #write(pod: StaticPod): Promise<void> {
     const { routine, clientOf } = this.#parts;
-    const client = clientOf(pod.node);
+    const object = { metadata: { namespace: pod.namespace, name: mirrorName(pod) } };
+    const note = "mirrors a static pod of its node";
+    const client = withCause(clientOf(pod.node), { loop: "kubelet", type: Pod, object, note });
     const known = routine.cache(Pod).find({ namespace: pod.namespace, name: mirrorName(pod) });
     if (known !== undefined && isMirrorOf(pod, known)) return;
     if (known !== undefined) {

@@ -1,8 +1,9 @@
 /** Processes one object of the graph: deletes it, removes owner references, or completes its deletion. */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import type { Client } from "../../client/client.ts";
+import type { Client, ResourceClient } from "../../client/client.ts";
 import { removeFinalizer } from "../../runtime/controller/finalizer.ts";
+import { withCause, type StatedCause } from "../../runtime/manager/stated-cause.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
 import { FOREGROUND, isBeingDeleted, isDeletingDependents, isOrphaning, ORPHAN } from "./deletion-state.ts";
 import { LiveObjects } from "./live-objects.ts";
@@ -97,7 +98,8 @@ export class Collector {
   async #awaitDependents({ uid, object, resource, dependents }: KnownNode): Promise<void> {
     const blocking = [...(dependents ?? [])].filter((dependent) => isBlocking(dependent, uid));
     if (blocking.length === 0) {
-      await removeFinalizer(this.#parts.client(resource), object, FOREGROUND);
+      const note = "has no dependents left that it must wait for";
+      await removeFinalizer(this.#releasing({ type: resource, object, note }), object, FOREGROUND);
       return;
     }
     for (const dependent of blocking)
@@ -115,7 +117,14 @@ export class Collector {
       await Promise.all(batch.map((each) => this.#live.amendOwners(each, each.object, without)));
     }
     await this.#releaseLate(object, without);
-    await removeFinalizer(this.#parts.client(resource), object, ORPHAN);
+    const note = "has released its dependents";
+    await removeFinalizer(this.#releasing({ type: resource, object, note }), object, ORPHAN);
+  }
+
+  #releasing(stated: Omit<StatedCause, "loop">): ResourceClient<ApiObject> {
+    return withCause(this.#parts.client, { loop: "garbage-collector", ...stated })(
+      stated.type as ServedResource,
+    );
   }
 
   /** Releases dependents created so recently that no cache has them. They would be deleted once the owner is gone. */

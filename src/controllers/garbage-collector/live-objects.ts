@@ -3,12 +3,11 @@
  * gone.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
-import { causeText } from "../../api/causes/cause-text.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
-import { groupOf } from "../../runtime/refs/owner-reference.ts";
+import { objectCause, withCause } from "../../runtime/manager/stated-cause.ts";
 import type { KnownNode } from "./owner-graph.ts";
 import type { Policy } from "./plan-action.ts";
 
@@ -43,7 +42,8 @@ export class LiveObjects {
    * its owners changed.
    */
   async delete(node: KnownNode, object: ApiObject, propagationPolicy: Policy): Promise<void> {
-    const client = this.#client.with({ cause: () => causeOf(node, object) })(node.resource);
+    const note = "no owner is left, or the last one waits for its dependents to go";
+    const client = collecting(this.#client, { type: node.resource, object, note })(node.resource);
     const { uid, resourceVersion } = object.metadata;
     const place = placeOf(object);
     try {
@@ -82,7 +82,8 @@ export class LiveObjects {
     object: ApiObject,
     change: (references: readonly OwnerReference[]) => readonly OwnerReference[],
   ): Promise<ApiObject | undefined> {
-    const client = this.#client(resource);
+    const note = "names an owner that is gone, or that lets it go";
+    const client = collecting(this.#client, { type: resource, object, note })(resource);
     let newest: ApiObject | undefined = object;
     for (let tries = 1; newest?.metadata.uid === uid; tries++) {
       const { ownerReferences = [] }: ApiObject["metadata"] = newest.metadata;
@@ -138,22 +139,19 @@ async function ignoreMissing(deletion: Promise<void>): Promise<void> {
   }
 }
 
-/** Cause of a deletion: all owners are gone, or wait for their dependents to go. */
-function causeOf({ resource }: KnownNode, { metadata }: ApiObject): string {
-  const { namespace = "", name = "", uid = "", ownerReferences = [] } = metadata;
-  const kept = ownerReferences.map(
-    ({ apiVersion, kind, name: owner }) =>
-      ({
-        type: "object",
-        group: groupOf(apiVersion),
-        kind,
-        namespace,
-        name: owner,
-        resourceVersion: "",
-        isGone: true,
-      }) as const,
-  );
-  const subject = { group: groupOf(resource.apiVersion), kind: resource.kind, namespace, name };
-  const note = "no owner is left, or the last one waits for its dependents to go";
-  return causeText({ pass: `garbage-collector/${uid}`, subject, note, kept, count: kept.length });
+/** Client whose writes state the object and its owners. An owner is gone, or it waits for the object to go. */
+function collecting(
+  client: Client,
+  { type, object, note }: { readonly type: ResourceType; readonly object: ApiObject; readonly note: string },
+): Client {
+  const { namespace, ownerReferences = [] } = object.metadata;
+  const owners = ownerReferences.map((owner) => ({
+    ...objectCause({
+      type: owner,
+      object: { metadata: { name: owner.name, ...(namespace && { namespace }) } },
+    }),
+    isGone: true as const,
+  }));
+  const loop = "garbage-collector";
+  return withCause(client, { loop, type, object, note, ...(owners.length > 0 && { reasons: owners }) });
 }

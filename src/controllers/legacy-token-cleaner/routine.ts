@@ -9,6 +9,7 @@ import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/type
 import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import { dayText, INVALID_SINCE, TRACKED_SINCE, TRACKING } from "../../resources/core/legacy-token.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
+import { withCause } from "../../runtime/manager/stated-cause.ts";
 import { nextPeriod } from "../next-period.ts";
 import { planTokens } from "./plan-tokens.ts";
 import type { TokenAction } from "./plan-tokens.ts";
@@ -45,7 +46,14 @@ async function clean(parts: RoutineParts, signal: AbortSignal): Promise<void> {
 }
 
 /** A failed write does not stop the others. */
-async function carryOut({ client, loop, log }: RoutineParts, { secret, action }: TokenAction): Promise<void> {
+async function carryOut(parts: RoutineParts, { secret, action }: TokenAction): Promise<void> {
+  const { loop, log } = parts;
+  const client = withCause(parts.client, {
+    loop: "legacy-token-cleaner",
+    type: Secret,
+    object: secret,
+    note: "has not been used for a long time",
+  });
   const { namespace, name, uid, resourceVersion } = secret.metadata;
   try {
     if (action === "delete") await client(Secret).delete(secret, { preconditions: { resourceVersion } });

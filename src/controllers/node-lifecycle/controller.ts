@@ -15,10 +15,12 @@ import { runInTurns } from "../../base/loop/run-in-turns.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Patch } from "../../client/client.ts";
+import type { Client } from "../../client/client.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
+import { withCause } from "../../runtime/manager/stated-cause.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import {
   observeHeartbeat,
@@ -226,7 +228,8 @@ class LifecycleRun {
     const conditions = graceEndsAt(health, node) <= heardUntil ? unknownConditions(node, time) : [];
     if (conditions.length > 0) {
       const patch = { type: "strategic", changes: { status: { conditions } } } as const;
-      this.#send(name, name, () => this.#parts.client(Node).patch(node, patch, { subresource: "status" }));
+      const client = this.#about(node, "has not renewed its lease in time");
+      this.#send(name, name, () => client(Node).patch(node, patch, { subresource: "status" }));
       return;
     }
     this.#taint(node, time);
@@ -249,12 +252,16 @@ class LifecycleRun {
     if (this.#outdated.get(name) === resourceVersion) return;
     this.#send(name, name, async () => {
       try {
-        await this.#parts.client(Node).patch(node, taintPatch(node, taints));
+        await this.#about(node, "needs other taints")(Node).patch(node, taintPatch(node, taints));
       } catch (error) {
         if (!isApiError(error, "Conflict") && !isApiError(error, "Invalid")) throw error;
         this.#outdated.set(name, resourceVersion);
       }
     });
+  }
+
+  #about(node: Node, note: string): Client {
+    return withCause(this.#parts.client, { loop: "node-lifecycle", type: Node, object: node, note });
   }
 
   #unreadyPods(node: Node): void {
@@ -267,7 +274,7 @@ class LifecycleRun {
       this.#parts.event(pod, { type: "Warning", reason: "NodeNotReady", message: "Node is not ready" });
       this.#send(`pod ${pod.metadata.uid}`, name, async () => {
         try {
-          await this.#parts.client(Pod).patch(pod, patch, { subresource: "status" });
+          await this.#about(node, "is not ready")(Pod).patch(pod, patch, { subresource: "status" });
         } catch (error) {
           this.#lost.add(name);
           throw error;

@@ -12,6 +12,7 @@ import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
+import { withCause } from "../../runtime/manager/stated-cause.ts";
 import { CidrBlocks } from "./cidr-blocks.ts";
 
 const RETRY_MS = 5000;
@@ -124,7 +125,8 @@ class IpamRun {
     const { name, uid } = node.metadata;
     const changes = { metadata: { uid }, spec: { podCIDR: blocks[0], podCIDRs: blocks } };
     try {
-      await client(Node).patch(node, { type: "merge", changes });
+      const stated = { loop: "node-ipam", type: Node, object: node, note: "has no addresses for its pods" };
+      await withCause(client, stated)(Node).patch(node, { type: "merge", changes });
     } catch (error) {
       if (this.#signal.aborted || isApiError(error, "NotFound")) return;
       // A conflict means that another node has the name by now.

@@ -9,10 +9,12 @@ import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
+import type { Client } from "../../client/client.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteLimiter } from "../../runtime/controller/write-limiter.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
+import { objectCause, withCause } from "../../runtime/manager/stated-cause.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import { evictingTaints, findEvictionAt } from "./eviction-plan.ts";
@@ -128,10 +130,22 @@ class EvictionRun {
     this.#writes.send(uid, () => this.#delete(eviction));
   }
 
+  #evicting(pod: Pod): Client {
+    const { cache, client } = this.#parts;
+    const node = cache(Node).find({ name: pod.spec.nodeName ?? "" });
+    return withCause(client, {
+      loop: "taint-eviction",
+      type: Pod,
+      object: pod,
+      note: "does not tolerate the taints of its node",
+      ...(node !== undefined && { reasons: [objectCause({ type: Node, object: node })] }),
+    });
+  }
+
   async #delete(eviction: Eviction): Promise<void> {
     const { pod, seenAt } = eviction;
-    const pods = this.#parts.client(Pod);
     const { loop, log } = this.#parts;
+    const pods = this.#evicting(pod)(Pod);
     const condition = disruptionTarget(pod, WHY, loop.now());
     const changes = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
     try {

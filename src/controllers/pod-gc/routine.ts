@@ -9,6 +9,7 @@ import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
+import { objectCause, withCause, type StatedCause } from "../../runtime/manager/stated-cause.ts";
 import { nextPeriod } from "../next-period.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
 import { nodesWithPods, podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
@@ -76,7 +77,13 @@ async function findGone(
 }
 
 /** A pod that cannot be deleted does not stop the others. */
-async function end({ client, loop, log }: RoutineParts, { pod, why }: Victim): Promise<void> {
+async function end({ client: plain, loop, log }: RoutineParts, { pod, why }: Victim): Promise<void> {
+  const client = withCause(plain, {
+    loop: "pod-garbage-collector",
+    type: Pod,
+    object: pod,
+    ...causeOf(pod, why),
+  });
   try {
     if (!isTerminal(pod)) await fail({ client, loop }, pod, why);
     await client(Pod).delete(pod, { gracePeriodSeconds: 0 });
@@ -87,6 +94,20 @@ async function end({ client, loop, log }: RoutineParts, { pod, why }: Victim): P
     log.warn("cannot clean up a pod; retrying in the next round", { namespace, pod: name, error });
   }
 }
+
+function causeOf(pod: Pod, why: Victim["why"]): Pick<StatedCause, "note" | "reasons"> {
+  const note = NOTES[why];
+  if (why !== "orphaned") return { note };
+  const node = { metadata: { name: pod.spec.nodeName ?? "" } };
+  return { note, reasons: [{ ...objectCause({ type: Node, object: node }), isGone: true }] };
+}
+
+const NOTES: Readonly<Record<Victim["why"], string>> = {
+  terminated: "is one of too many pods that have ended",
+  "out of service": "is being deleted on a node that is out of service",
+  orphaned: "is bound to a node that is gone",
+  unscheduled: "was deleted before it had a node",
+};
 
 async function fail(
   { client, loop }: Pick<RoutineParts, "client" | "loop">,

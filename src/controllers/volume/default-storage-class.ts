@@ -7,6 +7,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Routine } from "../../runtime/manager/routine.ts";
+import { withCause } from "../../runtime/manager/stated-cause.ts";
 import { DEFAULT_CLASS, HOST_PATH_PROVISIONER } from "./annotations.ts";
 
 const NAME = "standard";
@@ -17,7 +18,13 @@ export const defaultStorageClass: Routine = {
   async run({ cache, client, log }, signal) {
     if (cache(StorageClass).size === 0) {
       try {
-        await client(StorageClass).create({
+        const note = "the cluster did not have at its start";
+        const stated = {
+          loop: "default-storage-class",
+          type: StorageClass,
+          object: { metadata: { name: NAME } },
+        };
+        await withCause(client, { ...stated, note })(StorageClass).create({
           metadata: { name: NAME, annotations: { [DEFAULT_CLASS]: "true" } },
           provisioner: HOST_PATH_PROVISIONER,
           reclaimPolicy: "Delete",

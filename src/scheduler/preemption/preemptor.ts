@@ -4,6 +4,7 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
+import { objectCause, withCause } from "../../runtime/manager/stated-cause.ts";
 import type { Diagnosis } from "../framework/diagnosis.ts";
 import type { Nominations } from "../framework/nominations.ts";
 import type { Profile } from "../framework/profile.ts";
@@ -88,7 +89,9 @@ export class Preemptor {
       nominations.withdraw(other.key);
       reactivate(other.key);
       const patch = clearNominationPatch(other.pod);
-      const written = writes.run(() => parts.client(Pod).patch(other.pod, patch, { subresource: "status" }));
+      const note = "is less important than another pod for its node";
+      const client = withCause(parts.client, { loop: "kube-scheduler", type: Pod, object: other.pod, note });
+      const written = writes.run(() => client(Pod).patch(other.pod, patch, { subresource: "status" }));
       written.catch((error: unknown) => {
         if (!isGone(error)) parts.log.warn("cannot clear a pod's nomination", { pod: other.key, error });
       });
@@ -101,8 +104,15 @@ export class Preemptor {
     if (victim.isTerminating) return;
     const patch = disruptionPatch(victim.pod, preemptor.schedulerName, parts.loop.now());
     try {
-      await writes.run(() => parts.client(Pod).patch(victim.pod, patch, { subresource: "status" }));
-      await writes.run(() => parts.client(Pod).delete(victim.pod));
+      const client = withCause(parts.client, {
+        loop: "kube-scheduler",
+        type: Pod,
+        object: victim.pod,
+        note: `makes room for ${preemptor.key}, which is more important`,
+        reasons: [objectCause({ type: Pod, object: preemptor.pod })],
+      });
+      await writes.run(() => client(Pod).patch(victim.pod, patch, { subresource: "status" }));
+      await writes.run(() => client(Pod).delete(victim.pod));
     } catch (error) {
       if (!isGone(error)) throw error;
       return;
