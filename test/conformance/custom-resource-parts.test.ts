@@ -5,6 +5,7 @@ import { hasCondition, type ReplyBody, TestApi, until, listOf } from "../api-har
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const GROUP = "/apis/example.com";
 const merge = { type: "application/merge-patch+json" };
+const apply = { type: "application/apply-patch+yaml" };
 const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
 
 function schemaWith(color: object): object {
@@ -95,6 +96,21 @@ describe("a status", () => {
     expect(code).toBe(200);
     expect(body["spec"]).toEqual({ size: "S" });
     expect(body["status"]).toEqual({ note: "none", phase: "On" });
+  });
+
+  test("that is applied with other metadata meets no conflict and owns none of it", async () => {
+    await using api = await withThing({ size: "S" });
+    await api.send("PATCH", `${GROUP}/v1/things/a`, { metadata: { labels: { a: "1" } } }, merge);
+    const metadata = { name: "a", labels: { a: "2", b: "3" }, finalizers: ["example.com/f"] };
+    const applied = { apiVersion: "example.com/v1", kind: "Thing", metadata, status: { phase: "On" } };
+
+    const path = `${GROUP}/v1/things/a/status?fieldManager=m`;
+    const { code, body } = await api.send("PATCH", path, applied, apply);
+
+    expect([code, body["metadata"]]).toEqual([200, expect.objectContaining({ labels: { a: "1" } })]);
+    const entries = listOf(body["metadata"]?.["managedFields"]);
+    const own = entries.find((entry) => entry["manager"] === "m");
+    expect(own?.["fieldsV1"]).toEqual({ "f:status": { "f:phase": {} } });
   });
 });
 

@@ -1,6 +1,5 @@
 /** Builds the rules of a custom kind from its schema. The server applies them like those of a built-in kind. */
 import { type FieldErrors, FieldPath, fieldPath } from "../../api/errors/field-error.ts";
-import { cloneJson } from "../../api/json/json-clone.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../../api/json/json-object.ts";
 import { findFieldNames, memberAt } from "../../api/json/json-path.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
@@ -13,6 +12,7 @@ import type { Structural } from "../../api/structural/structural.ts";
 import { checkValue } from "../../api/structural/value-check.ts";
 import { BodyWork } from "../../api/work-budget.ts";
 import type { ApiObject, Draft, KindRules, ScaleRules } from "../../resources/rules/kind-rules.ts";
+import { ALL_METADATA } from "../../resources/rules/metadata-parts.ts";
 import { customCells } from "./custom-cells.ts";
 import type { VersionOutline } from "./custom-outline.ts";
 import { finalizerWarnings } from "./finalizer-warnings.ts";
@@ -26,10 +26,7 @@ export function customRules(schema: Structural, version: VersionOutline): KindRu
     prepareCreate: (draft: Draft<ApiObject> & { status?: unknown }) => {
       if (version.hasStatus) delete draft.status;
     },
-    // A status write changes only the status, no metadata and no labels.
-    prepareStatus: (draft, previous) => {
-      draft.metadata = cloneJson(previous.metadata) as Draft<ApiObject>["metadata"];
-    },
+    statusKeeps: ALL_METADATA,
     validateCreate: (object, errors) => check(object, undefined, errors),
     validateUpdate: check,
     validateStatus: check,
