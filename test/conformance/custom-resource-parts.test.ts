@@ -30,6 +30,7 @@ function schemaWith(color: object): object {
             },
           },
           free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+          any: { "x-kubernetes-preserve-unknown-fields": true },
         },
       },
       status: {
@@ -111,6 +112,31 @@ describe("a status", () => {
     const entries = listOf(body["metadata"]?.["managedFields"]);
     const own = entries.find((entry) => entry["manager"] === "m");
     expect(own?.["fieldsV1"]).toEqual({ "f:status": { "f:phase": {} } });
+  });
+});
+
+describe("a field without a type that keeps unknown fields", () => {
+  test("is owned key by key, so that a forced apply keeps the keys of others", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", DEFINITIONS, definition);
+    await until(api, `${DEFINITIONS}/things.example.com`, hasCondition("Established"));
+    const send = (manager: string, any: object) =>
+      api.send(
+        "PATCH",
+        `${GROUP}/v1/things/a?fieldManager=${manager}&force=true`,
+        { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a" }, spec: { any } },
+        apply,
+      );
+    await send("m", { a: 1, b: { c: [1] } });
+
+    const { body } = await send("n", { a: 2, d: "x" });
+
+    expect(body["spec"]).toEqual({ any: { a: 2, b: { c: [1] }, d: "x" } });
+    const owned = listOf(body["metadata"]?.["managedFields"]).map((entry) => entry["fieldsV1"]);
+    expect(owned).toEqual([
+      { "f:spec": { "f:any": { "f:b": { ".": {}, "f:c": {} } } } },
+      { "f:spec": { "f:any": { "f:a": {}, "f:d": {} } } },
+    ]);
   });
 });
 

@@ -37,6 +37,8 @@ export interface ScalarSchema {
   readonly enum?: readonly string[];
   /** Quantities only: finer values are rounded up to thousandths. */
   readonly isInThousandths?: boolean;
+  /** Raw values only: apply owns maps key by key, as it owns fields without a schema. */
+  readonly isGranular?: boolean;
 }
 
 export interface MapSchema {

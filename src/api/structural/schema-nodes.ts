@@ -45,7 +45,7 @@ function nodeOf(schema: Structural, name: string): Schema {
   const [type = ""] = schema.types;
   if (type === "array") return listNode(schema, name);
   if (type === "object") return objectNode(schema, name);
-  return { type: SCALARS[type] ?? "raw" };
+  return type === "" ? { type: "raw", isGranular: schema.keepsUnknown } : { type: SCALARS[type] ?? "raw" };
 }
 
 function listNode({ items, listType, mapKeys }: Structural, name: string): ListSchema {

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../json/json-object.ts";
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { itemElement } from "./path-element.ts";
 
-/** Schema of unknown fields: maps are owned key by key, other values whole. */
+/** Schema of unknown fields and of values without a type: maps are owned key by key, other values whole. */
 const DEDUCED: MapSchema = {
   type: "map",
   atomic: false,
@@ -17,6 +17,7 @@ const DEDUCED: MapSchema = {
 
 /** The schema if its values are maps owned field by field. */
 export function granularMap(schema: Schema): StructSchema | MapSchema | undefined {
+  if (schema.type === "raw") return schema.isGranular === true ? DEDUCED : undefined;
   return (schema.type === "struct" || schema.type === "map") && !schema.atomic ? schema : undefined;
 }
 
