@@ -12,7 +12,8 @@ test.each([
 ])("a program that ends with %j is told of $PORT", (line) => {
   expect(findListenAdvice(`starting\n${line}\n`, new Map([[8080, 38_121]]))).toBe(
     "could not listen on its port: pods on this node share the machine's network. Let the program listen on $PORT, " +
-      "a free port (38121 for 8080), or run setpoint as root on Linux with util-linux and iproute2 installed to give pods networks of their own",
+      "a free port (38121 for 8080), or run setpoint as root on Linux, or where a normal user may make namespaces, " +
+      "with util-linux and iproute2 installed, to give pods networks of their own",
   );
 });
 

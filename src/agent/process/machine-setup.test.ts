@@ -1,5 +1,9 @@
+import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { choosePodCidr, machineName } from "./machine-setup.ts";
+import { NO_POD_NETWORK } from "../../resources/node/pod-network.ts";
+import { findCgroups } from "./cgroup-hierarchies.ts";
+import type { Isolation } from "./isolation.ts";
+import { choosePodCidr, machineName, machineSetup } from "./machine-setup.ts";
 
 describe("the node of a machine", () => {
   test.each([
@@ -8,6 +12,27 @@ describe("the node of a machine", () => {
     ["-", "machine"],
   ])("for host %j is %j", (host, name) => {
     expect(machineName(host)).toBe(name);
+  });
+
+  const SHARED = { type: "shared", reason: "the kernel has no namespaces" } as const;
+  test.each<[Isolation, string, Readonly<Record<string, string>>]>([
+    [{ type: "namespaces", owner: "root" }, "NamespacesPermitted", {}],
+    [{ type: "namespaces", owner: "user" }, "UserNamespacesPermitted", NO_POD_NETWORK],
+    [SHARED, "SharedNetwork", NO_POD_NETWORK],
+  ])("with %j says %s, and whether the addresses of pods answer", (isolation, reason, annotations) => {
+    const setup = machineSetup({ dataDir: tmpdir(), isolation, podCidrs: [] });
+
+    expect(setup.conditions?.find(({ type }) => type === "ProcessNamespaces")?.reason).toBe(reason);
+    expect(setup.annotations).toEqual(annotations);
+  });
+
+  test("says whether limits are enforced", () => {
+    const { conditions } = machineSetup({ dataDir: tmpdir(), isolation: SHARED, podCidrs: [] });
+
+    const limits = conditions?.find(({ type }) => type === "ProcessLimits");
+    const isEnforced = findCgroups() !== undefined;
+    expect(limits?.status).toBe(isEnforced ? "True" : "False");
+    expect(limits?.message.includes("not enforced")).toBe(!isEnforced);
   });
 });
 

@@ -12,9 +12,15 @@ import {
 } from "node:os";
 import { findCidr, type IpAddress } from "../../api/values/ip-address.ts";
 import { NO_POD_NETWORK } from "../../resources/node/pod-network.ts";
-import { PROCESS_ISOLATION, PROCESS_NODE, PROCESS_RUNTIME } from "../../resources/pod/process-runtime.ts";
+import {
+  PROCESS_ISOLATION,
+  PROCESS_LIMITS,
+  PROCESS_NODE,
+  PROCESS_RUNTIME,
+} from "../../resources/pod/process-runtime.ts";
 import type { NodeSetup, OwnCondition, SystemInfo } from "../node/agent-node.ts";
 import { blocksFrom, overlaps } from "./address-block.ts";
+import { findCgroups, type Cgroups } from "./cgroup-hierarchies.ts";
 import type { Isolation } from "./isolation.ts";
 import { readFile } from "./run-folder.ts";
 
@@ -50,7 +56,7 @@ export function machineSetup({ dataDir, isolation, podCidrs }: MachineSetupOptio
     annotations: isolation.type === "namespaces" && isolation.owner === "root" ? {} : NO_POD_NETWORK,
     taints: [{ key: PROCESS_NODE, value: "true", effect: "NoSchedule" }],
     runtimeHandlers: [PROCESS_RUNTIME],
-    conditions: [isolationCondition(isolation)],
+    conditions: [isolationCondition(isolation), limitsCondition(findCgroups())],
     apiPort: 0,
     systemInfo: machineInfo,
   };
@@ -117,6 +123,24 @@ function isolationCondition(isolation: Isolation): OwnCondition {
     status: "False",
     reason: "SharedNetwork",
     message: `pods share the network and the files of the machine: ${isolation.reason}`,
+  };
+}
+
+function limitsCondition(cgroups: Cgroups | undefined): OwnCondition {
+  if (cgroups !== undefined)
+    return {
+      type: PROCESS_LIMITS,
+      status: "True",
+      reason: "CgroupsWritable",
+      message: `CPU and memory limits are enforced by cgroups of version ${String(cgroups.version)}`,
+    };
+  return {
+    type: PROCESS_LIMITS,
+    status: "False",
+    reason: "NoWritableCgroup",
+    message:
+      "CPU and memory limits are not enforced: setpoint may not make cgroups with both; run it as root, " +
+      "or as a systemd user service where cpu and memory are delegated",
   };
 }
 

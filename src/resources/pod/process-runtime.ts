@@ -8,3 +8,6 @@ export const PROCESS_NODE = "runtime.setpoint.dev/process";
 
 /** Condition of these nodes: whether their pods have namespaces of their own. */
 export const PROCESS_ISOLATION = "ProcessNamespaces";
+
+/** Condition of these nodes: whether CPU and memory limits of their containers are enforced. */
+export const PROCESS_LIMITS = "ProcessLimits";
