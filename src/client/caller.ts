@@ -63,7 +63,7 @@ export class Caller {
     try {
       const response = await this.#try(request, call.signal, (made) => this.#transport.send(made));
       this.#warn(response);
-      if (!isSuccess(response)) throw errorFromResponse(response);
+      if (!isSuccess(response)) throw errorFromResponse({ ...response, path: request.path });
       return response.value;
     } finally {
       call.release();
@@ -86,7 +86,8 @@ export class Caller {
     const call = endableSignal(request.signals);
     try {
       const stream = await this.#try(request, call.signal, make);
-      if (!isSuccess(stream)) throw errorFromResponse({ ...stream, value: stream.refusal });
+      if (!isSuccess(stream))
+        throw errorFromResponse({ ...stream, value: stream.refusal, path: request.path });
       return new OwnedStream(stream.items, call);
     } catch (error) {
       call.release();

@@ -31,12 +31,14 @@ export interface ErrorResponse {
   /** A Status from a Kubernetes server; any value from a proxy. */
   readonly value: unknown;
   readonly retryAfterSeconds?: number | undefined;
+  /** Path of the request: a 404 for a resource that is not served does not name it. */
+  readonly path?: string;
 }
 
-export function errorFromResponse({ code, value, retryAfterSeconds }: ErrorResponse): ApiError {
+export function errorFromResponse({ code, value, retryAfterSeconds, path }: ErrorResponse): ApiError {
   const status = isStatus(value) ? value : {};
   const reason = findReason(status["reason"]) ?? reasonOf(code);
-  const details = detailsOf(status, retryAfterSeconds);
+  const details = detailsOf(status, { retryAfterSeconds, ...(code === 404 && { path }) });
   const continueToken = continueTokenOf(status);
   return new ApiError(reason, messageOf(status, { code, value }), {
     ...(details !== undefined && { details }),
@@ -72,10 +74,24 @@ function messageOf(status: JsonObject, { code, value }: ErrorResponse): string {
   return shown === "" ? `the server returned code ${code}` : shown;
 }
 
-function detailsOf(status: JsonObject, retryAfterSeconds: number | undefined): StatusDetails | undefined {
+/** Group and plural of the resource that a path names. */
+const RESOURCE_PATH = /^\/(?:api|apis\/(?<group>[^/]+))\/[^/]+\/(?:namespaces\/[^/]+\/(?=.))?(?<kind>[^/]+)/;
+
+function detailsOf(
+  status: JsonObject,
+  { retryAfterSeconds, path }: Pick<ErrorResponse, "retryAfterSeconds" | "path">,
+): StatusDetails | undefined {
   const given = isJsonObject(status["details"]) ? (status["details"] as StatusDetails) : undefined;
-  if (retryAfterSeconds === undefined || given?.retryAfterSeconds !== undefined) return given;
-  return { ...given, retryAfterSeconds };
+  const resource = given?.kind === undefined ? findResource(path) : undefined;
+  const wait = given?.retryAfterSeconds === undefined ? retryAfterSeconds : undefined;
+  if (resource === undefined && wait === undefined) return given;
+  return { ...given, ...resource, ...(wait !== undefined && { retryAfterSeconds: wait }) };
+}
+
+function findResource(path = ""): StatusDetails | undefined {
+  const { group, kind } = RESOURCE_PATH.exec(path)?.groups ?? {};
+  if (kind === undefined) return undefined;
+  return group === undefined ? { kind } : { group, kind };
 }
 
 function continueTokenOf({ metadata }: JsonObject): string | undefined {

@@ -1,6 +1,6 @@
 /** Failures of controllers reach their author: in the log, in the error of `settle`, and at the start. */
 import { describe, expect, test } from "vitest";
-import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
+import { ConfigMap, Secret, Service } from "../../src/api/generated/types/core-v1.ts";
 import { createTextLog } from "../../src/base/log/log-text.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster, StartOptions } from "../../src/cluster/in-program/start-cluster.ts";
@@ -62,10 +62,12 @@ describe("an error thrown in reconcile", () => {
 describe("a controller that gives up", () => {
   const unnamed = child(Secret, { metadata: { name: "" } });
   const twice = [1, 2].map(() => child(Secret, { metadata: { name: "s" } }));
+  const unowned = child(Service, { metadata: { name: "s" } });
   const elsewhere = child(Secret, { metadata: { name: "s", namespace: "kube-system" } });
   test.each<[string, readonly DeclaredChild[], RegExp]>([
     ["a child without a name", [unnamed], /maps for default\/a: a child of kind Secret has no name/],
     ["the same child twice", twice, /default\/a: Secret\. default\/s is declared twice/],
+    ["a child of a kind that is not owned", [unowned], /v1\/Service is not in `owns`/],
     ["a child in another namespace", [elsewhere], /Secret s cannot be owned from another namespace/],
   ])("makes settle fail: %s", async (_name, children, message) => {
     await using cluster = await startWith([

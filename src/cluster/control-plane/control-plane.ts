@@ -39,6 +39,14 @@ interface ProgramRun {
   readonly onPass?: (pass: PassRecord) => void;
 }
 
+/** Loops of a program that runs. */
+export interface ProgramLoops {
+  /** Resolves when all loops have ended. */
+  readonly ended: Promise<void>;
+  /** Reason why the loops cannot go on. */
+  health(): string | undefined;
+}
+
 /** How the built-in groups run. */
 interface BuiltInRun {
   /** Identity of this instance in leader elections; default: random. */
@@ -75,14 +83,18 @@ export class ControlPlane {
   }
 
   /** Runs loops until the signal aborts, with caches of their own, like a separate program. */
-  async runLoops(group: LoopGroup, { loop, signal, cut, onPass }: ProgramRun): Promise<void> {
+  runLoops(group: LoopGroup, { loop, signal, cut, onPass }: ProgramRun): ProgramLoops {
     const { log, metrics } = this.#options.surroundings;
     const transport = abortableTransport(this.transport(PROGRAM, loop), cut);
-    try {
-      await manage(group, { transport, loop, log, metrics, onPass }).run(signal);
-    } finally {
-      await transport.close();
-    }
+    const manager = manage(group, { transport, loop, log, metrics, onPass });
+    const run = async (): Promise<void> => {
+      try {
+        await manager.run(signal);
+      } finally {
+        await transport.close();
+      }
+    };
+    return { ended: run(), health: () => manager.health() };
   }
 
   /** Runs several groups that share their caches; each has its own leader election. */

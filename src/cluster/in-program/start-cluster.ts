@@ -27,7 +27,7 @@ import { DEFAULT_NETWORK } from "../../server/write/companions/network-options.t
 import { openFileStore } from "../../store/file-store.ts";
 import { MemoryStore, openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
-import { ControlPlane } from "../control-plane/control-plane.ts";
+import { ControlPlane, type ProgramLoops } from "../control-plane/control-plane.ts";
 import { LocalKubelets } from "../control-plane/local-kubelets.ts";
 import { simulatedUsageSource } from "../control-plane/simulated-usage.ts";
 import { servedVersions } from "../files/runtime-config.ts";
@@ -120,6 +120,11 @@ async function openStoreFor({ store = "memory", log }: StartOptions, time: TimeS
   return await openFileStore({ dir: store.dir, loop, ...(log !== undefined && { log }) });
 }
 
+interface Program {
+  readonly lastPasses: LastPasses;
+  readonly loops: ProgramLoops;
+}
+
 interface Parts {
   readonly options: StartOptions;
   readonly time: TimeSource;
@@ -143,8 +148,8 @@ export class Cluster implements AsyncDisposable {
   readonly #running: Promise<void>[] = [];
   #endpoint: Promise<Endpoint> | undefined;
   #pumping: Promise<void> = Promise.resolve();
-  /** Passes of the program's controllers, for each group that runs. */
-  readonly #ledgers = new Set<LastPasses>();
+  /** Groups of the program's controllers that run. */
+  readonly #programs = new Set<Program>();
   /** `settle` has already reported why the cluster does not settle. */
   #isTold = false;
 
@@ -248,7 +253,8 @@ export class Cluster implements AsyncDisposable {
    * Runs the cluster until it is idle: no step, request, retry, back-off or grace period is left. Periodic work
    * (resync, heartbeats) runs meanwhile and does not count. Rejects after `within` of virtual time (default 10 minutes)
    * and names the busy loops; the last error that they logged is the `cause`. Rejects also when a controller of the
-   * program gave up with a `TerminalError`, unless that is expected. Virtual clocks only.
+   * program gave up with a `TerminalError`, or waits for a kind or a permission, unless that is expected. Virtual
+   * clocks only.
    */
   async settle({ within = SETTLE_WITHIN, terminalFailures = "refused" }: SettleOptions = {}): Promise<void> {
     try {
@@ -262,9 +268,11 @@ export class Cluster implements AsyncDisposable {
       throw error;
     }
     if (terminalFailures === "expected") return;
-    for (const lastPasses of this.#ledgers) {
+    for (const { lastPasses, loops } of this.#programs) {
       const givenUp = lastPasses.findGivenUp();
       if (givenUp !== undefined) throw givenUp;
+      const reason = loops.health();
+      if (reason !== undefined) throw new Error(`a loop cannot go on: ${reason}`);
     }
   }
 
@@ -283,7 +291,7 @@ export class Cluster implements AsyncDisposable {
 
   #why(): string {
     const warnings = String(this.#warnings);
-    const rechecks = [...this.#ledgers].map((lastPasses) => lastPasses.rechecksText()).join("");
+    const rechecks = [...this.#programs].map(({ lastPasses }) => lastPasses.rechecksText()).join("");
     return warnings === "" ? rechecks : `${rechecks}; last warnings: ${warnings}`;
   }
 
@@ -296,19 +304,19 @@ export class Cluster implements AsyncDisposable {
     const { time } = this.#parts;
     const loop = time.loop.child(name);
     const lastPasses = new LastPasses();
-    this.#ledgers.add(lastPasses);
     const ending = new AbortController();
     const cut = new AbortController();
     const killed = untilAborted(cut.signal);
     const end = (): void => ending.abort();
     this.#ending.signal.addEventListener("abort", end, { once: true });
     const onPass = (pass: PassRecord): void => lastPasses.note(pass);
-    const ended = this.#plane
-      .runLoops(group, { loop, signal: ending.signal, cut: cut.signal, onPass })
-      .finally(() => {
-        this.#ending.signal.removeEventListener("abort", end);
-        this.#ledgers.delete(lastPasses);
-      });
+    const loops = this.#plane.runLoops(group, { loop, signal: ending.signal, cut: cut.signal, onPass });
+    const program = { lastPasses, loops };
+    this.#programs.add(program);
+    const ended = loops.ended.finally(() => {
+      this.#ending.signal.removeEventListener("abort", end);
+      this.#programs.delete(program);
+    });
     // Nothing waits for a killed program: its passes may never end.
     this.#keep(Promise.race([ended, killed]));
     return {
@@ -322,7 +330,7 @@ export class Cluster implements AsyncDisposable {
         cut.abort();
         ending.abort();
         time.abandon(loop);
-        this.#ledgers.delete(lastPasses);
+        this.#programs.delete(program);
       },
     };
   }

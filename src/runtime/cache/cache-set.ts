@@ -11,6 +11,9 @@ import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Transport } from "../../client/transport.ts";
+import { findObstacle } from "../obstacle/obstacle.ts";
+import type { RequestFailure } from "../obstacle/obstacle.ts";
+import { Obstacles } from "../obstacle/obstacles.ts";
 import type { WatcherScope } from "../watch/watcher-scope.ts";
 import { kindText, scopeText } from "../watch/watcher-scope.ts";
 import { Watcher } from "../watch/watcher.ts";
@@ -31,6 +34,8 @@ export interface CacheSetOptions {
 export interface CacheScope<T extends ApiObject> extends Omit<WatcherScope, "type"> {
   /** Reduces each object to save memory. Requests with the same function share a cache. */
   readonly project?: Projection<T>;
+  /** Controller or routine that cannot run without the cache; messages name it. */
+  readonly reader?: string;
 }
 
 /** More than a server needs to restart, and more than the watchers' own timeouts. */
@@ -49,6 +54,8 @@ interface Member {
   readonly project: Projection<ApiObject> | undefined;
   readonly cache: Cache<ApiObject>;
   readonly watcher: Watcher<ApiObject>;
+  /** Controllers and routines that cannot run without the cache. */
+  readonly readers: Set<string>;
   /** Aborted after the last release; never for a cache requested with `use`. */
   readonly released: AbortController;
   holders: number;
@@ -67,11 +74,13 @@ export class CacheSet {
   readonly #members: Member[] = [];
   /** By kind: ends the metrics of the kind. */
   readonly #metricEnds = new Map<string, () => void>();
+  readonly #obstacles: Obstacles;
   #run: Run | undefined;
 
   constructor(options: CacheSetOptions) {
     this.#options = options;
     this.#loop = options.loop;
+    this.#obstacles = new Obstacles(options.log);
   }
 
   /** The cache of a kind, restricted by `scope`. The same arguments return the same cache. */
@@ -80,12 +89,16 @@ export class CacheSet {
     scope: CacheScope<T> & { readonly form: "metadata" },
   ): Cache<PartialObjectMetadata>;
   use<T extends ApiObject>(type: ResourceType<T>, scope?: CacheScope<T>): Cache<T>;
-  use<T extends ApiObject>(type: ResourceType<T>, { project, ...scope }: CacheScope<T> = {}): Cache<T> {
+  use<T extends ApiObject>(
+    type: ResourceType<T>,
+    { project, reader, ...scope }: CacheScope<T> = {},
+  ): Cache<T> {
     const text = `${type.apiVersion} ${scopeText({ ...scope, type })}`;
     const anyProject = project as Projection<ApiObject> | undefined;
     const known = this.#members.find((member) => member.text === text && member.project === anyProject);
     const member = known ?? this.#add({ ...scope, type }, text, anyProject);
     member.isUsed = true;
+    if (reader !== undefined) member.readers.add(reader);
     // Safe: the text of a member names the kind of its objects.
     return member.cache as unknown as Cache<T>;
   }
@@ -140,9 +153,11 @@ export class CacheSet {
     for (const type of types) await this.use(type).synced(signal);
   }
 
-  /** Reason why the caches may be stale; undefined when they are current. */
+  /** Reason why the caches cannot be filled or may be stale; undefined when they are current. */
   health(): string | undefined {
     if (this.#run === undefined) return undefined;
+    const obstacle = this.#obstacles.health();
+    if (obstacle !== undefined) return obstacle;
     const stale = this.#members.filter(({ watcher }) => this.#silenceMs(watcher) > STALE_MS);
     if (stale.length === 0) return undefined;
     const names = stale.map(
@@ -181,6 +196,7 @@ export class CacheSet {
       kind,
       text,
       project,
+      readers: new Set(),
       released: new AbortController(),
       holders: 0,
       isUsed: false,
@@ -192,12 +208,27 @@ export class CacheSet {
         log,
         transform,
         onState: ({ name: state }) => states.add(1, { kind, state }),
+        onFailure: (failure) => this.#noteFailure(member, scope, failure),
       }),
     };
     if (!this.#metricEnds.has(kind)) this.#metricEnds.set(kind, this.#publishMetrics(kind));
     this.#members.push(member);
     if (this.#run !== undefined) this.#start(member, this.#run);
     return member;
+  }
+
+  /** True when the log explains the failure: a loop waits for the cache until a person acts. */
+  #noteFailure(
+    { text, readers }: Member,
+    { type, namespace }: WatcherScope,
+    failure: RequestFailure | undefined,
+  ): boolean {
+    const [loop] = readers;
+    if (loop === undefined) return false;
+    const obstacle = failure && findObstacle(failure, { loop, namespace, type });
+    const fields = { controller: [...readers].join(), kind: kindText(type) };
+    this.#obstacles.note(text, { loop, obstacle, fields });
+    return obstacle !== undefined;
   }
 
   /** Publishes metrics of all caches of a kind together. */

@@ -16,6 +16,8 @@ import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Client } from "../../client/client.ts";
 import type { ObjectChange } from "../cache/object-change.ts";
 import type { EventSink } from "../events/event-correlation.ts";
+import { findObstacle, findRequestFailure } from "../obstacle/obstacle.ts";
+import { Obstacles } from "../obstacle/obstacles.ts";
 import { keyOf, objectKeyOf, keyLabel } from "../queue/work-key.ts";
 import { WorkQueue, type WorkItem } from "../queue/work-queue.ts";
 import { groupOf } from "../refs/owner-reference.ts";
@@ -77,6 +79,8 @@ export class ControllerRun {
   readonly #concurrency: number;
   readonly #feed: KeyFeed;
   readonly #inWork: RunningPasses;
+  /** Requests of passes that fail until a person acts, by key. */
+  readonly #obstacles: Obstacles;
   /** Reason of the current feed. */
   #why: "start" | "resync" = "start";
   #passes = 0;
@@ -106,6 +110,7 @@ export class ControllerRun {
     this.#guard = new HotLoopGuard({ controller: name, loop, log, metrics, recorder });
     this.#metrics = new ControllerMetrics(name, metrics);
     this.#inWork = new RunningPasses({ controller: name, loop, log, metrics });
+    this.#obstacles = new Obstacles(log);
     this.#prefix = Buffer.from(loop.random("reconcile-ids").bytes(4)).toString("hex");
   }
 
@@ -142,7 +147,7 @@ export class ControllerRun {
 
   /** Reason why the controller is unhealthy. */
   health(): string | undefined {
-    return this.#inWork.health();
+    return this.#obstacles.health() ?? this.#inWork.health();
   }
 
   #watchChanges(): readonly (() => void)[] {
@@ -264,6 +269,7 @@ export class ControllerRun {
   /** Decides from the result of a pass when its key runs again. */
   #conclude(key: string, result: PassResult): void {
     const { log } = this.#parts;
+    const isObstructed = this.#noteObstacle(key, result);
     switch (result.type) {
       case "done":
       case "vanished":
@@ -283,8 +289,9 @@ export class ControllerRun {
         return;
       case "failed": {
         const retryAfterMs = Math.round(this.#queue.retry(key));
-        // A conflict is how concurrent writers detect each other; it is no fault.
-        const level = isApiError(result.error, "Conflict") ? "debug" : "warn";
+        // A conflict is how concurrent writers detect each other; it is no fault. An obstacle has its own line.
+        const isNoise = isObstructed || isApiError(result.error, "Conflict");
+        const level = isNoise ? "debug" : "warn";
         log[level]("a reconcile failed and is retried", {
           key: keyLabel(key),
           retryAfterMs,
@@ -296,6 +303,16 @@ export class ControllerRun {
       case "aborted":
         return;
     }
+  }
+
+  /** True when a request of the pass fails until a person acts. */
+  #noteObstacle(key: string, result: PassResult): boolean {
+    const { name: loop } = this.#definition;
+    const error = result.type === "failed" ? result.error : undefined;
+    const failure = findRequestFailure(error);
+    const obstacle = failure && findObstacle(failure, { loop, namespace: this.#kinds.namespace });
+    this.#obstacles.note(key, { loop, obstacle, fields: { key: keyLabel(key), error } });
+    return obstacle !== undefined;
   }
 
   /** Never rejects: an error that a controller throws becomes a result. */

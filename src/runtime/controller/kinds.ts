@@ -19,8 +19,8 @@ function distinctKinds(types: readonly ResourceType[]): readonly ResourceType[] 
 }
 
 export interface KnownKindsOptions {
-  /** The controller or routine that names the kinds, for error messages. */
-  readonly owner: string;
+  /** The controller or routine that names the kinds, for messages. */
+  readonly owner: { readonly role: "controller" | "routine"; readonly name: string };
   readonly types: readonly ResourceType[];
   readonly caches: CacheSet;
   /** Namespace whose objects are cached; cluster-scoped kinds ignore it. Default: all namespaces. */
@@ -30,14 +30,16 @@ export interface KnownKindsOptions {
 export class KnownKinds {
   readonly caches: readonly Cache<ApiObject>[];
   readonly #owner: string;
-  readonly #namespace: string | undefined;
+  /** Namespace whose objects are cached; undefined: all. */
+  readonly namespace: string | undefined;
   readonly #byId = new Map<string, { readonly type: ResourceType; readonly cache: Cache<ApiObject> }>();
 
   constructor({ owner, types, caches, namespace }: KnownKindsOptions) {
-    this.#owner = owner;
-    this.#namespace = namespace;
+    this.#owner = `the ${owner.role} ${owner.name}`;
+    this.namespace = namespace;
     for (const type of types) {
-      const scope = type.namespaced && namespace !== undefined ? { namespace } : {};
+      const reader = owner.name;
+      const scope = type.namespaced && namespace !== undefined ? { reader, namespace } : { reader };
       this.#byId.set(kindId(type), { type, cache: caches.use(type, scope) });
     }
     this.caches = [...this.#byId.values()].map(({ cache }) => cache);
@@ -59,7 +61,7 @@ export class KnownKinds {
 
   /** True when a cache receives changes of objects of the kind in this namespace. */
   isCached(type: ResourceType, namespace: string | undefined): boolean {
-    const isHeld = !type.namespaced || this.#namespace === undefined || namespace === this.#namespace;
+    const isHeld = !type.namespaced || this.namespace === undefined || namespace === this.namespace;
     return isHeld && this.#byId.has(kindId(type));
   }
 

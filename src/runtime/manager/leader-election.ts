@@ -16,6 +16,8 @@ import { pause } from "../../base/loop/pause.ts";
 import { wholeSecondWithin } from "../../base/loop/whole-second.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
+import { findObstacle, findRequestFailure } from "../obstacle/obstacle.ts";
+import { Obstacles } from "../obstacle/obstacles.ts";
 
 /** Settings of the leader election of a manager. */
 export interface LeaderElectionOptions {
@@ -69,6 +71,7 @@ export class LeaderElection {
   readonly #log: Log;
   readonly #leases: ResourceClient<Lease>;
   readonly #recorder: EventSink;
+  readonly #obstacles: Obstacles;
   /** The newest Lease that was read or written, and when this instance first saw that revision (elapsed time). */
   #observed: { readonly lease: Lease; readonly at: number } | undefined;
   #state: "waiting" | "leading" = "waiting";
@@ -86,10 +89,16 @@ export class LeaderElection {
     this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
     this.#leases = client(Lease);
     this.#recorder = recorder;
+    this.#obstacles = new Obstacles(this.#log);
   }
 
   get isLeading(): boolean {
     return this.#state === "leading";
+  }
+
+  /** Reason why this instance can neither take nor renew the lease. */
+  health(): string | undefined {
+    return this.#obstacles.health();
   }
 
   /** The last known holder of the lease; undefined when it has none. */
@@ -183,14 +192,26 @@ export class LeaderElection {
     const at = this.#loop.now() + Math.max(0, deadline - this.#loop.elapsed());
     const timer = this.#loop.timer(at, "periodic", () => limit.abort(new Error("no response in time")));
     try {
-      return await this.#tryToHold(limit.signal);
+      const attempt = await this.#tryToHold(limit.signal);
+      this.#noteOutcome(undefined);
+      return attempt;
     } catch (error) {
-      if (!signal.aborted) this.#log.warn("the lease could not be read or written", { error });
+      if (!signal.aborted && !this.#noteOutcome(error))
+        this.#log.warn("the lease could not be read or written", { error });
       return undefined;
     } finally {
       timer.cancel();
       signal.removeEventListener("abort", end);
     }
+  }
+
+  /** True when the lease cannot be held until a person acts. */
+  #noteOutcome(error: unknown): boolean {
+    const { name: loop, namespace } = this.#options;
+    const failure = findRequestFailure(error);
+    const obstacle = failure && findObstacle(failure, { loop, namespace });
+    this.#obstacles.note("lease", { loop, obstacle, fields: { error } });
+    return obstacle !== undefined;
   }
 
   /** Undefined when another instance wrote first. */

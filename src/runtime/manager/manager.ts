@@ -16,6 +16,7 @@ import { CacheSet } from "../cache/cache-set.ts";
 import { ControllerRun } from "../controller/controller-run.ts";
 import type { Controller } from "../controller/controller.ts";
 import { KnownKinds, kindsOf } from "../controller/kinds.ts";
+import type { KnownKindsOptions } from "../controller/kinds.ts";
 import type { PassRecord } from "../controller/pass-result.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { LeaderElection, type LeaderElectionOptions } from "./leader-election.ts";
@@ -76,8 +77,9 @@ export interface Manager {
    */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Reason why the manager is unhealthy; undefined when it is healthy. A manager whose watches receive nothing acts
-   * on stale data; restart it.
+   * Reason why the manager is unhealthy; undefined when it is healthy. A missing kind or permission, or a server that
+   * does not respond, is named with the command that mends it. A manager whose watches receive nothing acts on stale
+   * data; restart it.
    */
   health(): string | undefined;
   /** Whether the controllers and routines of this instance may act. Without an election: whether the manager runs. */
@@ -138,8 +140,8 @@ class RuntimeManager implements Manager {
   }
 
   health(): string | undefined {
-    const runs = [...this.#controllerRuns];
-    return this.#caches.health() ?? runs.map((run) => run.health()).find((reason) => reason !== undefined);
+    const parts = [this.#caches, this.#run?.election, ...this.#controllerRuns];
+    return parts.map((part) => part?.health()).find((reason) => reason !== undefined);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -213,7 +215,7 @@ class RuntimeManager implements Manager {
   #controllerMember(controller: Controller): Member {
     const { definition } = controller;
     const { name, indexes = [], owns = [] } = definition;
-    const kinds = this.#kindsOf(`the controller ${name}`, kindsOf(definition));
+    const kinds = this.#kindsOf({ role: "controller", name }, kindsOf(definition));
     kinds.addIndexes(indexes);
     for (const type of owns) kinds.cache(type).indexControllers();
     const { onPass } = this.#options;
@@ -239,7 +241,7 @@ class RuntimeManager implements Manager {
 
   #routineMember(routine: Routine): Member {
     const { name, indexes = [], events: form = "counted" } = routine;
-    const kinds = this.#kindsOf(`the routine ${name}`, routine.reads);
+    const kinds = this.#kindsOf({ role: "routine", name }, routine.reads);
     kinds.addIndexes(indexes);
     const [client, loop, metrics] = [this.#clientAs(name), this.#loop, this.metrics];
     return {
@@ -276,7 +278,7 @@ class RuntimeManager implements Manager {
     });
   }
 
-  #kindsOf(owner: string, types: readonly ResourceType[]): KnownKinds {
+  #kindsOf(owner: KnownKindsOptions["owner"], types: readonly ResourceType[]): KnownKinds {
     return new KnownKinds({ owner, types, caches: this.#caches, namespace: this.#options.namespace });
   }
 }

@@ -10,6 +10,7 @@ import type { Loop } from "../../base/loop/loop.ts";
 import type { MaybePromise } from "../../base/loop/maybe-promise.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Transport, TransportEvent, TransportStream } from "../../client/transport.ts";
+import type { RequestFailure } from "../obstacle/obstacle.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";
 import { WatcherAttempt } from "./watcher-attempt.ts";
 import type { WatcherEvent } from "./watcher-event.ts";
@@ -51,6 +52,11 @@ export interface WatcherOptions extends WatcherScope {
   readonly onState?: (state: WatcherState) => void;
   /** Called when the server has accepted a watch. */
   readonly onOpen?: () => void;
+  /**
+   * Called with each failure, and with undefined once the server answers again. True: the caller has explained the
+   * failure, so that the watcher need not warn of it.
+   */
+  readonly onFailure?: (failure: RequestFailure | undefined) => boolean;
 }
 
 type FollowingState = InitialState | WatchingState;
@@ -66,6 +72,7 @@ export class Watcher<T extends ApiObject> {
   #deliver: Delivery<T> = () => undefined;
   #signal = AbortSignal.abort();
   #lastContactAt: number;
+  #hasFailed = false;
   /** Kept between runs: the next run resumes at its position. */
   #state: WatcherState = firstState();
 
@@ -207,11 +214,23 @@ export class Watcher<T extends ApiObject> {
       const delivered = this.#deliver(event as WatcherEvent<T>);
       if (delivered !== undefined) await delivered;
     }
+    const isExplained = this.#noteFailure(input);
     if (next.name === "waiting" && next !== state)
-      this.#log.warn("the watch failed and is retried", { why: next.why, waitMs: Math.round(next.waitMs) });
+      this.#log[isExplained ? "debug" : "warn"]("the watch failed and is retried", {
+        why: next.why,
+        waitMs: Math.round(next.waitMs),
+      });
     if (next.name !== state.name) this.#options.onState?.(next);
     this.#state = next;
     return next;
+  }
+
+  #noteFailure(input: WatcherInput): boolean {
+    const failure = findFailure(input);
+    const isAnswer = input.type === "opened" || input.type === "page" || input.type === "events";
+    if (failure === undefined && !(isAnswer && this.#hasFailed)) return false;
+    this.#hasFailed = failure !== undefined;
+    return this.#options.onFailure?.(failure) ?? false;
   }
 
   #reportRestore(state: WatcherState, { type, resourceVersion: version }: WatcherEvent<ApiObject>): void {
@@ -224,6 +243,12 @@ export class Watcher<T extends ApiObject> {
         now: version,
       });
   }
+}
+
+function findFailure(input: WatcherInput): RequestFailure | undefined {
+  if (input.type === "refused") return { code: input.refusal.code, message: input.refusal.message };
+  if (input.type === "broken") return { code: undefined, message: input.why };
+  return undefined;
 }
 
 function positionOf(state: WatcherState): Position | undefined {
