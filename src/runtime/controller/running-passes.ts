@@ -74,7 +74,7 @@ export class RunningPasses {
    * `periodic`: a virtual loop names work that cannot end by itself, and at once.
    */
   stop(onAbandoned: (error: Error) => void): void {
-    const { loop } = this.#options;
+    const { controller, loop, log } = this.#options;
     if (this.#passes.size === 0 || this.#stop !== undefined) return;
     this.#stop = loop.timer(loop.now() + STOP_MS, "periodic", () => {
       const left = [...this.#passes];
@@ -82,10 +82,10 @@ export class RunningPasses {
       if (first === undefined) return;
       this.#passes.clear();
       for (const { end } of left) end();
-      const name = `reconcile ${keyLabel(first.key)}`;
-      onAbandoned(
-        new Error(`${name} of ${this.#options.controller} ignores the stop: end it when its signal aborts`),
-      );
+      const name = `reconcile ${keyLabel(first.key)} of ${controller}`;
+      const error = new Error(`${name} ignores the stop: end it when its signal aborts`);
+      log.error("passes are abandoned at the stop", { passes: left.length, error });
+      onAbandoned(error);
     });
   }
 
