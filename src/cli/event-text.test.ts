@@ -21,6 +21,7 @@ const READY: ReadyEvent = {
   store: "file",
   dataDir: "/home/jo/.setpoint",
   revision: 7,
+  nodes: 3,
 };
 
 describe("the text of a start", () => {
@@ -69,6 +70,15 @@ describe("the text of a start", () => {
 
 Ctrl-C ends it · setpoint up -d runs it in the background · logs in ~/.setpoint/logs
 `,
+    );
+  });
+
+  test("says that pods stay Pending without nodes, and how to add some", () => {
+    const phase = { event: "phase", phase: "nodes", durationMs: 10, nodes: 0, hasMachine: false } as const;
+
+    expect(eventText(phase, FORM, SHELL)).toBe("✔ no nodes         0.0 s   pods stay Pending\n");
+    expect(eventText({ ...READY, nodes: 0 }, FORM, SHELL)).toContain(
+      "  setpoint agent --kubeconfig ~/.setpoint/kubeconfig\n  setpoint status\n",
     );
   });
 

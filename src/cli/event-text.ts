@@ -80,6 +80,7 @@ function phaseWords(event: PhaseEvent, shell: Shell): readonly [label: string, d
     case "api":
       return ["API serving", event.server];
     case "nodes":
+      if (event.nodes === 0) return ["no nodes", "pods stay Pending"];
       return [`${counted(event.nodes, "node")} ready`, nodesText(event)];
   }
 }
@@ -132,11 +133,14 @@ function commands(event: ReadyEvent, { isWhole }: ClusterForm, shell: Shell): re
   const status = `${shell.call} status${flags}`;
   if (!shell.hasKubectl)
     return [`${shell.call} get nodes${flags}`, `${shell.call} apply -f FILE${flags}`, status];
-  const deploys = [
-    `${kubectl} create deployment demo --image=nginx --replicas=3`,
-    `${kubectl} delete pod -l app=demo`,
-  ];
-  return [...setup, ...(isWhole ? deploys : [`${kubectl} get namespaces`]), status];
+  return [...setup, ...(isWhole ? deploys(event, kubectl, shell) : [`${kubectl} get namespaces`]), status];
+}
+
+/** Without nodes no pod would run, so the second command adds some. */
+function deploys({ nodes, kubeconfig }: ReadyEvent, kubectl: string, shell: Shell): readonly string[] {
+  const create = `${kubectl} create deployment demo --image=nginx --replicas=3`;
+  const agent = `${shell.call} agent --kubeconfig ${shortPath(kubeconfig, shell.homeDir)}`;
+  return [create, nodes === 0 ? agent : `${kubectl} delete pod -l app=demo`];
 }
 
 /** Flags with which other commands find the cluster. */

@@ -52,9 +52,7 @@ export function reporter(
   if (args.options["quiet"] === true) return () => undefined;
   return (event) => {
     io.screen?.live("");
-    // Without nodes there is nothing to say about them.
-    if (!(event.event === "phase" && event.phase === "nodes" && event.nodes === 0))
-      io.stdout(eventText(event, form, shell));
+    io.stdout(eventText(event, form, shell));
     io.screen?.live(nextPhaseText(event, form));
   };
 }

@@ -19,7 +19,8 @@ export const statusCommand: Command = {
 
 type Ready = Extract<ClusterStatus, { state: "ready" }>;
 
-function readyText({ name, server, pid, store, dataDir, kubeconfig, revision, processPods }: Ready): string {
+function readyText(status: Ready): string {
+  const { name, server, pid, store, dataDir, kubeconfig, revision, nodes, processPods } = status;
   return [
     `Setpoint is ready at ${server}.`,
     "",
@@ -27,6 +28,7 @@ function readyText({ name, server, pid, store, dataDir, kubeconfig, revision, pr
     `  process     ${String(pid)}`,
     `  data dir    ${dataDir}`,
     `  store       ${store}, at revision ${String(revision)}`,
+    `  nodes       ${nodes === 0 ? "none; pods stay Pending" : String(nodes)}`,
     `  kubeconfig  ${kubeconfig}`,
     `  logs        ${componentLogsFolder(dataDir)}`,
     ...(processPods === undefined

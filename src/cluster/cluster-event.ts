@@ -41,6 +41,8 @@ export interface ReadyEvent {
   readonly store: StoreOptions["type"];
   readonly dataDir: string;
   readonly revision: number;
+  /** Number of nodes that this process runs. */
+  readonly nodes: number;
 }
 
 export interface MergedContext {

@@ -85,6 +85,7 @@ function groupsOf(
   const { cert, key } = pki.ca;
   // A CA without its key cannot sign.
   const signer = key === undefined ? {} : { signer: certificateSigner({ cert, key, loop }) };
+  const hasNodes = nodes > 0 || machine !== undefined || loops === "all";
   return {
     ...builtInGroups(loops, {
       ...{ podCidrs, allocatesNodeCidrs, ca: cert, ...signer },
@@ -92,11 +93,12 @@ function groupsOf(
     }),
     // Several servers over one etcd run the same nodes, so they need a lease.
     nodes: {
-      ...nodeLoops(nodes, {
-        ...{ families: familiesOf(podCidrs), shapes, machine, dataDir },
-        serve: (node) => kubelets.serve(node),
-        statics: ownPods(options, surroundings, nodes > 0 ? FIRST_NODE : machine?.setup.name),
-      }),
+      ...(hasNodes &&
+        nodeLoops(nodes, {
+          ...{ families: familiesOf(podCidrs), shapes, machine, dataDir },
+          serve: (node) => kubelets.serve(node),
+          statics: ownPods(options, surroundings, nodes > 0 ? FIRST_NODE : machine?.setup.name),
+        })),
       ...(store.type === "etcd" && { lease: NODES_LEASE }),
     },
   };
@@ -348,7 +350,8 @@ async function becomeReady(running: Running, { plane, server, nodes, signal }: S
   const published = await publishAccess(options, { server, pki }, loop);
   await writeRunFile(dataDir, { ...record, server, kubeconfig: published.kubeconfig }, loop);
   const { revision } = store.view;
-  report({ event: "ready", name, server, ...published, store: options.store.type, dataDir, revision });
+  const { type } = options.store;
+  report({ event: "ready", name, server, ...published, store: type, dataDir, revision, nodes });
 }
 
 /** Host for clients on this machine when the server listens on all addresses. */

@@ -96,18 +96,22 @@ describe("a named cluster in the background", () => {
   });
 });
 
-test("fewer nodes than before remove the surplus ones", async () => {
+test("fewer nodes than before remove the surplus ones, down to none; status counts them", async () => {
   const home = new Home();
   const up = (nodes: number): Promise<Outcome> =>
     home.run("up", "-d", "--nodes", String(nodes), "--listen", "127.0.0.1:0");
-  await up(3);
-  await home.run("down");
-  await up(1);
-  await using connection = await connect({ file: join(home.path, ".setpoint/kubeconfig") });
+  const counts: (string | undefined)[] = [];
 
-  await expect
-    .poll(async () => (await connection.client(Node).list()).items.map(({ metadata }) => metadata.name))
-    .toEqual(["node-1"]);
+  for (const nodes of [3, 1, 0]) {
+    await up(nodes);
+    const names = Array.from({ length: nodes }, (_, index) => `node-${String(index + 1)}`);
+    await expect.poll(() => home.nodes()).toEqual(names);
+    const { stdout } = await home.run("status");
+    counts.push(/^ {2}nodes +(.*)$/m.exec(stdout)?.[1]);
+    await home.run("down");
+  }
+
+  expect(counts).toEqual(["3", "1", "none; pods stay Pending"]);
 });
 
 test("two starts of one cluster at once leave one running, and the other names it", async () => {
@@ -145,6 +149,13 @@ class Home {
 
   get kubeconfig(): string {
     return join(this.path, ".kube", "config");
+  }
+
+  /** Names of the nodes of the default cluster. */
+  async nodes(): Promise<readonly string[]> {
+    await using connection = await connect({ file: join(this.path, ".setpoint/kubeconfig") });
+    const { items } = await connection.client(Node).list();
+    return items.map(({ metadata }) => metadata.name);
   }
 
   run(...args: readonly string[]): Promise<Outcome> {

@@ -15,9 +15,16 @@ export type ClusterStatus =
   | { readonly state: "stopped"; readonly dataDir: string }
   /** The process is alive and has not published its address yet. */
   | { readonly state: "starting"; readonly dataDir: string; readonly pid: number }
-  | (Found & { readonly state: "ready"; readonly revision: number; readonly processPods?: ProcessPods })
+  | (Found & Readiness & { readonly state: "ready" })
   /** The process is alive, and its server does not answer or reports an error. */
   | (Found & { readonly state: "unready"; readonly reason: string });
+
+interface Readiness {
+  readonly revision: number;
+  /** Number of nodes, Ready or not. */
+  readonly nodes: number;
+  readonly processPods?: ProcessPods;
+}
 
 /** The node of the machine, if the cluster has one, and how far its pods are separated. */
 export interface ProcessPods {
@@ -58,34 +65,32 @@ export async function readStatus(dataDir: string, loop: Loop): Promise<ClusterSt
 }
 
 /** Rejects unless the server reports that it is ready. */
-async function readReady(
-  kubeconfig: string,
-  loop: Loop,
-): Promise<{ readonly revision: number; readonly processPods?: ProcessPods }> {
+async function readReady(kubeconfig: string, loop: Loop): Promise<Readiness> {
   const connection = await connect({ loop, file: kubeconfig, timeoutMs: ANSWER_MS });
   const { transport } = connection;
   try {
     const ready = await transport.read({ method: "GET", path: "/readyz" });
     if (ready.code !== 200) throw new Error(`/readyz answers ${String(ready.code)}`);
-    const query = { limit: "1" };
-    const list = await transport.send({ method: "GET", path: "/api/v1/namespaces", query });
+    const path = "/api/v1/nodes";
+    const list = await transport.send({ method: "GET", path, query: { limit: "1" } });
     const metadata = isJsonObject(list.value) ? list.value["metadata"] : undefined;
-    if (!isJsonObject(metadata)) throw new Error(`a list of namespaces answers ${String(list.code)}`);
-    const nodes = await transport.send({
-      method: "GET",
-      path: "/api/v1/nodes",
-      query: { labelSelector: PROCESS_NODE },
-    });
-    const processPods = processPodsOf(nodes.value);
-    return { revision: Number(metadata["resourceVersion"]), ...(processPods && { processPods }) };
+    if (!isJsonObject(metadata)) throw new Error(`a list of nodes answers ${String(list.code)}`);
+    const machines = await transport.send({ method: "GET", path, query: { labelSelector: PROCESS_NODE } });
+    const processPods = processPodsOf(machines.value);
+    const { resourceVersion, remainingItemCount = 0 } = metadata;
+    const nodes = nodesIn(list.value).length + Number(remainingItemCount);
+    return { revision: Number(resourceVersion), nodes, ...(processPods && { processPods }) };
   } finally {
     await connection.close();
   }
 }
 
+function nodesIn(list: unknown): readonly Node[] {
+  return isJsonObject(list) && Array.isArray(list["items"]) ? (list["items"] as Node[]) : [];
+}
+
 function processPodsOf(list: unknown): ProcessPods | undefined {
-  const items = isJsonObject(list) && Array.isArray(list["items"]) ? (list["items"] as Node[]) : [];
-  const [node] = items;
+  const [node] = nodesIn(list);
   const condition = node?.status.conditions?.find(({ type }) => type === PROCESS_ISOLATION);
   if (node === undefined || condition === undefined) return undefined;
   const { status, message = "" } = condition;

@@ -197,11 +197,7 @@ export class Cluster implements AsyncDisposable {
       const builtIn = {
         controllers: unleased(workers),
         scheduler: unleased(scheduler),
-        // This cluster has no CA certificate for pods.
-        nodes: nodeLoops(nodes, {
-          ...{ hasRootCa: false, shapes: parts.options.nodeShapes, statics: cluster.#ownPods() },
-          serve: (node) => cluster.#kubelets.serve(node),
-        }),
+        nodes: nodes === 0 ? {} : cluster.#nodeLoops(nodes),
       };
       const logOf = (group: string): Log => cluster.#logOf(componentOf(group));
       cluster.#later(() => {
@@ -213,6 +209,14 @@ export class Cluster implements AsyncDisposable {
       throw error;
     }
     return cluster;
+  }
+
+  #nodeLoops(nodes: number): LoopGroup {
+    return nodeLoops(nodes, {
+      // This cluster has no CA certificate for pods.
+      ...{ hasRootCa: false, shapes: this.#parts.options.nodeShapes, statics: this.#ownPods() },
+      serve: (node) => this.#kubelets.serve(node),
+    });
   }
 
   #logOf(component: LogComponent): Log {

@@ -155,9 +155,9 @@ export interface NodeLoopsOptions
   readonly machine?: MachineNode | undefined;
 }
 
+/** Runs `count` simulated nodes, and removes those that an earlier run with more nodes has left. */
 export function nodeLoops(count: number, options: NodeLoopsOptions = {}): LoopGroup {
   const { machine, dataDir, hasRootCa, serve, statics } = options;
-  if (count === 0 && machine === undefined) return {};
   const agent = nodeAgent({
     *setups() {
       yield* simulatedSetups({ ...options, count });
@@ -171,7 +171,7 @@ export function nodeLoops(count: number, options: NodeLoopsOptions = {}): LoopGr
   });
   const run: Routine["run"] = async (parts, signal) => {
     await removeSurplusNodes({ ...options, count }, parts);
-    await agent.run(parts, signal);
+    if (count > 0 || machine !== undefined) await agent.run(parts, signal);
   };
   return { routines: [{ ...agent, run }] };
 }
