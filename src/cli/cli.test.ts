@@ -48,7 +48,7 @@ describe("runCli", () => {
 
   test.each([
     [[], "Usage: setpoint"],
-    [["launch"], "error: unknown command 'launch'\n(see \"setpoint --help\")\n"],
+    [["quux"], "error: unknown command 'quux'\n(see \"setpoint --help\")\n"],
     [["up", "--colour"], "unknown option '--colour'"],
     [["stauts"], "unknown command 'stauts'\n(Did you mean status?)"],
     [["up", "--data-dri", "x"], "unknown option '--data-dri'\n(Did you mean --data-dir?)"],

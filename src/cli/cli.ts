@@ -1,8 +1,6 @@
 /** Turns an argument list into one command's run and its outcome into an exit code. */
 import { Argument, Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
 import { errorText } from "../base/error-text.ts";
-import { apiserverCommand } from "./apiserver.ts";
-import { backupCommand } from "./backup.ts";
 import {
   SilentFailure,
   UsageError,
@@ -11,55 +9,10 @@ import {
   type ExitCode,
   type Io,
 } from "./command.ts";
-import { completionCommand } from "./completion.ts";
-import { agentCommand, controllersCommand, schedulerCommand } from "./components.ts";
-import { crdCommand } from "./crd.ts";
-import { demoCommand } from "./demo/demo.ts";
-import { diffCommand } from "./diff.ts";
-import { downCommand } from "./down.ts";
-import { driftCommand } from "./drift.ts";
-import { listCommand } from "./list.ts";
-import { logsCommand } from "./logs.ts";
-import { newCommand } from "./new.ts";
-import { rbacCommand } from "./rbac.ts";
-import { replayCommand } from "./replay.ts";
-import { statusCommand } from "./status.ts";
+import { COMMANDS } from "./commands.ts";
 import { findRemedy } from "./system-error.ts";
-import { timelineCommand } from "./timeline.ts";
-import { topCommand } from "./top.ts";
-import { upCommand } from "./up.ts";
 import { asKubectl, findKubectlLine } from "./verbs/kubectl-line.ts";
-import { VERBS } from "./verbs/verbs.ts";
-import { VERSION_TEXT, versionCommand } from "./version.ts";
-import { watchCommand } from "./watch/watch.ts";
-import { whyCommand } from "./why.ts";
-
-const COMMANDS: readonly Command[] = [
-  upCommand,
-  statusCommand,
-  logsCommand,
-  downCommand,
-  listCommand,
-  apiserverCommand,
-  controllersCommand,
-  schedulerCommand,
-  agentCommand,
-  backupCommand,
-  ...VERBS,
-  newCommand,
-  crdCommand,
-  rbacCommand,
-  completionCommand(() => COMMANDS),
-  whyCommand,
-  timelineCommand,
-  diffCommand,
-  replayCommand,
-  driftCommand,
-  topCommand,
-  watchCommand,
-  demoCommand,
-  versionCommand,
-];
+import { VERSION_TEXT } from "./version.ts";
 
 /** Runs the command that `argv` names. Never rejects: stderr and the exit code report errors. */
 export async function runCli(argv: readonly string[], io: Io): Promise<void> {
