@@ -1,163 +1,173 @@
-// Writes docs/picture.svg: a terminal recording of a real run of the built program with kubectl. The README shows it.
-// Address and data dir are printed as their defaults; everything else is real output.
+// Writes docs/picture.svg: a recording of `setpoint demo`, scene by scene. The README shows it. The demo runs on a
+// virtual clock, so the same program gives the same picture.
 //
 //   npm run build && node scripts/generate-picture.mjs
-import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const COLUMNS = 80;
+const COLUMNS = 100;
+const ROWS = 15;
 const LINE_HEIGHT = 19;
 const CHAR_WIDTH = 8.43;
 const PADDING = 18;
 const TITLE_HEIGHT = 34;
 const FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
-/** Time between the lines of the recording, in seconds. */
-const LINE_S = 0.12;
-/** Pauses before a command and before its output, in seconds. */
-const TYPE_S = 1.1;
-const RUN_S = 0.5;
+/** Time between the lines of a scene, and to read the scene, in seconds. */
+const LINE_S = 0.35;
+const SCENE_S = 3;
+/** The scene that viewers without animations see. */
+const STILL_SCENE = 1;
 
-const REST_MS = 3000;
+const COLOURS = { text: "#c9d1d9", faint: "#8b949e", bright: "#f0f6fc" };
+/** Colours of the letters with which the demo draws pods without colours. */
+const PODS = /** @type {Readonly<Record<string, string>>} */ ({
+  R: "#3fb950",
+  s: "#d29922",
+  F: "#f85149",
+  x: "#bc8cff",
+  d: "#6e7681",
+});
 
-/** @typedef {{ readonly text: string, readonly isCommand: boolean }} Line */
+const text = execFileSync(process.execPath, [join(ROOT, "dist/cli.js"), "demo", "--fast"], {
+  encoding: "utf8",
+});
+writeFileSync(join(ROOT, "docs/picture.svg"), svgOf(scenesIn(text)));
 
-const home = mkdtempSync(join(tmpdir(), "setpoint-picture-"));
-try {
-  writeFileSync(join(ROOT, "docs/picture.svg"), svgOf(await recorded()));
-} finally {
-  rmSync(home, { recursive: true, force: true });
-}
-
-/** @returns {Promise<readonly Line[]>} */
-async function recorded() {
-  const dataDir = join(home, "state");
-  const args = [join(ROOT, "dist/cli.js"), "up", "--data-dir", dataDir, "--listen", "127.0.0.1:0"];
-  const env = { ...process.env, HOME: home, USERPROFILE: home };
-  const program = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
-  const ended = new Promise((resolve) => program.once("exit", resolve));
-  try {
-    const ready = await readyLine(program.stdout);
-    const shell = shellOf(join(dataDir, "kubeconfig"));
-    await shell.eventually("kubectl get serviceaccount default");
-    /** @type {Line[]} */
-    const lines = [
-      { text: "setpoint up &", isCommand: true },
-      {
-        text: ready.replace(/127\.0\.0\.1:\d+/, "127.0.0.1:6443").replace(dataDir, "/home/jo/.setpoint"),
-        isCommand: false,
-      },
-    ];
-    /** @param {string} command */
-    const show = async (command) => {
-      const output = await shell.run(command);
-      lines.push(
-        { text: command, isCommand: true },
-        ...linesOf(output).map((text) => ({ text, isCommand: false })),
-      );
-      return output;
-    };
-    await show("kubectl create deployment web --image=nginx --replicas=3");
-    await shell.run("kubectl rollout status deployment/web");
-    const pods = await show("kubectl get pods");
-    // The replacement is visibly younger.
-    await sleep(REST_MS);
-    const [victim = ""] = pods.match(/^web-\S+/m) ?? [];
-    await show(`kubectl delete pod ${victim}`);
-    await sleep(REST_MS);
-    await show("kubectl get pods");
-    return lines;
-  } finally {
-    program.kill("SIGTERM");
-    await ended;
+/**
+ * Lines of each scene, its title first.
+ * @param {string} story
+ * @returns {readonly (readonly string[])[]}
+ */
+function scenesIn(story) {
+  /** @type {string[][]} */
+  const scenes = [];
+  for (const line of story.split("\n")) {
+    if (/^\d+\. /.test(line)) scenes.push([]);
+    if (line.startsWith("Try it ")) break;
+    scenes.at(-1)?.push(shortened(line));
   }
+  return scenes.map((lines) => trimmed(lines).slice(0, ROWS));
 }
 
 /**
- * @param {NodeJS.ReadableStream} stream
- * @returns {Promise<string>}
+ * Times and revisions are the edge of the story; the picture has no room for them.
+ * @param {string} line
  */
-async function readyLine(stream) {
-  for await (const line of createInterface({ input: stream })) if (line.includes("is ready")) return line;
-  throw new Error("setpoint up ended before it was ready");
+function shortened(line) {
+  const told = line
+    .replace(/^( {2}did {6})[\d:.]+ +rev \d+ +\w+: /, "$1")
+    .replace(/ {2,}\d\d:\d\d:\d\d\.\d+ +rev \d+.*$/, "")
+    .replace(/ {2,}pass \d+.*$/, "");
+  return told.length < COLUMNS ? told : `${told.slice(0, COLUMNS - 2)}…`;
 }
 
-/** @param {string} kubeconfig */
-function shellOf(kubeconfig) {
-  const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: home };
-  /** @param {string} command */
-  const run = async (command) => (await promisify(execFile)("sh", ["-c", command], { env })).stdout;
-  return {
-    run,
-    /** @param {string} command */
-    eventually: async (command) => {
-      for (let left = 50; ; left--) {
-        try {
-          return await run(command);
-        } catch (error) {
-          if (left === 0) throw error;
-          await sleep(100);
-        }
-      }
-    },
-  };
+/**
+ * Without empty lines at the end, and without two in a row.
+ * @param {readonly string[]} lines
+ */
+function trimmed(lines) {
+  const kept = lines.filter((line, index) => line.trim() !== "" || (lines[index + 1] ?? "").trim() !== "");
+  return kept.at(-1)?.trim() === "" ? kept.slice(0, -1) : kept;
 }
 
-/** @param {string} text */
-function linesOf(text) {
-  return text.split("\n").flatMap((line) => (line === "" ? [] : [line.trimEnd().slice(0, COLUMNS - 1)]));
-}
-
-/** @param {readonly Line[]} lines */
-function svgOf(lines) {
+/** @param {readonly (readonly string[])[]} scenes */
+function svgOf(scenes) {
   const width = Math.ceil(COLUMNS * CHAR_WIDTH + 2 * PADDING);
-  const height = TITLE_HEIGHT + lines.length * LINE_HEIGHT + PADDING;
+  const height = TITLE_HEIGHT + ROWS * LINE_HEIGHT + PADDING;
+  const durations = scenes.map((lines) => lines.length * LINE_S + SCENE_S);
+  const total = durations.reduce((sum, each) => sum + each, 0);
+  /** @type {string[]} */
+  const frames = [];
   let at = 0;
-  const rows = lines.map((line, index) => {
-    at += line.isCommand ? TYPE_S : (lines[index - 1]?.isCommand ?? false) ? RUN_S : LINE_S;
-    return row(line, TITLE_HEIGHT + (index + 1) * LINE_HEIGHT - 4, at);
+  const groups = scenes.map((lines, scene) => {
+    const end = at + (durations[scene] ?? 0);
+    frames.push(keyframes(`s${scene}`, at / total, end / total));
+    const rows = lines.map((line, index) => {
+      const name = `s${scene}l${index}`;
+      if (index > 0) frames.push(keyframes(name, (at + index * LINE_S) / total, end / total));
+      return row(line, index, index === 0 ? "" : name);
+    });
+    const still = scene === STILL_SCENE ? "" : ' class="moving"';
+    at = end;
+    return `<g${still} style="animation-name:s${scene}">\n${rows.join("\n")}\n</g>`;
   });
-  const title = `Recording of a terminal: ${lines
-    .filter(({ isCommand }) => isCommand)
-    .map(({ text }) => text)
-    .join("; ")}`;
-  return `<!-- Made by scripts/generate-picture.mjs. Do not edit. -->
+  return `<!-- Made by scripts/generate-picture.mjs from setpoint demo. Do not edit. -->
 <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
-<title>${escaped(title)}</title>
+<title>Recording of a terminal: setpoint demo. ${escaped(scenes.map(([title = ""]) => title).join(". "))}</title>
 <style>
-@keyframes show { from { opacity: 0; } to { opacity: 1; } }
-@media (prefers-reduced-motion: no-preference) { .row { animation: show 0.05s both; } }
+.moving { visibility: hidden; }
+@media (prefers-reduced-motion: no-preference) {
+g, .row { animation-duration: ${total.toFixed(1)}s; animation-iteration-count: infinite; animation-timing-function: step-end; }
+${frames.join("\n")}
+}
 </style>
 <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="9" fill="#0d1117" stroke="#6e7681"/>
 <circle cx="20" cy="18" r="5.5" fill="#ff5f57"/><circle cx="38" cy="18" r="5.5" fill="#febc2e"/><circle cx="56" cy="18" r="5.5" fill="#28c840"/>
+<text x="${width / 2}" y="22" fill="${COLOURS.faint}" font-family="${FONTS}" font-size="13" text-anchor="middle">setpoint demo</text>
 <g font-family="${FONTS}" font-size="14">
-${rows.join("\n")}
+${groups.join("\n")}
 </g>
 </svg>
 `;
 }
 
 /**
- * @param {Line} line
- * @param {number} y
- * @param {number} at seconds from the start
+ * Visible between two parts of the recording.
+ * @param {string} name
+ * @param {number} from
+ * @param {number} to
  */
-function row({ text, isCommand }, y, at) {
-  const isHeading = /^[A-Z]+(?: {2,}[A-Z -]+)+$/.test(text);
-  const fill = isCommand ? "#f0f6fc" : isHeading ? "#8b949e" : "#c9d1d9";
-  const prompt = isCommand ? '<tspan fill="#3fb950">$ </tspan>' : "";
-  const content = escaped(text).replaceAll("Running", '<tspan fill="#3fb950">Running</tspan>');
-  const weight = isCommand ? ' font-weight="600"' : "";
-  return `<text class="row" xml:space="preserve" x="${PADDING}" y="${y}" fill="${fill}"${weight} style="animation-delay:${at.toFixed(2)}s">${prompt}${content}</text>`;
+function keyframes(name, from, to) {
+  const begin = from === 0 ? "" : `0% { visibility: hidden; } `;
+  const end = to > 0.9999 ? "" : `${percent(to)} { visibility: hidden; } `;
+  return `@keyframes ${name} { ${begin}${percent(from)} { visibility: visible; } ${end}}`;
 }
 
-/** @param {string} text */
-function escaped(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+/** @param {number} share */
+function percent(share) {
+  return `${(share * 100).toFixed(2)}%`;
+}
+
+/**
+ * @param {string} line
+ * @param {number} index
+ * @param {string} animation
+ */
+function row(line, index, animation) {
+  const y = TITLE_HEIGHT + (index + 1) * LINE_HEIGHT - 4;
+  const isTitle = index === 0;
+  const isCommand = line.startsWith("  $ ");
+  const fill = isTitle || isCommand ? COLOURS.bright : COLOURS.text;
+  const weight = isTitle || isCommand ? ' font-weight="600"' : "";
+  const style = animation === "" ? "" : ` class="row" style="animation-name:${animation}"`;
+  return `<text${style} xml:space="preserve" x="${PADDING}" y="${y}" fill="${fill}"${weight}>${painted(line)}</text>`;
+}
+
+/** @param {string} line */
+function painted(line) {
+  const pods = /^( {2}is {7})([RsFxd]+)( .*)$/.exec(line);
+  if (pods !== null) {
+    const [, label = "", cells = "", rest = ""] = pods;
+    const marks = cells.replaceAll(/(.)\1*/g, (run) =>
+      span("■".repeat(run.length), PODS[run[0] ?? ""] ?? COLOURS.text),
+    );
+    return span(label, COLOURS.faint) + marks + escaped(rest);
+  }
+  const labelled = /^( {2}(?:desired|is|did|log) +)(.*)$/.exec(line);
+  if (labelled !== null) return span(labelled[1] ?? "", COLOURS.faint) + escaped(labelled[2] ?? "");
+  if (line.startsWith("  $ ")) return `  ${span("$", "#3fb950")} ${escaped(line.slice(4))}`;
+  return escaped(line);
+}
+
+/** @param {string} content @param {string} fill */
+function span(content, fill) {
+  return `<tspan fill="${fill}">${escaped(content)}</tspan>`;
+}
+
+/** @param {string} content */
+function escaped(content) {
+  return content.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,8 +1,11 @@
 /** `setpoint demo` tells the whole story, and tells it in the same way each time. */
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import { runCli } from "../../src/cli/cli.ts";
 import { streamsWith } from "../../src/cli/streams-fixture.ts";
+
+const PICTURE = new URL("../../docs/picture.svg", import.meta.url);
 
 async function play(signal = new AbortController().signal): Promise<string> {
   let text = "";
@@ -41,7 +44,13 @@ describe("setpoint demo", () => {
     ])
       expect(text).toMatch(part);
     expect(text.split("\n").every((line) => line.length <= 116)).toBe(true);
-  });
+    // The picture was made from this story by scripts/generate-picture.mjs.
+    const picture = readFileSync(PICTURE, "utf8");
+    const told = text.match(/^(?:\d+\. |  desired  |  did {6}restart |  blocked by).*$/gm) ?? [];
+    expect(told.filter((line) => !picture.includes(line.replace(/^ +\w+ +/, "")))).toEqual([]);
+    expect(told.length).toBeGreaterThan(20);
+    expect(picture.length).toBeLessThan(200_000);
+  }, 180_000);
 
   test("ends at once when the user ends it", async () => {
     expect(await play(AbortSignal.abort())).not.toContain("1. You declare");

@@ -1,13 +1,14 @@
 /** `setpoint demo`: the story of the loop, on a temporary cluster in memory. */
-import { pause } from "../../base/loop/pause.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
-import type { Command } from "../command.ts";
+import type { Command, Io } from "../command.ts";
+import { ReadingPace } from "./reading-pace.ts";
 import { Stage, type Narrator } from "./stage.ts";
 import { STORY } from "./story.ts";
 
 /** Reading time of a line and of a scene's end; the whole story takes about a minute. */
 const LINE_MS = 350;
 const SCENE_MS = 2_500;
+const KEYS = "Space pauses, q ends it";
 
 export const demoCommand: Command = {
   name: "demo",
@@ -15,28 +16,41 @@ export const demoCommand: Command = {
   help: "play the story of the loop in about a minute",
   options: [{ flags: "--fast", help: "without time to read" }],
   async run(io, args) {
-    const loop = createRealLoop({ name: "demo" });
     const isFast = args.options["fast"] === true;
+    const pace = new ReadingPace({
+      loop: createRealLoop({ name: "demo" }),
+      screen: isFast ? undefined : io.screen,
+      stdin: io.streams().stdin,
+      signal: io.signal,
+    });
     const wait = async (ms: number): Promise<void> => {
-      if (!isFast) await pause(loop, { ms, kind: "progress" }, io.signal);
+      if (!isFast) await pace.wait(ms);
+      pace.signal.throwIfAborted();
     };
-    const narrate: Narrator = async (line) => {
-      io.stdout(`${line}\n`);
-      await wait(LINE_MS);
-    };
-    await narrate(
-      "A cluster in this process, on a clock that jumps to the next thing to do. Ctrl-C ends it.",
-    );
-    const stage = await Stage.open({ narrate, style: io.screen?.hasColours === true ? "colour" : "plain" });
     try {
-      for (const scene of STORY) {
-        if (io.signal.aborted) return;
-        await scene.play(stage);
-        await wait(SCENE_MS);
-      }
-      await narrate("\nTry it on a cluster of your own: setpoint up, then docs/learn in the package.");
+      await play(io, wait, isFast || io.screen === undefined ? "Ctrl-C ends it" : KEYS);
+    } catch (error) {
+      if (error !== pace.signal.reason) throw error;
     } finally {
-      await stage.cluster.stop();
+      pace.close();
     }
   },
 };
+
+async function play(io: Io, wait: (ms: number) => Promise<void>, keys: string): Promise<void> {
+  const narrate: Narrator = async (line) => {
+    io.stdout(`${line}\n`);
+    await wait(LINE_MS);
+  };
+  await narrate(`A cluster in this process, on a clock that jumps to the next thing to do. ${keys}.`);
+  const stage = await Stage.open({ narrate, style: io.screen?.hasColours === true ? "colour" : "plain" });
+  try {
+    for (const scene of STORY) {
+      await scene.play(stage);
+      await wait(SCENE_MS);
+    }
+    await narrate("\nTry it on a cluster of your own: setpoint up, then docs/learn in the package.");
+  } finally {
+    await stage.cluster.stop();
+  }
+}
