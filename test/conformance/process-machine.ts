@@ -19,12 +19,14 @@ export async function namespacesHere(): Promise<Isolation> {
 }
 
 export class ProcessMachine implements AsyncDisposable {
-  readonly folder = mkdtempSync(join(tmpdir(), "setpoint-process-"));
+  readonly folder: string;
   readonly time: FixtureTime = realTime();
   readonly #isolation: Isolation;
 
-  constructor(isolation: Isolation) {
+  /** The folder is removed with the machine. */
+  constructor(isolation: Isolation, folder = mkdtempSync(join(tmpdir(), "setpoint-process-"))) {
     this.#isolation = isolation;
+    this.folder = folder;
   }
 
   create(listener: RuntimeListener, options: Partial<ProcessHandlerOptions> = {}): ProcessHandler {

@@ -1,6 +1,4 @@
 /** A full disk fails writes and nothing else; once there is room, writes work again, now and after the next start. */
-import { execFileSync } from "node:child_process";
-import { closeSync, openSync, writeSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,10 +11,9 @@ import { backupFile, writeBackup } from "../../src/store/file/backup.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { isStoreError, StoreError } from "../../src/store/store-error.ts";
 import type { Store } from "../../src/store/store.ts";
+import { DISK_KIB, fillWithNothing, mountSmallDisk } from "./small-disk.ts";
 
 const ROOT = "/registry/full/";
-/** Size of the small file system; the store's own files take about a quarter of it. */
-const DISK_KIB = 2048;
 /** Has room for a log of more than one copy. */
 const LARGER_DISK_KIB = 32 << 10;
 const BALLAST_BYTES = 700 * 1024;
@@ -263,30 +260,3 @@ async function openWorld(options: Omit<FileStoreOptions, "loop">) {
 }
 
 /** Takes the last free blocks of the file system. */
-function fillWithNothing(dir: string, name = "filler"): void {
-  const fd = openSync(join(dir, name), "w");
-  try {
-    for (;;) writeSync(fd, Buffer.alloc(4096));
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-async function mountSmallDisk(kib = DISK_KIB) {
-  const dir = await mkdtemp(join(tmpdir(), "setpoint-small-disk-"));
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", dir], { stdio: "ignore" });
-  } catch {
-    await rm(dir, { recursive: true });
-    return undefined;
-  }
-  return {
-    dir,
-    [Symbol.asyncDispose]: async () => {
-      execFileSync("umount", ["--lazy", dir], { stdio: "ignore" });
-      await rm(dir, { recursive: true });
-    },
-  };
-}

@@ -1,10 +1,14 @@
 /** Process pods with and without namespaces. Those of a normal user, when root runs the tests, are in test/as-user. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Isolation } from "../../src/agent/process/isolation.ts";
 import { namespacesHere, SHARED } from "../conformance/process-machine.ts";
+import { fillWithNothing, mountSmallDisk } from "../faults/small-disk.ts";
 import { processNamespaceSuite } from "./process-namespace-suite.ts";
 import { processProgramSuite } from "./process-program-suite.ts";
-import { ProcessWorld, SERVER, UID } from "./process-world.ts";
+import { hasProcess, ProcessWorld, SERVER, UID } from "./process-world.ts";
 
 const namespaces = await namespacesHere();
 const isRoot = process.getuid?.() === 0;
@@ -42,6 +46,37 @@ describe.skipIf(namespaces.type === "shared")(
 );
 
 describe.skipIf(process.platform === "win32")("a process pod on a shared network", () => {
+  test("goes on when its disk is full, and so does its log once there is room", async ({ skip }) => {
+    await using disk = await mountSmallDisk();
+    if (disk === undefined) return skip("this user may not mount a tmpfs");
+    const elsewhere = mkdtempSync(join(tmpdir(), "setpoint-elsewhere-"));
+    const [mark, stop] = [join(elsewhere, "mark"), join(elsewhere, "stop")];
+    await using world = await ProcessWorld.open(SHARED, { folder: join(disk.dir, "data") });
+    const counted = (): number => Number(readFileSync(mark, "utf8"));
+    const logged = async (): Promise<readonly number[]> =>
+      (await world.log()).trimEnd().split("\n").map(Number);
+    const newest = async (): Promise<number> => (await logged()).at(-1) ?? 0;
+    const count = `i=$((i+1)); echo $i; [ $((i % 10)) = 0 ] && echo $i >${mark}`;
+    world.start(["sh", "-c", `i=0; until [ -e ${stop} ]; do ${count}; sleep 0.002; done; exit 7`]);
+    await world.until("it has begun", async () => (await newest()) > 10);
+
+    fillWithNothing(disk.dir);
+    const atFull = await newest();
+    await world.until("it goes on", () => counted() > atFull + 200);
+    rmSync(join(disk.dir, "filler"));
+    const atRoom = counted();
+    await world.until("its log goes on", async () => (await newest()) > atRoom);
+    fillWithNothing(disk.dir);
+    writeFileSync(stop, "");
+    await world.until("it has ended", () => !hasProcess(stop));
+    rmSync(join(disk.dir, "filler"));
+
+    expect(await world.report("exited")).toMatchObject({ exitCode: 7 });
+    const numbers = await logged();
+    expect(numbers.filter((number, index) => !(number > (numbers[index - 1] ?? 0)))).toEqual([]);
+    rmSync(elsewhere, { recursive: true });
+  });
+
   test("finds its ports in its environment, and is reached at them by the pod's port", async () => {
     await using world = await ProcessWorld.open(SHARED);
     const ports = [{ name: "web", containerPort: 80, hostPort: undefined, protocol: "TCP" }] as const;

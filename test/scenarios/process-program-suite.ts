@@ -3,9 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Isolation } from "../../src/agent/process/isolation.ts";
-import { listProcesses } from "../../src/agent/process/process-table.ts";
 import { readIdentity } from "../../src/agent/process/run-folder.ts";
-import { ProcessWorld, UID } from "./process-world.ts";
+import { hasProcess, ProcessWorld, UID } from "./process-world.ts";
 
 export function processProgramSuite(isolation: Isolation): void {
   describeStarts(isolation);
@@ -191,8 +190,4 @@ function describeStreams(isolation: Isolation): void {
     expect(await session.ended).toEqual({ type: "exited", exitCode: 0 });
     expect(output).toBe("hello world\nmore\nend\n");
   });
-}
-
-function hasProcess(mark: string): boolean {
-  return listProcesses().some((row) => row.arguments.includes(mark) && !row.arguments.includes("start.sh"));
 }

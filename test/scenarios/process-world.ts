@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Isolation } from "../../src/agent/process/isolation.ts";
 import type { ProcessHandler, ProcessHandlerOptions } from "../../src/agent/process/process-handler.ts";
+import { listProcesses } from "../../src/agent/process/process-table.ts";
 import type {
   ContainerKey,
   ContainerReport,
@@ -23,6 +24,11 @@ const LOG: LogQuery = {
   ...{ tailLines: undefined, sinceMs: undefined, limitBytes: undefined },
 };
 
+interface WorldOptions extends Partial<ProcessHandlerOptions> {
+  /** Data dir, which goes with the world. Default: a temporary one. */
+  readonly folder?: string;
+}
+
 type Reported = ContainerReport["type"];
 
 export class ProcessWorld implements AsyncDisposable {
@@ -34,8 +40,8 @@ export class ProcessWorld implements AsyncDisposable {
   #ending = new AbortController();
   #running: Promise<void>;
 
-  private constructor(isolation: Isolation, options: Partial<ProcessHandlerOptions>) {
-    this.machine = new ProcessMachine(isolation);
+  private constructor(isolation: Isolation, { folder, ...options }: WorldOptions) {
+    this.machine = new ProcessMachine(isolation, folder);
     this.#options = options;
     this.handler = this.machine.create(this.#listener(), options);
     this.#running = this.handler.run(this.#ending.signal);
@@ -44,7 +50,7 @@ export class ProcessWorld implements AsyncDisposable {
   /** With a sandbox for one pod. */
   static async open(
     isolation: Isolation,
-    options: Partial<ProcessHandlerOptions> = {},
+    options: WorldOptions = {},
     pod: Partial<Pod["spec"]> = {},
   ): Promise<ProcessWorld> {
     const world = await ProcessWorld.start(isolation, options);
@@ -212,3 +218,8 @@ function podOf(spec: Partial<Pod["spec"]>, uid = UID): Pod {
 /** Program of a server that says which pod it runs in. */
 export const SERVER =
   'require("http").createServer((q,s)=>s.end("from "+require("os").hostname())).listen(8080,()=>console.log("listening"))';
+
+/** Whether a program with these words in its arguments runs. */
+export function hasProcess(mark: string): boolean {
+  return listProcesses().some((row) => row.arguments.includes(mark) && !row.arguments.includes("start.sh"));
+}

@@ -25,7 +25,9 @@ export class LogWriter implements LogActivity {
   readonly #loop: Loop;
   readonly #limits: LogLimits;
   readonly #callbacks = new Set<() => void>();
+  /** Undefined while the log is closed, and after a rotation that could not begin a new file. */
   #file: FileHandle | undefined;
+  #isOpen = false;
   #sizeBytes = 0;
   #isComplete = false;
   #version = 0;
@@ -59,19 +61,22 @@ export class LogWriter implements LogActivity {
     if (size > this.#sizeBytes) await truncate(this.path, this.#sizeBytes);
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     this.#file = await open(this.path, "a", 0o640);
+    this.#isOpen = true;
   }
 
-  /** Calls must not overlap. */
+  /** Writes all lines or none: rejects when the disk is full, for example. Calls must not overlap. */
   async append(lines: readonly Buffer[]): Promise<void> {
-    if (lines.length === 0 || this.#file === undefined) return;
-    const bytes = Buffer.concat(lines);
-    let written = 0;
-    while (written < bytes.length) {
-      const part = bytes.subarray(written);
-      const result = await this.#loop.outside("log write", this.#file.write(part));
-      written += result.bytesWritten;
-      this.#sizeBytes += result.bytesWritten;
+    if (lines.length === 0 || !this.#isOpen) return;
+    this.#file ??= await open(this.path, "a", 0o640);
+    const file = this.#file;
+    try {
+      await this.#loop.outside("log write", file.appendFile(Buffer.concat(lines)));
+    } catch (error) {
+      // A reader may have seen the part that goes again.
+      await file.truncate(this.#sizeBytes);
+      throw error;
     }
+    for (const { length } of lines) this.#sizeBytes += length;
     this.#wake();
   }
 
@@ -79,9 +84,10 @@ export class LogWriter implements LogActivity {
   async rotateIfFull(): Promise<boolean> {
     if (this.#file === undefined || this.#sizeBytes < this.#limits.maxFileBytes) return false;
     await this.#file.close();
+    this.#file = undefined;
     await this.#loop.outside("log rotation", rotateLog(this.path, this.#loop.now(), this.#limits));
-    this.#file = await open(this.path, "a", 0o640);
     this.#sizeBytes = 0;
+    this.#file = await open(this.path, "a", 0o640);
     this.#wake();
     return true;
   }
@@ -96,6 +102,7 @@ export class LogWriter implements LogActivity {
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
+    this.#isOpen = false;
     await file?.close();
     this.#wake();
   }

@@ -15,6 +15,8 @@ import { readExit, readIdentity, readStart, writeExit, type RunRecord } from "./
 
 /** The agent looks this often even if the machine reports no change. */
 const LOOK_MS = 5000;
+/** Rest after a pass that failed; shorter than the time between two looks. */
+const REST_MS = 4000;
 /** Time for the last output after the program has ended. Processes that left the program may keep it open. */
 const DRAIN_MS = 3000;
 /** As a shell says it: 128 + SIGKILL. */
@@ -51,6 +53,8 @@ export class ContainerRun {
   #stopSignal: string | undefined;
   #looking: Promise<void> | undefined;
   #lookAgain = false;
+  /** No pass before this time: the last one failed, for example because the disk is full. */
+  #restsUntil = 0;
   #hasStarted = false;
   #exit: ContainerExit | undefined;
   /** Undefined until `listen`; reports wait until then. */
@@ -175,9 +179,14 @@ export class ContainerRun {
 
   /** One pass at a time; changes during a pass cause another one. */
   #look(): void {
+    const { loop, failed } = this.#options;
+    if (loop.now() < this.#restsUntil) return;
     this.#lookAgain = true;
     this.#looking ??= this.#lookWhileNeeded()
-      .catch((error: unknown) => this.#options.failed(error))
+      .catch((error: unknown) => {
+        this.#restsUntil = loop.now() + REST_MS;
+        failed(error);
+      })
       .finally(() => {
         this.#looking = undefined;
       });

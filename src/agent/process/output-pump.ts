@@ -91,12 +91,18 @@ export class OutputPump {
   }
 
   async #moveBatch(source: OutputSource): Promise<boolean> {
+    const before = source.state;
     const bytes = await this.#loop.outside("container output", source.read());
     if (bytes === undefined) return false;
-    for (const tap of this.#taps) tap(source.stream, bytes);
     const lines = source.stamp(bytes, this.#loop.now());
+    try {
+      await this.#log.append(lines);
+    } catch (error) {
+      await source.goBack(before);
+      throw error;
+    }
+    for (const tap of this.#taps) tap(source.stream, bytes);
     if (lines.length === 0) return true;
-    await this.#log.append(lines);
     await this.#writeNote();
     await source.dropMoved();
     if (await this.#log.rotateIfFull()) await this.#writeNote();
@@ -108,6 +114,12 @@ export class OutputPump {
     const note: Note = { out: out ?? BEGIN, err: err ?? BEGIN, logBytes: this.#log.sizeBytes };
     await this.#note?.write(JSON.stringify(note).padEnd(NOTE_BYTES), 0);
   }
+}
+
+interface SourceState {
+  readonly place: Place;
+  readonly read: Place;
+  readonly rest: Buffer;
 }
 
 /** The segments of one stream. */
@@ -133,6 +145,18 @@ class OutputSource {
 
   get place(): Place {
     return this.#place;
+  }
+
+  get state(): SourceState {
+    return { place: this.#place, read: this.#read, rest: this.#rest };
+  }
+
+  /** The output after this state could not be written; it is read again. */
+  async goBack({ place, read, rest }: SourceState): Promise<void> {
+    await this.close();
+    this.#place = place;
+    this.#read = read;
+    this.#rest = rest;
   }
 
   /** Undefined if there is nothing now. */

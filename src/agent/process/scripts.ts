@@ -3,7 +3,7 @@
  *
  * `SHIM` holds the input, the output and the exit code of one container: the container writes into two FIFOs, `dd` moves the
  * output into files of bounded size, and the agent deletes each file once it is in the log. Without an agent the
- * container blocks when the files are full, and nothing is lost.
+ * container blocks when the files are full, and nothing is lost. On a full disk it loses up to 8 KiB of output a second.
  */
 
 /** Sets `start` to the start time of the process, as `findProcess` reads it. */
@@ -47,14 +47,15 @@ relay() {
   until [ -e code ] && [ -e "$1.$n" ] && ! [ -s "$1.$n" ]; do
     [ -s "$1.$n" ] && n=$((n + 1))
     while [ -e "$1.$((n - ${String(WAITING)}))" ]; do sleep 0.2; done
-    dd bs=${String(READ_BYTES)} count=${String(READS)} of="$1.$n" 2>/dev/null
+    dd bs=${String(READ_BYTES)} count=${String(READS)} of="$1.$n" 2>/dev/null || sleep 1
   done
   : >"$1.end"
 }
 ( exec 3>&- 4>&- 5>&-; relay out ) <out &
 ( exec 3>&- 4>&- 5>&-; relay err ) <err &
 "$@" <$input >out 2>err 3>&- 4>&-
-echo $? >code.new && mv code.new code
+code=$?
+until echo "$code" >code.new && mv code.new code; do sleep 1; done 2>/dev/null
 exec 3>&- 4>&- 5>&-
 [ -e keeper ] && kill -KILL "$keeper" 2>/dev/null
 wait
