@@ -13,7 +13,7 @@ export type Tone =
   | "bad"
   | "done";
 
-/** `selected` and `alert` are drawn reversed, so that they show without colours too. */
+/** `selected` is drawn reversed, so that it shows without colours too; `alert` is bold there. */
 export type Mark = "bold" | "selected" | "alert";
 
 export type Style = Tone | `${Tone} ${Mark}`;
@@ -51,6 +51,7 @@ export function colourDepth(
 export function styleCode(style: Style, depth: ColourDepth): string {
   const [tone, mark] = style.split(" ") as [Tone, Mark?];
   const colour = depth === "none" ? "" : TONES[tone][depth === "16" ? 0 : 1];
-  const codes = ["0", mark === undefined ? "" : MARKS[mark], colour].filter((code) => code !== "");
+  const marked = mark === "alert" && depth === "none" ? MARKS.bold : mark === undefined ? "" : MARKS[mark];
+  const codes = ["0", marked, colour].filter((code) => code !== "");
   return `\u001B[${codes.join(";")}m`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fitText, padText, textWidth } from "./text-width.ts";
+import { fitText, padText, textWidth, wrapLines } from "./text-width.ts";
 
 describe("text", () => {
   test.each([
@@ -20,6 +20,17 @@ describe("text", () => {
     ["abc", 0, ""],
   ])("%j fits into %i columns as %j", (text, columns, fitting) => {
     expect(fitText(text, columns)).toBe(fitting);
+  });
+
+  test("is broken at spaces, and indented behind a break", () => {
+    expect(wrapLines(["  one two three four", "short", "x".repeat(13)], 12)).toEqual([
+      "  one two",
+      "    three",
+      "    four",
+      "short",
+      "x".repeat(11),
+      "  xx",
+    ]);
   });
 
   test("is padded to a width", () => {

@@ -54,3 +54,22 @@ export function padText(text: string, columns: number): string {
   const fitting = fitText(text, columns);
   return fitting + " ".repeat(Math.max(0, columns - textWidth(fitting)));
 }
+
+/** The lines broken at spaces to at most `columns`; what follows a break is indented by two more. */
+export function wrapLines(lines: readonly string[], columns: number): readonly string[] {
+  return lines.flatMap((line) => wrapLine(line.replaceAll(CONTROL, " "), Math.max(columns, 10)));
+}
+
+function wrapLine(line: string, columns: number): readonly string[] {
+  const indent = `${/^ */.exec(line)?.[0] ?? ""}  `.slice(0, Math.floor(columns / 2));
+  const wrapped: string[] = [];
+  let rest = line;
+  while (textWidth(rest) > columns) {
+    const fitting = fitText(rest, columns).slice(0, -1);
+    const space = fitting.lastIndexOf(" ");
+    const end = space > indent.length ? space : fitting.length;
+    wrapped.push(rest.slice(0, end).trimEnd());
+    rest = indent + rest.slice(end).trimStart();
+  }
+  return [...wrapped, rest];
+}

@@ -1,7 +1,7 @@
 /** Draws the nodes with their pods, in each form. Pure. */
 import { grouped } from "../count-text.ts";
 import type { Frame, Span } from "../terminal/frame.ts";
-import type { Style, Tone } from "../terminal/style.ts";
+import type { Tone } from "../terminal/style.ts";
 import { padText, textWidth } from "../terminal/text-width.ts";
 import { drawBorder, drawTitle } from "./draw-border.ts";
 import type { Grid } from "./layout.ts";
@@ -87,8 +87,8 @@ class NodePainter {
     const entry = box.at(place);
     const isSelected = this.#isSelected(box, place);
     if (entry === undefined && !isSelected) return;
-    const [glyph, style]: Span = entry === undefined ? [" ", "accent"] : cellOf(entry, this.#picture.around);
-    this.#frame.put(at, glyph, isSelected ? selectedStyle(style) : style);
+    const [glyph, style]: Span = entry === undefined ? [" ", "plain"] : cellOf(entry, this.#picture.around);
+    this.#frame.put(at, glyph, isSelected ? "bright selected" : style);
   }
 
   #drawName({ shown, isMatch }: PodEntry, { x, y }: Corner, isSelected: boolean): void {
@@ -119,7 +119,7 @@ class NodePainter {
   /** One character for a node: its own trouble, or the phase of its pods that needs attention first. */
   #drawDot(box: NodeBox, at: Corner): void {
     const [glyph, tone] = this.#dotOf(box);
-    this.#frame.put(at, glyph, this.#isSelected(box) ? selectedStyle(tone) : tone);
+    this.#frame.put(at, glyph, this.#isSelected(box) ? "bright selected" : tone);
   }
 
   #dotOf(box: NodeBox): readonly [glyph: string, tone: Tone] {
@@ -147,8 +147,4 @@ function statusText({ phase, status, restarts }: PodCell): string {
   const hasReason: readonly PodPhase[] = ["failing", "failed"];
   const text = hasReason.includes(phase) ? status : PHASE_LOOKS[phase].word;
   return restarts > 0 && phase !== "ending" ? `${text} ×${String(restarts)}` : text;
-}
-
-function selectedStyle(style: Style): Style {
-  return `${style.split(" ")[0] as Tone} selected`;
 }

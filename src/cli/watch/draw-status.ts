@@ -6,6 +6,8 @@ import type { ClusterModel } from "./cluster-model.ts";
 import type { Picture } from "./picture.ts";
 import { countSpans } from "./pod-marks.ts";
 
+/** Figures that are more useful than the words of the phases. */
+const KEPT = 2;
 /** Below this width names and words are left out. */
 const WORDS_FROM = 60;
 
@@ -16,16 +18,18 @@ export function drawStatus(frame: Frame, { model, around }: Picture): void {
     { x: 0, y: 0 },
     isNarrow ? narrowSpans(model, around) : headSpans(model, around),
   );
+  const room = frame.columns - end;
   const words = countSpans(model.counts, around.glyphs, true);
-  const fits = end + spanWidth(words) + spanWidth(figures) <= frame.columns;
+  const isWordy = spanWidth(words) + spanWidth(figures.slice(0, KEPT)) <= room;
   const after = frame.putSpans(
     { x: end, y: 0 },
-    fits ? words : countSpans(model.counts, around.glyphs, false),
+    isWordy ? words : countSpans(model.counts, around.glyphs, false),
   );
   let x = frame.columns;
-  for (const span of figures.toReversed()) {
+  for (const span of figures) {
     x -= spanWidth([span]);
-    if (x > after) frame.putSpans({ x, y: 0 }, [span]);
+    if (x <= after) return;
+    frame.putSpans({ x, y: 0 }, [span]);
   }
 }
 
@@ -53,19 +57,18 @@ function headSpans(model: ClusterModel, around: Picture["around"]): readonly Spa
   ];
 }
 
-/** The last ones are kept where not all fit. */
+/** From the right: the first ones are kept where not all fit. */
 function figureSpans(
   { revision }: ClusterModel,
   { notConverged, passesPerSecond }: Picture["around"],
 ): readonly Span[] {
+  const shownRevision = /^\d+$/.test(revision) ? grouped(Number(revision)) : revision;
   return [
-    ...(revision === ""
-      ? []
-      : [figure(`rev ${/^\d+$/.test(revision) ? grouped(Number(revision)) : revision}`)]),
-    ...(passesPerSecond === undefined ? [] : [figure(`${passesPerSecond.toFixed(1)} passes/s`)]),
     ...(notConverged === undefined
       ? []
       : [figure(`${grouped(notConverged)} not converged`, notConverged > 0)]),
+    ...(passesPerSecond === undefined ? [] : [figure(`${passesPerSecond.toFixed(1)} passes/s`)]),
+    ...(revision === "" ? [] : [figure(`rev ${shownRevision}`)]),
   ];
 }
 

@@ -32,19 +32,19 @@ describe("the screen of watch", () => {
       ╭ node-1 ──────────────────── 1/2 ╮ ╭ node-2 power off, not ready ────╮ ╭ node-3 cordoned ───────── empty ╮
       │ ● web-a                         │ │ ↻ job-c                         │ │                                 │
       │ ◔ web-b                         │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
+      │                                 │ │                                 │ │                                 │
       ╰─────────────────────────────────╯ ╰─────────────────────────────────╯ ╰─────────────────────────────────╯
-
-
-
-
-
-
-
-
-
       ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
-       03:04:05  BackOff           Pod job-c ×5  restarting
-       03:04:05  Scheduled         Pod web-a  assigned to a node
+       03:04:05  BackOff           Pod job-c ×5                     restarting
+       03:04:05  Scheduled         Pod web-a                        assigned to a node
 
 
        arrows select a pod or a node
@@ -59,14 +59,14 @@ describe("the screen of watch", () => {
       │ ○
       ╭ node-1 ──── 1/2 ╮ ╭ node-2 power o… ╮ ╭ node-3 cordoned ╮
       │ ● ◔             │ │ ↻               │ │                 │
+      │                 │ │                 │ │                 │
+      │                 │ │                 │ │                 │
+      │                 │ │                 │ │                 │
+      │                 │ │                 │ │                 │
       ╰─────────────────╯ ╰─────────────────╯ ╰─────────────────╯
-
-
-
-
       ── events ──────────────────────────────────────────────────
-       03:04:05  BackOff           Pod job-c ×5  restarting
-       03:04:05  Scheduled         Pod web-a  assigned to a node
+       03:04:05  BackOff           Pod job-c ×5      restarting
+       03:04:05  Scheduled         Pod web-a         assigned to…
 
 
        arrows select a pod or a node

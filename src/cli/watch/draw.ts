@@ -1,6 +1,6 @@
 /** Draws the whole screen from the cluster, the view and the layout. Pure. */
 import { grouped } from "../count-text.ts";
-import { Frame, type ScreenSize, type Span } from "../terminal/frame.ts";
+import { Frame, type ScreenSize } from "../terminal/frame.ts";
 import type { Style } from "../terminal/style.ts";
 import { fitText, textWidth } from "../terminal/text-width.ts";
 import type { ClusterModel } from "./cluster-model.ts";
@@ -60,26 +60,34 @@ function drawTooSmall(frame: Frame): void {
   for (const [y, line] of lines.entries()) frame.put({ x: 0, y }, fitText(line, columns), "waiting");
 }
 
-function drawUnscheduled(frame: Frame, { model, view, layout, around }: Picture): void {
+function drawUnscheduled(frame: Frame, picture: Picture): void {
+  const { model, view, layout, around } = picture;
   const { y, height } = layout.unscheduled;
-  const { columns } = frame;
   const { unscheduled: box } = model;
-  const isSelected = view.selection.node === "";
-  const cells = unscheduledCells(layout);
-  const style: Style = box.pods > 0 ? "waiting" : "faint";
-  if (height === 3) {
-    drawBorder(frame, { x: 0, y, width: columns, height }, isSelected ? "accent" : style);
-    const name: Span = ["unscheduled", box.pods > 0 ? "waiting bold" : "dim"];
-    const figure: Span = [box.pods === 0 ? "none" : grouped(box.pods), "dim"];
-    drawTitle(frame, { x: 0, y, width: columns, height }, { name, figure });
-  } else frame.put({ x: 0, y }, "│", style);
-  for (let place = 0; place < Math.min(cells, box.length); place++) {
+  const isBoxed = height === 3;
+  if (isBoxed) drawUnscheduledBox(frame, picture);
+  else frame.put({ x: 0, y }, "│", box.pods > 0 ? "waiting" : "faint");
+  const selected = view.selection.node === "" ? view.selection.place : undefined;
+  for (let place = 0; place < Math.min(unscheduledCells(layout), box.length); place++) {
     const entry = box.at(place);
     if (entry === undefined) continue;
-    const [glyph, tone] = cellOf(entry, around);
-    const isCell = isSelected && view.selection.place === place;
-    frame.put({ x: 2 + place * 2, y: height === 3 ? y + 1 : y }, glyph, isCell ? "accent selected" : tone);
+    const [glyph, style] = cellOf(entry, around);
+    const at = { x: 2 + place * 2, y: isBoxed ? y + 1 : y };
+    frame.put(at, glyph, selected === place ? "bright selected" : style);
   }
+}
+
+function drawUnscheduledBox(frame: Frame, { model: { unscheduled }, view, layout }: Picture): void {
+  const { pods, length } = unscheduled;
+  const rect = { x: 0, width: frame.columns, ...layout.unscheduled };
+  const border: Style = pods > 0 ? "waiting" : "faint";
+  drawBorder(frame, rect, view.selection.node === "" ? "accent" : border);
+  drawTitle(frame, rect, {
+    name: ["unscheduled", pods > 0 ? "waiting bold" : "dim"],
+    figure: [pods === 0 ? "none" : grouped(pods), "dim"],
+  });
+  const hint = "pods appear here until the scheduler has chosen a node";
+  if (length === 0) frame.put({ x: 2, y: rect.y + 1 }, fitText(hint, frame.columns - 4), "faint");
 }
 
 function drawGrid(frame: Frame, picture: Picture): void {

@@ -106,13 +106,15 @@ interface Wanted {
   readonly wish: LayoutWish;
 }
 
+/** Boxes must fit as a whole, a list with all pods; two screens of lines are easier to read than dots. */
 function planGrid(columns: number, area: Rows, wanted: Wanted): Grid {
+  const planned = (form: Form): Grid => gridOf(form, columns, { ...wanted, area });
   const { form } = wanted.wish;
-  if (form !== undefined) return gridOf(form, columns, { ...wanted, area });
-  const grids = FORMS.map((each) => gridOf(each, columns, { ...wanted, area }));
-  const last = grids.at(-1) as Grid;
-  // A screen or two of lines are easier to read than dots; boxes must fit as a whole.
-  return grids.find((grid) => grid.rows <= grid.visibleRows * (grid.form === "line" ? 2 : 1)) ?? last;
+  if (form !== undefined) return planned(form);
+  const [list, box, line, dot] = [planned("list"), planned("box"), planned("line"), planned("dot")];
+  if (list.rows <= list.visibleRows && list.capacity >= wanted.extent.places) return list;
+  if (box.rows <= box.visibleRows) return box;
+  return line.rows <= line.visibleRows * 2 ? line : dot;
 }
 
 function gridOf(form: Form, columns: number, { area, extent, wish }: Wanted & { readonly area: Rows }): Grid {
@@ -169,8 +171,10 @@ function boxesIn(
   { count, area, extent }: { readonly count: number; readonly area: Rows; readonly extent: Extent },
 ): Shape {
   const perRow = form === "list" ? 1 : Math.max(1, Math.floor((width - BORDER - 1) / CELL));
-  const lines = Math.max(1, Math.ceil(extent.places / perRow));
-  const boxHeight = Math.min(lines + BORDER, Math.max(area.height, BORDER + 1));
+  const needed = Math.max(1, Math.ceil(extent.places / perRow)) + BORDER;
+  const share = Math.floor(area.height / Math.max(1, Math.ceil(extent.boxes / count)));
+  // Boxes share the whole height, so that none changes its size when a pod comes or goes.
+  const boxHeight = Math.max(share, Math.min(needed, Math.max(area.height, BORDER + 1)));
   return {
     columns: count,
     boxWidth: width,

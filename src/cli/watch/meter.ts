@@ -4,7 +4,7 @@ import { pause } from "../../base/loop/pause.ts";
 import type { Client } from "../../client/client.ts";
 import { parseMetrics, type Sample } from "../../insight/loops/metrics-text.ts";
 
-const EVERY_MS = 2000;
+const EVERY_MS = 1000;
 const PASSES = "setpoint_controller_reconciles_total";
 const DRIFT = "setpoint_drift_objects";
 

@@ -28,6 +28,13 @@ export function selectedPod(selection: Selection, ground: Ground): PodEntry | un
   return pod?.isGhost === true ? undefined : pod;
 }
 
+/** Where a pod is gone, the one beside it is selected, or the node. */
+export function settleSelection(selection: Selection, ground: Pick<Ground, "model">): Selection {
+  const box = selectedBox(selection, ground);
+  const isLeft = box !== undefined && selection.place >= 0 && box.at(selection.place) === undefined;
+  return isLeft ? nearest(box, selection.place) : selection;
+}
+
 export function moveSelection(selection: Selection, direction: Direction, ground: Ground): Selection {
   const { model } = ground;
   const { boxes } = model;

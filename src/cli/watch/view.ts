@@ -1,6 +1,7 @@
 /** The user's choices of what to see, and how keys change them. Pure. */
 import type { Key } from "../terminal/key-reader.ts";
-import { FORMS, type Form } from "./layout.ts";
+import { wrapLines } from "../terminal/text-width.ts";
+import { FORMS, type Form, type Layout } from "./layout.ts";
 import type { PodEntry } from "./node-box.ts";
 import {
   moveSelection,
@@ -175,7 +176,7 @@ function leave(view: View): Pressed {
 function move(view: View, direction: Direction, ground: Ground): View {
   const { panel } = view;
   if (panel !== undefined && (view.pane === "events" || direction.startsWith("page")))
-    return { ...view, panel: scrolled(panel, direction, ground.layout.lower.height - 1) };
+    return { ...view, panel: scrolled(panel, direction, ground.layout) };
   if (view.pane === "events") {
     const last = Math.max(0, ground.model.eventCount - 1);
     return { ...view, event: Math.min(Math.max(0, view.event + step(direction, ground)), last) };
@@ -189,10 +190,11 @@ function step(direction: Direction, { layout }: Ground): number {
   return direction === "left" || direction === "right" ? 0 : steps[direction];
 }
 
-function scrolled(panel: Panel, direction: Direction, height: number): Panel {
+function scrolled(panel: Panel, direction: Direction, { lower, size }: Layout): Panel {
+  const height = lower.height - 1;
   const page = Math.max(1, height - 1);
   const by = direction === "page-up" ? -page : direction === "page-down" ? page : direction === "up" ? -1 : 1;
-  const last = Math.max(0, panel.lines.length - height);
+  const last = Math.max(0, wrapLines(panel.lines, size.columns - 2).length - height);
   return { ...panel, firstLine: Math.min(Math.max(0, panel.firstLine + by), last) };
 }
 

@@ -19,10 +19,12 @@ import { Feeds, type FeedScope } from "./feeds.ts";
 import { helpLines } from "./help.ts";
 import { NO_METER, runMeter, type Meter } from "./meter.ts";
 import type { Glyphs } from "./pod-marks.ts";
+import { settleSelection } from "./selection.ts";
 import { FIRST_VIEW, pressKey, told, type Action, type Effect, type View } from "./view.ts";
 
 /** Bytes of a key sequence arrive together; an escape that stays alone this long is the key Escape. */
 const ESCAPE_MS = 40;
+const MESSAGE_MS = 8000;
 /** Requests of the user that wait for each other. */
 const ACTIONS_MAX = 20;
 
@@ -122,8 +124,9 @@ export class WatchSession {
     const { loop, glyphs, title } = this.#parts;
     const now = loop.elapsed();
     this.#model.tick(now);
+    const selection = settleSelection(this.#view.selection, { model: this.#model });
     const layout = layOut(this.#model, this.#view, size);
-    this.#view = { ...this.#view, firstRow: layout.grid.firstRow };
+    this.#view = { ...this.#view, selection, firstRow: layout.grid.firstRow };
     const { trouble, hasSynced } = this.#feeds;
     const around = { glyphs, now, title, trouble, hasSynced, ...this.#meter };
     const frame = drawWatch({ model: this.#model, view: this.#view, layout, around });
@@ -200,8 +203,18 @@ export class WatchSession {
     }
   }
 
+  /** Shows the line for a while, or until the next key. */
   #tell(text: string, isError = false): void {
-    this.#view = told(this.#view, text, isError);
+    const { loop } = this.#parts;
+    const view = told(this.#view, text, isError);
+    const { message } = view;
+    this.#view = view;
+    this.#live?.refresh();
+    loop.timer(loop.now() + MESSAGE_MS, "periodic", () => {
+      if (this.#view.message !== message) return;
+      this.#view = { ...this.#view, message: undefined };
+      this.#live?.refresh();
+    });
   }
 
   #open(title: string, lines: readonly string[]): void {
