@@ -16,7 +16,7 @@ import { rbacCommand } from "./rbac.ts";
 import { replayCommand } from "./replay.ts";
 import { statusCommand } from "./status.ts";
 import { timelineCommand } from "./timeline.ts";
-import { topCommand } from "./top.ts";
+import { topCommand } from "./top/top.ts";
 import { upCommand } from "./up.ts";
 import { VERBS } from "./verbs/verbs.ts";
 import { versionCommand } from "./version.ts";

@@ -9,8 +9,8 @@ import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { connect, type Connection } from "../../src/client/connection.ts";
-import { Folder, RunningCluster } from "./running-cluster.ts";
 import { ScreenReader } from "../screen-reader.ts";
+import { Folder, RunningCluster } from "./running-cluster.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const IN_TIME = { timeout: 20_000, interval: 20 };

@@ -100,8 +100,6 @@ describe("keys", () => {
 
     expect(forms).toEqual(["box", "line", "dot", "list"]);
     expect(it.press("q")).toEqual({ type: "quit" });
-    it.press("/");
-    expect(it.press("interrupt")).toEqual({ type: "quit" });
   });
 
   test("a panel scrolls within its lines and closes", () => {

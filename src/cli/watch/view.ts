@@ -45,7 +45,7 @@ export type Prompt =
 
 /** Work for the session outside of the view. */
 export type Effect =
-  | { readonly type: "quit" | "suspend" | "redraw" | "help" }
+  | { readonly type: "quit" | "help" }
   | { readonly type: "filter"; readonly text: string }
   | Action;
 
@@ -89,8 +89,6 @@ export const FIRST_VIEW: View = {
 const FILTER_MAX = 100;
 
 export function pressKey(view: View, key: Key, ground: Ground): Pressed {
-  if (key.name === "interrupt") return { view, effect: { type: "quit" } };
-  if (key.name === "suspend" || key.name === "redraw") return { view, effect: { type: key.name } };
   if (view.prompt?.type === "filter") return typeFilter(view, view.prompt, key);
   if (view.prompt?.type === "confirm") return confirm(view, view.prompt.effect, key);
   const quiet = view.message === undefined ? view : { ...view, message: undefined };

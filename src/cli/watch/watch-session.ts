@@ -3,13 +3,13 @@
  * parts decide.
  */
 import { errorText } from "../../base/error-text.ts";
-import type { Loop, Timer } from "../../base/loop/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Client } from "../../client/client.ts";
 import type { Transport } from "../../client/transport.ts";
 import type { Frame, ScreenSize } from "../terminal/frame.ts";
-import { KeyReader, type Key } from "../terminal/key-reader.ts";
-import { LiveScreen } from "../terminal/live-screen.ts";
+import type { Key } from "../terminal/key-reader.ts";
+import { ScreenRun } from "../terminal/screen-run.ts";
 import type { ColourDepth } from "../terminal/style.ts";
 import type { FullScreen } from "../terminal/terminal.ts";
 import { explain, killPod, scaleOwner, switchPower } from "./actions.ts";
@@ -22,8 +22,6 @@ import type { Glyphs } from "./pod-marks.ts";
 import { settleSelection } from "./selection.ts";
 import { FIRST_VIEW, pressKey, told, type Action, type Effect, type View } from "./view.ts";
 
-/** Bytes of a key sequence arrive together; an escape that stays alone this long is the key Escape. */
-const ESCAPE_MS = 40;
 const MESSAGE_MS = 8000;
 /** Requests of the user that wait for each other. */
 const ACTIONS_MAX = 20;
@@ -42,16 +40,13 @@ export class WatchSession {
   readonly #parts: WatchParts;
   readonly #model = new ClusterModel();
   readonly #feeds: Feeds;
-  readonly #keys = new KeyReader();
   readonly #ending = new AbortController();
   #view: View = FIRST_VIEW;
   #meter: Meter = NO_METER;
-  #live: LiveScreen | undefined;
-  #screen: FullScreen | undefined;
-  #escape: Timer | undefined;
+  #run: ScreenRun | undefined;
   #actions = 0;
   #lastAction: Promise<void> = Promise.resolve();
-  #onChange: () => void = () => this.#live?.refresh();
+  #onChange: () => void = () => this.#run?.refresh();
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
@@ -59,35 +54,28 @@ export class WatchSession {
     this.#feeds = new Feeds({ transport, loop, model: this.#model, scope, onChange: () => this.#onChange() });
   }
 
-  /** Shows the cluster until the user quits or the signal is aborted. The terminal is as before then. */
+  /** Shows the cluster until the user quits or the signal is aborted. */
   async run(screen: FullScreen, signal: AbortSignal): Promise<void> {
     const { loop, depth, client } = this.#parts;
-    const live = new LiveScreen({ screen, loop, depth, draw: (size) => this.#draw(size) });
-    [this.#live, this.#screen] = [live, screen];
-    const end = (): void => {
-      live.close();
-      screen.leave();
-      this.#ending.abort();
-    };
-    if (signal.aborted) return;
-    signal.addEventListener("abort", end, { once: true });
-    screen.enter({
-      onInput: (bytes) => this.#read(bytes),
-      onResize: () => live.redraw(),
-      onClosed: () => this.#ending.abort(),
+    const run = new ScreenRun({
+      ...{ screen, loop, depth },
+      draw: (size) => this.#draw(size),
+      onKey: (key) => this.#press(key),
     });
-    live.refresh();
-    const own = this.#ending.signal;
+    this.#run = run;
     const onReading = (meter: Meter): void => {
       this.#meter = meter;
-      live.refresh();
+      run.refresh();
     };
+    const work = (own: AbortSignal): Promise<unknown> =>
+      Promise.all([
+        this.#feeds.run(own),
+        runMeter(client.with({ signal: own }), loop, { signal: own, onReading }),
+      ]);
     try {
-      const metered = runMeter(client.with({ signal: own }), loop, { signal: own, onReading });
-      await Promise.race([Promise.all([this.#feeds.run(own), metered]), untilAborted(own)]);
+      await run.run(work, signal);
     } finally {
-      signal.removeEventListener("abort", end);
-      end();
+      this.#ending.abort();
     }
   }
 
@@ -130,37 +118,22 @@ export class WatchSession {
     const { trouble, hasSynced } = this.#feeds;
     const around = { glyphs, now, title, trouble, hasSynced, ...this.#meter };
     const frame = drawWatch({ model: this.#model, view: this.#view, layout, around });
-    if (this.#model.isMoving) this.#live?.refresh();
+    if (this.#model.isMoving) this.#run?.refresh();
     return frame;
   }
 
-  #read(bytes: Uint8Array): void {
-    const { loop } = this.#parts;
-    this.#escape?.cancel();
-    this.#press(this.#keys.read(bytes));
-    if (this.#keys.isOpen)
-      this.#escape = loop.timer(loop.now() + ESCAPE_MS, "periodic", () => this.#press(this.#keys.flush()));
-  }
-
-  #press(keys: readonly Key[]): void {
-    for (const key of keys) {
-      const size = this.#screen?.size ?? { columns: 80, rows: 24 };
-      const layout = layOut(this.#model, this.#view, size);
-      const { view, effect } = pressKey(this.#view, key, { model: this.#model, layout });
-      this.#view = view;
-      if (effect !== undefined) this.#perform(effect);
-    }
-    this.#live?.refresh();
+  #press(key: Key): void {
+    const size = this.#run?.size ?? { columns: 80, rows: 24 };
+    const layout = layOut(this.#model, this.#view, size);
+    const { view, effect } = pressKey(this.#view, key, { model: this.#model, layout });
+    this.#view = view;
+    if (effect !== undefined) this.#perform(effect);
   }
 
   #perform(effect: Effect): void {
     switch (effect.type) {
       case "quit":
-        return this.#ending.abort();
-      case "suspend":
-        return this.#screen?.suspend();
-      case "redraw":
-        return this.#live?.redraw();
+        return this.#run?.quit();
       case "filter":
         return this.#model.setFilter(effect.text);
       case "help":
@@ -182,7 +155,7 @@ export class WatchSession {
       .catch((error: unknown) => this.#tell(errorText(error), true))
       .finally(() => {
         this.#actions--;
-        this.#live?.refresh();
+        this.#run?.refresh();
       });
   }
 
@@ -209,11 +182,11 @@ export class WatchSession {
     const view = told(this.#view, text, isError);
     const { message } = view;
     this.#view = view;
-    this.#live?.refresh();
+    this.#run?.refresh();
     loop.timer(loop.now() + MESSAGE_MS, "periodic", () => {
       if (this.#view.message !== message) return;
       this.#view = { ...this.#view, message: undefined };
-      this.#live?.refresh();
+      this.#run?.refresh();
     });
   }
 
