@@ -151,7 +151,7 @@ describe("a client's requests", () => {
       {
         method: "DELETE",
         path: "/api/v1/namespaces/here/configmaps",
-        query: { labelSelector: "a=b" },
+        query: { labelSelector: "a=b", limit: "500" },
         body: { kind: "DeleteOptions", gracePeriodSeconds: 0 },
       },
     ],
@@ -357,6 +357,31 @@ describe("client.with", () => {
     );
 
     expect(written.map(({ outcome }) => outcome)).toEqual(["deleted", "marked"]);
+  });
+
+  test("deletes a collection in pages, and one page for a caller with a limit", async () => {
+    const page = { value: { kind: "ConfigMapList", metadata: { continue: "next" }, items: [OBJECT] } };
+    const last = { value: { kind: "ConfigMapList", metadata: { continue: "" }, items: [OBJECT] } };
+    const all = world([page, page, last]);
+    const one = world([page, last]);
+    const written: WriteResult[] = [];
+    const options = { namespace: "here", labelSelector: "a=b" };
+
+    await settled(
+      all.loop,
+      all.client
+        .with({ onWrite: (result) => written.push(result) })(ConfigMap)
+        .deleteCollection(options),
+    );
+    await settled(one.loop, one.client(ConfigMap).deleteCollection({ ...options, limit: 2 }));
+
+    expect(all.transport.requests.map(({ query }) => query)).toMatchObject([
+      { labelSelector: "a=b", limit: "500" },
+      { labelSelector: "a=b", limit: "500", continue: "next" },
+      { labelSelector: "a=b", limit: "500", continue: "next" },
+    ]);
+    expect(written).toHaveLength(3);
+    expect(one.transport.requests.map(({ query }) => query)).toMatchObject([{ limit: "2" }]);
   });
 
   test("reports objects that were read, and known objects that are gone", async () => {

@@ -220,7 +220,10 @@ export interface ResourceClient<T extends ApiObject> {
   apply(manifest: Manifest<T>, options?: ApplyOptions): Promise<T>;
   /** Deletes the object. For an object that was read, its uid is a precondition: a namesake is not deleted. */
   delete(reference: Reference<T>, options?: DeleteOptions): Promise<void>;
-  /** Deletes all objects that match; without options those of all namespaces. */
+  /**
+   * Deletes all objects that match; without options those of all namespaces. Without a `limit` it deletes them in pages,
+   * as they were when it began: objects that are created meanwhile may stay.
+   */
   deleteCollection(options?: ListOptions & DeleteOptions): Promise<void>;
 
   /** Sets the replicas through the `scale` subresource. */

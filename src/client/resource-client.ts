@@ -34,6 +34,9 @@ import {
   deleteCollectionResults,
 } from "./write-result.ts";
 
+/** Upper bound of the objects that one request deletes: of very many, it would last long and have a large response. */
+const DELETED_TOGETHER = 500;
+
 /** JSON is valid YAML. */
 const APPLY_TYPE = "application/apply-patch+yaml";
 
@@ -151,6 +154,17 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   }
 
   async deleteCollection(options: ListOptions & DeleteOptions = {}): Promise<void> {
+    const isOnePage = options.limit !== undefined;
+    let page = isOnePage ? options : { ...options, limit: DELETED_TOGETHER };
+    for (;;) {
+      const next = await this.#deletePage(page);
+      if (isOnePage || next === undefined) return;
+      page = { ...page, continue: next };
+    }
+  }
+
+  /** Returns the continue token of the next page, if there is one. */
+  async #deletePage(options: ListOptions & DeleteOptions): Promise<string | undefined> {
     const path = collectionPath(this.type, options.namespace);
     const query = listQuery(options);
     let value: unknown;
@@ -160,10 +174,11 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       if (options.dryRun === undefined) this.#noteFailure({ namespace: options.namespace }, error);
       throw error;
     }
-    const { items = [] } = (value ?? {}) as Partial<ObjectList<T>>;
-    if (options.dryRun !== undefined) return;
-    for (const written of deleteCollectionResults(this.type, items, options.propagationPolicy))
-      this.#caller.reportWrite(written);
+    const { items = [], metadata } = (value ?? {}) as Partial<ObjectList<T>>;
+    if (options.dryRun === undefined)
+      for (const written of deleteCollectionResults(this.type, items, options.propagationPolicy))
+        this.#caller.reportWrite(written);
+    return metadata?.continue === "" ? undefined : metadata?.continue;
   }
 
   async scale(reference: Reference<T>, replicas: number, options: WriteOptions = {}): Promise<Scale> {

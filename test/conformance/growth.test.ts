@@ -6,6 +6,7 @@ import { silentLog } from "../../src/base/log/log.ts";
 import type { Lane, Loop } from "../../src/base/loop/loop.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
+import { createClient } from "../../src/client/api-client.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { CacheSet } from "../../src/runtime/cache/cache-set.ts";
 import type { DirectEvent } from "../../src/server/request/http.ts";
@@ -40,6 +41,7 @@ async function visits(api: TestApi): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
 }
 
+const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 const LIST = "/api/v1/namespaces/default/configmaps";
 
 test.each([1000, 20_000])("with %i objects, a selective list visits its answer", async (count) => {
@@ -164,6 +166,30 @@ test("other work runs while 20,000 objects are deleted at once, and each is visi
   expect(steps).toBeGreaterThan(20_000 / 32);
 });
 
+test("a client that deletes 5,000 objects at once reads at most 500 of them in a step", async () => {
+  const loop = createRealLoop({ name: "growth" });
+  await using api = await TestApi.start(["default"], { loop, store: await filled(5000) });
+  const transport = inProcessTransport({ handler: api.handler, loop, serverLoop: loop, user: ADMIN });
+  let steps = 0;
+  const readIn = new Map<number, number>();
+  const client = createClient(transport, { loop }).with({
+    onWrite: () => void readIn.set(steps, (readIn.get(steps) ?? 0) + 1),
+  });
+  let isDone = false;
+  const count = (): void => {
+    steps += 1;
+    if (!isDone) loop.post("request", count);
+  };
+  count();
+
+  await client(ConfigMap).deleteCollection({ namespace: "default" });
+  isDone = true;
+
+  expect([...readIn.values()].reduce((sum, read) => sum + read)).toBe(5000);
+  expect(Math.max(...readIn.values())).toBe(500);
+  expect((await api.send("GET", LIST)).body["items"]).toEqual([]);
+});
+
 test("500 watches with 50 selectors get their events", async () => {
   await using api = await TestApi.start();
   const opened = Array.from({ length: 500 }, async (_, at) => {
@@ -221,8 +247,7 @@ test("other work runs while a watch of this process reads 20,000 objects", async
 test("other work runs while a cache takes over 20,000 objects", async () => {
   const loop = createRealLoop({ name: "growth" });
   await using api = await TestApi.start(["default"], { loop, store: await filled(20_000) });
-  const user = { user: "kubernetes-admin", groups: ["system:masters"] };
-  const transport = inProcessTransport({ handler: api.handler, loop, serverLoop: loop, user });
+  const transport = inProcessTransport({ handler: api.handler, loop, serverLoop: loop, user: ADMIN });
   const caches = new CacheSet({ transport, loop, log: silentLog, metrics: createMetrics() });
   const cache = caches.use(ConfigMap);
   const ending = new AbortController();
