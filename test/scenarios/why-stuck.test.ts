@@ -112,6 +112,8 @@ describe("an object that waits", () => {
 
     expect(text).toMatch(/ReplicaSet web-\w+: ResourceQuota default\/q: pods 1 of 1 used; refused \d+ times/);
     expect(text).toContain("kubectl edit quota q  # raise spec.hard.pods");
+    expect(text).toContain("kubectl scale deployment web --replicas=N");
+    expect(text.match(/ResourceQuota default/g)).toHaveLength(1);
   });
 
   test("for room on a node gets the scheduler's reasons by group of nodes", async () => {

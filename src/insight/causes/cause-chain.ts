@@ -23,8 +23,8 @@ export interface CauseLink {
   readonly cause: CauseLink | CauseEnd;
 }
 
-/** Why the chain ends: `root` is a write without a pass. */
-export type CauseEnd = "root" | "too long" | "not remembered" | ChangeReason;
+/** Why the chain ends: `root` is a write without a pass, `unasked` one of a pass that nothing woke. */
+export type CauseEnd = "root" | "unasked" | "too long" | "not remembered" | ChangeReason;
 
 export async function causeChain(reader: ChangeReader, change: Change, hops = HOPS_MAX): Promise<CauseLink> {
   const { pass } = change;
@@ -32,6 +32,7 @@ export async function causeChain(reader: ChangeReader, change: Change, hops = HO
     return { change, cause: change.author?.user === undefined ? "not remembered" : "root" };
   if (hops === 0) return { change, cause: "too long" };
   const found = await findWaker(reader, change, pass);
+  if (found === undefined && pass.reasonCount === 0) return { change, cause: "unasked" };
   if (found === undefined) return { change, cause: pass.reasons[0] ?? "not remembered" };
   return { change, cause: await causeChain(reader, found, hops - 1) };
 }
@@ -117,6 +118,7 @@ function endText(end: CauseEnd): string {
 
 const ENDS = {
   root: "a user",
+  unasked: "a controller began it by itself",
   "too long": "older causes are left out",
   "not remembered": "the cause is no longer remembered",
 } as const;

@@ -1,7 +1,7 @@
 /** The image of a container cannot be pulled. */
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { StuckRule } from "./situation.ts";
-import { asKind, kubectlName } from "./situation.ts";
+import { asKind, inNamespace, kubectlName } from "./situation.ts";
 import { waitingContainers } from "./waiting-containers.ts";
 
 const REASONS = new Set([
@@ -21,7 +21,7 @@ export const imageRule: StuckRule = (situation) => {
     ({ reason, message }) => reason === "Failed" && message?.startsWith("Failed to pull") === true,
   );
   const login = {
-    command: "kubectl create secret docker-registry NAME",
+    command: `kubectl create secret docker-registry NAME${inNamespace(pod.metadata.namespace)}`,
     effect: "for a registry that needs a login",
   };
   return {

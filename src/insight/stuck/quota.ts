@@ -8,6 +8,8 @@ import { inNamespace, kubectlName } from "./situation.ts";
 const EXCEEDED = /exceeded quota: ([^,\s]+), requested: (.*?), used: (.*?), limited: (.*)$/;
 
 export const quotaRule: StuckRule = (situation) => {
+  // A Deployment repeats the message of its ReplicaSet, which also knows the number of refusals.
+  if (situation.type.kind === "Deployment") return undefined;
   const failure = findFailure(situation);
   const [, quota, requested = "", used = "", limited = ""] = EXCEEDED.exec(failure?.message ?? "") ?? [];
   if (quota === undefined || failure === undefined) return undefined;
@@ -22,10 +24,18 @@ export const quotaRule: StuckRule = (situation) => {
     blockedBy: `${place}: ${shares.join(", ")}; ${attemptsText(situation, failure.count)}`,
     unblock: [
       { command: `kubectl edit quota ${quota}${inNamespace(namespace)}`, effect: `raise ${names}` },
-      { command: `kubectl scale ${kubectlName(situation)} --replicas=N`, effect: "ask for less" },
+      { command: `kubectl scale ${scaledName(situation)} --replicas=N`, effect: "ask for less" },
     ],
   };
 };
+
+/** A Deployment would undo the scaling of its ReplicaSet. */
+function scaledName(situation: Situation): string {
+  const { metadata } = situation.object;
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined) return kubectlName(situation);
+  return `${owner.kind.toLowerCase()} ${owner.name}${inNamespace(metadata.namespace)}`;
+}
 
 function attemptsText({ events, now }: Situation, count: number): string {
   const last = Date.parse(events[0]?.lastTimestamp ?? "");

@@ -43,6 +43,6 @@ function textOf({ loop, type, object, note, reasons }: StatedCause): string {
   const { group, kind, namespace, name, resourceVersion } = self;
   const kept = reasons ?? (resourceVersion === "" ? [] : [self]);
   const { uid = name } = object.metadata;
-  const pass = `${loop}/${uid}${resourceVersion === "" ? "" : `-${resourceVersion}`}`;
+  const pass = resourceVersion === "" ? `${loop}/${uid}/start` : `${loop}/${uid}-${resourceVersion}`;
   return causeText({ pass, subject: { group, kind, namespace, name }, note, kept, count: kept.length });
 }
