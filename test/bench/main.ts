@@ -18,6 +18,7 @@ import { clusterBench, clusterChild } from "./cluster.ts";
 import { customKinds } from "./custom-kinds.ts";
 import { etcdPutChild } from "./etcd-put-child.ts";
 import type { EtcdPutArgument } from "./etcd-put-child.ts";
+import { getPods } from "./get-pods.ts";
 import { growth } from "./growth.ts";
 import { loadChild } from "./http-load.ts";
 import { nodes } from "./nodes.ts";
@@ -53,6 +54,7 @@ const BENCHES = [
   scheduler,
   workloads,
   whyBench,
+  getPods,
   processPods,
   journalBench,
 ];

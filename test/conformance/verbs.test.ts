@@ -200,6 +200,19 @@ metadata: { name: hall }
     });
   });
 
+  test("diff never shows the values of a Secret, wherever they are", async () => {
+    const secret = (password: string) =>
+      JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { password } });
+    await runner.theirs(["apply", "-n", "ours", "-f", "-"], secret("hunter2"));
+
+    const { code, stdout } = await ours(["diff", "-n", "ours", "-f", "-"], secret("hunter3"));
+
+    expect(code).toBe(1);
+    expect(stdout).toContain("+  password: '*** (after)'");
+    for (const value of ["hunter2", "hunter3"])
+      for (const text of [value, Buffer.from(value).toString("base64")]) expect(stdout).not.toContain(text);
+  });
+
   test("a broken file among others changes nothing", async () => {
     const { code, stdout, stderr } = await ours(["apply", "-n", "ours", "-f", "folder", "-f", "broken.yaml"]);
 

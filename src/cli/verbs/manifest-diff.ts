@@ -53,9 +53,19 @@ function maskedSecrets(before: JsonObject | undefined, after: JsonObject | undef
       Object.keys(own).map((key) => [key, key in other && other[key] !== own[key] ? changed : MASK]),
     );
   return [
-    before === undefined ? undefined : { ...before, data: mask(old, fresh, MASK_BEFORE) },
-    after === undefined ? undefined : { ...after, data: mask(fresh, old, MASK_AFTER) },
+    before === undefined ? undefined : { ...withoutApplied(before), data: mask(old, fresh, MASK_BEFORE) },
+    after === undefined ? undefined : { ...withoutApplied(after), data: mask(fresh, old, MASK_AFTER) },
   ];
+}
+
+/** The annotation in which kubectl keeps what it applied: it has the values too. */
+const APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+function withoutApplied(secret: JsonObject): JsonObject {
+  const { metadata } = secret;
+  const annotations = isJsonObject(metadata) ? metadata["annotations"] : undefined;
+  if (!isJsonObject(metadata) || !isJsonObject(annotations) || !(APPLIED in annotations)) return secret;
+  return { ...secret, metadata: { ...metadata, annotations: { ...annotations, [APPLIED]: MASK } } };
 }
 
 function dataOf(secret: JsonObject | undefined): JsonObject {
