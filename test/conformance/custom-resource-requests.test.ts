@@ -111,6 +111,36 @@ describe("a scale of a custom resource", () => {
       'Thing.example.com "a" is invalid: .spec.replicas: Invalid value: -3: should be a non-negative integer',
     ]);
   });
+
+  test.each([
+    [
+      { spec: 5 },
+      ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 5 is of the type int64, expected map[string]interface{}",
+    ],
+    [
+      { spec: { replicas: "3" } },
+      ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 3 is of the type string, expected int64",
+    ],
+    [
+      { spec: { replicas: null } },
+      ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: <nil> is of the type <nil>, expected int64",
+    ],
+    [
+      { spec: { replicas: { a: [1] } } },
+      ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: map[a:[1]] is of the type map[string]interface {}, expected int64",
+    ],
+  ])("has a number at its path, not %j", async (part, mistake) => {
+    await using api = await TestApi.start();
+    const [version] = definition.spec.versions;
+    const free = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    const spec = { ...definition.spec, versions: [{ ...version, schema: free }] };
+    await api.send("POST", DEFINITIONS, { ...definition, spec });
+    await until(api, `${DEFINITIONS}/things.example.com`, hasCondition("Established"));
+
+    const { code, body } = await api.send("POST", THINGS, { ...thing(), ...part });
+
+    expect([code, body["message"]]).toEqual([422, `Thing.example.com "a" is invalid: ${mistake}`]);
+  });
 });
 
 describe("a body that is to become a custom resource", () => {
