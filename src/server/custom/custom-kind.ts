@@ -158,7 +158,7 @@ export class CustomKind {
       findSchema: (asked: string) => this.#findVersion(asked)?.struct,
       served: this.#reader({ ...shown, converted: toShow }),
       isServedAsStored: this.#comparison(shown),
-      stored: (object: ApiObject) => moved(object, { ...stored, converted: toStore }),
+      stored: (object: ApiObject) => inTargetVersion(object, { ...stored, converted: toStore }),
     };
     if (toShow === undefined || toStore === undefined) return forms;
     const webhook = {
@@ -182,7 +182,7 @@ export class CustomKind {
       const known = made.get(object);
       if (known !== undefined) return known;
       const isAsked = target.converted !== undefined && object.apiVersion !== target.apiVersion;
-      const shown = moved(isAsked ? object : this.#filled(object, target), target);
+      const shown = inTargetVersion(isAsked ? object : this.#filled(object, target), target);
       made.set(object, shown);
       return shown;
     };
@@ -195,7 +195,8 @@ export class CustomKind {
       if (known !== undefined) return known;
       const object = stored.peek();
       const isSame =
-        object.apiVersion === target.apiVersion && moved(this.#filled(object, target), target) === object;
+        object.apiVersion === target.apiVersion &&
+        inTargetVersion(this.#filled(object, target), target) === object;
       found.set(stored, isSame);
       return isSame;
     };
@@ -236,7 +237,7 @@ function readyIn(
 }
 
 /** The object in the version of the target, pruned to its schema. Without a webhook only `apiVersion` changes. */
-function moved(object: ApiObject, { apiVersion, compiled, converted }: ConvertedTarget): ApiObject {
+function inTargetVersion(object: ApiObject, { apiVersion, compiled, converted }: ConvertedTarget): ApiObject {
   const isSame = object.apiVersion === apiVersion;
   const renamed = isSame ? object : (converted?.find(object) ?? { ...object, apiVersion });
   return toCustomNormalForm(compiled.structural, renamed).value as ApiObject;

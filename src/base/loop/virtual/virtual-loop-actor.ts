@@ -5,7 +5,7 @@ import type { InFlight } from "./virtual-loop-in-flight.ts";
 import type { OutsideWork } from "./virtual-loop-outside.ts";
 import type { Schedule, StepQueue } from "./virtual-loop-schedule.ts";
 
-interface VirtualWorld {
+interface VirtualParts {
   readonly schedule: Schedule;
   readonly outside: OutsideWork;
   readonly inFlight: InFlight;
@@ -15,57 +15,57 @@ interface VirtualWorld {
 export class VirtualActor implements Loop {
   readonly actor: string;
   readonly lane: Lane = "request";
-  readonly #world: VirtualWorld;
+  readonly #parts: VirtualParts;
   readonly #queues: Readonly<Record<Lane, StepQueue>>;
   readonly #streams = new Map<string, Random>();
   readonly #children: ChildPaths;
 
-  constructor(world: VirtualWorld, actor: string) {
+  constructor(parts: VirtualParts, actor: string) {
     this.actor = actor;
-    this.#world = world;
+    this.#parts = parts;
     this.#queues = {
-      health: world.schedule.queue(actor, "health"),
-      request: world.schedule.queue(actor, "request"),
-      loop: world.schedule.queue(actor, "loop"),
-      background: world.schedule.queue(actor, "background"),
-      spare: world.schedule.queue(actor, "spare"),
+      health: parts.schedule.queue(actor, "health"),
+      request: parts.schedule.queue(actor, "request"),
+      loop: parts.schedule.queue(actor, "loop"),
+      background: parts.schedule.queue(actor, "background"),
+      spare: parts.schedule.queue(actor, "spare"),
     };
     this.#children = new ChildPaths(actor);
   }
 
   now(): number {
-    return this.#world.schedule.now;
+    return this.#parts.schedule.now;
   }
 
   elapsed(): number {
-    return this.#world.schedule.now - this.#world.schedule.startAt;
+    return this.#parts.schedule.now - this.#parts.schedule.startAt;
   }
 
   timer(at: number, kind: TimerKind, step: Step): Timer {
-    return this.#world.schedule.addTimer({ at, kind, actor: this.actor, step });
+    return this.#parts.schedule.addTimer({ at, kind, actor: this.actor, step });
   }
 
   post(lane: Lane, step: Step): void {
-    this.#world.schedule.post(this.#queues[lane], step);
+    this.#parts.schedule.post(this.#queues[lane], step);
   }
 
   outside<T>(label: string, work: Promise<T>): Promise<T> {
-    return this.#world.outside.start({ actor: this.actor, label, work });
+    return this.#parts.outside.start({ actor: this.actor, label, work });
   }
 
   inFlight(label: string): () => void {
-    return this.#world.inFlight.begin(this.actor, label);
+    return this.#parts.inFlight.begin(this.actor, label);
   }
 
   random(stream: string): Random {
     const known = this.#streams.get(stream);
     if (known !== undefined) return known;
-    const created = seededRandom(this.#world.schedule.seed, this.actor, stream);
+    const created = seededRandom(this.#parts.schedule.seed, this.actor, stream);
     this.#streams.set(stream, created);
     return created;
   }
 
   child(name: string): Loop {
-    return new VirtualActor(this.#world, this.#children.take(name));
+    return new VirtualActor(this.#parts, this.#children.take(name));
   }
 }
