@@ -1,4 +1,4 @@
-/** A unit test needs no machine: it starts no process or thread, opens no socket and no store on disk. */
+/** A unit test is small: it starts no process, thread or whole cluster, opens no socket and no store on disk. */
 import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { sourceFiles, withoutComments } from "./source-files.ts";
@@ -7,6 +7,7 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
   "a process": /from "node:child_process"/,
   "a thread": /from "node:worker_threads"/,
   "a socket": /from "node:(?:http2|https|tls)"|\.listen\(|\brunCluster\(/,
+  "a whole cluster": /\bstartCluster\(/,
   "a store on disk": /\b(?:openFileBackend|openFileStore)\(/,
 };
 const SUPPORT = /(?:\/fixture|-fixture|\/worker|-child)\.ts$/;
@@ -25,7 +26,7 @@ function needsOf(path: string, isTest = true): readonly string[] {
   return [...own, ...imports.filter((file) => SUPPORT.test(file)).flatMap((file) => needsOf(file, false))];
 }
 
-test("unit tests need no process, thread, socket or disk; such a test is named x.system.test.ts", () => {
+test("unit tests need no process, thread, socket, disk or cluster; such a test is named x.system.test.ts", () => {
   expect(unitTests.length).toBeGreaterThan(350);
   expect(unitTests.flatMap((path) => needsOf(path).map((need) => `${path}: ${need}`))).toEqual([]);
 });
