@@ -24,7 +24,7 @@ export interface RequiredObject {
   readonly namespace: string;
   readonly name: string;
   /** Whether another client owns the object. The server maintains it only while it exists. */
-  readonly isGuest?: boolean;
+  readonly isOptional?: boolean;
   /** Manifest to create a missing object with. It may omit the kind, name and namespace. */
   manifest(): JsonObject;
   /** Returns the live object with the fields that the server requires. Other fields stay as they are. */
@@ -35,9 +35,9 @@ export interface RequiredObject {
    * Whether another server may have written this object. The server claims it at the start and then leaves it alone. Otherwise
    * servers with one store would overwrite each other forever.
    */
-  isOthers?(live: ApiObject): boolean;
+  isOfOtherServer?(live: ApiObject): boolean;
   /** Whether the live object cannot be updated to the wanted one. It is then deleted and created again. */
-  isReplaced?(live: ApiObject): boolean;
+  mustBeRecreated?(live: ApiObject): boolean;
 }
 
 /** The manifest with its kind, name and namespace. */

@@ -88,7 +88,7 @@ export class Upkeep {
       return ending.signal;
     };
     const running = [
-      ...required.map((objects) => this.#keep(objects, own())),
+      ...required.map((objects) => this.#maintain(objects, own())),
       ...tasks.map((task) => this.#runPeriodicTask(task, own())),
     ];
     const end = (): void => {
@@ -110,7 +110,7 @@ export class Upkeep {
   async #settleFirst(required: RequiredObjects): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#look(required, "start");
+        await this.#ensure(required, "start");
         return;
       } catch (error) {
         // Another server may be creating the same objects.
@@ -120,7 +120,7 @@ export class Upkeep {
     }
   }
 
-  async #keep(required: RequiredObjects, signal: AbortSignal): Promise<void> {
+  async #maintain(required: RequiredObjects, signal: AbortSignal): Promise<void> {
     const { loop, log } = this.#verbParts;
     const random = loop.random("upkeep");
     for (let failures = 0; !signal.aborted;) {
@@ -128,7 +128,7 @@ export class Upkeep {
         // After the start, the objects are checked only after a change.
         await this.#change(
           required,
-          this.#inPlaceAt.get(required) ?? (await this.#look(required, "later")),
+          this.#inPlaceAt.get(required) ?? (await this.#ensure(required, "later")),
           signal,
         );
         this.#inPlaceAt.delete(required);
@@ -144,14 +144,14 @@ export class Upkeep {
   }
 
   /** Returns the revision at which everything is in place. It is read before the check, so that the watch covers changes during it. */
-  async #look(required: RequiredObjects, phase: Phase): Promise<number> {
+  async #ensure(required: RequiredObjects, phase: Phase): Promise<number> {
     const { revision } = this.#verbParts.store.view;
-    await this.#tidy(required, phase);
+    await this.#correctAll(required, phase);
     this.#inPlaceAt.set(required, revision);
     return revision;
   }
 
-  async #tidy({ objects, obsolete }: RequiredObjects, phase: Phase): Promise<void> {
+  async #correctAll({ objects, obsolete }: RequiredObjects, phase: Phase): Promise<void> {
     const unmet = objects.filter((object) => !this.#isInPlace(object, phase));
     const created = await this.#createMany(unmet);
     const others = unmet.filter((object) => !created.has(object));
@@ -160,55 +160,55 @@ export class Upkeep {
   }
 
   /** Skips the write path: almost all objects are almost always in place. */
-  #isInPlace(kept: RequiredObject, phase: Phase): boolean {
-    const live = this.#findLive(kept);
+  #isInPlace(wanted: RequiredObject, phase: Phase): boolean {
+    const live = this.#findLive(wanted);
     if (live === "unreadable") return true;
-    if (live === undefined) return kept.isGuest === true;
-    if (phase === "later" && kept.isOthers?.(live) === true) return true;
-    if (kept.isReplaced?.(live) === true) return false;
-    return correctionOf(kept, live, "") === undefined && correctionOf(kept, live, "status") === undefined;
+    if (live === undefined) return wanted.isOptional === true;
+    if (phase === "later" && wanted.isOfOtherServer?.(live) === true) return true;
+    if (wanted.mustBeRecreated?.(live) === true) return false;
+    return correctionOf(wanted, live, "") === undefined && correctionOf(wanted, live, "status") === undefined;
   }
 
   /** Leaves an unreadable object as it is: a newer or older server may be able to read it. */
-  #findLive(kept: RequiredObject): ApiObject | "unreadable" | undefined {
+  #findLive(wanted: RequiredObject): ApiObject | "unreadable" | undefined {
     try {
-      return this.#writer.find(kept);
+      return this.#writer.find(wanted);
     } catch (error) {
       if (!(error instanceof UnreadableValue)) throw error;
-      if (!this.#unreadable.has(kept))
+      if (!this.#unreadable.has(wanted))
         this.#verbParts.log.warn("the server cannot read one of its required objects", {
           error: error.message,
         });
-      this.#unreadable.add(kept);
+      this.#unreadable.add(wanted);
       return "unreadable";
     }
   }
 
   /** Creates the missing objects together, if they are many. Returns the created ones. */
   async #createMany(objects: readonly RequiredObject[]): Promise<ReadonlySet<RequiredObject>> {
-    const missing = objects.filter((kept) => kept.isGuest !== true && !this.#writer.exists(kept));
+    const missing = objects.filter((wanted) => wanted.isOptional !== true && !this.#writer.exists(wanted));
     if (missing.length < TOGETHER_MIN) return new Set();
     await this.#writer.createAll(missing);
     return new Set(missing);
   }
 
-  async #put(kept: RequiredObject, phase: Phase): Promise<void> {
-    const live = this.#writer.find(kept);
-    if (live === undefined && kept.isGuest === true) return;
-    if (live === undefined) await this.#writer.create(kept, completeManifest(kept));
-    else if (phase === "later" && kept.isOthers?.(live) === true) return;
-    else if (kept.isReplaced?.(live) === true) {
-      await this.#writer.remove(kept);
-      await this.#writer.create(kept, completeManifest(kept));
+  async #put(wanted: RequiredObject, phase: Phase): Promise<void> {
+    const live = this.#writer.find(wanted);
+    if (live === undefined && wanted.isOptional === true) return;
+    if (live === undefined) await this.#writer.create(wanted, completeManifest(wanted));
+    else if (phase === "later" && wanted.isOfOtherServer?.(live) === true) return;
+    else if (wanted.mustBeRecreated?.(live) === true) {
+      await this.#writer.remove(wanted);
+      await this.#writer.create(wanted, completeManifest(wanted));
     }
-    await this.#correct(kept, "");
-    await this.#correct(kept, "status");
+    await this.#correct(wanted, "");
+    await this.#correct(wanted, "status");
   }
 
-  async #correct(kept: RequiredObject, subresource: "" | "status"): Promise<void> {
-    const live = this.#writer.find(kept);
-    const wanted = live === undefined ? undefined : correctionOf(kept, live, subresource);
-    if (wanted !== undefined) await this.#writer.update(kept, wanted, subresource);
+  async #correct(wanted: RequiredObject, subresource: "" | "status"): Promise<void> {
+    const live = this.#writer.find(wanted);
+    const corrected = live === undefined ? undefined : correctionOf(wanted, live, subresource);
+    if (corrected !== undefined) await this.#writer.update(wanted, corrected, subresource);
   }
 
   async #clear(obsolete: ObsoleteObjects): Promise<void> {

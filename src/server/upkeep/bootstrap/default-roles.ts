@@ -62,7 +62,7 @@ function kept(wanted: DefaultRole, resource: StoredResource): RequiredObject {
       if (corrected === live) inOrder.add(live);
       return corrected;
     },
-    isReplaced: (live) => isOfOtherRole(live as DefaultRole, wanted),
+    mustBeRecreated: (live) => isOfOtherRole(live as DefaultRole, wanted),
   };
 }
 

@@ -43,7 +43,7 @@ export function extensionAuthentication({
         name: NAME,
         manifest: () => ({ data: wanted() }),
         corrected: (live) => ({ ...live, data: { ...(live as ConfigMap).data, ...wanted() } }),
-        isOthers: (live) => isStoreShared && isSound((live as ConfigMap).data ?? {}, wanted()),
+        isOfOtherServer: (live) => isStoreShared && isSound((live as ConfigMap).data ?? {}, wanted()),
       },
     ],
   };

@@ -55,7 +55,7 @@ function service({ registry, cidr, port }: KubernetesServiceParts): RequiredObje
       const { spec } = live as Service;
       return { ...live, spec: { ...spec, type: "ClusterIP", ports } };
     },
-    isOthers: (live) => {
+    isOfOtherServer: (live) => {
       const { spec } = live as Service;
       return spec.type === "ClusterIP" && spec.ports?.length === 1 && spec.ports[0]?.port === PORT;
     },
@@ -75,7 +75,7 @@ function endpoints({ registry, addresses, port }: KubernetesServiceParts): Requi
       subsets: subsets(),
     }),
     corrected: (live) => ({ ...live, subsets: subsets() }),
-    isOthers: (live) => {
+    isOfOtherServer: (live) => {
       const [first, ...others] = (live as Endpoints).subsets ?? [];
       if (others.length > 0 || !isServerPort(first?.ports ?? [])) return false;
       return jsonEqual(first?.addresses?.map(({ ip }) => ip) ?? [], addresses());
@@ -98,7 +98,7 @@ function endpointSlice({ registry, addresses, port }: KubernetesServiceParts): R
       ...parts(),
     }),
     corrected: (live) => ({ ...live, ...parts() }),
-    isOthers: (live) => {
+    isOfOtherServer: (live) => {
       const { endpoints: found, ports } = live as EndpointSlice;
       const isReady = found.every(({ conditions }) => conditions?.ready === true);
       const told = found.flatMap((endpoint) => endpoint.addresses);

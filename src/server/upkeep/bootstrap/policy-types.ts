@@ -26,7 +26,7 @@ export function policyTypes({
     resource,
     namespace: "",
     name,
-    isGuest: true,
+    isOptional: true,
     manifest: () => ({}),
     correctedStatus: (live) => withStatus(live as ValidatingAdmissionPolicy, registry),
   });
