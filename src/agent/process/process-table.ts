@@ -1,6 +1,7 @@
 /** Processes of this machine. A process id alone identifies nothing: ids are used again. */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { parsePsRows, PS_COLUMNS } from "./ps-rows.ts";
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -11,7 +12,6 @@ export interface ProcessIdentity {
 export interface ProcessRow extends ProcessIdentity {
   readonly parent: number;
   readonly group: number;
-  readonly session: number;
   readonly arguments: string;
 }
 
@@ -27,9 +27,9 @@ export function findProcess(pid: number): ProcessRow | undefined {
   // The name is in parentheses and may contain any character.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (fields[0] === "Z" || fields[0] === "X") return undefined;
-  const [parent = 0, group = 0, session = 0] = fields.slice(1, 4).map(Number);
+  const [parent = 0, group = 0] = fields.slice(1, 3).map(Number);
   const arguments_ = (readProc(pid, "cmdline") ?? "").replaceAll("\0", " ").trim();
-  return { pid, start: fields[START_FIELD] ?? "", parent, group, session, arguments: arguments_ };
+  return { pid, start: fields[START_FIELD] ?? "", parent, group, arguments: arguments_ };
 }
 
 export function isSameProcess(one: ProcessIdentity, other: ProcessIdentity): boolean {
@@ -84,17 +84,6 @@ function readProc(pid: number, file: string): string | undefined {
 }
 
 function listWithPs(...options: readonly string[]): readonly ProcessRow[] {
-  const columns = "pid=,ppid=,pgid=,sess=,stat=,lstart=,args=";
-  const text = execFileSync("ps", ["-axww", ...options, "-o", columns], { encoding: "utf8" });
-  const rows = text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(.{24})\s(.*)$/gm);
-  return [...rows]
-    .filter(([, , , , , state = ""]) => !state.startsWith("Z"))
-    .map(([, pid, parent, group, session, , start = "", arguments_ = ""]) => ({
-      pid: Number(pid),
-      parent: Number(parent),
-      group: Number(group),
-      session: Number(session),
-      start,
-      arguments: arguments_,
-    }));
+  const env = { ...process.env, LC_ALL: "C" };
+  return parsePsRows(execFileSync("ps", ["-axww", ...options, "-o", PS_COLUMNS], { encoding: "utf8", env }));
 }

@@ -15,7 +15,8 @@ start_of() {
     shift 19
     start=$1
   else
-    start=$(ps -o lstart= -p "$1")
+    set -- $(LC_ALL=C ps -o lstart= -p "$1")
+    start=$*
   fi
 }
 `;
