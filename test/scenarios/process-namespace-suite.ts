@@ -16,6 +16,7 @@ export function processNamespaceSuite(isolation: Isolation): void {
   describeFiles(isolation);
   describeNetwork(isolation);
   describeApi(isolation);
+  describeLaterAgents(isolation);
 }
 
 function describeFiles(isolation: Isolation): void {
@@ -107,12 +108,29 @@ function describeNetwork(isolation: Isolation): void {
 
     const client = `require("http").get("http://${String(world.addresses[0])}:80",r=>r.pipe(process.stdout))`;
     const answer = await world.run([process.execPath, "-e", client], { uid: "two" });
-    const network = await world.run(["readlink", "/proc/self/ns/net"], { uid: "host" });
+    world.start(["sh", "-c", "readlink /proc/self/ns/net; exec sleep 1000"], { uid: "host" });
+    const network = `${readlinkSync("/proc/self/ns/net")}\n`;
+    await world.until("it says its network", async () => (await world.log({}, "host")) === network);
+    const beside = await world.exec(["readlink", "/proc/self/ns/net"], undefined, "host");
 
     expect(answer).toBe("from web-0");
-    expect(network.trim()).toBe(readlinkSync("/proc/self/ns/net"));
+    expect(beside.output).toBe(network);
     await world.remove("two");
     await world.remove("host");
+  });
+}
+
+function describeLaterAgents(isolation: Isolation): void {
+  test("are not given to a pod that began on a shared network", async () => {
+    await using world = await ProcessWorld.open({ type: "shared", reason: "the test wants it" });
+    world.start(["sleep", "1000"]);
+    await world.report("started");
+
+    await world.restart({ isolation });
+
+    expect((await world.exec(["echo", "beside"])).output).toBe("beside\n");
+    world.handler.stop({ uid: UID, container: "main" }, { signal: undefined, graceMs: 20_000 });
+    expect((await world.report("exited")).exitCode).toBe(143);
   });
 }
 

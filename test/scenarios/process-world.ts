@@ -144,9 +144,10 @@ export class ProcessWorld implements AsyncDisposable {
   async exec(
     command: readonly string[],
     input?: string,
+    uid = UID,
   ): Promise<{ readonly output: string; readonly end: unknown }> {
     const request = { command, stdin: input !== undefined, stdout: true, stderr: true, tty: false };
-    const session = this.handler.exec({ uid: UID, container: "main" }, request);
+    const session = this.handler.exec({ uid, container: "main" }, request);
     session.stdin?.end(input);
     let output = "";
     session.stderr?.on("data", (piece) => (output += String(piece)));
@@ -162,12 +163,14 @@ export class ProcessWorld implements AsyncDisposable {
   }
 
   /** Ends the handler, and starts another one that adopts the pod. */
-  async restart(): Promise<ReturnType<ProcessHandler["adopt"]>> {
+  async restart(
+    options: Partial<ProcessHandlerOptions> = this.#options,
+  ): Promise<ReturnType<ProcessHandler["adopt"]>> {
     this.#ending.abort();
     await this.#running;
     this.#ending = new AbortController();
     this.reports.length = 0;
-    this.handler = this.machine.create(this.#listener(), this.#options);
+    this.handler = this.machine.create(this.#listener(), options);
     this.#running = this.handler.run(this.#ending.signal);
     await this.handler.list();
     return this.handler.adopt(this.spec());

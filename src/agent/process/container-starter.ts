@@ -43,7 +43,7 @@ export class ContainerStarter {
       program,
     );
     if (command === undefined) throw new Error(missingImageText(container.image ?? ""));
-    const variables = this.#host.hasNamespaces ? [] : await this.#assignPorts(pod, program);
+    const variables = pod.hasNamespaces ? [] : await this.#assignPorts(pod, program);
     const folder = this.#makeFolder(pod, container.name, attempt);
     const token = this.#host.loop.random("containers").uuid();
     const cgroup = this.#host.cgroup(pod.uid, container.name);
@@ -63,12 +63,12 @@ export class ContainerStarter {
         program,
         hostname: pod.record.hostname,
         cgroupFiles: cgroup?.joinFiles ?? [],
-        api: pod.record.namespaces.includes("--net") ? undefined : this.#host.options.api,
-        hasUserNamespace: this.#host.hasNamespaces && this.#host.owner === "user",
-        variables: this.#host.hasNamespaces ? [] : [...variables, [RUN_VARIABLE, token]],
+        api: pod.hasNetwork ? undefined : this.#host.options.api,
+        hasUserNamespace: pod.hasNamespaces && this.#host.owner === "user",
+        variables: pod.hasNamespaces ? [] : [...variables, [RUN_VARIABLE, token]],
       }),
     };
-    const mounts = this.#mounts(folder, program.mounts);
+    const mounts = this.#mounts(pod, folder, program.mounts);
     writeWhole(join(folder, "start.sh"), startScript({ command, surroundings: record.surroundings, mounts }));
     if (program.stdin) writeWhole(join(folder, "stdin"), "");
     writeRecord(folder, record);
@@ -88,14 +88,14 @@ export class ContainerStarter {
   }
 
   #follow(pod: ProcessPod, folder: string, record: RunRecord): ContainerRun {
-    const { loop, options, hasNamespaces } = this.#host;
+    const { loop, options } = this.#host;
     const limits = options.logLimits === undefined ? {} : { limits: options.logLimits };
     const runOptions: ContainerRunOptions = {
       loop,
       folder,
       record,
       log: new LogWriter({ path: record.logPath, loop, ...limits }),
-      tree: new ProcessTree(folder, { token: record.token, hasNamespace: hasNamespaces }),
+      tree: new ProcessTree(folder, { token: record.token, hasNamespace: pod.hasNamespaces }),
       explainExit: (exitCode) => this.#explainExit(pod, record, exitCode),
       failed: (error) =>
         options.log.error("cannot follow a container", { pod: pod.uid, container: record.name, error }),
@@ -109,7 +109,7 @@ export class ContainerStarter {
     exitCode: number,
   ): Promise<Pick<ContainerExit, "reason" | "advice">> {
     if (this.#host.cgroup(pod.uid, name)?.wasOutOfMemory() === true) return { reason: "OOMKilled" };
-    if (exitCode === 0 || this.#host.hasNamespaces) return {};
+    if (exitCode === 0 || pod.hasNamespaces) return {};
     const output = await textOf(readLog(logPath, LAST_LINES));
     const advice = findListenAdvice(output, pod.ports);
     return advice === undefined ? {} : { advice };
@@ -124,8 +124,8 @@ export class ContainerStarter {
     return folder;
   }
 
-  #mounts(folder: string, mounts: readonly HostMount[]): string | undefined {
-    if (!this.#host.hasNamespaces) {
+  #mounts(pod: ProcessPod, folder: string, mounts: readonly HostMount[]): string | undefined {
+    if (!pod.hasNamespaces) {
       refuseMounts(mounts);
       return undefined;
     }
@@ -138,14 +138,16 @@ export class ContainerStarter {
   }
 
   #starterWords(pod: ProcessPod, folder: string, { tty }: RunRecord): readonly string[] {
-    const script = ["sh", join(folder, "start.sh")];
-    const holder = this.#host.holders.find(pod.folder);
-    const { namespaces } = pod.record;
-    const words =
-      holder === undefined || !this.#host.hasNamespaces
-        ? script
-        : [...this.#host.enterWords(holder.pid, namespaces), ...CONTAINER_NAMESPACES, ...script];
+    const words = [...this.#enterPod(pod), "sh", join(folder, "start.sh")];
     return tty ? ["script", "-qefc", quoteWords(words), "/dev/null"] : words;
+  }
+
+  /** Throws if the namespaces are gone: the script would mount volumes on the machine. */
+  #enterPod(pod: ProcessPod): readonly string[] {
+    if (!pod.hasNamespaces) return [];
+    const holder = this.#host.holders.find(pod.folder);
+    if (holder === undefined) throw new Error("the holder of the pod's namespaces has ended");
+    return [...this.#host.enterWords(holder.pid, pod.record.namespaces), ...CONTAINER_NAMESPACES];
   }
 
   /** One port of the machine for each port of the pod, the same for all its containers and runs. */

@@ -44,10 +44,10 @@ export function ownUserWords(uid: number, gid: number): readonly string[] {
   return ["unshare", "--user", `--map-user=${String(uid)}`, `--map-group=${String(gid)}`];
 }
 
-/** Shell command that names the machine of the namespace. Only root may write the file. */
+/** Shell command that names the machine of the namespace. A normal user may not write the file. */
 export function hostnameCommand(name: string): string {
   const word = quoteWord(name);
-  return `{ hostname ${word} 2>/dev/null || printf %s ${word} >/proc/sys/kernel/hostname; }`;
+  return `{ { printf %s ${word} >/proc/sys/kernel/hostname; } 2>/dev/null || hostname ${word}; }`;
 }
 
 const TRIAL = [

@@ -15,8 +15,8 @@ export interface ExecPlace {
   readonly enter: readonly string[];
 }
 
-/** Options of `nsenter` for the namespaces of a container. */
-export const CONTAINER_PLACE = ["--mount", "--uts", "--ipc", "--net", "--pid", "--root"];
+/** Options of `nsenter` for what a container does not share with its pod. */
+export const CONTAINER_PLACE = ["--mount", "--pid", "--root"];
 
 /** A shell reports a death by a signal as 128 plus its number. */
 const SIGNAL_BASE = 128;

@@ -175,11 +175,13 @@ export class ProcessHandler implements RuntimeHandler {
   }
 
   exec(container: ContainerKey, request: ExecRequest): StreamSession {
+    const pod = this.#pods.get(container.uid);
     const run = this.#findRun(container);
     const first = run?.firstPid;
-    if (run === undefined || first === undefined)
+    if (pod === undefined || run === undefined || first === undefined)
       return failedSession(`container ${container.container} does not run`);
-    const enter = this.#host.hasNamespaces ? this.#host.enterWords(first, CONTAINER_PLACE) : [];
+    const place = [...pod.record.namespaces, ...CONTAINER_PLACE];
+    const enter = pod.hasNamespaces ? this.#host.enterWords(first, place) : [];
     return execBeside({ record: run.record, enter }, request);
   }
 

@@ -29,6 +29,15 @@ export class ProcessPod {
     return new Map(this.record.ports);
   }
 
+  /** What it was made with; a later agent may find that more is permitted. */
+  get hasNamespaces(): boolean {
+    return this.record.namespaces.length > 0;
+  }
+
+  get hasNetwork(): boolean {
+    return this.record.namespaces.includes("--net");
+  }
+
   save(): void {
     writeWhole(join(this.folder, "pod.json"), JSON.stringify(this.record));
   }

@@ -12,11 +12,10 @@ const RELAY =
 
 /** Rejects with a message for the client. */
 export async function connectToPod(host: ProcessHost, pod: ProcessPod, port: number): Promise<Duplex> {
-  const hasNetwork = pod.record.namespaces.includes("--net");
   try {
     return await dialPod(host, pod, port);
   } catch (error) {
-    const holder = hasNetwork && isRefused(error) ? host.holders.find(pod.folder) : undefined;
+    const holder = pod.hasNetwork && isRefused(error) ? host.holders.find(pod.folder) : undefined;
     if (holder === undefined) throw error;
     return relay([...host.enterWords(holder.pid, ["--net"]), process.execPath, "-e", RELAY, String(port)]);
   }
@@ -24,9 +23,8 @@ export async function connectToPod(host: ProcessHost, pod: ProcessPod, port: num
 
 /** Connects to the pod's address; on a shared network to the port that the pod got there. */
 export async function dialPod(host: ProcessHost, pod: ProcessPod, port: number): Promise<Duplex> {
-  const hasNetwork = pod.record.namespaces.includes("--net");
-  const [address = "127.0.0.1"] = hasNetwork ? pod.record.addresses : ["127.0.0.1"];
-  const node = hasNetwork && host.owner === "user" ? host.network.findNode() : undefined;
+  const [address = "127.0.0.1"] = pod.hasNetwork ? pod.record.addresses : ["127.0.0.1"];
+  const node = pod.hasNetwork && host.owner === "user" ? host.network.findNode() : undefined;
   if (node !== undefined) return host.dialer.dial(node, address, port);
   return connect(address, pod.ports.get(port) ?? port);
 }

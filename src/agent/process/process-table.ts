@@ -1,7 +1,7 @@
 /** Processes of this machine. A process id alone identifies nothing: ids are used again. */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { parsePsRows, PS_COLUMNS } from "./ps-rows.ts";
+import { parsePsRows, PS_COLUMNS, type PsRow } from "./ps-rows.ts";
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -9,11 +9,7 @@ export interface ProcessIdentity {
   readonly start: string;
 }
 
-export interface ProcessRow extends ProcessIdentity {
-  readonly parent: number;
-  readonly group: number;
-  readonly arguments: string;
-}
+export type ProcessRow = PsRow;
 
 const HAS_PROC = process.platform === "linux";
 /** Position of the start time behind the name in /proc/PID/stat. */

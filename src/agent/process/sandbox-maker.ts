@@ -54,7 +54,7 @@ export class SandboxMaker {
     const { holders, network } = this.#host;
     const { namespaces, addresses } = pod.record;
     const enter = await this.#enterNode(pod, spec);
-    if (!namespaces.includes("--net")) {
+    if (!pod.hasNetwork) {
       await holders.start(pod.folder, { enter, namespaces, script: undefined });
       return;
     }
@@ -64,9 +64,9 @@ export class SandboxMaker {
   }
 
   /** The namespaces of a normal user's pods are made in the user namespace of the node. */
-  async #enterNode({ record }: ProcessPod, { podCidrs }: SandboxSpec): Promise<readonly string[]> {
+  async #enterNode({ hasNamespaces }: ProcessPod, { podCidrs }: SandboxSpec): Promise<readonly string[]> {
     const host = this.#host;
-    if (host.owner === "root" || record.namespaces.length === 0) return [];
+    if (host.owner === "root" || !hasNamespaces) return [];
     const { pid } = await host.network.ensure(podCidrs);
     return host.enterWords(pid, []);
   }
@@ -85,7 +85,7 @@ export class SandboxMaker {
   async #discard(pod: ProcessPod): Promise<void> {
     await this.#host.holders.end(pod.folder);
     rmSync(pod.folder, { recursive: true, force: true });
-    if (pod.record.namespaces.includes("--ipc") && !pod.record.namespaces.includes("--net")) return;
+    if (pod.hasNamespaces && !pod.hasNetwork) return;
     this.#host.addresses.free(pod.record.addresses);
   }
 }
