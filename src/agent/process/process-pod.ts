@@ -29,7 +29,7 @@ export class ProcessPod {
     return new Map(this.record.ports);
   }
 
-  /** What it was made with; a later agent may find that more is permitted. */
+  /** False also if a later agent finds that namespaces are permitted. */
   get hasNamespaces(): boolean {
     return this.record.namespaces.length > 0;
   }
