@@ -4,6 +4,7 @@ import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { connect } from "../../src/client/connection.ts";
+import type { Connection } from "../../src/client/connection.ts";
 import { startClusterProcess } from "./cluster-process.ts";
 import { percentile, verdict } from "./row.ts";
 import type { Bench, Row } from "./row.ts";
@@ -19,19 +20,20 @@ export const getPods: Bench = {
   async run(context) {
     const dataDir = context.folder();
     const cluster = await startClusterProcess(dataDir, { store: "memory", nodes: NODES });
+    const connection = await connect({ file: `${dataDir}/kubeconfig` });
     try {
-      await startPods(`${dataDir}/kubeconfig`);
+      await startPods(connection);
       context.progress(`${PODS} pods`);
       return [rowOf(`${dataDir}/kubeconfig`, dataDir)];
     } finally {
+      await connection.close();
       await cluster.stop();
     }
   },
 };
 
-async function startPods(file: string): Promise<void> {
-  await using connection = await connect({ file });
-  const deployments = connection.client(Deployment);
+async function startPods({ client }: Connection): Promise<void> {
+  const deployments = client(Deployment);
   const labels = { app: "web" };
   const template = { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }] } };
   const spec = { replicas: PODS, selector: { matchLabels: labels }, template };
