@@ -11,6 +11,7 @@ import { componentLogsFolder } from "../cluster/logs/component-logs.ts";
 import { startInBackground } from "../cluster/process/background-process.ts";
 import type { Arguments, Command, Io, OptionSpec } from "./command.ts";
 import { reporter, shellOf } from "./run-reported.ts";
+import { runsPrograms } from "./runtime-options.ts";
 
 export const detachOption: OptionSpec = {
   flags: "-d, --detach",
@@ -36,7 +37,7 @@ export async function runInBackground(
     env: io.env,
     loop,
   });
-  const form = { isWhole: true, isInBackground: true };
+  const form = { isWhole: true, isInBackground: true, runsPrograms: runsPrograms(args) };
   const report = reporter(io, args, { form, shell: shellOf(io) });
   const output = new OutputLines(outputFile, loop);
   let hasEnded = false;

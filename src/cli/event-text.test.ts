@@ -11,7 +11,7 @@ const SHELL: Shell = {
   kubeconfig: undefined,
   paint: (text) => text,
 };
-const FORM = { isWhole: true, isInBackground: false };
+const FORM = { isWhole: true, isInBackground: false, runsPrograms: false };
 const READY: ReadyEvent = {
   event: "ready",
   name: "setpoint",
@@ -79,6 +79,12 @@ Ctrl-C ends it · setpoint up -d runs it in the background · logs in ~/.setpoin
     expect(eventText(phase, FORM, SHELL)).toBe("✔ no nodes         0.0 s   pods stay Pending\n");
     expect(eventText({ ...READY, nodes: 0 }, FORM, SHELL)).toContain(
       "  setpoint agent --kubeconfig ~/.setpoint/kubeconfig\n  setpoint status\n",
+    );
+  });
+
+  test("suggests a program that every machine has where pods are processes", () => {
+    expect(eventText(READY, { ...FORM, runsPrograms: true }, SHELL)).toContain(
+      "  kubectl create deployment demo --image=none --replicas=3 -- sleep 1000\n",
     );
   });
 

@@ -27,6 +27,8 @@ export interface Shell {
 export interface ClusterForm {
   readonly isWhole: boolean;
   readonly isInBackground: boolean;
+  /** Whether pods without a RuntimeClass are programs of this machine. */
+  readonly runsPrograms: boolean;
 }
 
 export function eventText(event: ClusterEvent, form: ClusterForm, shell: Shell): string {
@@ -127,18 +129,25 @@ function contextText({ context, kubeconfig }: ReadyEvent, homeDir: string): stri
   return `context "${context.name}" in ${shortPath(context.file, homeDir)}`;
 }
 
-function commands(event: ReadyEvent, { isWhole }: ClusterForm, shell: Shell): readonly string[] {
+function commands(event: ReadyEvent, form: ClusterForm, shell: Shell): readonly string[] {
   const { kubectl, setup } = kubectlCall(event, shell);
   const flags = nameFlags(event);
   const status = `${shell.call} status${flags}`;
   if (!shell.hasKubectl)
     return [`${shell.call} get nodes${flags}`, `${shell.call} apply -f FILE${flags}`, status];
-  return [...setup, ...(isWhole ? deploys(event, kubectl, shell) : [`${kubectl} get namespaces`]), status];
+  const first = form.isWhole ? deploys(event, { kubectl, form, shell }) : [`${kubectl} get namespaces`];
+  return [...setup, ...first, status];
 }
 
-/** Without nodes no pod would run, so the second command adds some. */
-function deploys({ nodes, kubeconfig }: ReadyEvent, kubectl: string, shell: Shell): readonly string[] {
-  const create = `${kubectl} create deployment demo --image=nginx --replicas=3`;
+/** Without nodes no pod would run, so the second command adds some. A program of the machine needs no image. */
+function deploys(
+  { nodes, kubeconfig }: ReadyEvent,
+  { kubectl, form, shell }: { readonly kubectl: string; readonly form: ClusterForm; readonly shell: Shell },
+): readonly string[] {
+  const program = form.runsPrograms
+    ? "--image=none --replicas=3 -- sleep 1000"
+    : "--image=nginx --replicas=3";
+  const create = `${kubectl} create deployment demo ${program}`;
   const agent = `${shell.call} agent --kubeconfig ${shortPath(kubeconfig, shell.homeDir)}`;
   return [create, nodes === 0 ? agent : `${kubectl} delete pod -l app=demo`];
 }

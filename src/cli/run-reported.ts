@@ -14,6 +14,7 @@ import { LOG_LEVELS } from "./cluster-options.ts";
 import { findText, type Arguments, type Io } from "./command.ts";
 import { eventText, nextPhaseText, summaryText, type ClusterForm, type Shell } from "./event-text.ts";
 import { programCall } from "./program-call.ts";
+import { runsPrograms } from "./runtime-options.ts";
 
 /** Runs a cluster until the program's signal aborts, and prints its lifecycle events. */
 export async function runReported(options: ClusterOptions, io: Io, args: Arguments): Promise<void> {
@@ -28,7 +29,11 @@ export async function runReported(options: ClusterOptions, io: Io, args: Argumen
     loop: createRealLoop({ name: "logs" }),
   });
   const shell = shellOf(io);
-  const form = { isWhole: options.loops === "all", isInBackground: false };
+  const form = {
+    isWhole: options.loops === "all",
+    isInBackground: false,
+    runsPrograms: runsPrograms(args),
+  };
   const isLive = io.screen !== undefined && !isQuiet && args.options["json"] !== true;
   if (isLive) io.screen?.live("… opening the store");
   await runCluster(options, {

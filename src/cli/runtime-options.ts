@@ -19,9 +19,14 @@ export const runtimeOptions: readonly OptionSpec[] = [
   { flags: "--keep-pods", help: "process pods run on when the cluster ends" },
 ];
 
+/** Whether pods without a RuntimeClass are programs of this machine. */
+export function runsPrograms(args: Arguments): boolean {
+  return findText(args, "runtime") === "process";
+}
+
 /** Undefined if this machine is to be no node. */
 export function parseMachine(args: Arguments): ClusterOptions["machine"] {
-  const isDefault = findText(args, "runtime") === "process";
+  const isDefault = runsPrograms(args);
   const images = findTexts(args, "processImage").map(checkImage);
   const keepsPods = args.options["keepPods"] === true;
   if (isDefault || args.options["processNode"] === true) {

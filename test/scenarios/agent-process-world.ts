@@ -2,8 +2,10 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { KubeletPages } from "../../src/agent/http/kubelet-pages.ts";
+import type { KubeletReply } from "../../src/agent/http/kubelet-reply.ts";
 import { findRoute } from "../../src/agent/http/kubelet-route.ts";
 import type { ServedNode } from "../../src/agent/http/served-node.ts";
 import { nodeAgent } from "../../src/agent/node-agent.ts";
@@ -175,11 +177,22 @@ export class AgentWorld implements AsyncDisposable {
     }
   }
 
+  /** The log of the container `main` as it grows. */
+  async follow(pod: string): Promise<Readable> {
+    const { body } = await this.#answer(`/containerLogs/default/${pod}/main`, "follow=true");
+    if (typeof body === "string") throw new Error(body);
+    return body;
+  }
+
   async #ask(path: string, query = ""): Promise<{ readonly status: number; readonly text: string }> {
+    const { status, body } = await this.#answer(path, query);
+    return { status, text: typeof body === "string" ? body : await textOf(body) };
+  }
+
+  #answer(path: string, query: string): Promise<KubeletReply> {
     const route = findRoute(path);
     if (this.#node === undefined || route === undefined) throw new Error("the node is not served");
-    const { status, body } = await this.#pages.answer(this.#node, route, new URLSearchParams(query));
-    return { status, text: typeof body === "string" ? body : await textOf(body) };
+    return this.#pages.answer(this.#node, route, new URLSearchParams(query));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

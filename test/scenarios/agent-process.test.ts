@@ -1,6 +1,6 @@
 /** The agent with containers that are processes: volumes, variables, probes, hooks, messages, logs, and its own restarts. */
 import { once } from "node:events";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -136,6 +136,29 @@ describe.skipIf(process.platform === "win32")("the log of a process pod", () => 
     expect(await world.log("done")).toMatchObject({ status: 404 });
   });
 
+  test.skipIf(process.platform !== "linux")(
+    "is followed by 200 clients at once, who leave nothing open",
+    async () => {
+      await using world = await AgentWorld.open();
+      const mark = join(world.dataDir, "mark");
+      const script = `echo one; until [ -e ${mark} ]; do sleep 0.05; done; echo two; exec sleep 1000`;
+      await world.run("web", { command: ["sh", "-c", script] });
+      await world.container("web", ({ state }) => state.running !== undefined);
+      const followed = await Promise.all(Array.from({ length: 200 }, () => world.follow("web")));
+      const texts = followed.map(() => "");
+      for (const [index, each] of followed.entries())
+        each.on("data", (piece) => (texts[index] += String(piece)));
+      await world.until("all have the first line", () => texts.every((text) => text === "one\n"));
+
+      writeFileSync(mark, "");
+      await world.until("all have the next line", () => texts.every((text) => text === "one\ntwo\n"));
+      for (const each of followed) each.destroy();
+
+      // The writer has it open.
+      await world.until("nobody else has it open", () => openFiles(join(world.dataDir, "pods-logs")) === 1);
+    },
+  );
+
   test("is also that of the run before, while the container runs again and after its end", async () => {
     await using world = await AgentWorld.open();
     const mark = join(world.dataDir, "mark");
@@ -148,3 +171,15 @@ describe.skipIf(process.platform === "win32")("the log of a process pod", () => 
     expect((await world.log("web", "previous=true")).text).toBe("first\n");
   });
 });
+
+/** Number of files below the folder that this process has open. */
+function openFiles(folder: string): number {
+  const targets = readdirSync("/proc/self/fd").map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return "";
+    }
+  });
+  return targets.filter((target) => target.startsWith(`${folder}/`)).length;
+}
