@@ -92,13 +92,14 @@ describe.skipIf(process.platform === "win32")("a container that is a process", (
   test("that ended while the agent was away is seen to have ended", async () => {
     await using world = await AgentWorld.open();
     // Other tests sleep too.
-    const mark = `31536004.${String(process.pid)}`;
-    await world.run("web", { command: ["sleep", mark] });
+    const words = `sleep 31536004.${String(process.pid)}`;
+    const findSleeper = () => listProcesses().find((row) => row.arguments === words);
+    await world.run("web", { command: words.split(" ") });
     const before = await world.container("web", ({ state }) => state.running !== undefined);
+    await world.until("it sleeps", () => findSleeper() !== undefined);
 
     await world.stop();
-    for (const { arguments: words, pid } of listProcesses())
-      if (words === `sleep ${mark}`) process.kill(pid, "SIGKILL");
+    process.kill(findSleeper()?.pid ?? 0, "SIGKILL");
     world.start();
     const after = await world.container("web", ({ state }) => state.terminated !== undefined);
 

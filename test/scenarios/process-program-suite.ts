@@ -10,7 +10,8 @@ export function processProgramSuite(isolation: Isolation): void {
   describeStarts(isolation);
   describeEnds(isolation);
   describeAgentEnds(isolation);
-  describeStreams(isolation);
+  describeExec(isolation);
+  describeAttach(isolation);
 }
 
 function describeStarts(isolation: Isolation): void {
@@ -132,7 +133,7 @@ function describeAgentEnds(isolation: Isolation): void {
   });
 }
 
-function describeStreams(isolation: Isolation): void {
+function describeExec(isolation: Isolation): void {
   test("runs other programs beside it, with its environment and its end", async () => {
     await using world = await ProcessWorld.open(isolation);
     const env = new Map([
@@ -171,6 +172,26 @@ function describeStreams(isolation: Isolation): void {
     expect(output).toMatch(/\/dev\/pts\/\d+|not a tty/);
   });
 
+  test.each([
+    ["", "left behind"],
+    ["setsid", "left its session"],
+  ])("ends what a program beside it %s %s, when the client leaves", async (word) => {
+    await using world = await ProcessWorld.open(isolation);
+    const mark = `3153601${String(word.length)}.${String(process.pid)}`;
+    world.start(["sleep", "1000"]);
+    await world.report("started");
+    const command = ["sh", "-c", `${word} sleep ${mark} & echo begun`];
+    const request = { command, stdin: false, stdout: true, stderr: true, tty: false };
+
+    const session = world.handler.exec({ uid: UID, container: "main" }, request);
+    session.stdout?.once("data", () => session.close());
+
+    expect(await session.ended).toMatchObject({ type: "exited" });
+    if (word === "") await world.until("nothing is left", () => !hasProcess(mark));
+  });
+}
+
+function describeAttach(isolation: Isolation): void {
   test("passes input to its program, and shows output as it comes", async () => {
     await using world = await ProcessWorld.open(isolation);
     world.start(["sh", "-c", 'read -r name; echo "hello $name"; cat; echo end'], {

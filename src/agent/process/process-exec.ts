@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { PassThrough, Readable } from "node:stream";
 import { errorText } from "../../base/error-text.ts";
 import type { ExecRequest, SessionEnd, StreamSession } from "../runtime-handler.ts";
-import { findProcess, signalGroup } from "./process-table.ts";
+import { signalGroup } from "./process-table.ts";
 import type { RunRecord } from "./run-folder.ts";
 import { besideScript } from "./start-script.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
@@ -40,13 +40,20 @@ function execOnPipes(place: ExecPlace, request: ExecRequest): StreamSession {
   });
   // A program may end without reading its input.
   child.stdin?.on("error", () => undefined);
+  let isOver = false;
+  child.once("close", () => (isOver = true));
   return {
     stdin: child.stdin ?? undefined,
     stdout: child.stdout ?? undefined,
     stderr: child.stderr ?? undefined,
     resize: () => undefined,
     ended: endOf(child),
-    close: () => kill(child.pid),
+    close: () => {
+      if (isOver) return;
+      if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+      // Processes that left the group may hold the other ends.
+      for (const stream of child.stdio) stream?.destroy();
+    },
   };
 }
 
@@ -106,10 +113,6 @@ const END_OF_INPUT = "\u0004";
 
 function execWords({ record, enter }: ExecPlace, command: readonly string[], prefix = ""): readonly string[] {
   return [...enter, "sh", "-c", `${prefix}\n${besideScript(record.surroundings, command)}`];
-}
-
-function kill(pid: number | undefined): void {
-  if (pid !== undefined && findProcess(pid) !== undefined) signalGroup(pid, "SIGKILL");
 }
 
 function numberOf(signal: NodeJS.Signals | null): number {
