@@ -1,11 +1,54 @@
 /** `setpoint new` writes a project that works at once with the packed package. */
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { describePeer } from "../peers.ts";
 import { PackageConsumer } from "./package-consumer.ts";
+import { Folder, RunningCluster } from "./running-cluster.ts";
 
 const consumer = new PackageConsumer();
 afterAll(() => consumer[Symbol.dispose]());
+
+interface Workflow {
+  readonly jobs: { readonly test: { readonly steps: readonly { readonly run?: string }[] } };
+}
+
+describePeer("kubectl", "the manifests of a new project", (kubectl) => {
+  test("are taken by kubectl with strict validation, the example after its kind is served", async () => {
+    const folder = new Folder();
+    onTestFinished(() => folder.remove());
+    await using cluster = await RunningCluster.start(folder);
+    consumer.write("setpoint.tgz", "");
+    consumer.setpoint(["new", "applied", "--package", "setpoint.tgz"]);
+    const apply = async (name: string): Promise<string> => {
+      const file = join(consumer.folder, "applied/manifests", `${name}.yaml`);
+      const args = ["apply", "--validate=strict", "-f", file, "--kubeconfig", cluster.kubeconfig];
+      return (await promisify(execFile)(kubectl, args)).stdout;
+    };
+
+    const made = [await apply("crd"), await apply("rbac"), await apply("deployment")];
+    await promisify(execFile)(kubectl, [
+      ...["wait", "--for=condition=Established", "crd", "apps.example.com", "--timeout=20s"],
+      ...["--kubeconfig", cluster.kubeconfig],
+    ]);
+    made.push(await apply("example"));
+
+    expect(made.join("")).toBe(
+      [
+        "customresourcedefinition.apiextensions.k8s.io/apps.example.com created",
+        "clusterrole.rbac.authorization.k8s.io/applied created",
+        "serviceaccount/applied created",
+        "clusterrolebinding.rbac.authorization.k8s.io/applied created",
+        "deployment.apps/applied created",
+        "app.example.com/web created",
+        "",
+      ].join("\n"),
+    );
+  });
+});
 
 describe("setpoint new", () => {
   test("writes a project whose types hold and whose tests pass", () => {
@@ -65,6 +108,17 @@ describe("setpoint new", () => {
 
     expect(output).toBe(manifest("crd.yaml"));
     expect(manifest("rbac.yaml").split("---\n")[0]).toBe(role.output);
+  });
+
+  test("writes a workflow for CI that runs the scripts of the package", () => {
+    consumer.setpoint(["new", "flow", "--package", "setpoint.tgz"]);
+    const read = (name: string): string => readFileSync(join(consumer.folder, "flow", name), "utf8");
+
+    const { jobs } = parse(read(".github/workflows/test.yaml")) as Workflow;
+
+    const commands = jobs.test.steps.flatMap(({ run }) => run ?? []);
+    expect(commands).toEqual(["npm install --ignore-scripts", "npm test"]);
+    expect(JSON.parse(read("package.json"))).toHaveProperty("scripts.test");
   });
 
   test("refuses a folder that is not empty, and leaves it alone", () => {
