@@ -20,6 +20,17 @@ describe("a TimerQueue", () => {
     expect(seen).toEqual(["first", "second", "third"]);
   });
 
+  test("never runs a call whose time does not come, and runs the others", async () => {
+    const loop = new VirtualLoop({ seed: 1, name: "test" });
+    const timers = new TimerQueue(loop);
+    const seen: string[] = [];
+    timers.add(Infinity, "progress", () => seen.push("never"));
+    timers.add(loop.now() + 1000, "progress", () => seen.push("soon"));
+    await loop.settle();
+
+    expect(seen).toEqual(["soon"]);
+  });
+
   test("runs calls in order when the clock is set back", async () => {
     const world = new VirtualLoop({ seed: 1, name: "test" });
     const loop = settableLoop(world);

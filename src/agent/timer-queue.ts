@@ -64,7 +64,8 @@ export class TimerQueue {
     if (this.#hasEnded || (queue.timer !== undefined && queue.timerAt === next?.at)) return;
     queue.timer?.cancel();
     queue.timer = undefined;
-    if (next === undefined) return;
+    // Infinity is a time that does not come.
+    if (next === undefined || next.at === Infinity) return;
     queue.timerAt = next.at;
     queue.timer = this.#loop.timer(this.#time.toLoop(next.at), kind, () => this.#fire(kind));
   }

@@ -4,7 +4,7 @@ import { FIGHTS_TITLE, fightTexts, LOOP_HEADS, loopCells } from "../../insight/l
 import { counted } from "../count-text.ts";
 import { Frame, type ScreenSize, type Span } from "../terminal/frame.ts";
 import type { Style } from "../terminal/style.ts";
-import { fitText, padText, wrapLines } from "../terminal/text-width.ts";
+import { fitText, wrapLines } from "../terminal/text-width.ts";
 import type { LoopsReading } from "./loops-reading.ts";
 
 export interface LoopsPicture {
@@ -15,10 +15,10 @@ export interface LoopsPicture {
 }
 
 const BARS = "▁▂▃▄▅▆▇█";
-/** Columns of the name, of each figure and of the line of passes. */
-const NAME = 28;
-const FIGURE = 10;
-const LINE = 16;
+/** Columns of the longest name of a built-in controller, of each figure below `LOOP_HEADS`, and of the latest passes. */
+const NAME = 39;
+const FIGURES: readonly number[] = [7, 9, 10, 10, 10, 11, 9, 5];
+const LATEST = 16;
 /** Lines of fights that are shown at most. */
 const FIGHTS_MAX = 8;
 
@@ -26,13 +26,13 @@ export function drawLoops(size: ScreenSize, picture: LoopsPicture): Frame {
   const { reading, firstRow, history } = picture;
   const frame = new Frame(size);
   frame.putSpans({ x: 0, y: 0 }, statusSpans(reading));
-  const figures = figureCount(size);
-  drawRow(frame, 1, { cells: LOOP_HEADS.slice(0, figures + 1), styles: () => "dim" });
+  const columns = columnsOf(size);
+  drawRow(frame, 1, { cells: LOOP_HEADS, columns, styles: () => "dim" });
   const rows = tableRows(size, reading);
   for (const [at, loop] of reading.loops.slice(firstRow, firstRow + rows).entries()) {
-    drawRow(frame, 2 + at, { cells: loopCells(loop).slice(0, figures + 1), styles: stylesOf(loop) });
-    const x = NAME + figures * FIGURE + 2;
-    frame.put({ x, y: 2 + at }, barsOf(history.get(loop.controller) ?? []), "accent");
+    const y = 2 + at;
+    const end = drawRow(frame, y, { cells: loopCells(loop), columns, styles: stylesOf(loop) });
+    frame.put({ x: end + 2, y }, barsOf(history.get(loop.controller) ?? []), "accent");
   }
   drawFights(frame, fightLines(reading, size));
   drawFooter(frame, reading);
@@ -45,10 +45,17 @@ export function tableRows(size: ScreenSize, reading: LoopsReading): number {
   return Math.max(1, size.rows - 3 - (fights === 0 ? 0 : fights + 2));
 }
 
-/** The last figures are left out where the screen is narrow. */
-function figureCount({ columns }: ScreenSize): number {
-  const room = Math.floor((columns - NAME) / FIGURE);
-  return Math.max(1, Math.min(LOOP_HEADS.length - 1, room));
+/** Widths of the name and of the figures that fit: narrow screens show the first ones. */
+function columnsOf({ columns }: ScreenSize): readonly number[] {
+  const name = Math.min(NAME, Math.max(16, Math.floor(columns / 3)));
+  const widths = [name];
+  let left = columns - name;
+  for (const width of FIGURES) {
+    left -= width;
+    if (left < 0) break;
+    widths.push(width);
+  }
+  return widths;
 }
 
 function statusSpans({ loops, trouble }: LoopsReading): readonly Span[] {
@@ -68,32 +75,37 @@ function statusSpans({ loops, trouble }: LoopsReading): readonly Span[] {
 
 interface Row {
   readonly cells: readonly string[];
+  readonly columns: readonly number[];
   readonly styles: (column: number) => Style;
 }
 
-/** The name at the left, figures aligned at their right. */
-function drawRow(frame: Frame, y: number, { cells: [name = "", ...figures], styles }: Row): void {
-  frame.put({ x: 0, y }, padText(name, NAME - 1), styles(0));
-  for (const [at, figure] of figures.entries())
-    frame.put({ x: NAME + at * FIGURE, y }, fitText(figure, FIGURE - 1).padStart(FIGURE - 1), styles(at + 1));
+/** The name at the left, figures aligned at their right. Returns the column behind the last. */
+function drawRow(frame: Frame, y: number, { cells, columns, styles }: Row): number {
+  let x = 0;
+  for (const [at, width] of columns.entries()) {
+    const text = fitText(cells[at] ?? "", width - 1);
+    frame.put({ x, y }, at === 0 ? text : text.padStart(width), styles(at));
+    x += width;
+  }
+  return x;
 }
 
-/** Idle controllers are dim; trouble stands out. */
+/** Zeros are faint, so that the eye finds the rest; trouble stands out. */
 function stylesOf(loop: LoopFigures): (column: number) => Style {
-  const isIdle = loop.passesPerSecond === 0 && loop.queued === 0;
-  const plain: Style = isIdle ? "dim" : "plain";
+  const { passesPerSecond, queued, delayed, errorsPerSecond, oldestSeconds, hotLoops } = loop;
+  const ofNumber = (value: number, style: Style): Style => (value > 0 ? style : "faint");
   const styles: readonly Style[] = [
-    isIdle ? "plain" : "bright bold",
-    loop.queued > 0 ? "waiting" : plain,
-    plain,
-    loop.delayed > 0 ? "waiting" : plain,
-    plain,
-    loop.errorsPerSecond > 0 ? "bad bold" : plain,
-    plain,
-    loop.oldestSeconds >= 1 ? "waiting" : plain,
-    loop.hotLoops > 0 ? "bad bold" : plain,
+    passesPerSecond + queued > 0 ? "bright bold" : "dim",
+    ofNumber(queued, "waiting"),
+    ofNumber(loop.inWork, "plain"),
+    ofNumber(delayed, "waiting"),
+    ofNumber(passesPerSecond, "good"),
+    ofNumber(errorsPerSecond, "bad bold"),
+    ofNumber(loop.p99Seconds ?? 0, "plain"),
+    ofNumber(oldestSeconds, oldestSeconds >= 1 ? "waiting" : "plain"),
+    ofNumber(hotLoops, "bad bold"),
   ];
-  return (column) => styles[column] ?? plain;
+  return (column) => styles[column] ?? "plain";
 }
 
 function barsOf(passes: readonly number[]): string {
@@ -101,7 +113,7 @@ function barsOf(passes: readonly number[]): string {
   const bars = passes.map(
     (value) => BARS[Math.min(BARS.length - 1, Math.floor((value / most) * BARS.length))],
   );
-  return bars.join("").padStart(LINE);
+  return bars.join("").padStart(LATEST);
 }
 
 function fightLines({ fights }: LoopsReading, { columns, rows }: ScreenSize): readonly string[] {
