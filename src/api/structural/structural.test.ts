@@ -187,6 +187,14 @@ describe("validation", () => {
       ['<nil>: Invalid value: "é":  in body should be at least 2 chars long'],
     ],
     [
+      { type: "string", maxLength: 2, pattern: "^[a-z]*$", format: "ipv4" },
+      "A.B",
+      [
+        "<nil>: Too long: may not be more than 2 bytes",
+        '<nil>: Invalid value: "A.B":  in body must be of type ipv4: "A.B"',
+      ],
+    ],
+    [
       { type: "array", minItems: 1, items: {} },
       [],
       ["<nil>: Invalid value: 0:  in body should have at least 1 items"],

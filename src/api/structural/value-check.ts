@@ -97,10 +97,12 @@ class ValueCheck {
 
   #text({ rules, types }: Structural, value: string, path: Path): void {
     const { minLength, maxLength, pattern, format } = rules;
+    // As upstream, only the first of these three mistakes is reported.
     if (maxLength !== undefined && lengthOf(value) > maxLength) this.errors.tooLong(fieldOf(path), maxLength);
-    if (minLength !== undefined && lengthOf(value) < minLength)
+    else if (minLength !== undefined && lengthOf(value) < minLength)
       this.#invalid(path, value, `should be at least ${minLength} chars long`);
-    if (pattern?.isFoundIn(value) === false) this.#invalid(path, value, `should match '${pattern.source}'`);
+    else if (pattern?.isFoundIn(value) === false)
+      this.#invalid(path, value, `should match '${pattern.source}'`);
     // Formats of numbers do not apply to texts.
     const isText = types.length === 0 || types.includes("string");
     if (isText && !hasFormat(format, value))
