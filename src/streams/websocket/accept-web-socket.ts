@@ -2,10 +2,10 @@
 import { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
 import { duplexPair } from "../duplex-pair.ts";
 import type { UpgradeRequest } from "../upgrade.ts";
 import { MessageStream } from "./message-stream.ts";
+import { wsPackage } from "./ws-package.ts";
 
 /** Largest message of a peer. Clients of Kubernetes send 32 KiB. */
 const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
@@ -31,6 +31,7 @@ export function chosenProtocol(
  * undefined.
  */
 export function acceptWebSocket(upgrade: UpgradeRequest, protocol: string): MessageStream | undefined {
+  const { WebSocketServer } = wsPackage();
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,

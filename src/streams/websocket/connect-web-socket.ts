@@ -1,8 +1,8 @@
 /** Client side of WebSockets. */
 import type { Duplex } from "node:stream";
-import { WebSocket } from "ws";
 import { readRefusal } from "../upgrade.ts";
 import { MessageStream } from "./message-stream.ts";
+import { wsPackage } from "./ws-package.ts";
 
 const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -25,6 +25,7 @@ export interface ConnectedWebSocket {
 /** Does the handshake on `socket`. Rejects with UpgradeRefused or the error of the connection. */
 export function connectWebSocket(socket: Duplex, target: WebSocketTarget): Promise<ConnectedWebSocket> {
   const { path, authority, protocols, headers } = target;
+  const { WebSocket } = wsPackage();
   return new Promise((resolve, reject) => {
     const client = new WebSocket(`ws://${authority}${path}`, [...protocols], {
       createConnection: () => socket,
