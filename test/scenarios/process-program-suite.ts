@@ -120,6 +120,18 @@ function describeAgentEnds(isolation: Isolation): void {
     expect(found?.containers).toMatchObject([{ name: "main", exit: { exitCode: 0 } }]);
   });
 
+  test("is not started by a handler that has ended", async () => {
+    await using world = await ProcessWorld.open(isolation, { endPods: { signal: "SIGTERM", graceMs: 2000 } });
+    const mark = `31536004.${String(process.pid)}`;
+
+    await world.end();
+    world.start(["sleep", mark]);
+    await world.settle();
+
+    expect(world.machine.processes()).toEqual([]);
+    expect(hasProcess(mark)).toBe(false);
+  });
+
   test("ends by itself when its agent stays away", async () => {
     const mark = `31536003.${String(process.pid)}`;
     await using world = await ProcessWorld.open(isolation, { patience: { lookSeconds: 1, looks: 2 } });

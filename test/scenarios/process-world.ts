@@ -81,6 +81,13 @@ export class ProcessWorld implements AsyncDisposable {
     if (find()?.type !== "sandbox-ready") throw new Error(JSON.stringify(find()));
   }
 
+  /** Resolves when the handler has carried out the earlier orders for the pod: it confirms its sandbox after them. */
+  async settle(): Promise<void> {
+    const before = this.#sandboxes.length;
+    this.handler.createSandbox(this.spec());
+    await this.until("the sandbox is confirmed", () => this.#sandboxes.length > before);
+  }
+
   spec(pod: Partial<Pod["spec"]> = {}, uid = UID): SandboxSpec {
     return {
       node: "machine",

@@ -67,6 +67,9 @@ export class ProcessHandler implements RuntimeHandler {
 
   async run(signal: AbortSignal): Promise<void> {
     await untilAborted(signal);
+    // From here on nothing is started: it would live on without an agent.
+    this.#isEnding = true;
+    for (const order of this.#starting.values()) order.isStopped = true;
     await Promise.all(this.#tasks.values());
     const runs = [...this.#pods.values()].flatMap((pod) => [...pod.runs.values()]);
     await this.#host.leaveNetwork();
@@ -104,6 +107,7 @@ export class ProcessHandler implements RuntimeHandler {
     const { uid } = spec.pod.metadata;
     this.#enqueue(uid, async () => {
       const known = this.#pods.get(uid);
+      if (known === undefined && this.#isEnding) return;
       try {
         const pod = known ?? (await this.#sandboxes.make(spec));
         this.#pods.set(uid, pod);
@@ -147,7 +151,7 @@ export class ProcessHandler implements RuntimeHandler {
 
   start(start: ContainerStart): void {
     const key = keyOf(start);
-    const order = { isStopped: false };
+    const order = { isStopped: this.#isEnding };
     this.#starting.set(startKey(key), order);
     this.#enqueue(key.uid, async () => {
       try {
@@ -160,6 +164,7 @@ export class ProcessHandler implements RuntimeHandler {
     });
   }
 
+  #isEnding = false;
   readonly #starting = new Map<string, { isStopped: boolean }>();
 
   stop(container: ContainerKey, order: StopOrder): void {
