@@ -103,6 +103,25 @@ describe("without a cluster", () => {
     });
   });
 
+  test.each([
+    [["up", "--data-dri", "x", "--json"], "unknown option '--data-dri' (Did you mean --data-dir?)"],
+    [
+      ["up", "--store", "tape", "--json"],
+      /^option '--store <type>' argument 'tape' is invalid\. Allowed choices/,
+    ],
+    [["down", "extra", "--json"], /^too many arguments for 'down'/],
+    [["top", "--json"], /^missing required argument/],
+    [["stauts", "--json"], /^unknown (?:command|option)/],
+    [["describe", "pod", "a", "--json"], /kubectl describe pod a/],
+  ])("wrong usage is one JSON line with --json: %j", async (argv, message) => {
+    const { code, stdout, stderr } = await run(...argv);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    const { error } = JSON.parse(stderr) as { readonly error: string };
+    expect(error).toMatch(message);
+  });
+
   test("status --json says it on stdout too", async () => {
     const { code, stdout } = await run("status", "--data-dir", "/nowhere", "--json");
 

@@ -23,20 +23,27 @@ export async function runCli(argv: readonly string[], io: Io): Promise<void> {
 }
 
 async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const form = formOf(argv);
   const kubectlLine = COMMANDS.some(({ name }) => name === argv[0]) ? undefined : findKubectlLine(argv);
-  if (kubectlLine !== undefined) return explain(new UsageError(kubectlLine), io, "text");
+  if (kubectlLine !== undefined) return explain(new UsageError(kubectlLine), io, form);
   try {
     await programFor(io, argv).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
-    const code = explain(error, io, argv.includes("--json") ? "json" : "text");
+    const code = explain(error, io, form);
     const command = COMMANDS.find(({ name }) => name === argv[0]);
-    if (isUnknownHere(error) && command?.isKubectlVerb === true)
+    if (isUnknownHere(error) && command?.isKubectlVerb === true && form === "text")
       io.stderr(
         `setpoint has only the common options of kubectl's verbs; with kubectl: ${asKubectl(argv)}\n`,
       );
     return code;
   }
+}
+
+type ErrorForm = "json" | "text";
+
+function formOf(argv: readonly string[]): ErrorForm {
+  return argv.includes("--json") ? "json" : "text";
 }
 
 /** An option, or a value of one, that the command does not have. */
@@ -46,19 +53,20 @@ function isUnknownHere(error: unknown): boolean {
 }
 
 function programFor(io: Io, argv: readonly string[]): Parser {
-  const program = inheritable(new Parser("setpoint"), io)
+  const program = inheritable(new Parser("setpoint"), io, formOf(argv))
     .description("A Kubernetes-compatible control plane.")
     .version(VERSION_TEXT, "--version", "print the version, as the command version does")
-    .showHelpAfterError('(see "setpoint --help")')
+    .showHelpAfterError(formOf(argv) === "text" && '(see "setpoint --help")')
     .helpCommand("help [command]", "show help for a command");
   for (const command of COMMANDS) program.addCommand(parserFor(command, io, argv));
   return program;
 }
 
 function parserFor(command: Command, io: Io, argv: readonly string[]): Parser {
-  const parser = inheritable(new Parser(command.name), io)
+  const form = formOf(argv);
+  const parser = inheritable(new Parser(command.name), io, form)
     .description(command.help)
-    .showHelpAfterError(`(see "setpoint ${command.name} --help")`)
+    .showHelpAfterError(form === "text" && `(see "setpoint ${command.name} --help")`)
     .allowExcessArguments(false);
   for (const name of command.usage) {
     const argument = new Argument(name.startsWith("[") ? name : `<${name}>`);
@@ -97,19 +105,32 @@ function parsePath(text: string): string {
   return text;
 }
 
-function inheritable(parser: Parser, io: Io): Parser {
+function inheritable(parser: Parser, io: Io, form: ErrorForm): Parser {
   return parser.exitOverride().configureOutput({
     writeOut: (text) => io.stdout(text),
     writeErr: (text) => io.stderr(text),
+    outputError: (text, write) => {
+      if (form === "text") write(text);
+    },
   });
 }
 
-function explain(error: unknown, io: Io, form: "json" | "text"): ExitCode {
-  // Commander has already printed the error. It also throws for `--help`, with exit code 0.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+function explain(error: unknown, io: Io, form: ErrorForm): ExitCode {
+  if (error instanceof CommanderError) return explainUsage(error, io, form);
   if (error instanceof SilentFailure) return error.code;
-  const message = findRemedy(error) ?? errorText(error);
+  printError(findRemedy(error) ?? errorText(error), io, form);
+  return error instanceof UsageError ? 2 : 1;
+}
+
+/** Commander has already printed help and errors as text. It also throws for `--help`, with exit code 0. */
+function explainUsage({ code, exitCode, message }: CommanderError, io: Io, form: ErrorForm): ExitCode {
+  if (exitCode === 0) return 0;
+  if (form === "json" && code !== "commander.help")
+    printError(message.replace(/^error: /, "").replaceAll("\n", " "), io, form);
+  return 2;
+}
+
+function printError(message: string, io: Io, form: ErrorForm): void {
   io.screen?.live("");
   io.stderr(form === "json" ? `${JSON.stringify({ error: message })}\n` : `error: ${message}\n`);
-  return error instanceof UsageError ? 2 : 1;
 }
