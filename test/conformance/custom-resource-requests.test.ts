@@ -449,3 +449,17 @@ test.each([
 
   expect([code, headers.get("content-type")]).toEqual([200, type]);
 });
+
+test.each(["metadata.namespace", "spec.color"])(
+  "custom resources without a namespace cannot be selected by %s",
+  async (field) => {
+    await using api = await TestApi.start();
+    const { spec } = definition;
+    await api.send("POST", DEFINITIONS, { ...definition, spec: { ...spec, scope: "Cluster" } });
+    await until(api, `${DEFINITIONS}/things.example.com`, hasCondition("Established"));
+
+    const { code, body } = await api.send("GET", `/apis/example.com/v1/things?fieldSelector=${field}=x`);
+
+    expect([code, body["message"]]).toEqual([400, `field label not supported: ${field}`]);
+  },
+);

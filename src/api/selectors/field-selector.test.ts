@@ -39,11 +39,11 @@ describe("field selectors", () => {
     ["metadata.name=a\\x", "invalid field selector: invalid escape sequence: \\x"],
     ["metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"],
   ])("%s is refused", (query, message) => {
-    expect(() => checkSelectedFields(parseFieldSelector(query), SUPPORTED)).toThrow(new SyntaxError(message));
+    expect(() => checkSelectedFields(parseFieldSelector(query), { names: SUPPORTED, isCustomKind: false })).toThrow(new SyntaxError(message));
   });
 
   test("the error for a kind without own fields lists the supported ones", () => {
-    const supported = new Set(["metadata.name", "metadata.namespace"]);
+    const supported = { names: new Set(["metadata.name", "metadata.namespace"]), isCustomKind: false };
     expect(() => checkSelectedFields(parseFieldSelector("x=1"), supported)).toThrow(
       '"x" is not a known field selector: only "metadata.name", "metadata.namespace"',
     );

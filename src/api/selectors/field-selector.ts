@@ -48,10 +48,16 @@ function rulesOf(terms: readonly FieldTerm[]): ReadonlyMap<string, FieldRule> {
   return rules;
 }
 
+/** The fields that objects of a kind can be selected by. */
+export interface SelectableFields {
+  readonly names: ReadonlySet<string>;
+  readonly isCustomKind: boolean;
+}
+
 /** Throws a SyntaxError with upstream's message if the kind does not support a selected field. */
-export function checkSelectedFields({ terms }: FieldSelector, supported: ReadonlySet<string>): void {
+export function checkSelectedFields({ terms }: FieldSelector, supported: SelectableFields): void {
   for (const { field } of terms) {
-    if (!supported.has(field)) throw new SyntaxError(unsupportedText(field, supported));
+    if (!supported.names.has(field)) throw new SyntaxError(unsupportedText(field, supported));
   }
 }
 
@@ -110,9 +116,9 @@ function unescapeValue(escaped: string): string {
   });
 }
 
-/** Upstream's message differs for kinds without selectable fields of their own. */
-function unsupportedText(field: string, supported: ReadonlySet<string>): string {
-  const hasOwnFields = [...supported].some((name) => !name.startsWith("metadata."));
-  if (hasOwnFields) return `field label not supported: ${field}`;
-  return `${quoted(field)} is not a known field selector: only ${[...supported].map(quoted).join(", ")}`;
+/** Upstream's message differs for built-in kinds without selectable fields of their own. */
+function unsupportedText(field: string, { names, isCustomKind }: SelectableFields): string {
+  const hasOwnFields = [...names].some((name) => !name.startsWith("metadata."));
+  if (hasOwnFields || isCustomKind) return `field label not supported: ${field}`;
+  return `${quoted(field)} is not a known field selector: only ${[...names].map(quoted).join(", ")}`;
 }

@@ -3,7 +3,7 @@ import { badRequest, invalid } from "../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import { checkSelectedFields, parseFieldSelector } from "../../../api/selectors/field-selector.ts";
-import type { FieldSelector } from "../../../api/selectors/field-selector.ts";
+import type { FieldSelector, SelectableFields } from "../../../api/selectors/field-selector.ts";
 import { parseLabelSelector } from "../../../api/selectors/label-query.ts";
 import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
 import { errorText } from "../../../base/error-text.ts";
@@ -48,9 +48,16 @@ export function listOptionsOf(
     ...initialOf(query, verb),
   };
   checkTogether({ ...read, version: query.get("resourceVersion") ?? "" }, verb);
-  attempt(() => checkSelectedFields(read.fields, new Set([...METADATA_FIELDS, ...facts.fieldSelectors])));
+  attempt(() => checkSelectedFields(read.fields, selectableFields(facts)));
   const about = verb === "list" ? "invalid resource version: " : "";
   return { ...read, resourceVersion: resourceVersionOf(query, about) };
+}
+
+/** Upstream selects built-in kinds by namespace even if they have none, custom kinds not. */
+function selectableFields({ definition, namespaced, fieldSelectors }: ResourceFacts): SelectableFields {
+  const isCustomKind = definition !== undefined;
+  const metadata = isCustomKind && !namespaced ? ["metadata.name"] : METADATA_FIELDS;
+  return { names: new Set([...metadata, ...fieldSelectors]), isCustomKind };
 }
 
 /** A watch without a start version asks for the existing objects too. With bookmarks, one marks the end of those. */
