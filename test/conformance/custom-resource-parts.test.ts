@@ -78,6 +78,18 @@ const definition = {
   },
 };
 
+/** Things whose status is there from the start. */
+async function withStatusDefault(): Promise<TestApi> {
+  const api = await TestApi.start();
+  const status = { type: "object", default: {}, properties: { note: { type: "string", default: "none" } } };
+  const schema = { type: "object", properties: { spec: { type: "object" }, status } };
+  const v1 = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } };
+  const versions = [{ ...v1, subresources: { status: {} } }];
+  await api.send("POST", DEFINITIONS, { ...definition, spec: { ...definition.spec, versions } });
+  await until(api, `${DEFINITIONS}/things.example.com`, hasCondition("Established"));
+  return api;
+}
+
 async function withThing(spec: object): Promise<TestApi> {
   const api = await TestApi.start();
   await api.send("POST", DEFINITIONS, definition);
@@ -88,6 +100,21 @@ async function withThing(spec: object): Promise<TestApi> {
 }
 
 describe("a status", () => {
+  test.each([
+    ["created", "POST", "", {}],
+    ["applied", "PATCH", "/b?fieldManager=m", apply],
+  ])("has its defaults in a dry run too, where it is %s", async (_, method, path, options) => {
+    await using api = await withStatusDefault();
+    const thing = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "b" }, spec: {} };
+    const url = `${GROUP}/v1/things${path}`;
+
+    const dry = await api.send(method, `${url}${path === "" ? "?" : "&"}dryRun=All`, thing, options);
+    const real = await api.send(method, url, thing, options);
+
+    expect([dry.code, dry.body["status"]]).toEqual([201, { note: "none" }]);
+    expect([real.code, real.body["status"]]).toEqual([201, { note: "none" }]);
+  });
+
   test("that is written in another version brings none of its defaults into the spec", async () => {
     await using api = await withThing({ size: "S" });
 

@@ -39,7 +39,9 @@ describe("field selectors", () => {
     ["metadata.name=a\\x", "invalid field selector: invalid escape sequence: \\x"],
     ["metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"],
   ])("%s is refused", (query, message) => {
-    expect(() => checkSelectedFields(parseFieldSelector(query), { names: SUPPORTED, isCustomKind: false })).toThrow(new SyntaxError(message));
+    expect(() =>
+      checkSelectedFields(parseFieldSelector(query), { names: SUPPORTED, isCustomKind: false }),
+    ).toThrow(new SyntaxError(message));
   });
 
   test("the error for a kind without own fields lists the supported ones", () => {

@@ -42,6 +42,11 @@ export class Versions {
     return this.#convert(stored.object, resource, resource.apiVersion);
   }
 
+  /** The object as a read would show it once it was written: reads of custom kinds fill in defaults. */
+  asRead(object: ApiObject, { custom }: StoredResource): ApiObject {
+    return custom === undefined ? object : custom.served(object);
+  }
+
   /** Converts to the storage version. */
   stored(object: ApiObject, resource: StoredResource): ApiObject {
     if (resource.custom !== undefined) return resource.custom.stored(object);

@@ -165,7 +165,7 @@ export class ObjectWriter {
       if (there !== undefined) throw taken(there, place);
       const plan = this.#plan(resource, { previous: undefined, next: object });
       const next = plan.object ?? object;
-      if (isDryRun) return { outcome: "shown", object: next };
+      if (isDryRun) return { outcome: "shown", object: this.#versions.asRead(next, resource) };
       const busy = this.#busy(plan);
       if (busy !== undefined) {
         await busy;
