@@ -54,6 +54,8 @@ const tsc = spawnSync(
     stdio: ["ignore", 2, 2],
   },
 );
+// The build ends as tsc did: by the same signal, which the caller reports.
+if (tsc.signal !== null) process.kill(process.pid, tsc.signal);
 if (tsc.status !== 0) process.exit(1);
 
 for (const [name, { input, format }] of Object.entries(BUNDLES)) {

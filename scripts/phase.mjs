@@ -6,8 +6,8 @@ import { styleText } from "node:util";
 /** Moves to the first column and erases the line. */
 const ERASE = "\r\u001b[2K";
 const SECOND_MS = 1000;
-/** Upper bound for the stderr of a program, which is shown when the phase has ended. */
-const STDERR_MAX = 64 * 1024;
+/** Upper bound for each stream of a program, which is shown when the phase has ended. */
+const OUTPUT_MAX = 64 * 1024;
 const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 
 /**
@@ -15,6 +15,7 @@ const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
  * @property {string} doing "installing packages"
  * @property {string} done "installed"
  * @property {() => string} detail what there is now; asked when the phase has ended
+ * @property {string} remedy what to do when it fails for a reason of its own
  * @property {string} file
  * @property {readonly string[]} args
  * @property {string} cwd
@@ -27,11 +28,32 @@ const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 export async function runPhase(phase) {
   const start = performance.now();
   const line = liveLine(phase.doing, start);
-  const { failure, stderr } = await runToEnd(phase);
+  const { failure, stdout, stderr } = await runToEnd(phase);
   line.end();
-  process.stderr.write(stderr);
-  if (failure !== undefined) fail(`${phase.doing} ${failure}`);
+  // Some programs tell their reason on stdout.
+  const said = failure !== undefined && stderr.trim() === "" ? stdout : stderr;
+  process.stderr.write(said);
+  if (failure !== undefined) {
+    const reason = said.trim() === "" ? "it printed no reason" : "the reason is above";
+    fail(`${phase.doing} ${failure.text}; ${failure.remedy ?? `${reason}: ${phase.remedy}`}`);
+  }
   process.stderr.write(phaseLine(phase.done, performance.now() - start, phase.detail()));
+}
+
+/**
+ * How a program ended that did not succeed, and what to do where that alone tells it.
+ * @param {{ readonly error?: { readonly message: string, readonly code?: string }, readonly code: number | null, readonly signal: string | null }} end
+ * @param {string} file
+ * @returns {{ readonly text: string, readonly remedy?: string }}
+ */
+function failureOf({ error, code, signal }, file) {
+  if (error?.code === "ENOENT")
+    return { text: `failed: ${file} is not in PATH`, remedy: `install ${file}, or add its folder to PATH` };
+  if (error !== undefined) return { text: `failed: ${error.message}` };
+  if (signal === null) return { text: `failed with exit code ${String(code)}` };
+  const text = `was ended by ${signal}`;
+  if (signal !== "SIGKILL") return { text, remedy: "run it again" };
+  return { text, remedy: "if the machine was short of memory, end other programs; then run it again" };
 }
 
 /** @param {string} message @returns {never} */
@@ -74,22 +96,23 @@ function isTerminal() {
 /**
  * Ends with the program: a signal to this process goes on to the program.
  * @param {Phase} phase
- * @returns {Promise<{ failure: string | undefined, stderr: string }>}
+ * @returns {Promise<{ failure: ReturnType<typeof failureOf> | undefined, stdout: string, stderr: string }>}
  */
 async function runToEnd({ file, args, cwd }) {
   const shell = file === "npm" && process.platform === "win32";
-  const child = spawn(file, args, { cwd, stdio: ["ignore", "ignore", "pipe"], shell });
+  const child = spawn(file, args, { cwd, stdio: ["ignore", "pipe", "pipe"], shell });
   const forward = (/** @type {NodeJS.Signals} */ name) => void child.kill(name);
   for (const name of SIGNALS) process.on(name, forward);
-  let stderr = "";
-  child.stderr?.on("data", (piece) => (stderr = (stderr + String(piece)).slice(-STDERR_MAX)));
-  /** @type {string | undefined} */
+  const output = { stdout: "", stderr: "" };
+  for (const name of /** @type {const} */ (["stdout", "stderr"]))
+    child[name].on("data", (piece) => (output[name] = (output[name] + String(piece)).slice(-OUTPUT_MAX)));
+  /** @type {ReturnType<typeof failureOf> | undefined} */
   const failure = await new Promise((resolve) => {
-    child.once("error", ({ message }) => resolve(`failed: ${message}`));
+    child.once("error", (error) => resolve(failureOf({ error, code: null, signal: null }, file)));
     child.once("close", (code, signal) =>
-      resolve(code === 0 ? undefined : signal === null ? "failed" : `was ended by ${signal}`),
+      resolve(code === 0 ? undefined : failureOf({ code, signal }, file)),
     );
   });
   for (const name of SIGNALS) process.off(name, forward);
-  return { failure, stderr };
+  return { failure, ...output };
 }

@@ -37,13 +37,56 @@ describe("npm start in a bare clone", () => {
     expect(second).toEqual({ code: 0, stdout: '["up"]\n', stderr: "" });
   });
 
-  test("shows what npm complained of, and stops", async () => {
-    const clone = new Clone({ npm: 'console.error("npm error ENOTFOUND"); process.exit(1)' });
+  test.each([
+    {
+      what: "an npm that complains",
+      npm: 'console.error("npm error ENOTFOUND"); process.exit(1)',
+      stderr:
+        "… installing packages\nnpm error ENOTFOUND\nsetpoint: installing packages failed with exit code 1; " +
+        "the reason is above: check the network and the free disk space, then run it again\n",
+    },
+    {
+      what: "an npm that complains on stdout",
+      npm: 'console.log("no space left"); process.exit(7)',
+      stderr: expect.stringMatching(
+        /\nno space left\nsetpoint: installing packages failed with exit code 7; /,
+      ) as string,
+    },
+    {
+      what: "an npm that ends without a word",
+      npm: "process.exit(3)",
+      stderr: expect.stringMatching(
+        /\nsetpoint: .* failed with exit code 3; it printed no reason: check /,
+      ) as string,
+    },
+    {
+      what: "an npm that is killed",
+      npm: 'process.kill(process.pid, "SIGKILL"); setInterval(() => undefined, 1000)',
+      stderr: expect.stringMatching(
+        /\nsetpoint: installing packages was ended by SIGKILL; if .* memory/,
+      ) as string,
+    },
+    {
+      what: "a build with an error",
+      build: 'console.error("src/a.ts(1,1): error TS1005"); process.exit(2);',
+      stderr: expect.stringMatching(
+        /… building\nsrc\/a\.ts\(1,1\): error TS1005\nsetpoint: building failed with exit code 2; the reason is above: mend it/,
+      ) as string,
+    },
+  ])("tells why $what stopped it, and what to do", async ({ npm, build, stderr }) => {
+    const clone = new Clone({ ...(npm && { npm }), ...(build && { build }) });
 
-    expect(await clone.start()).toEqual({
+    expect(await clone.start()).toEqual({ code: 1, stdout: "", stderr });
+  });
+
+  test("says so when there is no npm", async () => {
+    const clone = new Clone();
+
+    expect(await clone.startWith({ npm_execpath: "", PATH: "/nowhere" })).toEqual({
       code: 1,
       stdout: "",
-      stderr: "… installing packages\nnpm error ENOTFOUND\nsetpoint: installing packages failed\n",
+      stderr:
+        "… installing packages\nsetpoint: installing packages failed: npm is not in PATH; install npm, or add its folder to PATH\n",
     });
   });
 
@@ -67,12 +110,12 @@ describe("npm start in a bare clone", () => {
 class Clone {
   readonly #folder = mkdtempSync(join(tmpdir(), "setpoint-clone-"));
 
-  constructor({ npm = INSTALLS } = {}) {
+  constructor({ npm = INSTALLS, build = BUILDS } = {}) {
     onTestFinished(() => rmSync(this.#folder, { recursive: true, force: true }));
     for (const folder of ["scripts", "src"]) mkdirSync(join(this.#folder, folder));
     for (const name of ["start.mjs", "prepare.mjs", "phase.mjs", "child.mjs"])
       copyFileSync(join(SCRIPTS, name), join(this.#folder, "scripts", name));
-    this.#write("scripts/build.mjs", BUILDS);
+    this.#write("scripts/build.mjs", build);
     this.#write("npm.js", npm);
     for (const name of ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"])
       this.#write(name, "{}");
@@ -80,6 +123,10 @@ class Clone {
 
   start(...flags: readonly string[]) {
     return this.#run(process.execPath, ["scripts/start.mjs", ...flags], {});
+  }
+
+  startWith(env: Readonly<Record<string, string>>) {
+    return this.#run(process.execPath, ["scripts/start.mjs"], env);
   }
 
   /** Output of both streams as the terminal shows it, with `<2K>` for the escape sequence `ESC [ 2 K`. */

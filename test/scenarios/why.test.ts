@@ -81,6 +81,24 @@ describe("why", () => {
     expect(text).toMatch(/why 3\n {2}kubernetes-admin( \([^)]*\))? set Deployment web spec.replicas: 1 → 3 /);
   });
 
+  test("leaves out of the latest changes what controllers note for themselves", async () => {
+    await using cluster = await startWeb();
+    const container = { name: "web", image: "web:2" };
+    const template = { spec: { containers: [container] } };
+    await cluster
+      .client(Deployment)
+      .patch({ name: "web" }, { type: "strategic", changes: { spec: { template } } });
+    await cluster.settle();
+
+    const text = await why(cluster, "deploy", "web");
+
+    expect(cluster.objects(Deployment)[0]?.metadata.annotations).toMatchObject({
+      "deployment.kubernetes.io/revision": "2",
+    });
+    expect(text).toMatch(/latest changes\n {2}kubernetes-admin[^\n]* set Deployment web [^\n]*web:1 → web:2/);
+    expect(text).not.toContain("deployment.kubernetes.io/");
+  });
+
   test("tells of an object that is gone who removed it, and refuses a name that never existed", async () => {
     await using cluster = await startCluster({ clock: "virtual", loops: [] });
     await cluster.client(ConfigMap).create({ metadata: { name: "web" } });

@@ -12,6 +12,7 @@ import { waitingDependents } from "../stuck/dependents.ts";
 import { findObstacles } from "../stuck/find-obstacles.ts";
 import { gatherSituation } from "../stuck/gather-situation.ts";
 import type { Subject } from "../stuck/gather-situation.ts";
+import { isBookkeeping } from "../text/bookkeeping.ts";
 import { authorText, deedText } from "../text/change-text.ts";
 import { clockText } from "../text/duration-text.ts";
 import type { TreeNode } from "../text/tree-text.ts";
@@ -145,7 +146,7 @@ async function topOf(client: Client, subject: Subject, levels = LEVELS_MAX): Pro
   }
 }
 
-/** The latest changes of metadata and spec. */
+/** The latest changes of metadata and spec, without the notes of controllers. */
 function recentOf(
   items: readonly Change[],
   created: Change | undefined,
@@ -157,7 +158,7 @@ function recentOf(
     ({ operation, fields }) =>
       operation === "Deleted" ||
       fields === undefined ||
-      (!isPod && fields.some(({ path }) => !path.startsWith("status"))),
+      (!isPod && fields.some((field) => !field.path.startsWith("status") && !isBookkeeping(field))),
   );
   return desired
     .slice(-RECENT_MAX)

@@ -1,5 +1,6 @@
 /** A change in a few words: its author, and which fields went from which value to which. */
 import type { Change, ChangeAuthor, ShownFieldChange, ShownObject } from "../../api/causes/change.ts";
+import { isBookkeeping } from "./bookkeeping.ts";
 
 /** Fields that are shown of one change. */
 const FIELDS_SHOWN = 2;
@@ -62,8 +63,10 @@ export function valueText(value: unknown): string {
   return text.length > VALUE_LENGTH ? `${text.slice(0, VALUE_LENGTH - 1)}…` : text;
 }
 
-/** The telling fields. Times and counters say little; they are shown only when nothing else changed. */
+/** The telling fields. Times, counters and notes of controllers say little; they are shown only when nothing else changed. */
 export function notable(fields: readonly ShownFieldChange[]): readonly ShownFieldChange[] {
-  const telling = fields.filter(({ path }) => !/(Time|Timestamp|observedGeneration)$/.test(path));
+  const telling = fields.filter(
+    (field) => !/(Time|Timestamp|observedGeneration)$/.test(field.path) && !isBookkeeping(field),
+  );
   return telling.length === 0 ? fields : telling;
 }
