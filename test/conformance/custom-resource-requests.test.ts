@@ -463,3 +463,37 @@ test.each(["metadata.namespace", "spec.color"])(
     expect([code, body["message"]]).toEqual([400, `field label not supported: ${field}`]);
   },
 );
+
+describe("an apply without a name in its body", () => {
+  const apply = { type: "application/apply-patch+yaml" };
+  const refusal = [
+    400,
+    "the name of the object (a based on URL) was undeterminable: name must be provided",
+  ] as const;
+  const configMap = { apiVersion: "v1", kind: "ConfigMap", data: { key: "new" } };
+  const { metadata: _, ...nameless } = thing({ color: "new" }) as { metadata: object };
+
+  test.each([
+    ["a built-in kind", "/api/v1/namespaces/default/configmaps", configMap],
+    ["a custom kind", THINGS, nameless],
+  ])("changes an object of %s and makes none", async (_kind, path, config) => {
+    await using api = await withThings();
+    const send = () => api.send("PATCH", `${path}/a?fieldManager=m`, config, apply);
+
+    const refused = await send();
+    expect([refused.code, refused.body["message"]]).toEqual(refusal);
+    expect((await api.send("GET", `${path}/a`)).code).toBe(404);
+
+    const { apiVersion, kind } = config as { apiVersion?: string; kind?: string };
+    await api.send("POST", path, { apiVersion, kind, metadata: { name: "a" } });
+    const changed = await send();
+    expect([changed.code, changed.body]).toMatchObject([200, config]);
+  });
+
+  test("or another name does not hide that there is no object with a status", async () => {
+    await using api = await withThings();
+
+    for (const config of [nameless, thing({}, { name: "b" })])
+      expect((await api.send("PATCH", `${THINGS}/a/status?fieldManager=m`, config, apply)).code).toBe(404);
+  });
+});

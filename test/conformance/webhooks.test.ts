@@ -394,7 +394,7 @@ describe("a review", () => {
       const rules = [ruleFor("configmaps", "*"), ruleFor("limitranges", "*")];
       await world.register("Validating", "look", [{ rules }]);
       const apply = { type: "application/apply-patch+yaml" };
-      const body = { apiVersion: "v1", kind: "ConfigMap", data: { a: "1" } };
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: "1" } };
       const range = { apiVersion: "v1", kind: "LimitRange", metadata: { name: "a" }, spec: { limits: [] } };
 
       const replies = [

@@ -65,7 +65,6 @@ export async function apply(call: WriteCall<StoredResource>, verbParts: WritePar
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(warnings)}`);
   }
   notes.warnAll(warnings);
-  checkPlace(object, call);
   const { result, code } = await save({ config, object, isDryRun }, call, verbParts);
   return shown(result, resource, code);
 }
@@ -159,6 +158,7 @@ async function saved(
   const context = { now: verbParts.loop.now(), user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   checkConflicts(() => inNormalForm(revisedDraft(revision, resource), resource, live));
+  checkPlace(object, call);
   const next = await admittedRevision(revision, resource, context);
   await pace.rest();
   return finish(next);
@@ -177,6 +177,7 @@ async function newlyApplied(
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
   const draft = cloneJson(inNormalForm(merged, call.resource)) as Draft<ApiObject>;
+  checkPlace(draft, call);
   const withOwners = (next: ApiObject): ApiObject => conclude(next).object as ApiObject;
   return makeNew({ draft, withOwners, permission }, writing);
 }
@@ -200,12 +201,11 @@ function inputOf(config: JsonObject, { call, verbParts }: Writing, live: JsonObj
   };
 }
 
-/** The URL supplies a missing name and namespace. */
+/** The URL supplies a missing namespace. A name is only supplied by an existing object. */
 function withPlace(value: JsonObject, { info, resource }: Call<StoredResource>): JsonObject {
   const metadata: Record<string, unknown> = {};
   const given = isJsonObject(value["metadata"]) ? value["metadata"] : {};
   for (const key of Object.keys(given)) setOwn(metadata, key, given[key]);
-  metadata["name"] ??= info.name;
   if (resource.facts.namespaced) metadata["namespace"] ??= info.namespace;
   else delete metadata["namespace"];
   return { ...value, metadata };
