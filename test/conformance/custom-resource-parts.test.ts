@@ -82,7 +82,8 @@ const definition = {
 async function withStatusDefault(): Promise<TestApi> {
   const api = await TestApi.start();
   const status = { type: "object", default: {}, properties: { note: { type: "string", default: "none" } } };
-  const schema = { type: "object", properties: { spec: { type: "object" }, status } };
+  const spec = { type: "object", properties: { size: { type: "string" } } };
+  const schema = { type: "object", properties: { note: { type: "string" }, spec, status } };
   const v1 = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } };
   const versions = [{ ...v1, subresources: { status: {} } }];
   await api.send("POST", DEFINITIONS, { ...definition, spec: { ...definition.spec, versions } });
@@ -138,6 +139,23 @@ describe("a status", () => {
     expect([code, body["metadata"]]).toEqual([200, expect.objectContaining({ labels: { a: "1" } })]);
     const owned = { manager: "m", fieldsV1: { "f:status": { "f:phase": {} } } };
     expect(body["metadata"]?.["managedFields"]).toContainEqual(expect.objectContaining(owned));
+  });
+
+  test("that is applied with another field of the root meets its owner, but not the owner of the spec", async () => {
+    await using api = await withStatusDefault();
+    const identity = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a" } };
+    await api.send("POST", `${GROUP}/v1/things`, { ...identity, spec: { size: "S" }, note: "mine" });
+    const applied = (fields: object) =>
+      api.send("PATCH", `${GROUP}/v1/things/a/status?fieldManager=m`, { ...identity, ...fields }, apply);
+
+    const refused = await applied({ note: "yours", status: { note: "on" } });
+    const taken = await applied({ spec: { size: "L" }, status: { note: "on" } });
+
+    expect([refused.code, refused.body["message"]]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "test" using example.com/v1: .note',
+    ]);
+    expect([taken.code, taken.body]).toMatchObject([200, { spec: { size: "S" }, status: { note: "on" } }]);
   });
 });
 

@@ -27,7 +27,7 @@ import {
 import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { WriteDecision, Saved } from "../write/object-writer.ts";
-import { admittedRevision, revisedDraft } from "../write/revise.ts";
+import { admittedRevision, requestedDraft } from "../write/revise.ts";
 import { fieldWriterOf } from "../write/tracking.ts";
 import type { WriteCall } from "../write/write-call.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
@@ -157,7 +157,7 @@ async function saved(
   admission?.showOwners((next) => conclude(next).object as ApiObject);
   const context = { now: verbParts.loop.now(), user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
-  checkConflicts(() => inNormalForm(revisedDraft(revision, resource), resource, live));
+  checkConflicts(() => inNormalForm(requestedDraft(revision, resource), resource, live));
   checkPlace(object, call);
   const next = await admittedRevision(revision, resource, context);
   await pace.rest();

@@ -190,13 +190,19 @@ export async function admittedRevision(
 }
 
 /** The draft of an update with the defaults of its kind, before admission. */
-export function revisedDraft(
+function revisedDraft(revision: Revision, resource: StoredResource): Draft<ApiObject> {
+  const { object, previous, endpoint } = revision;
+  const kept = withOtherPart(object, previous, writtenPart(endpoint, resource));
+  return requestedDraft({ ...revision, object: kept }, resource);
+}
+
+/** As `revisedDraft`, but also with the parts that the endpoint does not write as they were requested. */
+export function requestedDraft(
   { object, previous, endpoint, defaults }: Revision,
   resource: StoredResource,
 ): Draft<ApiObject> {
-  const kept = withOtherPart(object, previous, writtenPart(endpoint, resource));
-  const isComplete = typeof endpoint === "string" && hasCompleteSpec(kept, resource);
-  const draft = draftOf(kept, isComplete ? withOwnMembers : cloneJson);
+  const isComplete = typeof endpoint === "string" && hasCompleteSpec(object, resource);
+  const draft = draftOf(object, isComplete ? withOwnMembers : cloneJson);
   carryOver(draft, previous, endpoint === "main" ? "sent" : "kept");
   if (!isComplete && defaults !== "as they are") fillIn(draft, endpoint, resource);
   return draft;
