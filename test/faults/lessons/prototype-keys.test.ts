@@ -165,7 +165,7 @@ describe("fields with such names", () => {
         "PATCH",
         `${ODD}/x?fieldManager=${manager}&force=true`,
         Buffer.from(
-          `{"apiVersion":"example.com/v1","kind":"odd","spec":{"constructor":"a"},"items":[{"constructor":"${manager}","__proto__":"${value}"}]}`,
+          `{"apiVersion":"example.com/v1","kind":"odd","metadata":{"name":"x"},"spec":{"constructor":"a"},"items":[{"constructor":"${manager}","__proto__":"${value}"}]}`,
         ),
         { type: "application/apply-patch+yaml" },
       );
