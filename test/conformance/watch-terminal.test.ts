@@ -39,7 +39,7 @@ describe.skipIf(!hasPty)("setpoint watch on a terminal (needs npm install @lydel
   async function open(): Promise<{ terminal: Terminal; screen: ScreenReader; pid: () => number }> {
     const pidFile = join(folder.path, `pid-${String(Math.trunc(performance.now()))}`);
     const line = `(echo $BASHPID > ${pidFile}; exec node ${PROGRAM} watch --kubeconfig ${cluster.kubeconfig}); echo "code=$?"; stty -a`;
-    const terminal = await openTerminal(["env", "LANG=C.UTF-8", "bash", "-c", line], {
+    const terminal = await openTerminal(["env", "-u", "NO_COLOR", "LANG=C.UTF-8", "bash", "-c", line], {
       columns: 110,
       rows: 30,
     });

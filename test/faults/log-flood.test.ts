@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SHARED } from "../conformance/process-machine.ts";
-import { ProcessWorld } from "../scenarios/process-world.ts";
+import { ProcessWorld, UID } from "../scenarios/process-world.ts";
 
 const BYTES = Number(process.env["SETPOINT_FLOOD_BYTES"] ?? "20000000");
 const LIMITS = { maxFileBytes: 2_000_000, maxFiles: 3 };
@@ -31,7 +31,7 @@ describe.skipIf(process.platform === "win32")("a program that floods its log", (
       600_000,
     );
 
-    const folder = join(world.machine.folder, "pods-logs/main");
+    const folder = join(world.machine.folder, "pods-logs", UID);
     const sizes = (await readdir(folder)).map((name) => statSync(join(folder, name)).size);
     expect(sizes.length).toBeLessThanOrEqual(LIMITS.maxFiles);
     expect(Math.max(...sizes)).toBeLessThan(2 * LIMITS.maxFileBytes);
