@@ -53,10 +53,11 @@ function isUnknownHere(error: unknown): boolean {
 }
 
 function programFor(io: Io, argv: readonly string[]): Parser {
-  const program = inheritable(new Parser("setpoint"), io, formOf(argv))
+  const form = formOf(argv);
+  const program = inheritable(new Parser("setpoint"), io, form)
     .description("A Kubernetes-compatible control plane.")
     .version(VERSION_TEXT, "--version", "print the version, as the command version does")
-    .showHelpAfterError(formOf(argv) === "text" && '(see "setpoint --help")')
+    .showHelpAfterError(form === "text" && '(see "setpoint --help")')
     .helpCommand("help [command]", "show help for a command");
   for (const command of COMMANDS) program.addCommand(parserFor(command, io, argv));
   return program;

@@ -18,11 +18,8 @@ const START_FIELD = 19;
 /** Undefined for a process that has ended, also if its parent did not notice yet. */
 export function findProcess(pid: number): ProcessRow | undefined {
   if (!HAS_PROC) return listProcesses().find((row) => row.pid === pid);
-  const stat = readProc(pid, "stat");
-  if (stat === undefined) return undefined;
-  // The name is in parentheses and may contain any character.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  if (fields[0] === "Z" || fields[0] === "X") return undefined;
+  const fields = readStat(pid);
+  if (fields === undefined) return undefined;
   const [parent = 0, group = 0] = fields.slice(1, 3).map(Number);
   const arguments_ = (readProc(pid, "cmdline") ?? "").replaceAll("\0", " ").trim();
   return { pid, start: fields[START_FIELD] ?? "", parent, group, arguments: arguments_ };
@@ -32,8 +29,9 @@ export function isSameProcess(one: ProcessIdentity, other: ProcessIdentity): boo
   return one.pid === other.pid && one.start === other.start;
 }
 
+/** Reads less than `findProcess`: the agent asks it of every shim every few seconds. */
 export function isAlive({ pid, start }: ProcessIdentity): boolean {
-  return findProcess(pid)?.start === start;
+  return (HAS_PROC ? readStat(pid)?.[START_FIELD] : findProcess(pid)?.start) === start;
 }
 
 export function listProcesses(): readonly ProcessRow[] {
@@ -67,6 +65,14 @@ function kill(pid: number, signal: string): boolean {
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
     throw error;
   }
+}
+
+/** Fields of /proc/PID/stat behind the name. Undefined for a process that has ended, also if its parent did not notice yet. */
+function readStat(pid: number): readonly string[] | undefined {
+  const stat = readProc(pid, "stat");
+  // The name is in parentheses and may contain any character.
+  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields?.[0] === "Z" || fields?.[0] === "X" ? undefined : fields;
 }
 
 /** Undefined if the process is gone or belongs to another user. */

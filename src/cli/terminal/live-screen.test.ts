@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { recordingScreen } from "./fixture.ts";
-import { Frame } from "./frame.ts";
+import { Frame, type ScreenSize } from "./frame.ts";
 import { LiveScreen } from "./live-screen.ts";
+import type { FullScreen } from "./terminal.ts";
 
 const SIZE = { columns: 10, rows: 2 };
 
@@ -11,12 +12,7 @@ describe("a live screen", () => {
     const loop = new VirtualLoop({ seed: 1 });
     const screen = recordingScreen(SIZE);
     let count = 0;
-    const live = new LiveScreen({
-      screen,
-      loop: loop.child("screen"),
-      depth: "none",
-      draw: (size) => numbered(size, (count += 1)),
-    });
+    const live = liveScreen(screen, loop, (size) => numbered(size, (count += 1)));
 
     for (let ms = 0; ms < 1000; ms += 5) {
       live.refresh();
@@ -31,12 +27,7 @@ describe("a live screen", () => {
   test("writes nothing when the picture is the same, and all after a resize", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const screen = recordingScreen(SIZE);
-    const live = new LiveScreen({
-      screen,
-      loop: loop.child("screen"),
-      depth: "none",
-      draw: (size) => numbered(size, 7),
-    });
+    const live = liveScreen(screen, loop, (size) => numbered(size, 7));
 
     live.refresh();
     await loop.advance(100);
@@ -56,12 +47,7 @@ describe("a live screen", () => {
     const screen = recordingScreen(SIZE);
     screen.isSlow = true;
     let count = 0;
-    const live = new LiveScreen({
-      screen,
-      loop: loop.child("screen"),
-      depth: "none",
-      draw: (size) => numbered(size, (count += 1)),
-    });
+    const live = liveScreen(screen, loop, (size) => numbered(size, (count += 1)));
 
     live.refresh();
     await loop.advance(100);
@@ -80,12 +66,7 @@ describe("a live screen", () => {
   test("draws no more once it is closed", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     const screen = recordingScreen(SIZE);
-    const live = new LiveScreen({
-      screen,
-      loop: loop.child("screen"),
-      depth: "none",
-      draw: (size) => numbered(size, 1),
-    });
+    const live = liveScreen(screen, loop, (size) => numbered(size, 1));
 
     live.refresh();
     live.close();
@@ -96,7 +77,11 @@ describe("a live screen", () => {
   });
 });
 
-function numbered(size: { readonly columns: number; readonly rows: number }, count: number): Frame {
+function liveScreen(screen: FullScreen, loop: VirtualLoop, draw: (size: ScreenSize) => Frame): LiveScreen {
+  return new LiveScreen({ screen, loop: loop.child("screen"), depth: "none", draw });
+}
+
+function numbered(size: ScreenSize, count: number): Frame {
   const frame = new Frame(size);
   frame.put({ x: 0, y: 0 }, String(count));
   return frame;
