@@ -2,7 +2,7 @@
 // side by side and report in order; tests follow only when those hold.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { ROOT, install } from "./prepare.mjs";
+import { ROOT, build, install } from "./prepare.mjs";
 
 /** @typedef {{ label: string, args: readonly string[] }} Stage */
 
@@ -17,6 +17,8 @@ const STATIC = [
 const TESTS = { label: "unit tests", args: ["vitest/vitest.mjs", "run", "--project", "unit"] };
 
 await install();
+// The examples import the package by its name; lint reads its types from dist.
+await build();
 const start = performance.now();
 for (const report of STATIC.map(run)) finish(await report);
 finish(await run(TESTS));
