@@ -13,7 +13,7 @@ export async function install() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major + minor / 100 < 20.19) fail(`needs Node.js 20.19 or later, this is ${process.version}`);
   if (changedAt(INSTALLED) >= changedAt(join(ROOT, "package-lock.json"))) return;
-  // Not `npm ci`: it refuses a lock file that lacks the optional binaries of this platform.
+  // `npm ci` would delete and fetch everything again when one package changed.
   const args = ["install", "--no-save", "--include=dev", "--include=optional", "--no-audit", "--no-fund"];
   const npm = process.env["npm_execpath"] ?? "";
   const run = npm.endsWith(".js") ? { file: process.execPath, first: [npm] } : { file: "npm", first: [] };

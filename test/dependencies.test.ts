@@ -9,6 +9,7 @@ interface Locked {
   readonly resolved?: string;
   readonly hasInstallScript?: boolean;
   readonly link?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 const ROOT = new URL("../", import.meta.url);
@@ -51,6 +52,16 @@ describe("packages of others", () => {
     expect(others.length).toBeGreaterThan(50);
     expect(loose.map(([path]) => path)).toEqual([]);
     expect(elsewhere.map(([path]) => path)).toEqual([]);
+  });
+
+  test("are locked for every platform, or `npm ci` refuses the lock file", () => {
+    const locked = new Set(Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, "")));
+    const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+      Object.keys(optionalDependencies),
+    );
+
+    expect(wanted.length).toBeGreaterThan(100);
+    expect(wanted.filter((name) => !locked.has(name))).toEqual([]);
   });
 });
 
