@@ -274,3 +274,7 @@ export function findDeprecation({
   const since = DEPRECATIONS.get(name);
   return since === undefined ? undefined : `${name} is deprecated in ${since}`;
 }
+
+export function groupResource({ facts }: Pick<StoredResource, "facts">): { group: string; resource: string } {
+  return { group: facts.group, resource: facts.name };
+}

@@ -10,6 +10,7 @@ import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/authorization.ts";
 import type { CreatePermission } from "../access/authz/authorization.ts";
 import { callPass } from "../admission/admission.ts";
+import { groupResource } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
@@ -25,7 +26,7 @@ import {
   yamlErrors,
 } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
-import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+import { ObjectWriter } from "../write/object-writer.ts";
 import type { WriteDecision, Saved } from "../write/object-writer.ts";
 import { admittedRevision, requestedDraft } from "../write/revise.ts";
 import { fieldWriterOf } from "../write/tracking.ts";

@@ -6,13 +6,14 @@ import { forbidden, invalid } from "../../api/errors/api-error.ts";
 import { FieldErrors } from "../../api/errors/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import { NOTHING_ASKED } from "../access/authz/authorizer.ts";
+import { groupResource } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { StoredObject } from "../objects/stored-object.ts";
 import { UnreadableValue } from "../objects/unreadable.ts";
 import { keyOf } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
-import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+import { ObjectWriter } from "../write/object-writer.ts";
 import type { WriteCall } from "../write/write-call.ts";
 import type { WriteParts } from "./writing.ts";
 

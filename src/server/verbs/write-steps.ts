@@ -2,10 +2,10 @@
 import { badRequest, conflict, invalid } from "../../api/errors/api-error.ts";
 import { FieldErrors } from "../../api/errors/field-error.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
+import { groupResource } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { ObjectAnswer, StoredAnswer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
-import { groupResource } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
 import { versionAsked } from "../write/write-options.ts";
 import type { Writing } from "./writing.ts";

@@ -12,13 +12,13 @@ import { isStoreError } from "../../store/store-error.ts";
 import type { Change, Committed, Entry, Store, Transaction } from "../../store/store.ts";
 import { encodeObject } from "../objects/object-encoder.ts";
 import type { Encoded } from "../objects/object-encoder.ts";
-import { isCustom } from "../objects/registry.ts";
+import { groupResource } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { findKept, StoredObject, withResourceVersion } from "../objects/stored-object.ts";
 import { keyOf } from "../objects/versions.ts";
 import type { Versions } from "../objects/versions.ts";
 import type { RequestCounts, WriteLabels } from "../request/request-counts.ts";
-import { NOTHING_BESIDE } from "./companions/companion.ts";
+import { NOTHING_BESIDE, planBeside } from "./companions/companion.ts";
 import type { Companion, CompanionPlan, ObjectChange } from "./companions/companion.ts";
 import { isFinished } from "./deletion.ts";
 import type { Journal } from "./journal.ts";
@@ -380,36 +380,6 @@ export class ObjectWriter {
   }
 }
 
-/** Asks the companions in order. Each sees the object as those before it left it. */
-export function planBeside(
-  companions: readonly Companion[],
-  { previous, next }: ObjectChange,
-  resource: StoredResource,
-): CompanionPlan {
-  let plan = NOTHING_BESIDE;
-  for (const companion of companions) {
-    if (!isConcerned(companion, resource)) continue;
-    const change = { previous, next: plan.object ?? next };
-    plan = joined(plan, companion.plan({ change, resource, planned: plan.changes.length }));
-  }
-  return plan;
-}
-
-function isConcerned({ kinds }: Companion, resource: StoredResource): boolean {
-  if (kinds === "every kind") return true;
-  return kinds === "custom kinds" ? isCustom(resource) : resource.storage.prefix === kinds.prefix;
-}
-
-function joined(first: CompanionPlan, second: CompanionPlan): CompanionPlan {
-  if (first === NOTHING_BESIDE) return second;
-  if (second === NOTHING_BESIDE) return first;
-  return {
-    object: second.object ?? first.object,
-    compare: [...first.compare, ...second.compare],
-    changes: [...first.changes, ...second.changes],
-  };
-}
-
 /** An entry and the change to make to it. */
 interface Revised {
   readonly resource: StoredResource;
@@ -461,10 +431,6 @@ function ttlOf({ rules: { ttlSeconds } }: StoredResource): number | undefined {
 function storedOf(entry: Entry | undefined): Saved {
   if (entry === undefined) throw new Error("the store returned no entry for a put");
   return { outcome: "stored", stored: StoredObject.of(entry) };
-}
-
-export function groupResource({ facts }: Pick<StoredResource, "facts">): { group: string; resource: string } {
-  return { group: facts.group, resource: facts.name };
 }
 
 /** The message says whether the name is about to become free. */

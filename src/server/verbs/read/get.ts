@@ -1,12 +1,12 @@
 import { expired, notFound } from "../../../api/errors/api-error.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import type { Store, View } from "../../../store/store.ts";
+import { groupResource } from "../../objects/registry.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf } from "../../objects/versions.ts";
 import type { Answer } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
-import { groupResource } from "../../write/object-writer.ts";
 import { resourceVersionOf } from "./list-options.ts";
 import type { ReadParts } from "./list.ts";
 import { reachRevision } from "./revision-wait.ts";

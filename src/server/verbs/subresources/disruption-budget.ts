@@ -9,10 +9,10 @@ import { isReady } from "../../../resources/pod/pod-state.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Registry, StoredResource } from "../../objects/registry.ts";
-import { requireStored } from "../../objects/registry.ts";
+import { groupResource, requireStored } from "../../objects/registry.ts";
 import { prefixOf } from "../../objects/versions.ts";
 import { normal } from "../../write/incoming.ts";
-import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
+import { ObjectWriter } from "../../write/object-writer.ts";
 import type { WriteOrigin } from "../../write/write-call.ts";
 import type { WriteParts } from "../writing.ts";
 

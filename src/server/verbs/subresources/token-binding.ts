@@ -6,10 +6,9 @@ import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Registry } from "../../objects/registry.ts";
-import { requireStored } from "../../objects/registry.ts";
+import { groupResource, requireStored } from "../../objects/registry.ts";
 import type { Versions } from "../../objects/versions.ts";
 import { keyOf } from "../../objects/versions.ts";
-import { groupResource } from "../../write/object-writer.ts";
 
 export interface TokenBindingParts {
   readonly store: Store;

@@ -2,11 +2,11 @@
 import { type ApiError, expired, toStatus } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { isStoreError } from "../../../store/store-error.ts";
+import { groupResource } from "../../objects/registry.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { toApiError } from "../../objects/store-errors.ts";
 import type { WatchEventAnswer, WatchEvents } from "../../request/answer.ts";
 import type { Call } from "../../request/call.ts";
-import { groupResource } from "../../write/object-writer.ts";
 import type { ObjectFilter } from "../read/object-filter.ts";
 import { OpenWatch, type OpenWatchOptions, type WatchParts } from "./open-watch.ts";
 import { WatchClock } from "./watch-clock.ts";

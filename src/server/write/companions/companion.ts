@@ -4,6 +4,7 @@
  */
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Change, Compare } from "../../../store/store.ts";
+import { isCustom } from "../../objects/registry.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 
 /** The change of an object. `previous` is undefined for a create, `next` for a delete. */
@@ -39,4 +40,34 @@ export interface Companion {
    * and again after a failed condition. It must not keep state: a dry run discards its plan.
    */
   plan(write: PlannedWrite): CompanionPlan;
+}
+
+/** Asks the companions in order. Each sees the object as those before it left it. */
+export function planBeside(
+  companions: readonly Companion[],
+  { previous, next }: ObjectChange,
+  resource: StoredResource,
+): CompanionPlan {
+  let plan = NOTHING_BESIDE;
+  for (const companion of companions) {
+    if (!isConcerned(companion, resource)) continue;
+    const change = { previous, next: plan.object ?? next };
+    plan = joined(plan, companion.plan({ change, resource, planned: plan.changes.length }));
+  }
+  return plan;
+}
+
+function isConcerned({ kinds }: Companion, resource: StoredResource): boolean {
+  if (kinds === "every kind") return true;
+  return kinds === "custom kinds" ? isCustom(resource) : resource.storage.prefix === kinds.prefix;
+}
+
+function joined(first: CompanionPlan, second: CompanionPlan): CompanionPlan {
+  if (first === NOTHING_BESIDE) return second;
+  if (second === NOTHING_BESIDE) return first;
+  return {
+    object: second.object ?? first.object,
+    compare: [...first.compare, ...second.compare],
+    changes: [...first.changes, ...second.changes],
+  };
 }

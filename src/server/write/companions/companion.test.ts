@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import type { StoredResource } from "../objects/registry.ts";
-import type { Companion, PlannedWrite } from "./companions/companion.ts";
-import { planBeside } from "./object-writer.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { planBeside } from "./companion.ts";
+import type { Companion, PlannedWrite } from "./companion.ts";
 
 const object = { apiVersion: "v1", kind: "Service", metadata: { name: "web" } } as ApiObject;
 const resource = { storage: { prefix: "services/specs" } } as StoredResource;
