@@ -147,8 +147,8 @@ const MOMENT_MS = 5;
  * costs most of a delivery, and in a longer round each write carries more events.
  */
 const ROUND_MS_PER_WATCHER = 0.1;
-/** Leaves a quarter of the allowed delay for serving. */
-const ROUND_MS_MAX = 18;
+/** Leaves a third of the allowed delay for serving. */
+const ROUND_MS_MAX = 16;
 /**
  * After this time the loop runs other steps. Several hundred watchers fit in one turn: repeating the same work is
  * faster. With turns of 2 ms the last of 500 got its events a third later.
