@@ -1,10 +1,13 @@
-/** `npm run bench -- nodes`: many simulated nodes with 30 pods each, from the start until all are ready, then a hard kill and a restart. */
+/**
+ * `npm run bench -- nodes`: many simulated nodes with 30 pods each, from the start until all are ready, then a hard kill,
+ * a restart, and the deletion of all running pods at once with their namespace.
+ */
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "setpoint/client";
 import type { Client } from "setpoint/client";
-import { Deployment, Node } from "setpoint/resources";
+import { Deployment, Namespace, Node } from "setpoint/resources";
 import { startClusterProcess } from "./cluster-process.ts";
 import type { ClusterProcess } from "./cluster-process.ts";
 import { Answers, dial, requestBytes } from "./http-load.ts";
@@ -27,6 +30,9 @@ const CALM_MS = 180_000;
 const CALM_SHARE = 0.3;
 const CALM_WINDOW_MS = 3000;
 const IDLE_WINDOW_MS = 30_000;
+const NAMESPACE = "bench";
+
+type Latencies = Required<Pick<Figure, "p50Ms" | "p99Ms" | "maxMs">>;
 
 interface Run {
   /** The size, as the table shows it. */
@@ -51,7 +57,7 @@ export const nodes: Survey = {
       await connection.close();
       context.progress("nodes: kill -9 and restart");
       await cluster.kill();
-      context.add(await restartFigures({ at, dataDir, nodes: count }));
+      context.add(await restartFigures({ at, dataDir, nodes: count, context }));
     } finally {
       await cluster.stop();
     }
@@ -65,42 +71,48 @@ async function fillFigures(run: Run): Promise<readonly Figure[]> {
     { name: "nodes ready", goal: count, withinMs: NODES_READY_MS },
     nodesReady,
   );
-  const ending = new AbortController();
-  const reading = readAgainAndAgain(cluster, ending.signal);
-  const cpu = cluster.cpuMs();
-  await createDeployments(run);
   const goal = count * PODS_PER_NODE;
-  const readyPods = await timeUntil(
-    run,
-    { name: "pods available", goal, withinMs: PODS_READY_MS },
-    podsAvailable,
-  );
-  const cpuUs = ((cluster.cpuMs() - cpu) / readyPods.count) * 1000;
-  ending.abort();
-  const times = await reading;
+  const {
+    result: readyPods,
+    cpuMs,
+    beside,
+  } = await withReader(run, async () => {
+    await createDeployments(run);
+    return timeUntil(run, { name: "pods available", goal, withinMs: PODS_READY_MS }, podsAvailable);
+  });
   return [
     { at, what: "all nodes Ready", value: readyNodes.text },
     { at, what: "all pods available", value: readyPods.text },
     {
       at,
       what: "one pod from its Deployment to available",
-      cpuUs,
+      cpuUs: (cpuMs / readyPods.count) * 1000,
       perSecond: (readyPods.count / readyPods.ms) * 1000,
     },
     { at, what: "memory of the process", value: `${whole(cluster.memoryMb())} MB` },
-    {
-      at,
-      what: "GET of a Node meanwhile, one each 20 ms",
-      p50Ms: percentile(times, 0.5),
-      p99Ms: percentile(times, 0.99),
-      maxMs: percentile(times, 1),
-    },
-    ...longestSteps(run),
+    { at, what: "GET of a Node meanwhile, one each 20 ms", ...beside },
+    ...longestSteps(at, cluster.log()),
   ];
 }
 
-function longestSteps({ at, cluster }: Pick<Run, "at" | "cluster">): readonly Figure[] {
-  return longStepsIn(cluster.log())
+/** Runs a piece of work beside a reader of one Node. */
+async function withReader<T>(
+  { cluster }: Pick<Run, "cluster">,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly cpuMs: number; readonly beside: Latencies }> {
+  const ending = new AbortController();
+  const reading = readAgainAndAgain(cluster, ending.signal);
+  const cpu = cluster.cpuMs();
+  const result = await work();
+  const cpuMs = cluster.cpuMs() - cpu;
+  ending.abort();
+  const times = await reading;
+  const [p50Ms, p99Ms, maxMs] = [percentile(times, 0.5), percentile(times, 0.99), percentile(times, 1)];
+  return { result, cpuMs, beside: { p50Ms, p99Ms, maxMs } };
+}
+
+function longestSteps(at: string, log: string): readonly Figure[] {
+  return longStepsIn(log)
     .slice(0, SHOWN_ACTORS)
     .map(({ actor, count, longestMs }) => ({
       at,
@@ -113,9 +125,10 @@ interface Restart {
   readonly at: string;
   readonly dataDir: string;
   readonly nodes: number;
+  readonly context: SurveyContext;
 }
 
-async function restartFigures({ at, dataDir, nodes: count }: Restart): Promise<readonly Figure[]> {
+async function restartFigures({ at, dataDir, nodes: count, context }: Restart): Promise<readonly Figure[]> {
   const again = await startClusterProcess(dataDir, { store: "file", nodes: count });
   try {
     // The process reports that it is ready once /readyz says so; asked here as a client does.
@@ -129,6 +142,7 @@ async function restartFigures({ at, dataDir, nodes: count }: Restart): Promise<r
       { at, what: "kill -9, then /readyz", value: seconds(readyMs) },
       { at, what: "memory at /readyz after the restart", value: `${whole(again.memoryMb())} MB` },
       ...(await calmFigures(at, again)),
+      ...(await deletionFigures({ at, dataDir, cluster: again, nodes: count, context })),
     ];
   } finally {
     await again.stop();
@@ -147,7 +161,34 @@ async function calmFigures(at: string, cluster: ClusterProcess): Promise<readonl
     { at, what: "from /readyz until the loops are calm", value: seconds(calmMs) },
     { at, what: "most memory meanwhile", value: `${whole(most)} MB` },
     { at, what: "CPU of the idle cluster", value: `${(idle * 100).toFixed(1)} % of a core` },
-    ...longestSteps({ at: `${at}, restart`, cluster }),
+    ...longestSteps(`${at}, restart`, cluster.log()),
+  ];
+}
+
+/** All running pods are deleted at once, with their namespace. */
+async function deletionFigures({
+  dataDir,
+  ...restart
+}: Omit<Run, "client"> & Pick<Restart, "dataDir">): Promise<readonly Figure[]> {
+  const { at, cluster, nodes: count } = restart;
+  const connection = await connect({ file: join(dataDir, "kubeconfig") });
+  const run = { ...restart, client: connection.client };
+  const logged = cluster.log().length;
+  let most = 0;
+  const { result, cpuMs, beside } = await withReader(run, async () => {
+    await run.client(Namespace).delete({ name: NAMESPACE });
+    return timeUntil(run, { name: "namespace gone", goal: 1, withinMs: PODS_READY_MS }, async (client) => {
+      most = Math.max(most, cluster.memoryMb());
+      return (await client(Namespace).find({ name: NAMESPACE })) === undefined ? 1 : 0;
+    });
+  });
+  await connection.close();
+  return [
+    { at, what: "namespace with all pods deleted: until it is gone", value: result.text },
+    { at, what: "one pod of it", cpuUs: (cpuMs / (count * PODS_PER_NODE)) * 1000 },
+    { at, what: "most memory while it is deleted", value: `${whole(most)} MB` },
+    { at, what: "GET of a Node while it is deleted", ...beside },
+    ...longestSteps(`${at}, deletion`, cluster.log().slice(logged)),
   ];
 }
 
@@ -191,12 +232,13 @@ async function readAgainAndAgain(cluster: ClusterProcess, signal: AbortSignal): 
 }
 
 async function createDeployments({ client, nodes: count }: Run): Promise<void> {
+  await client(Namespace).create({ metadata: { name: NAMESPACE } });
   const resources = { requests: { cpu: "1m", memory: "1Mi" } };
   for (let left = count * PODS_PER_NODE, n = 0; left > 0; left -= PODS_PER_DEPLOYMENT, n++) {
     const name = `bench-${String(n)}`;
     const labels = { app: name };
     await client(Deployment).create({
-      metadata: { name },
+      metadata: { namespace: NAMESPACE, name },
       spec: {
         replicas: Math.min(left, PODS_PER_DEPLOYMENT),
         selector: { matchLabels: labels },
@@ -255,7 +297,7 @@ async function nodesReady(client: Client): Promise<number> {
 }
 
 async function podsAvailable(client: Client): Promise<number> {
-  const { items } = await client(Deployment).list({ namespace: "default" });
+  const { items } = await client(Deployment).list({ namespace: NAMESPACE });
   return items.reduce((sum, { status }) => sum + (status.availableReplicas ?? 0), 0);
 }
 
