@@ -157,6 +157,23 @@ describe("a status", () => {
     ]);
     expect([taken.code, taken.body]).toMatchObject([200, { spec: { size: "S" }, status: { note: "on" } }]);
   });
+
+  test("that is applied by force with another field of the root takes the field over, but not its value", async () => {
+    await using api = await withStatusDefault();
+    const identity = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a" } };
+    await api.send("POST", `${GROUP}/v1/things`, { ...identity, spec: { size: "S" }, note: "mine" });
+
+    const path = `${GROUP}/v1/things/a/status?fieldManager=m&force=true`;
+    const applied = { ...identity, note: "yours", status: { note: "on" } };
+    const { body } = await api.send("PATCH", path, applied, apply);
+
+    const owners = listOf<{ manager: string; fieldsV1: object }>(body["metadata"]?.["managedFields"]);
+    expect(body).toMatchObject({ note: "mine", status: { note: "on" } });
+    expect(owners.map(({ manager, fieldsV1 }) => [manager, Object.keys(fieldsV1)])).toEqual([
+      ["m", ["f:note", "f:status"]],
+      ["test", ["f:spec"]],
+    ]);
+  });
 });
 
 describe("a field without a type that keeps unknown fields", () => {

@@ -490,6 +490,17 @@ describe("an apply without a name in its body", () => {
     expect([changed.code, changed.body]).toMatchObject([200, config]);
   });
 
+  test("changes nothing where the name is null", async () => {
+    await using api = await withThings();
+    const maps = "/api/v1/namespaces/default/configmaps";
+    await api.send("POST", maps, { metadata: { name: "a" } });
+
+    const config = { ...configMap, metadata: { name: null } };
+    const { code, body } = await api.send("PATCH", `${maps}/a?fieldManager=m`, config, apply);
+
+    expect([code, body["message"]]).toEqual(refusal);
+  });
+
   test("or another name does not hide that there is no object with a status", async () => {
     await using api = await withThings();
 

@@ -71,10 +71,11 @@ export interface BegunApply {
   /** The live object merged with the configuration; undefined when the merge changes nothing. */
   readonly merged: JsonObject | undefined;
   /**
-   * Throws the Conflict before admission or conversion see the object. `withDefaults` runs only when another manager owns a
-   * stated field, because the value may differ only in spelling.
+   * Throws the Conflict before admission or conversion see the object; a forced apply takes these fields over. `requested`
+   * runs only when another manager owns a stated field: the value may differ only in spelling, and a field that the
+   * endpoint does not write counts as well.
    */
-  readonly checkConflicts: (withDefaults: () => JsonObject) => void;
+  readonly checkConflicts: (requested: () => JsonObject) => void;
   /** Second half: takes the object that `merged` became and returns the object to store. */
   readonly conclude: (outcome: JsonObject | undefined) => ApplyResult;
 }
@@ -108,11 +109,12 @@ export function* beginApply(input: ApplyInput): YieldingWork<BegunApply> {
   const refuseIn = (changes: Changes): void => {
     if (onConflict === "fail") refuse(conflictsOf(managed, changes, last), before, writer);
   };
+  let contested: Changes | undefined;
   const conclude = (outcome: JsonObject | undefined): ApplyResult => {
     const object = outcome === undefined || jsonEqual(outcome, before) ? before : outcome;
     const changes = changesTo(object);
     refuseIn(changes);
-    const owners = remainingOwners(managed, changes, last);
+    const owners = remainingOwners(managed, contested ?? changes, last);
     const time = isSame ? last?.time : writer.now;
     const next = object === before && isRepeated(applier) ? owners : withApplier(owners, applier, time);
     const entries = orderedEntries(next, managedFieldsOf(live));
@@ -121,9 +123,10 @@ export function* beginApply(input: ApplyInput): YieldingWork<BegunApply> {
     if (live !== undefined && result === before && isKept) return { object: live, isChanged: false };
     return { object: withManagedFields(result, entries), isChanged: true };
   };
-  const checkConflicts = (withDefaults: () => JsonObject): void => {
-    if (onConflict === "fail" && conflictsOf(managed, stated, last).size > 0)
-      refuseIn(changesTo(withDefaults()));
+  const checkConflicts = (requested: () => JsonObject): void => {
+    if (conflictsOf(managed, stated, last).size === 0) return;
+    contested = changesTo(requested());
+    refuseIn(contested);
   };
   return { merged: isSame ? undefined : kept, checkConflicts, conclude };
 }
@@ -223,19 +226,20 @@ function objectText({ apiVersion, kind, metadata }: JsonObject): string {
   return `${String(namespace as string)}/${String(name as string)}; ${typeText(apiVersion, kind)}`;
 }
 
-/** Metadata fields that an applier owns by stating `null`, as if it stated an empty value. */
-const OWNED_WHEN_NULL: ReadonlySet<string> = new Set([
+/** Metadata fields for which `null` states an empty value. An empty name is refused later. */
+const EMPTY_WHEN_NULL: ReadonlySet<string> = new Set([
   "annotations",
   "finalizers",
   "labels",
+  "name",
   "ownerReferences",
 ]);
 
-/** Drops nulls in metadata. Generators write `creationTimestamp: null`, which would remove the live value. */
+/** Drops other nulls in metadata. Generators write `creationTimestamp: null`, which would remove the live value. */
 function withoutSystemNulls(config: JsonObject): JsonObject {
   const { metadata } = config;
   if (!isJsonObject(metadata)) return config;
   const members = Object.entries(metadata);
-  const kept = members.filter(([key, value]) => value !== null || OWNED_WHEN_NULL.has(key));
+  const kept = members.filter(([key, value]) => value !== null || EMPTY_WHEN_NULL.has(key));
   return kept.length === members.length ? config : { ...config, metadata: Object.fromEntries(kept) };
 }

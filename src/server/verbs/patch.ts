@@ -21,7 +21,7 @@ import type { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { patchMediaType } from "../request/media-type.ts";
-import { BODY_BYTES_MAX } from "../write/body.ts";
+import { BODY_BYTES_MAX, checkNames } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, refuseMistake, toObject } from "../write/incoming.ts";
 import type { ExpectedKind, FieldValidation, Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
@@ -123,8 +123,9 @@ export function resultOf(change: Patch, known: JsonObject, { expected, validatio
   const value = changed(known, change, expected);
   try {
     if (!isJsonObject(value)) throw badRequest(`cannot unmarshal ${goJsonWord(value)} into ${expected.kind}`);
+    const named = change.type === STRATEGIC_PATCH ? withOwnKind(value, expected) : withValidNames(value);
     return toObject(
-      { value, duplicates: [], known, problems: change.problems, isRewritten: true },
+      { value: named, duplicates: [], known, problems: change.problems, isRewritten: true },
       expected,
       validation,
     );
@@ -135,6 +136,20 @@ export function resultOf(change: Patch, known: JsonObject, { expected, validatio
     errors.invalid("patch", shownPatch(change, value, expected), message ?? error.message);
     throw invalid({ group: "", kind: "" }, "", errors.found);
   }
+}
+
+function withValidNames(value: JsonObject): JsonObject {
+  checkNames(value);
+  return value;
+}
+
+/** Upstream converts the result of a strategic merge patch without regard to the kind that it names. */
+function withOwnKind(value: JsonObject, { apiVersion, kind }: ExpectedKind): JsonObject {
+  for (const name of ["apiVersion", "kind"]) {
+    const text = value[name] ?? "";
+    if (typeof text !== "string") throw badRequest(findRestoreText({ type: "string" }, text) ?? "");
+  }
+  return { ...value, apiVersion, kind };
 }
 
 function restoreMessage({ cause }: Error): string | undefined {

@@ -144,17 +144,21 @@ function namedObject(value: unknown): JsonObject {
     throw new Error(
       `${UNNAMED}json: cannot unmarshal ${goJsonWord(value)} into Go value of type ${NAMES_TYPE}`,
     );
-  const { apiVersion, kind } = value;
+  checkNames(value);
+  return value;
+}
+
+/** Throws unless `apiVersion` and `kind` are absent or valid texts. */
+export function checkNames({ apiVersion, kind }: JsonObject): void {
   checkText(apiVersion, "apiVersion");
   checkText(kind, "kind");
   if (typeof apiVersion === "string" && apiVersion.split("/").length > 2)
-    throw new Error(`unexpected GroupVersion string: ${apiVersion}`);
-  return value;
+    throw badRequest(`unexpected GroupVersion string: ${apiVersion}`);
 }
 
 function checkText(value: unknown, name: string): void {
   if (value === undefined || value === null || typeof value === "string") return;
-  throw new Error(
+  throw badRequest(
     `${UNNAMED}json: cannot unmarshal ${goJsonWord(value)} into Go struct field .${name} of type string`,
   );
 }

@@ -19,6 +19,9 @@ import type { Body } from "./body.ts";
 import { problemsIn } from "./strict-problems.ts";
 import { withoutRepeatedOwners } from "./system-metadata.ts";
 
+/** Upstream's errors name the table of built-in types by the place where it is made. */
+const SCHEME = '"pkg/api/legacyscheme/scheme.go:30"';
+
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
 /** Kind of object that a request expects: the resource's own, or that of a subresource. */
@@ -232,18 +235,28 @@ function kindMistake(body: Body, expected: ExpectedKind, validation: FieldValida
   return undefined;
 }
 
-function checkKind({ value }: Body, expected: ExpectedKind): void {
+function checkKind({ value, known }: Body, expected: ExpectedKind): void {
   const apiVersion = textOf(value["apiVersion"], expected.apiVersion);
   const kind = textOf(value["kind"], expected.kind);
   if (kind !== expected.kind) {
-    const version = versionOf({ apiVersion });
+    const why = unconvertible({ apiVersion, kind }, expected);
+    // An error in the result of a patch is reported as an error of the patch.
+    if (known !== undefined) throw badRequest(why);
     throw badRequest(
-      `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}: converting ` +
-        `(${version}.${kind}) to (${packageOf(expected)}.${expected.kind}): unknown conversion`,
+      `${kind} in version ${JSON.stringify(versionOf({ apiVersion }))} cannot be handled as a ${expected.kind}: ${why}`,
     );
   }
   if (apiVersion !== expected.apiVersion && apiVersion !== expected.formerVersion)
     throw otherVersion(apiVersion, expected);
+}
+
+function unconvertible(
+  { apiVersion, kind }: Pick<ExpectedKind, "apiVersion" | "kind">,
+  expected: ExpectedKind,
+): string {
+  return findKindSchema(apiVersion, kind) === undefined
+    ? `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${SCHEME}`
+    : `converting (${versionOf({ apiVersion })}.${kind}) to (${packageOf(expected)}.${expected.kind}): unknown conversion`;
 }
 
 function otherVersion(apiVersion: string, expected: ExpectedKind): Error {
