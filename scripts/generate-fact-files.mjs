@@ -16,6 +16,7 @@ const FILES = /** @type {Readonly<Record<string, number>>} */ ({
   "resources.json": 3,
   "protobuf.json": 2,
   "fields.json": 1,
+  "type-names.json": 1,
   "order.json": 2,
   "strategies.json": 2,
   "columns.json": 2,

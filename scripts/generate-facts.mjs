@@ -64,6 +64,7 @@ function generate(source) {
   );
   return {
     "structures.ts": lineModule("STRUCTURES", structures),
+    "type-names.ts": lineModule("TYPE_NAMES", shortNamed(facts.typeNames)),
     "kinds.ts": textModule("KINDS", kindTable(structures)),
     "resources.ts": textModule("RESOURCES", resourceTable(facts)),
     "roles.ts": textModule("ROLES", facts.rbac),
@@ -95,6 +96,7 @@ function readFacts(source) {
     messages: read("protobuf.json").messages,
     groupVersions: read("resources.json").groupVersions,
     enums: read("enums.json"),
+    typeNames: read("type-names.json"),
     strategies: read("strategies.json"),
     columns: read("columns.json"),
     selectors: read("selectors.json"),
@@ -258,6 +260,10 @@ function definitionOf(type, from) {
 
 function messageName(name) {
   return name.replace(/^io\.k8s\./, "k8s.io.").replaceAll("-", "_");
+}
+
+function shortNamed(entries) {
+  return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [shortName(name), entry]));
 }
 
 function shortName(name) {

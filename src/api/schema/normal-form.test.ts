@@ -240,6 +240,24 @@ describe("values of the wrong type", () => {
       { metadata: { labels: { a: 1 } } },
       "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string",
     ],
+    [
+      "a number for text with a type of its own",
+      pod,
+      { status: { conditions: [{ status: 1 }] } },
+      "json: cannot unmarshal number into Go struct field PodCondition.status.conditions.status of type v1.ConditionStatus",
+    ],
+    [
+      "a number in a list of them",
+      builtInStruct("core.v1.PersistentVolumeClaimStatus"),
+      { accessModes: [1] },
+      "json: cannot unmarshal number into Go struct field PersistentVolumeClaimStatus.accessModes of type v1.PersistentVolumeAccessMode",
+    ],
+    [
+      "a list for a list of resources",
+      pod,
+      { spec: { containers: [{ resources: { limits: [] } }] } },
+      "json: cannot unmarshal array into Go struct field ResourceRequirements.spec.containers.resources.limits of type v1.ResourceList",
+    ],
     ["a list for an object", pod, [], "json: cannot unmarshal array into Go value of type v1.Pod"],
     [
       "a bool for a port",
