@@ -226,10 +226,12 @@ describe("a client's requests", () => {
     expect(empty.items).toEqual([]);
   });
 
-  test("find returns undefined only for NotFound", async () => {
-    const { loop, client } = world([{ code: 404 }, { code: 403 }]);
+  test("find returns undefined only if the object is not found", async () => {
+    const absent = { kind: "Status", reason: "NotFound", details: { name: "a", kind: "configmaps" } };
+    const { loop, client } = world([{ code: 404, value: absent }, { code: 404 }, { code: 403 }]);
 
     expect(await settled(loop, client(ConfigMap).find(META))).toBeUndefined();
+    await expect(settled(loop, client(ConfigMap).find(META))).rejects.toMatchObject({ reason: "NotFound" });
     await expect(settled(loop, client(ConfigMap).find(META))).rejects.toMatchObject({ reason: "Forbidden" });
   });
 

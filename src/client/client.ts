@@ -193,7 +193,7 @@ export interface ResourceClient<T extends ApiObject> {
   readonly type: ResourceType<T>;
   /** Rejects with NotFound when the object does not exist. */
   get(reference: Reference<T>, options?: GetOptions): Promise<T>;
-  /** Undefined when the object does not exist. */
+  /** Undefined when the object does not exist. Rejects with NotFound when the server does not serve the kind. */
   find(reference: Reference<T>, options?: GetOptions): Promise<T | undefined>;
   /** One page of objects; all of them without `limit`. */
   list(options?: ListOptions): Promise<ObjectList<T>>;

@@ -1,7 +1,7 @@
 /** Operations on the objects of one kind. */
 import { collectionPath, objectPath } from "../api/api-object.ts";
 import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
-import { badRequest, isApiError } from "../api/errors/api-error.ts";
+import { ApiError, badRequest, isApiError } from "../api/errors/api-error.ts";
 import type { Scale } from "../api/generated/types/autoscaling-v1.ts";
 import type {
   ApplyOptions,
@@ -69,8 +69,9 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     try {
       return await this.get(reference, options);
     } catch (error) {
-      if (isApiError(error, "NotFound")) return undefined;
-      throw error;
+      if (!isApiError(error, "NotFound")) throw error;
+      if (error.details?.name === undefined) throw notServed(this.type, error);
+      return undefined;
     }
   }
 
@@ -290,6 +291,12 @@ interface Write {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly contentType?: string;
+}
+
+/** The server names the object that does not exist, unless it serves no objects at the path. */
+function notServed({ apiVersion, kind, plural }: ResourceType, cause: ApiError): ApiError {
+  const message = `the server does not serve the kind ${kind} of ${apiVersion} at the path of ${plural}`;
+  return new ApiError("NotFound", message, { cause, ...(cause.details && { details: cause.details }) });
 }
 
 function formOf({ form }: GetOptions): { readonly form?: "metadata" } {

@@ -8,6 +8,7 @@ import { apiInteger } from "../../src/api/values/plain-number.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createClient } from "../../src/client/api-client.ts";
 import type { Client, WatchEvent, WriteResult } from "../../src/client/client.ts";
+import { resourceType } from "../../src/client/resource-type.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import { TestApi } from "../api-harness.ts";
 
@@ -58,6 +59,25 @@ export function clientSuite(name: string, makeTransport: MakeTransport): void {
       ]);
       expect(read).toEqual(strategic);
       expect(await maps.find(created)).toBeUndefined();
+    });
+
+    test("says that a kind is not served, instead of finding no object of it", async () => {
+      const { client } = await start();
+      const Widget = resourceType({
+        apiVersion: "example.com/v1",
+        kind: "Widget",
+        plural: "widgets",
+        namespaced: true,
+      });
+
+      const failure = await client(Widget)
+        .find({ name: "a" })
+        .catch((error: unknown) => error);
+
+      expect(failure).toMatchObject({
+        reason: "NotFound",
+        message: "the server does not serve the kind Widget of example.com/v1 at the path of widgets",
+      });
     });
 
     test("applies objects of any kind, as its own field manager", async () => {

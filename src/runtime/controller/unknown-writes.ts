@@ -3,6 +3,7 @@
  * that follows could write the same again.
  */
 import type { ApiObject } from "../../api/api-object.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Client, UnknownWrite, WriteResult } from "../../client/client.ts";
@@ -41,10 +42,16 @@ async function readTarget(
   { type, name, namespace }: UnknownWrite & { readonly name: string },
   signal: AbortSignal,
 ): Promise<readonly WriteResult[]> {
-  const object = await client(type).find({ name, namespace }, { signal });
+  const object = await client(type).find({ name, namespace }, { signal }).catch(absentIfNotServed);
   if (object !== undefined) return [{ type, object, outcome: "stored" }];
   const { apiVersion, kind } = type;
   return [{ type, object: { apiVersion, kind, metadata: { name, namespace } }, outcome: "absent" }];
+}
+
+/** A kind that is no longer served has no objects. */
+function absentIfNotServed(error: unknown): undefined {
+  if (!isApiError(error, "NotFound")) throw error;
+  return undefined;
 }
 
 /** Reads metadata only. Objects that the cache held before the read and the server no longer has are absent. */
