@@ -83,7 +83,9 @@ describe("a token of a service account", () => {
     const token = await server.token("robot", { audiences: ["vault"] });
 
     expect(await server.nameOf({ token })).toBe(401);
-    expect((await server.review(token))["error"]).toContain('token audiences ["vault"] is not for');
+    expect((await server.review(token))["error"]).toContain(
+      'token audiences ["vault"] is invalid for the target audiences ["',
+    );
     expect(await server.review(token, ["vault", "x"])).toMatchObject({
       authenticated: true,
       audiences: ["vault"],

@@ -47,7 +47,9 @@ export function accountTokens(parts: AccountTokenParts): TokenAuthenticator {
       const given = meantFor.length === 0 ? tokens.audiences : meantFor;
       const audiences = commonAudiences(wanted, given);
       if (audiences.length === 0)
-        return refused(`token audiences ${listText(given)} is not for ${listText(wanted)}`);
+        return refused(
+          `token audiences ${listText(given)} is invalid for the target audiences ${listText(wanted)}`,
+        );
       const shown = { claims, token, isLegacy, notes };
       const problem = findProblem(shown, parts) ?? noteUse(shown, parts);
       if (problem !== undefined) return refused(problem);

@@ -459,6 +459,25 @@ describe("tokens of service accounts", () => {
     expect(elsewhere.body["status"]).not.toHaveProperty("authenticated");
   });
 
+  test("a request that names another uid gets no token; the response has the account's uid", async () => {
+    const server = await ServerFixture.start();
+    const { body: account } = await server.send("POST", ACCOUNTS, { metadata: { name: "robot" } });
+    const uid = textAt(account, "metadata", "uid");
+    const path = `${ACCOUNTS}/robot/token`;
+
+    const other = await server.send("POST", path, { metadata: { uid: "gone" }, spec: {} });
+    const own = await server.send("POST", path, { metadata: { uid }, spec: {} });
+    const any = await server.send("POST", path, { spec: {} });
+
+    expect([other.code, other.body["message"]]).toEqual([
+      409,
+      'Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "robot": the UID in the token request ' +
+        `(gone) does not match the UID of the service account (${uid})`,
+    ]);
+    for (const { code, body } of [own, any])
+      expect([code, body["metadata"]]).toMatchObject([201, { name: "robot", namespace: "default", uid }]);
+  });
+
   test("forged tokens and tokens of deleted accounts are refused", async () => {
     const server = await ServerFixture.start();
     await server.send("POST", ACCOUNTS, { metadata: { name: "robot" } });

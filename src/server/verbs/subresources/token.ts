@@ -1,5 +1,5 @@
 /** Issues tokens of service accounts: `serviceaccounts/NAME/token`. Nothing is stored. */
-import { invalid, notFound } from "../../../api/errors/api-error.ts";
+import { conflict, invalid, notFound } from "../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { TokenRequest } from "../../../api/generated/types/authentication-v1.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
@@ -38,15 +38,16 @@ const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 
 export async function createToken(call: WriteCall<StoredResource>, verbParts: TokenParts): Promise<Answer> {
-  const { info, resource } = call;
+  const { resource } = call;
   const schema = requestSchema();
   const { object } = await readObject(call, { apiVersion: API_VERSION, kind: KIND, schema });
   checkPlace(object, call);
   const pass = callPass({ call, verbParts }, "CREATE");
   const draft = (pass === undefined ? object : await pass.admit(object)) as Draft<TokenRequest>;
   const account = await readAccount(resource, call, verbParts);
+  checkUid(draft, account);
   const now = verbParts.loop.now();
-  fillIn(draft, { info, now, audiences: verbParts.tokens.audiences });
+  fillIn(draft, { account, now, audiences: verbParts.tokens.audiences });
   checkSpec(draft);
   shorten(draft, call, verbParts);
   const bound = boundTo(draft.spec.boundObjectRef, { account, verbParts });
@@ -95,15 +96,24 @@ async function readAccount(
   return versions.entry(entry, resource);
 }
 
+/** A request that names an earlier account of the same name gets no token. */
+function checkUid({ metadata }: TokenRequest, account: ApiObject): void {
+  const { name = "", uid = "" } = account.metadata;
+  const { uid: requested = "" } = metadata;
+  if (requested === "" || requested === uid) return;
+  const why = `the UID in the token request (${requested}) does not match the UID of the service account (${uid})`;
+  throw conflict({ group: "authentication.k8s.io", resource: KIND }, name, why);
+}
+
 interface Completion {
-  readonly info: Call["info"];
+  readonly account: ApiObject;
   readonly now: number;
   readonly audiences: readonly string[];
 }
 
-function fillIn(draft: Draft<TokenRequest>, { info, now, audiences }: Completion): void {
-  draft.metadata.name = info.name;
-  draft.metadata.namespace = info.namespace;
+function fillIn(draft: Draft<TokenRequest>, { account, now, audiences }: Completion): void {
+  const { name, namespace, uid } = account.metadata;
+  Object.assign(draft.metadata, { name, namespace, uid });
   draft.metadata.creationTimestamp = timeText(now);
   const { spec } = draft;
   if (spec.audiences.length === 0) spec.audiences = [...audiences];
