@@ -41,9 +41,11 @@ import type { HttpHandler } from "./request/http.ts";
 import { RequestCounts } from "./request/request-counts.ts";
 import { discoveryRoute } from "./routes/discovery/discovery.ts";
 import { healthChecks } from "./routes/health/health-checks.ts";
+import { healthRecord } from "./routes/health/health-record.ts";
 import { healthRoute } from "./routes/health/health.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/openapi/openapi.ts";
+import { statuszRoute } from "./routes/statusz.ts";
 import { createFairness } from "./stages/fairness/create-fairness.ts";
 import type { Fairness } from "./stages/fairness/create-fairness.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -246,9 +248,12 @@ type RouteFloors = Objects & {
 
 function createRoutes(floors: RouteFloors): readonly Route[] {
   const { store, registry, loop, metrics, parts, aggregation, run, fairness } = floors;
+  const health = healthRecord();
   return [
     ...fairness.routes,
-    healthRoute(healthChecks({ store, run })),
+    healthRoute(healthChecks({ store, run }), health.record),
+    health.route,
+    statuszRoute(loop),
     discoveryRoute(registry, aggregation.discovery),
     issuerRoute(parts.tokens),
     openApiRoute(registry, loop, aggregation.discovery),

@@ -17,6 +17,9 @@ interface Parts {
 }
 type Reading = () => void;
 
+/** Prometheus' text format. */
+export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
 export function metricsRoute(metrics: Metrics, parts: Parts): Route {
   const readings: readonly Reading[] = [
     readStore(metrics, parts),
@@ -31,7 +34,7 @@ export function metricsRoute(metrics: Metrics, parts: Parts): Route {
     for (const read of readings) read();
     return metrics.expose().then((text) => ({
       status: 200,
-      headers: new Map([["content-type", "text/plain; version=0.0.4; charset=utf-8"]]),
+      headers: new Map([["content-type", METRICS_TYPE]]),
       body: Buffer.from(text),
     }));
   };

@@ -3,13 +3,11 @@ import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ResourceFacts, SubresourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { Group, ServedVersion } from "./group-order.ts";
 
-export type AggregatedVersion = "v2" | "v2beta1";
-
 /** The core group has an empty name. */
-export function groupDiscoveryList(groups: readonly Group[], version: AggregatedVersion): JsonObject {
+export function groupDiscoveryList(groups: readonly Group[]): JsonObject {
   return {
     kind: "APIGroupDiscoveryList",
-    apiVersion: `apidiscovery.k8s.io/${version}`,
+    apiVersion: "apidiscovery.k8s.io/v2",
     metadata: {},
     items: groups.map(({ name, versions }) => ({
       metadata: name === "" ? {} : { name },

@@ -3,10 +3,8 @@ import type { Media } from "../../representation/form.ts";
 /** Chooses the format of a discovery response from the Accept header. */
 import { asksFor, parseAccept } from "../../request/media-type.ts";
 import type { AcceptClause } from "../../request/media-type.ts";
-import type { AggregatedVersion } from "./aggregated-document.ts";
-
 /** A plain document in a media type, or the aggregated document in JSON. */
-export type DiscoveryForm = Media | AggregatedVersion;
+export type DiscoveryForm = Media | "v2";
 
 const PLAIN: readonly Media[] = ["json", "yaml", "protobuf"];
 export const PLAIN_TYPES: readonly string[] = PLAIN.map(mediaTypeOf);
@@ -16,7 +14,6 @@ export const DISCOVERY_TYPES: Readonly<Record<DiscoveryForm, string>> = {
   yaml: mediaTypeOf("yaml"),
   protobuf: mediaTypeOf("protobuf"),
   v2: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
-  v2beta1: "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
 };
 
 export interface DiscoveryOffer {
@@ -45,6 +42,5 @@ function formOf(clause: AcceptClause, { groups }: DiscoveryOffer): DiscoveryForm
   if (groups === undefined || !asksFor(clause, mediaTypeOf("json"))) return undefined;
   const isAggregated =
     parameters.get("as") === "APIGroupDiscoveryList" && parameters.get("g") === "apidiscovery.k8s.io";
-  const version = parameters.get("v");
-  return isAggregated && (version === "v2" || version === "v2beta1") ? version : undefined;
+  return isAggregated && parameters.get("v") === "v2" ? "v2" : undefined;
 }

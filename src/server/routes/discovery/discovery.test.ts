@@ -104,6 +104,15 @@ describe("discovery", () => {
     expect(again?.status).toBe(304);
   });
 
+  test("the beta form of aggregated discovery is no longer served", async () => {
+    const beta = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+
+    await expect(ask("/apis", { accept: beta })).rejects.toMatchObject({ reason: "NotAcceptable" });
+    expect(await read("/apis", { accept: `${beta},application/json` })).toMatchObject({
+      kind: "APIGroupList",
+    });
+  });
+
   test("the aggregated core group has no name", async () => {
     const document = (await read("/api", { accept: AGGREGATED })) as {
       items: { versions: { resources: unknown[] }[] }[];

@@ -22,7 +22,17 @@ import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./legacy-d
 import { versionInfo } from "./version.ts";
 
 /** Paths outside the groups, listed at `/` for people. */
-const OTHER_PATHS = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
+const OTHER_PATHS = [
+  "/healthz",
+  "/livez",
+  "/metrics",
+  "/metrics/slis",
+  "/openapi/v2",
+  "/openapi/v3",
+  "/readyz",
+  "/statusz",
+  "/version",
+];
 
 /** A discovery document. Pages are keyed by path without a trailing slash. */
 interface Page {
@@ -136,8 +146,8 @@ function documentOf(page: Page, { form, isPretty }: Look, request: AcceptedReque
   const indent = isPretty ? 2 : 0;
   // As upstream: compact kinds of the API end with a newline.
   const end = isPretty || !page.isKind ? "" : "\n";
-  if (form === "v2" || form === "v2beta1") {
-    const list = groupDiscoveryList(page.groups?.() ?? [], form);
+  if (form === "v2") {
+    const list = groupDiscoveryList(page.groups?.() ?? []);
     return new Document(type, Buffer.from(JSON.stringify(list, null, indent) + end));
   }
   const value = page.value(request);

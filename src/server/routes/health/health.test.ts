@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseRequest } from "../../request/parse-request.ts";
 import { RequestNotes } from "../../request/request-notes.ts";
+import { healthRecord } from "./health-record.ts";
 import { healthRoute } from "./health.ts";
 
 const good = { name: "ping", check: () => undefined };
@@ -10,8 +11,12 @@ const bad = { name: "store", check: () => "the disk is full" };
 
 const CHECKS = { healthz: [good, bad], livez: [good], readyz: [good, bad] };
 
-async function ask(target: string, checks = CHECKS): Promise<readonly [number, string] | undefined> {
-  const route = healthRoute(checks);
+async function ask(
+  target: string,
+  checks = CHECKS,
+  record = healthRecord(),
+): Promise<readonly [number, string] | undefined> {
+  const routes = [healthRoute(checks, record.record), record.route];
   const signal = new AbortController().signal;
   const request = {
     method: "GET",
@@ -22,7 +27,8 @@ async function ask(target: string, checks = CHECKS): Promise<readonly [number, s
     readBody: () => Promise.resolve(new Uint8Array()),
   };
   const { info, query } = parseRequest("GET", target);
-  const response = await route({ request, query, info, user: undefined, notes: new RequestNotes() });
+  const exchange = { request, query, info, user: undefined, notes: new RequestNotes() };
+  const [response] = (await Promise.all(routes.map((route) => route(exchange)))).filter((found) => found);
   if (response === undefined) return undefined;
   const { status, body } = response;
   return [status, body instanceof Uint8Array ? Buffer.from(body).toString() : ""];
@@ -50,6 +56,22 @@ describe("a server's health", () => {
     ["/readyz/store", 500, "internal server error: the disk is full\n"],
   ])("a single check answers %s", async (target, code, text) => {
     expect(await ask(target)).toEqual([code, text]);
+  });
+
+  test("outcomes of checks are counted under /metrics/slis, without those that were excluded", async () => {
+    const record = healthRecord();
+    await ask("/readyz", CHECKS, record);
+    await ask("/readyz?exclude=store", CHECKS, record);
+
+    const [code, text] = (await ask("/metrics/slis", CHECKS, record)) ?? [];
+
+    expect(code).toBe(200);
+    expect(text?.split("\n").filter((line) => line.includes("{"))).toEqual([
+      'kubernetes_healthcheck{name="ping",type="readyz"} 1',
+      'kubernetes_healthcheck{name="store",type="readyz"} 0',
+      'kubernetes_healthchecks_total{name="ping",status="success",type="readyz"} 2',
+      'kubernetes_healthchecks_total{name="store",status="error",type="readyz"} 1',
+    ]);
   });
 
   test("an alarm is listed while raised and does not fail the endpoint", async () => {

@@ -4,6 +4,7 @@
  */
 import type { Exchange, Route } from "../../request/exchange.ts";
 import type { HttpResponse } from "../../request/http.ts";
+import type { HealthRecord } from "./health-record.ts";
 
 export interface HealthCheck {
   readonly name: string;
@@ -19,7 +20,7 @@ export interface HealthChecks {
   readonly readyz: readonly HealthCheck[];
 }
 
-export function healthRoute({ healthz, livez, readyz }: HealthChecks): Route {
+export function healthRoute({ healthz, livez, readyz }: HealthChecks, record: HealthRecord): Route {
   const checks = new Map([
     ["healthz", healthz],
     ["livez", livez],
@@ -31,18 +32,24 @@ export function healthRoute({ healthz, livez, readyz }: HealthChecks): Route {
     if (own === undefined) return undefined;
     // Names of checks may contain slashes.
     const name = parts.join("/");
-    if (parts.length === 0) return Promise.resolve(all(endpoint, own, exchange));
+    if (parts.length === 0) return Promise.resolve(all(endpoint, { checks: own, record }, exchange));
     const only = own.find((check) => check.name === name);
     return only === undefined ? undefined : Promise.resolve(one(only));
   };
 }
 
-function all(endpoint: string, checks: readonly HealthCheck[], { query }: Exchange): HttpResponse {
+interface Recorded {
+  readonly checks: readonly HealthCheck[];
+  readonly record: HealthRecord;
+}
+
+function all(endpoint: string, { checks, record }: Recorded, { query }: Exchange): HttpResponse {
   const excluded = new Set(query.getAll("exclude"));
   const outcomes = checks.flatMap(({ name, check, isAlarm = false }) => {
     if (excluded.delete(name)) return [{ isGood: true, line: `[+]${name} excluded: ok` }];
     const hasProblem = check() !== undefined;
     if (isAlarm) return hasProblem ? [{ isGood: true, line: `[!]${name} alarm: reason withheld` }] : [];
+    record.note({ name, type: endpoint }, hasProblem ? "error" : "success");
     const line = hasProblem ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
     return [{ isGood: !hasProblem, line }];
   });
