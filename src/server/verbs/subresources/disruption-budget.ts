@@ -1,5 +1,5 @@
 /** Checks an eviction against the pod's PodDisruptionBudget. The controller computes the allowed disruptions; an eviction subtracts one. */
-import { ApiError, forbidden } from "../../../api/errors/api-error.ts";
+import { ApiError, DeniedError, forbidden } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../../api/generated/types/policy-v1.ts";
 import { cloneJson } from "../../../api/json/json-clone.ts";
@@ -39,9 +39,10 @@ export function budgetOf(
     if (covers(budget, pod)) found.push(budget);
   }
   if (found.length > 1) {
-    throw new ApiError(
-      "InternalError",
+    // Upstream's Status has no reason here.
+    throw new DeniedError(
       "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+      { code: 500 },
     );
   }
   return found[0];

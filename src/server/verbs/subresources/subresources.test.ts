@@ -175,10 +175,11 @@ describe("eviction", () => {
 
     const { code, body } = await evict(server, "a");
 
-    expect(code).toBe(500);
-    expect(body["message"]).toBe(
+    expect([code, body["reason"], body["message"]]).toEqual([
+      500,
+      undefined,
       "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
-    );
+    ]);
   });
 
   test("an eviction of a pod that does not run skips the budget and obeys the delete options", async () => {
