@@ -380,7 +380,7 @@ describe("a transition rule", () => {
   });
 });
 
-test("a value that was there before a rule, and did not change, stays accepted", async () => {
+test("a value that was there before a rule, and did not change, stays accepted with a warning", async () => {
   await using api = await withWidgets(REPLICAS);
   await api.send("POST", WIDGETS, widget({ replicas: 9, max: 1 }));
   const stricter = definition(REPLICAS, { rule: "self.replicas <= self.max", message: "too many" });
@@ -391,7 +391,10 @@ test("a value that was there before a rule, and did not change, stays accepted",
   const touched = await api.send("PATCH", `${WIDGETS}/a`, { spec: { replicas: 8 } }, MERGE);
 
   expect(changed.code).toBe(200);
-  expect(labelled.code).toBe(200);
+  expect([labelled.code, labelled.headers.get("warning")]).toEqual([
+    200,
+    '299 - "spec: Invalid value: too many"',
+  ]);
   expect(messages(touched)).toEqual(["spec: Invalid value: too many"]);
 });
 

@@ -109,6 +109,7 @@ export class FieldErrors {
   readonly #whenFull: "count" | "stop";
   #toldLength = 0;
   #count = 0;
+  #kept: FieldErrors | undefined;
 
   /**
    * With `stop`, the first error over the limit throws and ends the validation. Only `collectFieldErrors` catches it.
@@ -133,6 +134,15 @@ export class FieldErrors {
   /** Number of all errors, including the dropped ones. */
   get count(): number {
     return this.#count;
+  }
+
+  /** Collects errors of values that a write leaves as they were. The write succeeds with a warning for each. */
+  get kept(): FieldErrors {
+    return (this.#kept ??= new FieldErrors());
+  }
+
+  get keptTexts(): readonly string[] {
+    return this.#kept?.found.map(fieldErrorText) ?? [];
   }
 
   append(errors: Iterable<FieldError>): void {

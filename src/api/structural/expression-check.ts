@@ -1,6 +1,6 @@
 /**
  * Evaluates the CEL rules of a schema against a value and reports failures in upstream's words. A rule without `oldSelf` is
- * not applied to an unchanged value, because stored objects outlive schema changes.
+ * not enforced for an unchanged value, because stored objects outlive schema changes: its failure is a warning.
  */
 import { Allowance, COST_MAX, Effort } from "../cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../cel/cel-error.ts";
@@ -126,20 +126,21 @@ class ExpressionCheck {
       return this.#errors.invalid(fieldOf(place.path), place.type, `rule compile error: ${program.mistake}`);
     const result = this.#evaluate(expression, bindings, place);
     if (result === true || result === undefined) return;
-    // An unchanged value keeps its failure; upstream warns about it.
-    if (!expression.isTransition && isSame(place.nearest)) return;
-    this.#report(rule, place, this.#message(expression, bindings, place) ?? messageOf(expression));
+    const isKept = !expression.isTransition && isSame(place.nearest);
+    const detail = this.#message(expression, bindings, place) ?? messageOf(expression);
+    this.#report(rule, { ...place, errors: isKept ? this.#errors.kept : this.#errors }, detail);
   }
 
-  #report(rule: ValidationRule, place: RulePlace, detail: string): void {
+  #report(rule: ValidationRule, place: ReportPlace, detail: string): void {
+    const { errors } = place;
     const { path: field = "" } = findRulePath(rule.fieldPath ?? "", place.schema) ?? {};
     const path = fieldOf(field === "" ? place.path : place.path.child(field));
     const isLarge = place.type === "object" || place.type === "array";
     const shown = isLarge ? OMIT_VALUE : place.value;
-    if (rule.reason === "FieldValueForbidden") this.#errors.forbidden(path, detail);
-    else if (rule.reason === "FieldValueRequired") this.#errors.required(path, detail);
-    else if (rule.reason === "FieldValueDuplicate") this.#errors.duplicate(path, shown);
-    else this.#errors.invalid(path, shown, detail);
+    if (rule.reason === "FieldValueForbidden") errors.forbidden(path, detail);
+    else if (rule.reason === "FieldValueRequired") errors.required(path, detail);
+    else if (rule.reason === "FieldValueDuplicate") errors.duplicate(path, shown);
+    else errors.invalid(path, shown, detail);
   }
 
   /** Evaluates a rule; `undefined` when it failed, which is reported here. */
@@ -191,6 +192,11 @@ interface RulePlace extends Place {
   /** Type name as in the schema. */
   readonly type: string;
   readonly schema: Structural;
+}
+
+interface ReportPlace extends RulePlace {
+  /** Where the failure is collected. */
+  readonly errors: FieldErrors;
 }
 
 /** True for apiVersion and kind of the object itself. They are always checked, because the version may be new. */

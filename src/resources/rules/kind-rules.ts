@@ -32,7 +32,7 @@ export interface RuleContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly user: Requester;
-  /** Collects warnings that only `prepare…` rules can find. Absent for writes of the server itself. */
+  /** Collects warnings that only `prepare…` and `validate…` rules can find. Absent for writes of the server itself. */
   readonly notes?: { warn(text: string): void };
 }
 

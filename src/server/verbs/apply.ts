@@ -143,7 +143,7 @@ async function saved(
   previous: ApiObject,
   { call, verbParts }: Writing,
 ): Promise<WriteDecision> {
-  const { resource } = call;
+  const { resource, notes } = call;
   const { pace } = call.origin;
   const live = previous;
   const finish = (outcome: ApiObject | undefined): WriteDecision => {
@@ -156,7 +156,7 @@ async function saved(
   const { user } = writeOptionsOf(call);
   const admission = callPass({ call, verbParts }, "UPDATE");
   admission?.showOwners((next) => conclude(next).object as ApiObject);
-  const context = { now: verbParts.loop.now(), user, admission, pace };
+  const context = { now: verbParts.loop.now(), user, notes, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   checkConflicts(() => inNormalForm(requestedDraft(revision, resource), resource, live));
   checkPlace(object, call);

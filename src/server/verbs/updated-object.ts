@@ -18,13 +18,13 @@ export async function updatedObject(
   previous: ApiObject,
   { call, verbParts }: Writing,
 ): Promise<ApiObject> {
-  const { resource, info } = call;
+  const { resource, info, notes } = call;
   const { user, manager } = writeOptionsOf(call);
   const now = verbParts.loop.now();
   const admission = callPass({ call, verbParts }, "UPDATE");
   const { pace } = call.origin;
   pace.weigh(units);
-  const context = { now, user, admission, pace };
+  const context = { now, user, notes, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   const writer = fieldWriterOf(resource, verbParts.versions, { manager, subresource: info.subresource, now });
   const withOwners = (next: ApiObject, asked: ApiObject | undefined): ApiObject =>

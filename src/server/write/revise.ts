@@ -246,6 +246,7 @@ function checkedRevision(object: ApiObject, revising: Revising): ApiObject {
     if (endpoint !== "status") errors.append(newProblems(object, previous, rules));
     validateAt(object, revising, errors);
   });
+  for (const text of found.keptTexts) revising.context.notes?.warn(text);
   refuse(found, object, resource);
   return object;
 }
