@@ -28,7 +28,8 @@ async function ask(
   };
   const { info, query } = parseRequest("GET", target);
   const exchange = { request, query, info, user: undefined, notes: new RequestNotes() };
-  const [response] = (await Promise.all(routes.map((route) => route(exchange)))).filter((found) => found);
+  const [answer] = routes.map((route) => route(exchange)).filter((found) => found !== undefined);
+  const response = await answer;
   if (response === undefined) return undefined;
   const { status, body } = response;
   return [status, body instanceof Uint8Array ? Buffer.from(body).toString() : ""];

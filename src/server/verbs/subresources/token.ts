@@ -97,7 +97,7 @@ async function readAccount(
 }
 
 /** A request that names an earlier account of the same name gets no token. */
-function checkUid({ metadata }: TokenRequest, account: ApiObject): void {
+function checkUid({ metadata }: ApiObject, account: ApiObject): void {
   const { name = "", uid = "" } = account.metadata;
   const { uid: requested = "" } = metadata;
   if (requested === "" || requested === uid) return;
