@@ -2,6 +2,7 @@ import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { ChangeReader, unrecordedText } from "../insight/causes/read-changes.ts";
 import { parseMoment } from "../insight/past/moment.ts";
 import { timelineOf, timelineText } from "../insight/past/timeline.ts";
+import { FactReader } from "../insight/stuck/fact-reader.ts";
 import { eventsOf } from "../insight/stuck/gather-situation.ts";
 import { accessOptions, connectAs } from "./cluster-access.ts";
 import { findText, jsonOption, UsageError, type Arguments, type Command } from "./command.ts";
@@ -32,7 +33,11 @@ export const timelineCommand: Command = {
       const reader = new ChangeReader(client);
       const [{ items, cut, unrecordedThrough }, events] = await Promise.all([
         reader.of({ group, kind: type.kind, namespace, name }),
-        eventsOf(client, { apiVersion: type.apiVersion, kind: type.kind, metadata: { name, namespace } }),
+        eventsOf(new FactReader(client), {
+          apiVersion: type.apiVersion,
+          kind: type.kind,
+          metadata: { name, namespace },
+        }),
       ]);
       if (items.length === 0 && reader.problem === undefined && events.length === 0)
         throw new Error(`${type.plural} "${name}" not found, and no change of it is remembered`);

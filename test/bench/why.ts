@@ -7,6 +7,7 @@ import type { Connection } from "../../src/client/connection.ts";
 import { ChangeReader } from "../../src/insight/causes/read-changes.ts";
 import { explainObject } from "../../src/insight/explain/explain-object.ts";
 import { timelineOf, timelineText } from "../../src/insight/past/timeline.ts";
+import { FactReader } from "../../src/insight/stuck/fact-reader.ts";
 import { eventsOf } from "../../src/insight/stuck/gather-situation.ts";
 import { Journal } from "../../src/server/write/journal.ts";
 import type { JournalEntry } from "../../src/server/write/journal.ts";
@@ -122,7 +123,7 @@ async function questions({ client }: Connection, { name, objects, aimMs }: Asked
     const named = { group: "", kind: "Pod", namespace: "default", name: asked.name };
     const [{ items }, events] = await Promise.all([
       new ChangeReader(client).of(named),
-      eventsOf(client, pod),
+      eventsOf(new FactReader(client), pod),
     ]);
     return timelineText(timelineOf(items, events));
   });

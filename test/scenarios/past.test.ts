@@ -9,6 +9,7 @@ import { differenceText } from "../../src/insight/past/past-difference.ts";
 import { findAt, listAt, revisionAt } from "../../src/insight/past/read-past.ts";
 import { isStep, stepText, storyPages } from "../../src/insight/past/story.ts";
 import { timelineOf, timelineText } from "../../src/insight/past/timeline.ts";
+import { FactReader } from "../../src/insight/stuck/fact-reader.ts";
 import { eventsOf } from "../../src/insight/stuck/gather-situation.ts";
 
 const MAP = { namespace: "default", name: "a" };
@@ -91,7 +92,7 @@ describe("a timeline", () => {
     const [deployment] = cluster.objects(Deployment);
     const name = { group: "apps", kind: "Deployment", namespace: "default", name: "web" };
     const { items } = await new ChangeReader(cluster.client).of(name);
-    const events = deployment === undefined ? [] : await eventsOf(cluster.client, deployment);
+    const events = deployment === undefined ? [] : await eventsOf(new FactReader(cluster.client), deployment);
 
     const text = timelineText(timelineOf(items, events));
 

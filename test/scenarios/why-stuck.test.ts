@@ -111,8 +111,8 @@ describe("an object that waits", () => {
     const text = await obstacles(cluster, Deployment);
 
     expect(text).toMatch(/ReplicaSet web-\w+: ResourceQuota default\/q: pods 1 of 1 used; refused \d+ times/);
-    expect(text).toContain("kubectl edit quota q  # raise spec.hard.pods");
-    expect(text).toContain("kubectl scale deployment web --replicas=N");
+    expect(text).toContain("kubectl edit quota q  # raise spec.hard.pods to 2 or more");
+    expect(text).toContain("kubectl scale deployment web --replicas=1");
     expect(text.match(/ResourceQuota default/g)).toHaveLength(1);
   });
 
@@ -138,7 +138,7 @@ describe("an object that waits", () => {
     const text = await obstacles(cluster, Pod);
 
     expect(text).toContain("taints keep it off 2 of 2 nodes: gpu=yes:NoSchedule on node-1, node-2");
-    expect(text).toContain("kubectl taint nodes NODE gpu=yes:NoSchedule-");
+    expect(text).toContain("kubectl taint nodes node-1 gpu=yes:NoSchedule-");
   });
 
   test("for the back-off of a crashing container knows the next try", async () => {
@@ -304,14 +304,20 @@ describe("an object that waits", () => {
     expect(await obstacles(cluster, Pod)).toContain(`node ${nodeName} is not ready`);
   });
 
-  test("for a rollout that passed its deadline is told how to go back", async () => {
+  test("for a rollout that passed its deadline gets the cause first", async () => {
     await using cluster = await startCluster({ clock: "virtual", nodes: 1 });
     const annotations = { "simulated.setpoint.dev/ready-after": "never" };
     const template = { metadata: { labels, annotations }, spec: podSpec() };
     await cluster.client(Deployment).create(web({ template }));
     await cluster.clock.advance("11m");
 
-    expect(await obstacles(cluster, Deployment)).toContain("the rollout made no progress in time");
+    const found = (await why(cluster, Deployment)).obstacles.map(({ blockedBy }) => blockedBy);
+
+    // The cause comes before its consequence.
+    expect(found).toEqual([
+      expect.stringContaining("container web runs, but is not ready: Readiness probe failed"),
+      expect.stringContaining("the rollout made no progress in time"),
+    ]);
   });
 });
 

@@ -105,7 +105,7 @@ describe("why", () => {
     await cluster.client(ConfigMap).delete({ name: "web" });
 
     expect(await why(cluster, "cm", "web")).toMatch(
-      /^ConfigMap default\/web: does not exist any more\n[^]*removed ConfigMap web/,
+      /^ConfigMap default\/web: does not exist any more, deleted \d s ago by kubernetes-admin[^]*removed ConfigMap web/,
     );
     await expect(why(cluster, "cm", "never")).rejects.toThrow('configmaps "never" not found');
   });

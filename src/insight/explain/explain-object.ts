@@ -1,25 +1,21 @@
 /** Answers why an object is as it is: its obstacles first, then the causes of its existence and of its last changes. */
 import type { ResourceType } from "../../api/api-object.ts";
 import type { Change } from "../../api/causes/change.ts";
-import { isApiError, notFound } from "../../api/errors/api-error.ts";
 import type { Client } from "../../client/client.ts";
 import { causeChain, chainTree } from "../causes/cause-chain.ts";
 import { podMilestones } from "../causes/pod-milestones.ts";
 import { ChangeReader, unrecordedText } from "../causes/read-changes.ts";
 import type { KnownChanges } from "../causes/read-changes.ts";
-import { objectState } from "../state/object-state.ts";
-import { waitingDependents } from "../stuck/dependents.ts";
-import { findObstacles } from "../stuck/find-obstacles.ts";
-import { gatherSituation } from "../stuck/gather-situation.ts";
-import type { Subject } from "../stuck/gather-situation.ts";
+import { inNamespace } from "../stuck/situation.ts";
+import type { Subject } from "../stuck/situation.ts";
 import { isBookkeeping } from "../text/bookkeeping.ts";
-import { authorText, deedText } from "../text/change-text.ts";
+import { authorText, deedText, isComponent } from "../text/change-text.ts";
 import { clockText } from "../text/duration-text.ts";
 import type { TreeNode } from "../text/tree-text.ts";
-import type { Explanation, Obstacle } from "./explanation.ts";
-
-/** Objects of these kinds can block others while they are as desired themselves. */
-const BLOCKERS = new Set(["Node", "PodDisruptionBudget"]);
+import type { Explanation } from "./explanation.ts";
+import { findFight } from "./find-fight.ts";
+import { missingObject } from "./missing-object.ts";
+import { goneState, presentState, topOf } from "./present-state.ts";
 
 /** Latest changes that are shown. */
 const RECENT_MAX = 3;
@@ -39,17 +35,21 @@ export async function explainObject(client: Client, asked: Asked, now: number): 
     reader.of({ group: groupOf(type), kind: type.kind, namespace, name }),
   ]);
   const { items } = known;
-  if (object === undefined && items.length === 0)
-    throw notFound({ group: groupOf(type), resource: type.plural }, name);
+  if (object === undefined && items.length === 0) throw await missingObject(client, asked);
   const created = items.findLast(({ operation }) => operation === "Created");
+  const top = object === undefined ? undefined : topOf(client, { object, type });
   const [present, origin, count] = await Promise.all([
-    object === undefined ? GONE : presentState(client, { object, type }, now),
+    object === undefined || top === undefined
+      ? goneState(items, now)
+      : presentState(client, { subject: { object, type }, top }, now),
     created === undefined ? [] : originOf(reader, created, items),
-    object === undefined ? undefined : countOf(client, reader, { object, type }),
+    top === undefined ? undefined : top.then(async (found) => await countOf(reader, found)),
   ]);
+  const fight = findFight(items, `${type.kind.toLowerCase()}/${name}${inNamespace(namespace)}`);
   return {
     subject: `${type.kind} ${namespace === "" ? name : `${namespace}/${name}`}`,
     ...present,
+    obstacles: [...present.obstacles, ...fight],
     origin,
     count,
     recent: recentOf(items, created, type),
@@ -57,48 +57,8 @@ export async function explainObject(client: Client, asked: Asked, now: number): 
   };
 }
 
-type Present = Pick<Explanation, "state" | "isSettled" | "obstacles">;
-
-const GONE: Present = { state: "does not exist any more", isSettled: true, obstacles: [] };
-
-async function presentState(client: Client, subject: Subject, now: number): Promise<Present> {
-  const { text, isSettled } = objectState(subject.object, now);
-  const mayBlock = !isSettled || BLOCKERS.has(subject.type.kind);
-  const obstacles = mayBlock ? await obstaclesOf(client, subject, now) : [];
-  return { state: text, isSettled, obstacles };
-}
-
 function groupOf({ apiVersion }: ResourceType): string {
   return apiVersion.includes("/") ? (apiVersion.split("/")[0] ?? "") : "";
-}
-
-/** Obstacles of the object and of what it waits for; those of its dependents only once each. */
-async function obstaclesOf(client: Client, subject: Subject, now: number): Promise<readonly Obstacle[]> {
-  const own = findObstacles(await gatherSituation(client, subject, now));
-  const found: Obstacle[] = own.found.map((finding) => ({ ...finding, of: undefined }));
-  const dependents = await waitingDependents(client, subject, now);
-  const situations = await Promise.all(
-    dependents.map(async (each) => await gatherSituation(client, each, now)),
-  );
-  let { general } = own;
-  for (const situation of situations) {
-    const { object, type } = situation;
-    const obstacles = findObstacles(situation);
-    for (const finding of obstacles.found) {
-      if (found.some(({ blockedBy }) => isAlike(blockedBy, finding.blockedBy))) continue;
-      found.push({ ...finding, of: `${type.kind} ${object.metadata.name ?? ""}` });
-    }
-    general ??= obstacles.general;
-  }
-  const isWaiting = !objectState(subject.object, now).isSettled;
-  if (found.length > 0 || general === undefined || !isWaiting) return found;
-  return [{ ...general, of: undefined }];
-}
-
-/** Whether two texts differ only in numbers, as in the restarts of two pods. */
-function isAlike(one: string, other: string): boolean {
-  const plain = (text: string): string => text.replaceAll(/\d+/g, "#");
-  return plain(one) === plain(other);
 }
 
 async function originOf(
@@ -112,12 +72,7 @@ async function originOf(
 }
 
 /** The last change of the number of replicas, of the object or of the workload above it. */
-async function countOf(
-  client: Client,
-  reader: ChangeReader,
-  subject: Subject,
-): Promise<Explanation["count"]> {
-  const { object, type } = await topOf(client, subject);
+async function countOf(reader: ChangeReader, { object, type }: Subject): Promise<Explanation["count"]> {
   const { replicas } = (object as { readonly spec?: { readonly replicas?: number } }).spec ?? {};
   if (replicas === undefined) return undefined;
   const { name = "", namespace = "" } = object.metadata;
@@ -125,25 +80,6 @@ async function countOf(
   const change = items.findLast(({ fields = [] }) => fields.some(({ path }) => path === "spec.replicas"));
   if (change === undefined) return undefined;
   return { replicas, causes: chainTree(await causeChain(reader, change), []) };
-}
-
-/** Levels of owners above a pod: ReplicaSet, Deployment, and one for operators. */
-const LEVELS_MAX = 3;
-
-/** The topmost owner that the user may read. */
-async function topOf(client: Client, subject: Subject, levels = LEVELS_MAX): Promise<Subject> {
-  const { ownerReferences = [], namespace = "" } = subject.object.metadata;
-  const owner = ownerReferences.find(({ controller }) => controller === true);
-  const type = owner === undefined ? undefined : await client.findType(owner.apiVersion, owner.kind);
-  if (owner === undefined || type === undefined || levels === 0) return subject;
-  try {
-    const place = { name: owner.name, ...(type.namespaced && { namespace }) };
-    const object = await client(type).find(place);
-    return object === undefined ? subject : await topOf(client, { object, type }, levels - 1);
-  } catch (error) {
-    if (isApiError(error, "Forbidden")) return subject;
-    throw error;
-  }
 }
 
 /** The latest changes of metadata and spec, without the notes of controllers. */
@@ -154,12 +90,12 @@ function recentOf(
 ): readonly TreeNode[] {
   const isPod = type.kind === "Pod";
   const later = items.slice(created === undefined ? 0 : items.indexOf(created) + 1);
-  const desired = later.filter(
-    ({ operation, fields }) =>
-      operation === "Deleted" ||
-      fields === undefined ||
-      (!isPod && fields.some((field) => !field.path.startsWith("status") && !isBookkeeping(field))),
-  );
+  const desired = later.filter(({ operation, fields, author }) => {
+    if (operation === "Deleted") return true;
+    // Components write mostly status; without the states their writes tell nothing.
+    if (fields === undefined) return !isComponent(author);
+    return !isPod && fields.some((field) => !field.path.startsWith("status") && !isBookkeeping(field));
+  });
   return desired
     .slice(-RECENT_MAX)
     .toReversed()
@@ -178,8 +114,11 @@ function remarksOf(
   const remarks: string[] = [];
   if (unrecordedThrough !== undefined) remarks.push(unrecordedText(unrecordedThrough));
   if (!items.some(({ operation }) => operation === "Created")) {
-    const why = cut === undefined ? "" : ` (${cut})`;
-    remarks.push(`its creation is older than the history${why}; setpoint up --history keeps more`);
+    remarks.push(
+      cut === undefined
+        ? "its creation is not remembered"
+        : `its creation is not shown: ${cut}; setpoint up --history keeps more`,
+    );
   }
   return remarks;
 }

@@ -18,3 +18,9 @@ export function conditionsOf(object: ApiObject): readonly Condition[] {
 export function findCondition(object: ApiObject, type: string): Condition | undefined {
   return conditionsOf(object).find((each) => each.type === type);
 }
+
+/** Milliseconds since the epoch; undefined when the condition does not tell. */
+export function sinceOf(condition: Pick<Condition, "lastTransitionTime"> | undefined): number | undefined {
+  const since = Date.parse(condition?.lastTransitionTime ?? "");
+  return Number.isNaN(since) ? undefined : since;
+}

@@ -1,12 +1,16 @@
 /** The state of an object in a few words, and whether it is as desired. Pure. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { durationText } from "../text/duration-text.ts";
-import { conditionsOf, findCondition } from "./conditions.ts";
+import { conditionsOf, findCondition, sinceOf } from "./conditions.ts";
+import { cronJobState, jobState } from "./job-state.ts";
+import { leaseState, nodeState, serviceState } from "./other-states.ts";
 
 export interface ObjectState {
   readonly text: string;
   /** Observed and desired state are equal, as far as the object tells. */
   readonly isSettled: boolean;
+  /** It stays so: nothing is under way. */
+  readonly isFinal?: true;
   /** Since when it is so, in milliseconds since the epoch; undefined when the object does not tell. */
   readonly since: number | undefined;
 }
@@ -34,23 +38,43 @@ export function objectState(object: ApiObject, now: number): ObjectState {
     const since = Date.parse(deletionTimestamp);
     return { text: `being deleted for ${durationText(now - since)}`, isSettled: false, since };
   }
-  const found = podState(object) ?? replicaState(object) ?? phaseState(object) ?? conditionState(object);
+  let found: ObjectState | undefined;
+  for (const look of LOOKS) found ??= look(object, now);
   if (found === undefined) return { text: "exists", isSettled: true, since: undefined };
   const { since } = found;
   if (since === undefined || Number.isNaN(since)) return { ...found, since: undefined };
-  const lasting = found.isSettled ? " for" : ", waiting for";
+  const lasting = found.isSettled || found.isFinal === true ? " for" : ", waiting for";
   return { ...found, text: `${found.text}${lasting} ${durationText(now - since)}` };
 }
+
+/** The first that knows the kind counts. */
+const LOOKS: readonly ((object: ApiObject, now: number) => ObjectState | undefined)[] = [
+  podState,
+  replicaState,
+  jobState,
+  cronJobState,
+  nodeState,
+  serviceState,
+  leaseState,
+  phaseState,
+  conditionState,
+];
 
 function podState(object: ApiObject): ObjectState | undefined {
   if (object.kind !== "Pod" || object.apiVersion !== "v1") return undefined;
   const { phase = "Pending" } = (object as Progress).status ?? {};
   const ready = findCondition(object, "Ready");
-  if (phase === "Succeeded") return { text: phase, isSettled: true, since: sinceOf(ready) };
+  // The controller of a failed pod has made another one, or has failed itself.
+  const isOver = phase === "Succeeded" || (phase === "Failed" && isControlled(object));
+  if (isOver) return { text: phase, isSettled: true, since: sinceOf(ready) };
   const isReady = phase === "Running" && ready?.status === "True";
   const text = phase === "Running" ? `${phase}, ${isReady ? "ready" : "not ready"}` : phase;
   const since = sinceOf(ready) ?? Date.parse(object.metadata.creationTimestamp ?? "");
   return { text, isSettled: isReady, since };
+}
+
+function isControlled({ metadata }: ApiObject): boolean {
+  return metadata.ownerReferences?.some(({ controller }) => controller === true) === true;
 }
 
 /** Numbers of pods of a workload. */
@@ -69,7 +93,9 @@ function replicaState(object: ApiObject): ObjectState | undefined {
   const { wanted, total, ready, updated } = counts;
   const isRolledOut = updated === undefined || updated >= wanted;
   const isSettled = isUpToDate(object) && ready === wanted && total === wanted && isRolledOut;
-  const rollout = isRolledOut ? "" : `, ${String(updated)} on the newest template`;
+  // Without pods of an older template the number would only repeat the first one.
+  const isMixed = !isRolledOut && total > updated;
+  const rollout = isMixed ? `, ${String(updated)} on the newest template` : "";
   return {
     text: `${String(ready)} of ${String(wanted)} ready${rollout}`,
     isSettled,
@@ -109,14 +135,24 @@ function phaseState(object: ApiObject): ObjectState | undefined {
   return { text: phase, isSettled, since: isSettled ? undefined : created };
 }
 
-/** Kinds with conditions: Node, Job, CustomResourceDefinition, custom kinds. */
+/** Conditions that a healthy object has as True, the most telling first. */
+const WANTED = [
+  "Ready",
+  "Available",
+  "NamesAccepted",
+  "Established",
+  "Complete",
+  "AbleToScale",
+  "ScalingActive",
+];
+
+/** Kinds with conditions: CustomResourceDefinition, APIService, HorizontalPodAutoscaler, custom kinds. */
 function conditionState(object: ApiObject): ObjectState | undefined {
   const conditions = conditionsOf(object);
-  const wanted = ["Ready", "Available", "Established", "Complete"].map((type) =>
-    conditions.find((each) => each.type === type),
-  );
+  const wanted = WANTED.flatMap((type) => conditions.find((each) => each.type === type) ?? []);
   const failed = conditions.find(({ type, status }) => type === "Failed" && status === "True");
-  const telling = failed ?? wanted.find((each) => each !== undefined);
+  const unmet = wanted.find(({ status, reason }) => status !== "True" && reason !== "ScalingDisabled");
+  const telling = failed ?? unmet ?? wanted[0];
   if (telling === undefined) return undefined;
   const isSettled = failed === undefined && telling.status === "True" && isUpToDate(object);
   const reason = telling.reason === undefined || isSettled ? "" : ` (${telling.reason})`;
@@ -125,12 +161,7 @@ function conditionState(object: ApiObject): ObjectState | undefined {
 
 function isUpToDate(object: ApiObject): boolean {
   const { observedGeneration } = (object as Progress).status ?? {};
-  const isAwaited = /^(apps|batch)\//.test(object.apiVersion);
+  const isAwaited = object.apiVersion.startsWith("apps/");
   if (observedGeneration === undefined) return !isAwaited || object.metadata.generation === undefined;
   return observedGeneration >= (object.metadata.generation ?? 0);
-}
-
-function sinceOf(condition: { readonly lastTransitionTime?: string } | undefined): number | undefined {
-  const since = Date.parse(condition?.lastTransitionTime ?? "");
-  return Number.isNaN(since) ? undefined : since;
 }

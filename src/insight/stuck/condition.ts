@@ -6,7 +6,16 @@ import type { StuckRule } from "./situation.ts";
 import { kubectlName } from "./situation.ts";
 
 /** Conditions that a healthy object has as True, the most telling first. */
-const WANTED = ["Ready", "Available", "Established", "ContainersReady", "Initialized"];
+const WANTED = [
+  "Ready",
+  "Available",
+  "NamesAccepted",
+  "Established",
+  "AbleToScale",
+  "ScalingActive",
+  "ContainersReady",
+  "Initialized",
+];
 
 export const conditionRule: StuckRule = (situation) => {
   const conditions = conditionsOf(situation.object);

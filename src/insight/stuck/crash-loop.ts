@@ -1,8 +1,9 @@
 /** A container ends again and again; the kubelet waits longer before each restart. */
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { durationText } from "../text/duration-text.ts";
-import type { StuckRule } from "./situation.ts";
-import { asKind, inNamespace } from "./situation.ts";
+import { endText, lastLineText, memoryLimit } from "./ended-containers.ts";
+import type { Remedy, Situation, StuckRule } from "./situation.ts";
+import { asKind, inNamespace, kubectlName } from "./situation.ts";
 import { waitingContainers } from "./waiting-containers.ts";
 import type { WaitingContainer } from "./waiting-containers.ts";
 
@@ -17,20 +18,43 @@ export const crashLoopRule: StuckRule = (situation) => {
   const nextTry = nextTryText(container, situation.now);
   const { name: podName, namespace } = pod.metadata;
   const place = inNamespace(namespace);
+  const line = lastLineText(situation.lastLines.get(name));
+  const head = `container ${name} ${exitText(container, situation)}`;
   return {
-    blockedBy: `container ${name} ${exitText(container)}, restarts: ${String(restartCount)}; next try ${nextTry}`,
+    blockedBy: `${head}, restarts: ${String(restartCount)}; next try ${nextTry}${line}`,
     unblock: [
+      ...memoryRemedy(situation, container),
       { command: `kubectl logs ${podName} -c ${name} --previous${place}`, effect: "see why it ended" },
       { command: `setpoint timeline pod/${podName}${place}`, effect: "see the changes before" },
     ],
   };
 };
 
-function exitText({ status }: WaitingContainer): string {
+/** A liveness probe ends a container that would have gone on. */
+function exitText({ status }: WaitingContainer, situation: Situation): string {
   const exit = status.lastState?.terminated;
+  const killing = situation.events.find(
+    ({ reason, message = "" }) =>
+      reason === "Killing" && message.startsWith(`Container ${status.name} failed `),
+  );
+  const [, probe] = /failed (liveness|startup) probe/.exec(killing?.message ?? "") ?? [];
+  if (probe !== undefined && killing !== undefined) {
+    const failed = situation.events.find(
+      ({ reason, message = "" }) => reason === "Unhealthy" && message.toLowerCase().startsWith(probe),
+    );
+    const detail = failed?.message === undefined ? "" : ` (${failed.message})`;
+    return `was ended by its ${probe} probe${detail}`;
+  }
   if (exit === undefined) return "ended";
-  const reason = exit.reason === undefined ? "" : ` (${exit.reason})`;
-  return `ended with code ${String(exit.exitCode)}${reason}`;
+  const pod = asKind(situation, Pod);
+  return endText(exit, pod === undefined ? undefined : memoryLimit(pod, status.name));
+}
+
+function memoryRemedy(situation: Situation, { status }: WaitingContainer): readonly Remedy[] {
+  if (status.lastState?.terminated?.reason !== "OOMKilled") return [];
+  const { top } = situation;
+  const command = `kubectl set resources ${kubectlName(top)} -c ${status.name} --limits=memory=SIZE`;
+  return top.type.kind === "Pod" ? [] : [{ command, effect: "raise its memory limit" }];
 }
 
 function nextTryText({ status, message }: WaitingContainer, now: number): string {
@@ -39,5 +63,5 @@ function nextTryText({ status, message }: WaitingContainer, now: number): string
   const endedAt = Date.parse(status.lastState?.terminated?.finishedAt ?? "");
   if (delayMs === 0 || Number.isNaN(endedAt)) return "soon";
   const leftMs = endedAt + delayMs - now;
-  return leftMs <= 0 ? "now" : `in ${durationText(leftMs)}`;
+  return leftMs < 500 ? "now" : `in ${durationText(leftMs)}`;
 }

@@ -8,7 +8,10 @@ import { asKind, inNamespace } from "./situation.ts";
 
 export const disruptionBudgetRule: StuckRule = (situation) => {
   const own = asKind(situation, PodDisruptionBudget);
-  if (own !== undefined) return isBlocking(own) ? finding(own, []) : undefined;
+  if (own !== undefined) {
+    const covered = situation.pods.filter((pod) => covers(own, pod));
+    return isBlocking(own) ? finding(own, covered) : undefined;
+  }
   const node = asKind(situation, Node);
   if (node?.spec.unschedulable !== true) return undefined;
   for (const budget of situation.budgets.filter(isBlocking)) {
@@ -33,12 +36,16 @@ function finding({ metadata, status }: PodDisruptionBudget, pods: readonly Pod[]
   const about =
     names.length === 0 ? "" : ` of pod ${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""}`;
   const health = `${String(status.currentHealthy)} healthy, ${String(status.desiredHealthy)} needed`;
-  const command = `kubectl edit pdb ${name}${inNamespace(namespace)}`;
+  const patch = `'{"spec":{"minAvailable":null,"maxUnavailable":1}}'`;
+  const command = `kubectl patch pdb ${name}${inNamespace(namespace)} --type=merge -p ${patch}`;
   return {
     blockedBy: `PodDisruptionBudget ${namespace}/${name} allows no eviction${about}: ${health}`,
     unblock: [
-      { command, effect: "allow a disruption (maxUnavailable: 1)" },
-      { command: "kubectl scale KIND NAME --replicas=N", effect: "run one pod more than the budget needs" },
+      { command, effect: "allow one eviction at a time" },
+      {
+        command: `kubectl get pods --show-labels${inNamespace(namespace)}`,
+        effect: "or run one pod more than it needs, or heal one",
+      },
     ],
   };
 }

@@ -5,15 +5,19 @@ import type { Situation } from "./situation.ts";
 /** Events about refused writes. */
 const REFUSALS = new Set(["FailedCreate", "FailedDelete", "FailedUpdate", "ReplicaSetCreateError"]);
 
+/** The facts that tell of a failure. */
+export type Failed = Pick<Situation, "object" | "type" | "events">;
+
 export interface Failure {
   readonly message: string;
   /** Number of refusals, as far as Events count them. */
   readonly count: number;
 }
 
-export function findFailure({ object, events }: Situation): Failure | undefined {
+export function findFailure({ object, type, events }: Failed): Failure | undefined {
   const refused = events.filter(({ type, reason }) => type === "Warning" && REFUSALS.has(reason ?? ""));
-  const condition = findCondition(object, "ReplicaFailure");
+  // A Deployment repeats the message of its ReplicaSet, which also knows the number of refusals.
+  const condition = type.kind === "Deployment" ? undefined : findCondition(object, "ReplicaFailure");
   const isNow = condition?.status === "True";
   if (!isNow && hasReachedGoal(object)) return undefined;
   const message = isNow ? condition.message : refused[0]?.message;

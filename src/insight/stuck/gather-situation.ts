@@ -1,45 +1,103 @@
-/** Reads the facts that the rules need. What the user may not read is left out. */
-import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+/** Reads the facts that the rules need. A fact that the user may not read is left out. */
+import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
+import { DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import { Lease } from "../../api/generated/types/coordination-v1.ts";
-import { Event, Node, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
+import {
+  Event,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
+import { Ingress } from "../../api/generated/types/networking-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import type { Client, ListOptions } from "../../client/client.ts";
-import { findCondition } from "../state/conditions.ts";
+import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import type { Client } from "../../client/client.ts";
+import { endedContainers } from "./ended-containers.ts";
+import { FactReader } from "./fact-reader.ts";
+import { remainingIn } from "./remaining-objects.ts";
 import { asKind } from "./situation.ts";
-import type { OwnerFound, Situation } from "./situation.ts";
+import type { OwnerFound, Situation, Subject } from "./situation.ts";
+import { webhookOf } from "./webhook.ts";
 
-/** Upper bound of objects of each kind. */
-const READ_MAX = 500;
-
-export interface Subject {
-  readonly object: ApiObject;
-  readonly type: ResourceType;
+/** An object to explain, with the topmost owner that the user may read. */
+export interface Case {
+  readonly subject: Subject;
+  readonly top: Subject;
 }
 
-export async function gatherSituation(client: Client, subject: Subject, now: number): Promise<Situation> {
-  const [events, owners, nodes, pods, budgets, claims, leases] = await Promise.all([
-    eventsOf(client, subject.object),
-    ownersOf(client, subject.object),
-    nodesFor(client, subject),
-    podsFor(client, subject),
-    asKind(subject, Node)?.spec.unschedulable === true ? read(client, PodDisruptionBudget, {}) : [],
-    claimsFor(client, subject),
-    mayAwaitLoop(subject) ? read(client, Lease, { namespace: "kube-system" }) : [],
+export async function gatherSituation(
+  reader: FactReader,
+  { subject, top }: Case,
+  now: number,
+): Promise<Situation> {
+  const claim = asKind(subject, PersistentVolumeClaim);
+  const isWaitingClaim = claim?.status.phase === "Pending";
+  const { namespace = "" } = subject.object.metadata;
+  const [
+    events,
+    owners,
+    nodes,
+    pods,
+    budgets,
+    claims,
+    leases,
+    lastLines,
+    services,
+    volumes,
+    classes,
+    remaining,
+  ] = await Promise.all([
+    eventsOf(reader, subject.object),
+    ownersOf(reader.client, subject.object),
+    nodesFor(reader, subject),
+    podsFor(reader, subject),
+    asKind(subject, Node)?.spec.unschedulable === true ? reader.list(PodDisruptionBudget, {}) : [],
+    claimsFor(reader, subject),
+    mayAwaitLoop(subject) ? reader.list(Lease, { namespace: "kube-system" }) : [],
+    lastLinesOf(reader, subject),
+    asKind(subject, Ingress) === undefined ? [] : reader.list(Service, { namespace }),
+    isWaitingClaim ? reader.list(PersistentVolume, {}) : [],
+    isWaitingClaim ? reader.list(StorageClass, {}) : [],
+    remainingIn(reader, subject.object),
   ]);
-  return { ...subject, now, events, owners, nodes, pods, budgets, claims, leases };
+  const webhook = await webhookOf(reader, { ...subject, events });
+  return {
+    ...subject,
+    webhook,
+    top,
+    now,
+    events,
+    owners,
+    nodes,
+    pods,
+    budgets,
+    claims,
+    leases,
+    lastLines,
+    services,
+    volumes,
+    classes,
+    remaining,
+  };
 }
 
-/** Newest first. Events about cluster-scoped objects are in the namespace `default`. */
-export async function eventsOf(client: Client, { metadata, kind }: ApiObject): Promise<readonly Event[]> {
-  const { namespace = "default", name = "", uid = "" } = metadata;
+/** Newest first; those about all objects of the name for an object without a uid. Events about cluster-scoped objects are in the namespace `default`. */
+export async function eventsOf(reader: FactReader, { metadata, kind }: ApiObject): Promise<readonly Event[]> {
+  const { namespace = "default", name = "", uid } = metadata;
+  const place = namespace === "" ? "default" : namespace;
   const fieldSelector = `involvedObject.kind=${kind},involvedObject.name=${name}`;
-  const events = await read(client, Event, { namespace, fieldSelector });
+  const events = await reader.list(Event, { namespace: place, fieldSelector });
   return events
     .filter(
       ({ involvedObject }) =>
-        involvedObject.uid === undefined || involvedObject.uid === uid || kind === "Node",
+        uid === undefined ||
+        involvedObject.uid === undefined ||
+        involvedObject.uid === uid ||
+        kind === "Node",
     )
     .toSorted((a, b) => (timeOf(b) < timeOf(a) ? -1 : 1));
 }
@@ -75,37 +133,56 @@ async function ownerState(
   }
 }
 
-async function nodesFor(client: Client, subject: Subject): Promise<readonly Node[]> {
-  const pod = asKind(subject, Pod);
-  if (pod === undefined) return [];
-  const { nodeName } = pod.spec;
-  if (nodeName !== undefined) return await read(client, Node, { fieldSelector: `metadata.name=${nodeName}` });
-  const message = findCondition(pod, "PodScheduled")?.message ?? "";
-  return message.includes("untolerated taint") ? await read(client, Node, {}) : [];
+async function nodesFor(reader: FactReader, subject: Subject): Promise<readonly Node[]> {
+  const nodeName = asKind(subject, Pod)?.spec.nodeName;
+  if (nodeName !== undefined) return await reader.list(Node, { fieldSelector: `metadata.name=${nodeName}` });
+  const isUnplaced =
+    asKind(subject, Pod) !== undefined || asKind(subject, DaemonSet)?.status.desiredNumberScheduled === 0;
+  return isUnplaced ? await reader.list(Node, {}) : [];
 }
 
-async function podsFor(client: Client, subject: Subject): Promise<readonly Pod[]> {
+async function podsFor(reader: FactReader, subject: Subject): Promise<readonly Pod[]> {
   const node = asKind(subject, Node);
   if (node?.spec.unschedulable === true)
-    return await read(client, Pod, { fieldSelector: `spec.nodeName=${node.metadata.name}` });
+    return await reader.list(Pod, { fieldSelector: `spec.nodeName=${node.metadata.name}` });
+  const { namespace = "" } = subject.object.metadata;
+  if (asKind(subject, Service) !== undefined || asKind(subject, PodDisruptionBudget) !== undefined)
+    return await reader.list(Pod, { namespace });
   const claim = asKind(subject, PersistentVolumeClaim);
-  if (claim?.metadata.deletionTimestamp === undefined) return [];
-  const { namespace = "", name } = claim.metadata;
-  const pods = await read(client, Pod, { namespace });
+  if (
+    claim === undefined ||
+    (claim.status.phase === "Bound" && claim.metadata.deletionTimestamp === undefined)
+  )
+    return [];
+  const pods = await reader.list(Pod, { namespace });
+  const { name } = claim.metadata;
   return pods.filter(({ spec }) =>
     spec.volumes?.some((each) => each.persistentVolumeClaim?.claimName === name),
   );
 }
 
-async function claimsFor(client: Client, subject: Subject): Promise<readonly PersistentVolumeClaim[]> {
+async function claimsFor(reader: FactReader, subject: Subject): Promise<readonly PersistentVolumeClaim[]> {
   const pod = asKind(subject, Pod);
   if (pod === undefined || pod.spec.nodeName !== undefined) return [];
   const names = (pod.spec.volumes ?? []).flatMap(
     ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
   );
   if (names.length === 0) return [];
-  const claims = await read(client, PersistentVolumeClaim, { namespace: pod.metadata.namespace ?? "" });
+  const claims = await reader.list(PersistentVolumeClaim, { namespace: pod.metadata.namespace ?? "" });
   return claims.filter(({ metadata }) => names.includes(metadata.name));
+}
+
+async function lastLinesOf(reader: FactReader, subject: Subject): Promise<ReadonlyMap<string, string>> {
+  const pod = asKind(subject, Pod);
+  const ended = pod === undefined ? [] : endedContainers(pod);
+  const lines = await Promise.all(
+    ended.map(async ({ name, isPrevious: previous }) => {
+      const key = { name: pod?.metadata.name ?? "", namespace: pod?.metadata.namespace };
+      const line = await reader.lastLine({ key, container: name, previous });
+      return [name, line] as const;
+    }),
+  );
+  return new Map(lines.flatMap(([name, line]) => (line === undefined ? [] : [[name, line]])));
 }
 
 function mayAwaitLoop(subject: Subject): boolean {
@@ -113,19 +190,4 @@ function mayAwaitLoop(subject: Subject): boolean {
   return pod === undefined
     ? /^(apps|batch)\//.test(subject.type.apiVersion)
     : pod.spec.nodeName === undefined;
-}
-
-/** Nothing for a kind that the user may not list. */
-async function read<T extends ApiObject>(
-  client: Client,
-  type: ResourceType<T>,
-  options: ListOptions,
-): Promise<readonly T[]> {
-  try {
-    const { items } = await client(type).list({ ...options, limit: READ_MAX });
-    return items;
-  } catch (error) {
-    if (isApiError(error, "Forbidden") || isApiError(error, "NotFound")) return [];
-    throw error;
-  }
 }

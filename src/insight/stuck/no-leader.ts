@@ -1,4 +1,5 @@
 /** The loop that should act does not run: no process holds its lease. */
+import { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { findCondition } from "../state/conditions.ts";
@@ -31,7 +32,10 @@ function awaitedLease(situation: Situation): string | undefined {
     const isSeen = pod.spec.nodeName !== undefined || findCondition(pod, "PodScheduled") !== undefined;
     return isSeen ? undefined : "kube-scheduler";
   }
-  if (!/^(apps|batch)\//.test(situation.type.apiVersion)) return undefined;
+  const job = asKind(situation, Job);
+  if (job !== undefined && job.spec.suspend !== true)
+    return Object.keys(job.status).length === 0 ? "kube-controller-manager" : undefined;
+  if (!situation.type.apiVersion.startsWith("apps/")) return undefined;
   const { metadata, status } = situation.object as Situation["object"] & {
     readonly status?: { readonly observedGeneration?: number };
   };

@@ -1,27 +1,66 @@
 /** Facts about one object that may be stuck, gathered before any rule looks at them. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { Lease } from "../../api/generated/types/coordination-v1.ts";
-import type { Event, Node, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
+import type {
+  Event,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
+import type { StorageClass } from "../../api/generated/types/storage-v1.ts";
+
+export interface Subject {
+  readonly object: ApiObject;
+  readonly type: ResourceType;
+}
 
 export interface OwnerFound {
   readonly reference: OwnerReference;
   readonly state: "exists" | "gone" | "hidden";
 }
 
-export interface Situation {
+/** A webhook in the configuration that registers it. */
+export interface RegisteredWebhook {
+  /** `validatingwebhookconfiguration guard` */
+  readonly configuration: string;
+  readonly index: number;
+  readonly service: string | undefined;
+}
+
+/** Objects of one kind that keep a namespace from being deleted. */
+export interface Remaining {
+  /** `configmaps`, `widgets.example.com`. */
+  readonly resource: string;
+  readonly objects: readonly ApiObject[];
+}
+
+export interface Situation extends Subject {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly object: ApiObject;
-  readonly type: ResourceType;
+  /** The topmost owner that the user may read: its template is what a user changes. The object itself without one. */
+  readonly top: Subject;
   /** Events about the object, newest first. */
   readonly events: readonly Event[];
   readonly owners: readonly OwnerFound[];
-  /** All nodes for a pod without one, the pod's own otherwise. */
+  /** All nodes for a pod without one and for a DaemonSet without pods; the pod's own otherwise. */
   readonly nodes: readonly Node[];
-  /** Pods of a node, and pods that use a claim. */
+  /** Pods of a node, pods that use a claim, and all pods beside a Service or a budget. */
   readonly pods: readonly Pod[];
+  /** Last line that each container of the pod wrote before it ended, by the container's name. */
+  readonly lastLines: ReadonlyMap<string, string>;
+  /** Services beside an Ingress. */
+  readonly services: readonly Service[];
+  /** Volumes and classes, for a claim that waits. */
+  readonly volumes: readonly PersistentVolume[];
+  readonly classes: readonly StorageClass[];
+  /** The webhook that refuses the writes of the loop. */
+  readonly webhook: RegisteredWebhook | undefined;
+  /** Objects left in a namespace that is being deleted. */
+  readonly remaining: readonly Remaining[];
   readonly budgets: readonly PodDisruptionBudget[];
   readonly claims: readonly PersistentVolumeClaim[];
   /** Leases of the built-in loops. */
@@ -44,7 +83,7 @@ export type StuckRule = (situation: Situation) => Finding | undefined;
 
 /** Narrows the object by its kind. */
 export function asKind<T extends ApiObject>(
-  { object, type }: Pick<Situation, "object" | "type">,
+  { object, type }: Subject,
   wanted: ResourceType<T>,
 ): T | undefined {
   const isKind = type.kind === wanted.kind && type.apiVersion === wanted.apiVersion;
@@ -52,7 +91,7 @@ export function asKind<T extends ApiObject>(
 }
 
 /** Arguments of kubectl that name the object: `pod web -n shop`. */
-export function kubectlName({ type, object: { metadata } }: Pick<Situation, "type" | "object">): string {
+export function kubectlName({ type, object: { metadata } }: Subject): string {
   return `${type.kind.toLowerCase()} ${metadata.name ?? ""}${inNamespace(metadata.namespace)}`;
 }
 

@@ -1,6 +1,13 @@
 /** An admission webhook refuses the write, or cannot be called. */
+import {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "../../api/generated/types/admissionregistration-v1.ts";
+import type { FactReader } from "./fact-reader.ts";
 import { findFailure } from "./failure.ts";
-import type { StuckRule } from "./situation.ts";
+import type { Failed } from "./failure.ts";
+import type { RegisteredWebhook, StuckRule } from "./situation.ts";
+import { kubectlName } from "./situation.ts";
 
 const DENIED = /admission webhook "([^"]+)" denied the request(?:: (.*))?/s;
 const UNREACHED = /failed calling webhook "([^"]+)": (.*)/s;
@@ -8,25 +15,62 @@ const CONFIGURATIONS = "validatingwebhookconfigurations,mutatingwebhookconfigura
 
 export const webhookRule: StuckRule = (situation) => {
   const message = findFailure(situation)?.message ?? "";
+  const { webhook, top } = situation;
+  const rules = {
+    command: `kubectl get ${webhook?.configuration ?? CONFIGURATIONS} -o yaml`,
+    effect: "see its rules and its server",
+  };
   const denied = DENIED.exec(message);
   if (denied !== null) {
     const [, name = "", why = "no reason given"] = denied;
-    const effect = "find its rules, then change the refused field";
-    return {
-      blockedBy: `webhook ${name} refuses the write: ${why}`,
-      unblock: [{ command: `kubectl get ${CONFIGURATIONS}`, effect }],
-    };
+    const edit = { command: `kubectl edit ${kubectlName(top)}`, effect: "change the refused field" };
+    return { blockedBy: `webhook ${name} refuses the write: ${why}`, unblock: [edit, rules] };
   }
   const [, name, why = ""] = UNREACHED.exec(message) ?? [];
   if (name === undefined) return undefined;
   return {
     blockedBy: `webhook ${name} does not answer: ${why}`,
-    unblock: [
-      { command: `kubectl get ${CONFIGURATIONS}`, effect: "find its service, and repair it" },
-      {
-        command: `kubectl edit ${CONFIGURATIONS}`,
-        effect: "failurePolicy: Ignore lets writes pass without it",
-      },
-    ],
+    unblock: [...serverRemedies(webhook), rules, ...ignoreRemedies(webhook)],
   };
 };
+
+function serverRemedies(webhook: RegisteredWebhook | undefined): ReturnType<typeof ignoreRemedies> {
+  if (webhook?.service === undefined) return [];
+  return [{ command: `setpoint why ${webhook.service}`, effect: "repair its server" }];
+}
+
+function ignoreRemedies(
+  webhook: RegisteredWebhook | undefined,
+): readonly { readonly command: string; readonly effect: string }[] {
+  if (webhook === undefined) return [];
+  const path = `/webhooks/${String(webhook.index)}/failurePolicy`;
+  const patch = JSON.stringify([{ op: "replace", path, value: "Ignore" }]);
+  return [
+    {
+      command: `kubectl patch ${webhook.configuration} --type=json -p='${patch}'`,
+      effect: "failurePolicy: Ignore lets writes pass without it",
+    },
+  ];
+}
+
+/** The configuration of the webhook that a failure names. */
+export async function webhookOf(reader: FactReader, failed: Failed): Promise<RegisteredWebhook | undefined> {
+  const message = findFailure(failed)?.message ?? "";
+  const name = (DENIED.exec(message) ?? UNREACHED.exec(message))?.[1];
+  if (name === undefined) return undefined;
+  for (const type of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration])
+    for (const { metadata, webhooks = [] } of await reader.list<
+      ValidatingWebhookConfiguration | MutatingWebhookConfiguration
+    >(type, {})) {
+      const index = webhooks.findIndex((each) => each.name === name);
+      const { service } = webhooks[index]?.clientConfig ?? {};
+      if (index < 0) continue;
+      const place = service === undefined ? undefined : `service/${service.name} -n ${service.namespace}`;
+      return {
+        configuration: `${type.kind.toLowerCase()} ${metadata.name}`,
+        index,
+        service: place,
+      };
+    }
+  return undefined;
+}

@@ -20,6 +20,11 @@ export function authorText(author: ChangeAuthor | undefined): string {
   return tool === "" || tool === undefined ? user : `${user} (${tool})`;
 }
 
+/** Whether a controller, a kubelet or another part of the cluster made the change, and no person. */
+export function isComponent(author: ChangeAuthor | undefined): boolean {
+  return author?.user !== undefined && componentText(author.user) !== undefined;
+}
+
 const COMPONENTS: ReadonlyMap<string, string> = new Map([
   ["system:kube-scheduler", "scheduler"],
   ["system:apiserver", "the API server"],
