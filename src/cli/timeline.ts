@@ -45,7 +45,7 @@ export const timelineCommand: Command = {
         ({ time }) => time === undefined || Date.parse(time) >= since,
       );
       if (args.options["json"] === true) io.stdout(`${JSON.stringify(entries)}\n`);
-      else io.stdout(timelineText(entries));
+      else io.stdout(timelineText(entries, io.screen?.full.size.columns));
       const unrecorded = unrecordedThrough === undefined ? undefined : unrecordedText(unrecordedThrough);
       for (const note of [reader.problem, cut, unrecorded])
         if (note !== undefined) io.stderr(`note: ${note}\n`);

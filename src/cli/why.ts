@@ -17,7 +17,11 @@ export const whyCommand: Command = {
       const asked = await parseNamedObject(args.operands["kind/name"] ?? "", args, connection);
       const explanation = await explainObject(connection.client, asked, loop.now());
       const isJson = args.options["json"] === true;
-      io.stdout(isJson ? `${JSON.stringify(explanation)}\n` : explanationText(explanation));
+      io.stdout(
+        isJson
+          ? `${JSON.stringify(explanation)}\n`
+          : explanationText(explanation, io.screen?.full.size.columns),
+      );
     } finally {
       await connection.close();
     }

@@ -8,6 +8,8 @@ import { STORY } from "./story.ts";
 /** Reading time of a line and of a scene's end; the whole story takes about a minute. */
 const LINE_MS = 350;
 const SCENE_MS = 2_500;
+/** Width of the story without a terminal. */
+const WIDTH_MAX = 116;
 const KEYS = "Space pauses, q ends it";
 
 export const demoCommand: Command = {
@@ -43,7 +45,8 @@ async function play(io: Io, wait: (ms: number) => Promise<void>, keys: string): 
     await wait(LINE_MS);
   };
   await narrate(`A cluster in this process, on a clock that jumps to the next thing to do. ${keys}.`);
-  const stage = await Stage.open({ narrate, style: io.screen?.hasColours === true ? "colour" : "plain" });
+  const style = io.screen?.hasColours === true ? "colour" : "plain";
+  const stage = await Stage.open({ narrate, style, columns: io.screen?.full.size.columns ?? WIDTH_MAX });
   try {
     for (const scene of STORY) {
       await scene.play(stage);

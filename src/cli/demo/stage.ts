@@ -6,6 +6,8 @@ import { startCluster, type Cluster } from "../../cluster/in-program/start-clust
 import { explainObject, type Asked } from "../../insight/explain/explain-object.ts";
 import { explanationText } from "../../insight/explain/explanation-text.ts";
 import { isStep, stepText, storyPages } from "../../insight/past/story.ts";
+import { durationText } from "../../insight/text/duration-text.ts";
+import { wrapText } from "../../insight/text/text-width.ts";
 import { cellOf, type CellStyle } from "./pod-cells.ts";
 
 /** Prints a line, and may wait so that a reader can follow. */
@@ -14,16 +16,17 @@ export type Narrator = (line: string) => Promise<void>;
 export interface StageOptions {
   readonly narrate: Narrator;
   readonly style: CellStyle;
+  /** Width of the terminal; longer lines are broken at spaces. */
+  readonly columns: number;
 }
 
 /** Author of the requests that the story makes. */
 const ADMIN = "kubernetes-admin (setpoint)";
 
-/** Longer lines are cut: they would break the picture. */
-const WIDTH_MAX = 116;
-
-/** Cells of one line. */
+/** Longest cell line; a narrow terminal shows fewer. */
 const CELLS_MAX = 50;
+/** Begin of each line about what is, and of a line that goes on. */
+const INDENT = " ".repeat("  desired  ".length);
 
 /** Upper bound of the lines that one scene shows of a story or an explanation. */
 const LINES_MAX = 12;
@@ -65,9 +68,11 @@ export class Stage {
 
   async say(line: string): Promise<void> {
     const text = line.replaceAll(ADMIN, "you");
-    await this.#options.narrate(
-      text.length > WIDTH_MAX && !text.includes("\u001b") ? `${text.slice(0, WIDTH_MAX - 1)}…` : text,
-    );
+    // Cells have colours, and fit.
+    const isCells = text.includes("\u001b");
+    for (const each of text.split("\n"))
+      for (const part of isCells ? [each] : wrapText(each, this.#options.columns, INDENT))
+        await this.#options.narrate(part);
   }
 
   /** Runs the cluster until all is as desired, then shows what is. */
@@ -79,19 +84,29 @@ export class Stage {
   /** The pods of the default namespace, one cell each. */
   async showPods(): Promise<void> {
     const cells = this.cluster.objects(Pod, "default").map((pod) => cellOf(pod, this.#options.style));
-    const [shown, more] = [cells.slice(0, CELLS_MAX).join(""), cells.length - CELLS_MAX];
-    await this.say(`  is       ${shown}${more > 0 ? ` and ${String(more)} more` : ""}  ${this.#summary()}`);
+    const summary = this.#summary();
+    const room = this.#options.columns - INDENT.length - summary.length - " and 100 more  ".length;
+    const count = Math.max(1, Math.min(CELLS_MAX, room));
+    const more = cells.length - count;
+    const shown = `${cells.slice(0, count).join("")}${more > 0 ? ` and ${String(more)} more` : ""}`;
+    await this.say(`  is       ${cells.length === 0 ? "" : `${shown}  `}${summary}`);
   }
 
   #summary(): string {
     const pods = this.cluster.objects(Pod, "default");
-    const ready = pods.filter((pod) => pod.status?.conditions?.some(isReady) === true).length;
-    return `${String(ready)} of ${String(pods.length)} pods ready after ${this.#elapsed()}`;
+    const ending = pods.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
+    const ready = pods.filter(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp === undefined && status?.conditions?.some(isReady) === true,
+    ).length;
+    const rest = ending === 0 ? "" : `, ${String(ending)} ending`;
+    const counted = `${String(ready)} of ${String(pods.length - ending)} pods ready${rest}`;
+    return `${pods.length === 0 ? "no pods" : counted} after ${this.#elapsed()}`;
   }
 
   #elapsed(): string {
     const ms = this.cluster.clock.now() - this.#sceneBeganAt;
-    return ms < 1000 ? `${String(ms)} ms` : `${String(Math.round(ms / 1000))} s`;
+    return ms < 1000 ? `${String(ms)} ms` : durationText(ms);
   }
 
   /** Steps of the loops since the scene began, or since the last call. */
@@ -110,7 +125,9 @@ export class Stage {
     const { type, name } = asked;
     await this.say(`  $ setpoint why ${type.kind.toLowerCase()}/${name}`);
     const explained = await explainObject(this.cluster.client, asked, this.cluster.clock.now());
-    const texts = explanationText(explained).trimEnd().split("\n");
+    const texts = explanationText(explained, this.#options.columns - 2)
+      .trimEnd()
+      .split("\n");
     for (const text of texts.slice(0, lines)) await this.say(`  ${text}`);
   }
 

@@ -29,7 +29,7 @@ export const STORY: readonly Scene[] = [
       const youngest = stage.cluster
         .objects(Pod, "default")
         .toSorted((left, right) => (createdAt(left) < createdAt(right) ? 1 : -1))[0];
-      await stage.why({ type: Pod, namespace: "default", name: nameOf(youngest) }, 8);
+      await stage.why({ type: Pod, namespace: "default", name: nameOf(youngest) });
     },
   },
   {
@@ -42,15 +42,15 @@ export const STORY: readonly Scene[] = [
       await stage.client(Deployment).scale({ name: "web" }, 150);
       await stage.settle();
       await powerOf(stage, "node-2", false);
-      await stage.say("  node-2 loses its power: it says nothing any more");
+      await stage.say("  node-2 loses its power and stops reporting");
       await stage.cluster.until(() => isNodeUnknown(stage, "node-2"), { within: "5m" });
       await stage.cluster.clock.advance("1s");
       await stage.showPods();
-      await stage.say("  its pods get five minutes: most outages are short");
+      await stage.say("  its pods stay for five minutes, because most outages are short");
       await stage.cluster.until(() => evicted(stage).length > 0, { within: "10m" });
       await stage.cluster.clock.advance("2s");
       await stage.say(
-        `  then ${String(evicted(stage).length)} pods are replaced in the same moment: the thundering herd`,
+        `  then ${String(evicted(stage).length)} pods are replaced at the same moment: a thundering herd`,
       );
       await stage.showPods();
       await powerOf(stage, "node-2", true);
@@ -71,7 +71,7 @@ export const STORY: readonly Scene[] = [
       const second = stage.cluster.run({ controllers: [assembler(5)] }, "assembler");
       await stage.cluster.until(() => parts(stage) === 5, { within: "1m" });
       await stage.say(
-        `  is       ${String(parts(stage))} of 5 parts: a new one looked at what is, and made the rest`,
+        `  is       ${String(parts(stage))} of 5 parts: a new one saw what was missing, and made only that`,
       );
       await second.stop();
     },
@@ -88,14 +88,14 @@ export const STORY: readonly Scene[] = [
       const running = stage.cluster.run({ controllers }, "writers");
       await stage.cluster.clock.advance("2m");
       for (const part of stage.loggedParts("does not settle")) await stage.say(`  log      ${part}`);
-      await stage.say("  both are slowed down and named, so that the rest of the cluster goes on");
+      await stage.say("  both are named and slowed down, so that they do not slow down the others");
       await running.stop();
     },
   },
   {
     name: "back-off",
     async play(stage) {
-      await stage.begin("6. A program crashes again and again", "one pod that runs");
+      await stage.begin("6. A program crashes again and again", "one pod that keeps running");
       await stage.client(Pod).create({
         metadata: { name: "crash", annotations: { "simulated.setpoint.dev/exit-code": "1" } },
         spec: { containers: [{ name: "app", image: "app" }] },

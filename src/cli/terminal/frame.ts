@@ -1,6 +1,6 @@
+import { charWidth } from "../../insight/text/text-width.ts";
 /** One picture of the terminal: a grid of characters with styles. */
 import type { Style } from "./style.ts";
-import { charWidth } from "./text-width.ts";
 
 export interface ScreenSize {
   readonly columns: number;

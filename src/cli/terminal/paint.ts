@@ -1,7 +1,7 @@
+import { textWidth } from "../../insight/text/text-width.ts";
 /** Turns frames into bytes for a terminal: only what differs from the frame before. Pure. */
 import type { Frame } from "./frame.ts";
 import { styleCode, type ColourDepth, type Style } from "./style.ts";
-import { textWidth } from "./text-width.ts";
 
 /** Terminals that know these show the changes at once; others ignore them. */
 const BEGIN = "\u001B[?2026h";

@@ -1,10 +1,10 @@
 /** Draws the controllers as a table with colours. Pure. */
 import type { LoopFigures } from "../../insight/loops/loop-figures.ts";
 import { FIGHTS_TITLE, fightTexts, LOOP_HEADS, loopCells } from "../../insight/loops/loops-text.ts";
+import { fitText, wrapLines } from "../../insight/text/text-width.ts";
 import { counted } from "../count-text.ts";
 import { Frame, type ScreenSize, type Span } from "../terminal/frame.ts";
 import type { Style } from "../terminal/style.ts";
-import { fitText, wrapLines } from "../terminal/text-width.ts";
 import type { LoopsReading } from "./loops-reading.ts";
 
 export interface LoopsPicture {

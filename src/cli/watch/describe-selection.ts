@@ -1,7 +1,7 @@
+import { fitText, textWidth } from "../../insight/text/text-width.ts";
 /** One line about the selected pod or node. Pure. */
 import { grouped } from "../count-text.ts";
 import type { Span } from "../terminal/frame.ts";
-import { fitText, textWidth } from "../terminal/text-width.ts";
 import type { NodeBox } from "./node-box.ts";
 import type { Picture } from "./picture.ts";
 import { cellOf, countSpans } from "./pod-marks.ts";

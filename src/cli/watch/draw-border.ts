@@ -1,7 +1,7 @@
+import { fitText, textWidth } from "../../insight/text/text-width.ts";
 /** Draws borders with titles. Pure. */
 import type { Frame, Span } from "../terminal/frame.ts";
 import type { Style } from "../terminal/style.ts";
-import { fitText, textWidth } from "../terminal/text-width.ts";
 
 export interface Rect {
   readonly x: number;

@@ -1,8 +1,8 @@
+import { fitText, padText, textWidth, wrapLines } from "../../insight/text/text-width.ts";
 /** Draws the lower pane: the Events, or a panel with text. Pure. */
 import { grouped } from "../count-text.ts";
 import type { Frame } from "../terminal/frame.ts";
 import type { Style } from "../terminal/style.ts";
-import { fitText, padText, textWidth, wrapLines } from "../terminal/text-width.ts";
 import type { ClusterModel } from "./cluster-model.ts";
 import type { Grid, Layout, Rows } from "./layout.ts";
 import type { Picture } from "./picture.ts";

@@ -1,8 +1,8 @@
+import { padText, textWidth } from "../../insight/text/text-width.ts";
 /** Draws the nodes with their pods, in each form. Pure. */
 import { grouped } from "../count-text.ts";
 import type { Frame, Span } from "../terminal/frame.ts";
 import type { Tone } from "../terminal/style.ts";
-import { padText, textWidth } from "../terminal/text-width.ts";
 import { drawBorder, drawTitle } from "./draw-border.ts";
 import type { Grid } from "./layout.ts";
 import type { NodeBox, PodEntry } from "./node-box.ts";

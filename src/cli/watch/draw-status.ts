@@ -1,7 +1,7 @@
+import { textWidth } from "../../insight/text/text-width.ts";
 /** Draws the first line: the state of the whole cluster. Pure. */
 import { counted, grouped } from "../count-text.ts";
 import type { Frame, Span } from "../terminal/frame.ts";
-import { textWidth } from "../terminal/text-width.ts";
 import type { ClusterModel } from "./cluster-model.ts";
 import type { Picture } from "./picture.ts";
 import { countSpans } from "./pod-marks.ts";

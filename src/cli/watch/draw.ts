@@ -1,8 +1,8 @@
+import { fitText, textWidth } from "../../insight/text/text-width.ts";
 /** Draws the whole screen from the cluster, the view and the layout. Pure. */
 import { grouped } from "../count-text.ts";
 import { Frame, type ScreenSize } from "../terminal/frame.ts";
 import type { Style } from "../terminal/style.ts";
-import { fitText, textWidth } from "../terminal/text-width.ts";
 import type { ClusterModel } from "./cluster-model.ts";
 import { describeSelection } from "./describe-selection.ts";
 import { drawBorder, drawTitle } from "./draw-border.ts";

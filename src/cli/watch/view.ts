@@ -1,6 +1,6 @@
+import { wrapLines } from "../../insight/text/text-width.ts";
 /** The user's choices of what to see, and how keys change them. Pure. */
 import type { Key } from "../terminal/key-reader.ts";
-import { wrapLines } from "../terminal/text-width.ts";
 import { FORMS, type Form, type Layout } from "./layout.ts";
 import type { PodEntry } from "./node-box.ts";
 import {

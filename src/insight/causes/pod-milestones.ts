@@ -26,8 +26,15 @@ function stepText(change: Change): string | undefined {
   const after = new Map((change.fields ?? []).map((each) => [each.path, each.after]));
   const node = after.get("spec.nodeName");
   if (typeof node === "string") return `${author} ${change.pass?.note ?? `chose ${node}`}`;
+  const report = reportText(change);
+  return report === undefined ? undefined : `${author} reported ${report}`;
+}
+
+/** The phase and the readiness that a kubelet reported: `Running, then Ready`. */
+export function reportText({ fields = [] }: Change): string | undefined {
+  const after = new Map(fields.map((each) => [each.path, each.after]));
   const reports = [phaseText(after), readinessText(after)].filter((each) => each !== undefined);
-  return reports.length === 0 ? undefined : `${author} reported ${reports.join(", then ")}`;
+  return reports.length === 0 ? undefined : reports.join(", then ");
 }
 
 function phaseText(after: ReadonlyMap<string, unknown>): string | undefined {

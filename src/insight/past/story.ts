@@ -1,9 +1,11 @@
 /** The changes of a cluster as a story: a line for each step that matters. */
 import type { Change, ChangeList } from "../../api/causes/change.ts";
 import type { Client } from "../../client/client.ts";
+import { reportText } from "../causes/pod-milestones.ts";
 import { changesPath } from "../causes/read-changes.ts";
-import { authorText, deedText, isDeletionMark } from "../text/change-text.ts";
+import { authorText, deedText, isDeletionMark, objectText } from "../text/change-text.ts";
 import { clockText } from "../text/duration-text.ts";
+import { oneLine } from "../text/text-width.ts";
 
 const PAGE = 200;
 
@@ -42,5 +44,14 @@ export function stepText(change: Change): string {
   const { time, revision, object, author, pass } = change;
   const place = object.namespace === "" ? "" : `${object.namespace}: `;
   const note = pass?.note === undefined ? "" : ` (${pass.note})`;
-  return `${clockText(time).padEnd(12)}  ${`rev ${revision}`.padEnd(9)}  ${place}${authorText(author)} ${deedText(change)}${note}\n`;
+  const text = `${place}${authorText(author)} ${storyText(change)}${note}`;
+  return `${clockText(time).padEnd(12)}  ${`rev ${revision}`.padEnd(9)}  ${oneLine(text)}\n`;
+}
+
+/** A kubelet writes a dozen fields for one step of a pod. */
+function storyText(change: Change): string {
+  const { object, operation } = change;
+  const report = object.kind === "Pod" && operation === "Updated" ? reportText(change) : undefined;
+  const isReport = report !== undefined && !isDeletionMark(change);
+  return isReport ? `reported ${objectText(object)} ${report}` : deedText(change);
 }

@@ -3,6 +3,7 @@ import type { Change } from "../../api/causes/change.ts";
 import type { Event } from "../../api/generated/types/core-v1.ts";
 import { authorText, deedText, fieldText, notable, objectText } from "../text/change-text.ts";
 import { clockText } from "../text/duration-text.ts";
+import { wrapText } from "../text/text-width.ts";
 
 export interface TimelineEntry {
   /** Time of the API; undefined when no server remembers it. */
@@ -30,14 +31,17 @@ function isBefore({ time: one = "" }: TimelineEntry, { time: other = "" }: Timel
   return one.slice(0, seconds) < other.slice(0, seconds);
 }
 
-export function timelineText(entries: readonly TimelineEntry[]): string {
+/** `columns` of a terminal; without them no line is broken. */
+export function timelineText(entries: readonly TimelineEntry[], columns = Infinity): string {
   const width = Math.max(0, ...entries.map(({ mark }) => mark.length));
   return entries
     .map(({ time, mark, text, details }) => {
       const edge = `${clockText(time).padEnd(12)}  ${mark.padEnd(width)}  `;
-      return [`${edge}${text}\n`, ...details.map((each) => `${" ".repeat(edge.length + 2)}${each}\n`)].join(
-        "",
-      );
+      const indent = " ".repeat(edge.length + 2);
+      return [`${edge}${text}`, ...details.map((each) => `${indent}${each}`)]
+        .flatMap((line) => wrapText(line, columns, `${indent}  `))
+        .map((line) => `${line}\n`)
+        .join("");
     })
     .join("");
 }

@@ -44,6 +44,8 @@ export function deedText(change: Change): string {
   if (operation === "Deleted") return `removed ${name}`;
   if (fields === undefined) return `changed ${name}; its states are no longer kept`;
   if (isDeletionMark(change)) return `deleted ${name}`;
+  const node = fields.find(({ path, before }) => path === "spec.nodeName" && before === undefined);
+  if (typeof node?.after === "string") return `assigned ${name} to ${node.after}`;
   const shown = notable(fields);
   if (shown.length === 0) return `changed nothing that is shown in ${name}`;
   const texts = shown.slice(0, FIELDS_SHOWN).map(fieldText);

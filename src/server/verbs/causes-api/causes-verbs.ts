@@ -140,7 +140,9 @@ async function ofAll({ call, options, parts, readable, next }: Reading): Promise
         continue;
       const change = await findChange(parts.store, entry.revision, key);
       const states = change === undefined ? undefined : await statesOf(change, place, parts.versions);
-      const { revision, at: time } = entry;
+      const { revision } = entry;
+      // The store's time, as in the list of one object.
+      const time = change?.time ?? entry.at;
       items.push(
         await changeObject({ place, revision, time, entry, states, ofPass: journal.ofPass(entry) }, readable),
       );

@@ -37,7 +37,7 @@ export function textWidth(text: string): number {
 
 /** The text without control characters, cut with `…` to at most `columns`. */
 export function fitText(text: string, columns: number): string {
-  const line = text.replaceAll(CONTROL, " ");
+  const line = oneLine(text);
   if (textWidth(line) <= columns) return line;
   if (columns < 1) return "";
   let [fitting, width] = ["", 0];
@@ -55,21 +55,31 @@ export function padText(text: string, columns: number): string {
   return fitting + " ".repeat(Math.max(0, columns - textWidth(fitting)));
 }
 
-/** The lines broken at spaces to at most `columns`; what follows a break is indented by two more. */
-export function wrapLines(lines: readonly string[], columns: number): readonly string[] {
-  return lines.flatMap((line) => wrapLine(line.replaceAll(CONTROL, " "), Math.max(columns, 10)));
+/** The text without line breaks and other control characters: a log or a message may hold sequences for the terminal. */
+export function oneLine(text: string): string {
+  return text.replaceAll(CONTROL, " ");
 }
 
-function wrapLine(line: string, columns: number): readonly string[] {
-  const indent = `${/^ */.exec(line)?.[0] ?? ""}  `.slice(0, Math.floor(columns / 2));
+/** The lines broken at spaces to at most `columns`; the lines after a break are indented by two more. */
+export function wrapLines(lines: readonly string[], columns: number): readonly string[] {
+  return lines.flatMap((line) => {
+    const indent = `${/^ */.exec(line)?.[0] ?? ""}  `;
+    return wrapText(line, columns, indent);
+  });
+}
+
+/** One line broken at spaces; `indent` begins each line after a break. */
+export function wrapText(line: string, columns: number, indent: string): readonly string[] {
+  const width = Math.max(columns, 10);
+  const begin = indent.slice(0, Math.floor(width / 2));
   const wrapped: string[] = [];
-  let rest = line;
-  while (textWidth(rest) > columns) {
-    const fitting = fitText(rest, columns).slice(0, -1);
+  let rest = oneLine(line);
+  while (textWidth(rest) > width) {
+    const fitting = fitText(rest, width).slice(0, -1);
     const space = fitting.lastIndexOf(" ");
-    const end = space > indent.length ? space : fitting.length;
+    const end = space > begin.length ? space : fitting.length;
     wrapped.push(rest.slice(0, end).trimEnd());
-    rest = indent + rest.slice(end).trimStart();
+    rest = begin + rest.slice(end).trimStart();
   }
   return [...wrapped, rest];
 }
