@@ -1,8 +1,11 @@
+import { isApiError } from "../api/errors/api-error.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
+import type { Client } from "../client/client.ts";
+import type { Moment } from "../insight/past/moment.ts";
 import { revisionAt } from "../insight/past/read-past.ts";
 import { isStep, stepText, storyPages } from "../insight/past/story.ts";
 import { accessOptions, connectAs } from "./cluster-access.ts";
-import { findText, type Command } from "./command.ts";
+import { findText, type Command, type Io } from "./command.ts";
 import { findMoment, fromOption } from "./past-options.ts";
 
 export const replayCommand: Command = {
@@ -21,7 +24,7 @@ export const replayCommand: Command = {
     const connection = await connectAs(io, args, loop);
     try {
       const { client } = connection;
-      const after = from === undefined ? undefined : await revisionAt(client, from);
+      const after = from === undefined ? undefined : await findStart(io, client, from);
       const namespace = findText(args, "namespace") ?? "";
       for await (const changes of storyPages(client, { namespace, after })) {
         const shown = args.options["all"] === true ? changes : changes.filter(isStep);
@@ -33,3 +36,14 @@ export const replayCommand: Command = {
     }
   },
 };
+
+/** Undefined, with a note, for a moment before the first remembered write: the story then begins with that write. */
+async function findStart(io: Io, client: Client, from: Moment): Promise<string | undefined> {
+  try {
+    return await revisionAt(client, from);
+  } catch (error) {
+    if (!isApiError(error, "Expired")) throw error;
+    io.stderr("note: the story begins with the first write that this server remembers\n");
+    return undefined;
+  }
+}

@@ -1,5 +1,5 @@
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
-import { ChangeReader, unrecordedText } from "../insight/causes/read-changes.ts";
+import { ChangeReader, unrecordedTexts } from "../insight/causes/read-changes.ts";
 import { parseMoment } from "../insight/past/moment.ts";
 import { timelineOf, timelineText } from "../insight/past/timeline.ts";
 import { FactReader } from "../insight/stuck/fact-reader.ts";
@@ -31,7 +31,7 @@ export const timelineCommand: Command = {
       );
       const group = type.apiVersion.includes("/") ? (type.apiVersion.split("/")[0] ?? "") : "";
       const reader = new ChangeReader(client);
-      const [{ items, cut, unrecordedThrough }, events] = await Promise.all([
+      const [known, events] = await Promise.all([
         reader.of({ group, kind: type.kind, namespace, name }),
         eventsOf(new FactReader(client), {
           apiVersion: type.apiVersion,
@@ -39,6 +39,7 @@ export const timelineCommand: Command = {
           metadata: { name, namespace },
         }),
       ]);
+      const { items, cut } = known;
       if (items.length === 0 && reader.problem === undefined && events.length === 0)
         throw new Error(`${type.plural} "${name}" not found, and no change of it is remembered`);
       const entries = timelineOf(items, events).filter(
@@ -46,8 +47,7 @@ export const timelineCommand: Command = {
       );
       if (args.options["json"] === true) io.stdout(`${JSON.stringify(entries)}\n`);
       else io.stdout(timelineText(entries, io.screen?.full.size.columns));
-      const unrecorded = unrecordedThrough === undefined ? undefined : unrecordedText(unrecordedThrough);
-      for (const note of [reader.problem, cut, unrecorded])
+      for (const note of [reader.problem, cut, ...unrecordedTexts(known)])
         if (note !== undefined) io.stderr(`note: ${note}\n`);
     } finally {
       await connection.close();

@@ -62,6 +62,22 @@ describe("without a terminal", () => {
     expect((await run("watch", "--once", "-l", "app=none")).stdout).toMatch(/0 pods/);
   });
 
+  test("timeline weaves the Events of the object in", async () => {
+    const { stdout } = await run("timeline", "pod/giant");
+
+    expect(stdout).toMatch(/created Pod giant\n[^]* event +Warning FailedScheduling: 0\/2 nodes/);
+  });
+
+  test("replay from before the first write begins with it, and says so", async () => {
+    const { code, stdout, stderr } = await run("replay", "--from", "-100h", "-n", "default");
+
+    expect([code, stderr]).toEqual([
+      0,
+      "note: the story begins with the first write that this server remembers\n",
+    ]);
+    expect(stdout).toMatch(/ created Pod giant\n/);
+  });
+
   test("drift --older-than fails when there is something, and names it", async () => {
     const old = await run("drift", "--older-than", "0s");
     const young = await run("drift", "--older-than", "1h");

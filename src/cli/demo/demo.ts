@@ -1,5 +1,6 @@
 /** `setpoint demo`: the story of the loop, on a temporary cluster in memory. */
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import { wrapText } from "../../insight/text/text-width.ts";
 import type { Command, Io } from "../command.ts";
 import { ReadingPace } from "./reading-pace.ts";
 import { Stage, type Narrator } from "./stage.ts";
@@ -44,15 +45,20 @@ async function play(io: Io, wait: (ms: number) => Promise<void>, keys: string): 
     io.stdout(`${line}\n`);
     await wait(LINE_MS);
   };
-  await narrate(`A cluster in this process, on a clock that jumps to the next thing to do. ${keys}.`);
+  const columns = io.screen?.full.size.columns ?? WIDTH_MAX;
+  const tell = async (text: string): Promise<void> => {
+    for (const line of wrapText(text, columns, "")) await narrate(line);
+  };
+  await tell(`A cluster in this process, on a clock that jumps to the next thing to do. ${keys}.`);
   const style = io.screen?.hasColours === true ? "colour" : "plain";
-  const stage = await Stage.open({ narrate, style, columns: io.screen?.full.size.columns ?? WIDTH_MAX });
+  const stage = await Stage.open({ narrate, style, columns });
   try {
     for (const scene of STORY) {
       await scene.play(stage);
       await wait(SCENE_MS);
     }
-    await narrate("\nTry it on a cluster of your own: setpoint up, then docs/learn in the package.");
+    await narrate("");
+    await tell("Try it on a cluster of your own: setpoint up, then docs/learn in the package.");
   } finally {
     await stage.cluster.stop();
   }

@@ -25,6 +25,8 @@ const ADMIN = "kubernetes-admin (setpoint)";
 
 /** Longest cell line; a narrow terminal shows fewer. */
 const CELLS_MAX = 50;
+/** With less room beside it, the summary gets a line of its own. */
+const CELLS_MIN = 10;
 /** Begin of each line about what is, and of a line that goes on. */
 const INDENT = " ".repeat("  desired  ".length);
 
@@ -85,11 +87,15 @@ export class Stage {
   async showPods(): Promise<void> {
     const cells = this.cluster.objects(Pod, "default").map((pod) => cellOf(pod, this.#options.style));
     const summary = this.#summary();
-    const room = this.#options.columns - INDENT.length - summary.length - " and 100 more  ".length;
-    const count = Math.max(1, Math.min(CELLS_MAX, room));
+    const room = this.#options.columns - INDENT.length - " and 100 more".length;
+    const beside = room - summary.length - 2;
+    const count = Math.min(CELLS_MAX, beside < CELLS_MIN ? room : beside);
     const more = cells.length - count;
     const shown = `${cells.slice(0, count).join("")}${more > 0 ? ` and ${String(more)} more` : ""}`;
-    await this.say(`  is       ${cells.length === 0 ? "" : `${shown}  `}${summary}`);
+    if (cells.length === 0) return await this.say(`  is       ${summary}`);
+    if (beside >= Math.min(CELLS_MIN, cells.length)) return await this.say(`  is       ${shown}  ${summary}`);
+    await this.say(`  is       ${shown}`);
+    await this.say(`${INDENT}${summary}`);
   }
 
   #summary(): string {

@@ -16,9 +16,11 @@ export interface KnownChanges {
   readonly cut: string | undefined;
   /** Revision up to which users and causes are not recorded; undefined when all of them are. */
   readonly unrecordedThrough: string | undefined;
+  /** Some writes went through another server on the same store. */
+  readonly hasForeign: boolean;
 }
 
-const NONE: KnownChanges = { items: [], cut: undefined, unrecordedThrough: undefined };
+const NONE: KnownChanges = { items: [], cut: undefined, unrecordedThrough: undefined, hasForeign: false };
 
 export class ChangeReader {
   readonly #client: Client;
@@ -41,9 +43,11 @@ export class ChangeReader {
     const fieldSelector = `object.group=${group},object.kind=${kind},object.name=${name}`;
     try {
       const list = await this.#list(namespace, { fieldSelector, limit: String(CHANGES_MAX) });
-      const isAnyUnrecorded = list.items.some(({ author }) => author?.user === undefined);
-      const unrecordedThrough = isAnyUnrecorded ? list.authorsSince : undefined;
-      return { items: list.items, cut: list.cut, unrecordedThrough };
+      const { items, cut, authorsSince } = list;
+      const unrecorded = items.filter(({ author }) => author?.user === undefined);
+      const isOld = unrecorded.some(({ revision }) => Number(revision) <= Number(authorsSince));
+      const hasForeign = unrecorded.some(({ revision }) => Number(revision) > Number(authorsSince));
+      return { items, cut, unrecordedThrough: isOld ? authorsSince : undefined, hasForeign };
     } catch (error) {
       this.problem = problemOf(error);
       return NONE;
@@ -55,9 +59,18 @@ export class ChangeReader {
   }
 }
 
-/** Limit of an answer with changes whose users are not known. */
-export function unrecordedText(through: string): string {
-  return `some users and causes are not recorded: this server remembers them since rev ${through}, in memory`;
+/** Limits of an answer with changes whose users are not known. */
+export function unrecordedTexts({ unrecordedThrough, hasForeign }: KnownChanges): readonly string[] {
+  const texts: string[] = [];
+  if (unrecordedThrough !== undefined)
+    texts.push(
+      `some users and causes are not recorded: this server remembers them since rev ${unrecordedThrough}, in memory`,
+    );
+  if (hasForeign)
+    texts.push(
+      "some writes went through another server, which alone knows their users and causes: ask it too",
+    );
+  return texts;
 }
 
 export function changesPath(namespace: string): string {

@@ -4,7 +4,7 @@ import type { Change } from "../../api/causes/change.ts";
 import type { Client } from "../../client/client.ts";
 import { causeChain, chainTree } from "../causes/cause-chain.ts";
 import { podMilestones } from "../causes/pod-milestones.ts";
-import { ChangeReader, unrecordedText } from "../causes/read-changes.ts";
+import { ChangeReader, unrecordedTexts } from "../causes/read-changes.ts";
 import type { KnownChanges } from "../causes/read-changes.ts";
 import { inNamespace } from "../stuck/situation.ts";
 import type { Subject } from "../stuck/situation.ts";
@@ -106,13 +106,10 @@ function recentOf(
     }));
 }
 
-function remarksOf(
-  { problem }: ChangeReader,
-  { items, cut, unrecordedThrough }: KnownChanges,
-): readonly string[] {
+function remarksOf({ problem }: ChangeReader, known: KnownChanges): readonly string[] {
   if (problem !== undefined) return [problem];
-  const remarks: string[] = [];
-  if (unrecordedThrough !== undefined) remarks.push(unrecordedText(unrecordedThrough));
+  const { items, cut } = known;
+  const remarks = [...unrecordedTexts(known)];
   if (!items.some(({ operation }) => operation === "Created")) {
     remarks.push(
       cut === undefined

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fitText, padText, textWidth, wrapLines } from "./text-width.ts";
+import { fitText, oneLine, padText, textWidth, wrapLines } from "./text-width.ts";
 
 describe("text", () => {
   test.each([
@@ -31,6 +31,10 @@ describe("text", () => {
       "x".repeat(11),
       "  xx",
     ]);
+  });
+
+  test("of a log line cannot control the terminal", () => {
+    expect(oneLine("a\u001B]0;title\u0007b\r\nc")).toBe("a ]0;title b  c");
   });
 
   test("is padded to a width", () => {
