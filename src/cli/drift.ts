@@ -27,7 +27,10 @@ export const driftCommand: Command = {
       const all = await findDrift(client, types, { namespace: findText(args, "namespace"), now });
       const shown =
         before === undefined ? all : all.filter(({ since }) => since !== undefined && since <= before);
-      io.stdout(args.options["json"] === true ? `${JSON.stringify(shown)}\n` : driftText(shown, now));
+      const columns = io.screen?.full.size.columns;
+      io.stdout(
+        args.options["json"] === true ? `${JSON.stringify(shown)}\n` : driftText(shown, now, columns),
+      );
       if (before !== undefined && shown.length > 0)
         throw new Error(
           `objects that differ for longer: ${String(shown.length)}; ask setpoint why about them`,

@@ -4,9 +4,13 @@ import type { Client } from "../client/client.ts";
 import type { Moment } from "../insight/past/moment.ts";
 import { revisionAt } from "../insight/past/read-past.ts";
 import { isStep, stepText, storyPages } from "../insight/past/story.ts";
+import { wrapText } from "../insight/text/text-width.ts";
 import { accessOptions, connectAs } from "./cluster-access.ts";
 import { findText, type Command, type Io } from "./command.ts";
 import { findMoment, fromOption } from "./past-options.ts";
+
+/** Begin of a line after a break: below the texts. */
+const INDENT = " ".repeat("14:02:11.204  rev 12345    ".length);
 
 export const replayCommand: Command = {
   name: "replay",
@@ -28,7 +32,9 @@ export const replayCommand: Command = {
       const namespace = findText(args, "namespace") ?? "";
       for await (const changes of storyPages(client, { namespace, after })) {
         const shown = args.options["all"] === true ? changes : changes.filter(isStep);
-        io.stdout(shown.map(stepText).join(""));
+        const columns = io.screen?.full.size.columns ?? Infinity;
+        const lines = shown.flatMap((change) => wrapText(stepText(change).trimEnd(), columns, INDENT));
+        io.stdout(lines.map((line) => `${line}\n`).join(""));
         if (io.signal.aborted) return;
       }
     } finally {

@@ -1,5 +1,5 @@
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
-import { ChangeReader, unrecordedTexts } from "../insight/causes/read-changes.ts";
+import { ALL_CHANGES, ChangeReader, unrecordedTexts } from "../insight/causes/read-changes.ts";
 import { parseMoment } from "../insight/past/moment.ts";
 import { timelineOf, timelineText } from "../insight/past/timeline.ts";
 import { FactReader } from "../insight/stuck/fact-reader.ts";
@@ -30,7 +30,7 @@ export const timelineCommand: Command = {
         connection,
       );
       const group = type.apiVersion.includes("/") ? (type.apiVersion.split("/")[0] ?? "") : "";
-      const reader = new ChangeReader(client);
+      const reader = new ChangeReader(client, ALL_CHANGES);
       const [known, events] = await Promise.all([
         reader.of({ group, kind: type.kind, namespace, name }),
         eventsOf(new FactReader(client), {

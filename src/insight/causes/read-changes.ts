@@ -6,8 +6,10 @@ import type { Client } from "../../client/client.ts";
 
 export type NamedObject = Pick<ObjectReference, "group" | "kind" | "namespace" | "name">;
 
-/** Changes that are read of each object. */
+/** Changes that are read of each object. An explanation reads several objects. */
 const CHANGES_MAX = 100;
+/** The most that a server answers at once. */
+export const ALL_CHANGES = 500;
 
 export interface KnownChanges {
   /** Oldest first. */
@@ -24,12 +26,14 @@ const NONE: KnownChanges = { items: [], cut: undefined, unrecordedThrough: undef
 
 export class ChangeReader {
   readonly #client: Client;
+  readonly #limit: number;
   readonly #known = new Map<string, Promise<KnownChanges>>();
   /** Reason why the server shows no causes. */
   problem: string | undefined;
 
-  constructor(client: Client) {
+  constructor(client: Client, limit = CHANGES_MAX) {
     this.#client = client;
+    this.#limit = limit;
   }
 
   of(object: NamedObject): Promise<KnownChanges> {
@@ -42,12 +46,8 @@ export class ChangeReader {
   async #read({ group, kind, namespace, name }: NamedObject): Promise<KnownChanges> {
     const fieldSelector = `object.group=${group},object.kind=${kind},object.name=${name}`;
     try {
-      const list = await this.#list(namespace, { fieldSelector, limit: String(CHANGES_MAX) });
-      const { items, cut, authorsSince } = list;
-      const unrecorded = items.filter(({ author }) => author?.user === undefined);
-      const isOld = unrecorded.some(({ revision }) => Number(revision) <= Number(authorsSince));
-      const hasForeign = unrecorded.some(({ revision }) => Number(revision) > Number(authorsSince));
-      return { items, cut, unrecordedThrough: isOld ? authorsSince : undefined, hasForeign };
+      const list = await this.#list(namespace, { fieldSelector, limit: String(this.#limit) });
+      return knownChanges(list);
     } catch (error) {
       this.problem = problemOf(error);
       return NONE;
@@ -57,6 +57,18 @@ export class ChangeReader {
   async #list(namespace: string, query: Readonly<Record<string, string>>): Promise<ChangeList> {
     return (await this.#client.request({ path: changesPath(namespace), query })) as ChangeList;
   }
+}
+
+/** Pure. A write without a user is older than the journal of this server, or went through another one. */
+export function knownChanges({
+  items,
+  cut,
+  authorsSince,
+}: Pick<ChangeList, "items" | "cut" | "authorsSince">): KnownChanges {
+  const unrecorded = items.filter(({ author }) => author?.user === undefined);
+  const isOld = unrecorded.some(({ revision }) => Number(revision) <= Number(authorsSince));
+  const hasForeign = unrecorded.some(({ revision }) => Number(revision) > Number(authorsSince));
+  return { items, cut, unrecordedThrough: isOld ? authorsSince : undefined, hasForeign };
 }
 
 /** Limits of an answer with changes whose users are not known. */

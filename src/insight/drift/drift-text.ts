@@ -1,11 +1,13 @@
-/** Objects that differ, as a table. */
 import { durationText } from "../text/duration-text.ts";
+/** Objects that differ, as a table. */
+import { fitText } from "../text/text-width.ts";
 import type { Drift } from "./find-drift.ts";
 
 const HEADS = ["OBJECT", "STATE", "LAST SAID BY ITS LOOP"] as const;
 const TEXT_MAX = 100;
 
-export function driftText(drifts: readonly Drift[], now: number): string {
+/** `columns` of a terminal cut the rows; the object and its state come first. */
+export function driftText(drifts: readonly Drift[], now: number, columns = Infinity): string {
   if (drifts.length === 0) return "Everything is as desired.\n";
   const rows = drifts.map(({ object, state, dependents, lastSaid }) => [
     object,
@@ -14,7 +16,10 @@ export function driftText(drifts: readonly Drift[], now: number): string {
       ? "nothing in the last hour"
       : `${shortened(lastSaid.text)} (${durationText(now - lastSaid.at)} ago)`,
   ]);
-  return table([[...HEADS], ...rows]);
+  const lines = table([[...HEADS], ...rows])
+    .trimEnd()
+    .split("\n");
+  return lines.map((line) => `${fitText(line, columns)}\n`).join("");
 }
 
 function shortened(text: string): string {

@@ -111,11 +111,9 @@ function remarksOf({ problem }: ChangeReader, known: KnownChanges): readonly str
   const { items, cut } = known;
   const remarks = [...unrecordedTexts(known)];
   if (!items.some(({ operation }) => operation === "Created")) {
-    remarks.push(
-      cut === undefined
-        ? "its creation is not remembered"
-        : `its creation is not shown: ${cut}; setpoint up --history keeps more`,
-    );
+    const remedy = cut?.includes("history") === true ? "; setpoint up --history keeps more" : "";
+    const why = cut === undefined ? "it is not remembered" : cut;
+    remarks.push(`its creation is not shown: ${why}${remedy}`);
   }
   return remarks;
 }

@@ -1,6 +1,7 @@
 /** A change in a few words: its author, and which fields went from which value to which. */
 import type { Change, ChangeAuthor, ShownFieldChange, ShownObject } from "../../api/causes/change.ts";
 import { isBookkeeping } from "./bookkeeping.ts";
+import { fitText } from "./text-width.ts";
 
 /** Fields that are shown of one change. */
 const FIELDS_SHOWN = 2;
@@ -67,7 +68,7 @@ export function fieldText({ path, before, after, withheld }: ShownFieldChange): 
 export function valueText(value: unknown): string {
   if (value === undefined) return "none";
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > VALUE_LENGTH ? `${text.slice(0, VALUE_LENGTH - 1)}…` : text;
+  return fitText(text, VALUE_LENGTH);
 }
 
 /** The telling fields. Times, counters and notes of controllers say little; they are shown only when nothing else changed. */
