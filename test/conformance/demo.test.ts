@@ -1,5 +1,6 @@
 /** `setpoint demo` tells the whole story, and tells it in the same way each time. */
 import { readFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log/log.ts";
 import { runCli } from "../../src/cli/cli.ts";
@@ -76,7 +77,8 @@ describe("setpoint demo", () => {
   }, 180_000);
 
   test("fits into a narrow terminal", async () => {
-    const lines = (await play({ columns: 60 })).replaceAll(/\u001B\[\d*m/g, "").split("\n");
+    const text = stripVTControlCharacters(await play({ columns: 60 }));
+    const lines = text.split("\n");
 
     // A command is never broken.
     expect(lines.filter((line) => line.length > 60 && !line.includes("kubectl"))).toEqual([]);

@@ -21,7 +21,7 @@ interface PodParts {
   readonly annotations?: Part;
 }
 
-export function podOf(name: string, parts: PodParts = {}): AnyObject {
+function podOf(name: string, parts: PodParts = {}): AnyObject {
   const { namespace = "default", spec = {}, container = {}, annotations = {} } = parts;
   const { metadata, ...rest } = template(name, spec, container, annotations);
   return {
@@ -32,11 +32,7 @@ export function podOf(name: string, parts: PodParts = {}): AnyObject {
   };
 }
 
-export function workloadOf(
-  kind: string,
-  name: string,
-  parts: PodParts & { readonly more?: Part } = {},
-): AnyObject {
+function workloadOf(kind: string, name: string, parts: PodParts & { readonly more?: Part } = {}): AnyObject {
   const { namespace = "default", spec = {}, container = {}, annotations = {}, more = {} } = parts;
   return {
     apiVersion: "apps/v1",
@@ -52,7 +48,7 @@ export function workloadOf(
   };
 }
 
-export function jobSpec(annotations: Part = {}, spec: Part = {}): Part {
+function jobSpec(annotations: Part = {}, spec: Part = {}): Part {
   return {
     template: {
       metadata: { annotations },
@@ -61,18 +57,14 @@ export function jobSpec(annotations: Part = {}, spec: Part = {}): Part {
   };
 }
 
-export function objectOf(
-  kind: string,
-  name: string,
-  rest: Part & { readonly namespace?: string },
-): AnyObject {
+function objectOf(kind: string, name: string, rest: Part & { readonly namespace?: string }): AnyObject {
   const { namespace = "default", apiVersion = "v1", ...parts } = rest;
   return { apiVersion: String(apiVersion), kind, metadata: { name, namespace }, ...parts };
 }
 
 const CRASH = { "exit-after": "1s", "exit-code": "3" };
 
-export const annotated = (values: Readonly<Record<string, string>>): Part =>
+const annotated = (values: Readonly<Record<string, string>>): Part =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [`${SIMULATED}${name}`, value]));
 
 const claim = (name: string, spec: Part): AnyObject =>

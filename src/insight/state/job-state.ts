@@ -3,7 +3,7 @@ import type { ApiObject } from "../../api/api-object.ts";
 import type { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
 import { durationText } from "../text/duration-text.ts";
 import { findCondition, sinceOf } from "./conditions.ts";
-import type { ObjectState } from "./object-state.ts";
+import type { ObjectState } from "./state.ts";
 
 export function jobState(object: ApiObject): ObjectState | undefined {
   if (object.kind !== "Job" || !object.apiVersion.startsWith("batch/")) return undefined;
@@ -14,19 +14,19 @@ export function jobState(object: ApiObject): ObjectState | undefined {
     const reason = failed.reason === undefined ? "" : ` (${failed.reason})`;
     return { text: `failed${reason}`, isSettled: false, isFinal: true, since: sinceOf(failed) };
   }
-  const { spec, status } = object as Job;
-  if (spec.suspend === true) return { text: "suspended", isSettled: true, since: undefined };
-  const { succeeded = 0, failed: failures = 0, active = 0, ready = active } = status;
-  const { completions } = spec;
+  return (object as Job).spec.suspend === true
+    ? { text: "suspended", isSettled: true, since: undefined }
+    : workState(object as Job);
+}
+
+/** A Job at work is as desired while its pods are ready. */
+function workState({ metadata, spec: { completions }, status }: Job): ObjectState {
+  const { succeeded = 0, failed = 0, active = 0, ready = active } = status;
   const wanted = completions === undefined ? "" : ` of ${String(completions)}`;
-  const parts = [
-    `${String(succeeded)}${wanted} completed`,
-    `${String(active)} active`,
-    ...(failures > 0 ? [`${String(failures)} failed`] : []),
-  ];
-  const since = Date.parse(status.startTime ?? object.metadata.creationTimestamp ?? "");
-  // A Job at work is as desired while its pods are ready.
-  return { text: parts.join(", "), isSettled: active > 0 && ready >= active, since };
+  const failures = failed > 0 ? `, ${String(failed)} failed` : "";
+  const text = `${String(succeeded)}${wanted} completed, ${String(active)} active${failures}`;
+  const since = Date.parse(status.startTime ?? metadata.creationTimestamp);
+  return { text, isSettled: active > 0 && ready >= active, since };
 }
 
 export function cronJobState(object: ApiObject, now: number): ObjectState | undefined {

@@ -76,7 +76,7 @@ test.each([
     "ScalingActive is False (NoMetrics), waiting for 1 min",
     false,
   ],
-])("the state of %s", (_, kind, apiVersion, parts, text, isSettled) => {
+])("the state of %s", (...[, kind, apiVersion, parts, text, isSettled]) => {
   const state = objectState({ apiVersion, kind, metadata, spec: {}, ...parts } as never, NOW);
 
   expect([state.text, state.isSettled]).toEqual([text, isSettled]);

@@ -4,16 +4,7 @@ import { durationText } from "../text/duration-text.ts";
 import { conditionsOf, findCondition, sinceOf } from "./conditions.ts";
 import { cronJobState, jobState } from "./job-state.ts";
 import { leaseState, nodeState, serviceState } from "./other-states.ts";
-
-export interface ObjectState {
-  readonly text: string;
-  /** Observed and desired state are equal, as far as the object tells. */
-  readonly isSettled: boolean;
-  /** It stays so: nothing is under way. */
-  readonly isFinal?: true;
-  /** Since when it is so, in milliseconds since the epoch; undefined when the object does not tell. */
-  readonly since: number | undefined;
-}
+import type { ObjectState } from "./state.ts";
 
 /** Status fields by which common kinds tell how far they are. */
 interface Progress {
@@ -64,13 +55,16 @@ function podState(object: ApiObject): ObjectState | undefined {
   if (object.kind !== "Pod" || object.apiVersion !== "v1") return undefined;
   const { phase = "Pending" } = (object as Progress).status ?? {};
   const ready = findCondition(object, "Ready");
-  // The controller of a failed pod has made another one, or has failed itself.
-  const isOver = phase === "Succeeded" || (phase === "Failed" && isControlled(object));
-  if (isOver) return { text: phase, isSettled: true, since: sinceOf(ready) };
+  const since = sinceOf(ready);
+  if (isOver(object, phase)) return { text: phase, isSettled: true, since };
   const isReady = phase === "Running" && ready?.status === "True";
   const text = phase === "Running" ? `${phase}, ${isReady ? "ready" : "not ready"}` : phase;
-  const since = sinceOf(ready) ?? Date.parse(object.metadata.creationTimestamp ?? "");
-  return { text, isSettled: isReady, since };
+  return { text, isSettled: isReady, since: since ?? Date.parse(object.metadata.creationTimestamp ?? "") };
+}
+
+/** The controller of a failed pod has made another one, or has failed itself. */
+function isOver(object: ApiObject, phase: string): boolean {
+  return phase === "Succeeded" || (phase === "Failed" && isControlled(object));
 }
 
 function isControlled({ metadata }: ApiObject): boolean {

@@ -4,7 +4,7 @@ import type { Lease } from "../../api/generated/types/coordination-v1.ts";
 import type { Node, Service } from "../../api/generated/types/core-v1.ts";
 import { durationText } from "../text/duration-text.ts";
 import { findCondition, sinceOf } from "./conditions.ts";
-import type { ObjectState } from "./object-state.ts";
+import type { ObjectState } from "./state.ts";
 
 const LEASE_SECONDS = 15;
 

@@ -10,6 +10,9 @@ import type { WaitingContainer } from "./waiting-containers.ts";
 /** `back-off 1m20s restarting failed container=…`: the delay since the last end. */
 const BACK_OFF = /back-off (?:(\d+)m)?(?:(\d+)s)? restarting/;
 
+/** Exit codes of a container that the kubelet stops: by itself, by SIGKILL, by SIGTERM. */
+const STOP_CODES = new Set([0, 137, 143]);
+
 export const crashLoopRule: StuckRule = (situation) => {
   const pod = asKind(situation, Pod);
   const container = pod && waitingContainers(pod).find(({ reason }) => reason === "CrashLoopBackOff");
@@ -38,7 +41,8 @@ function exitText({ status }: WaitingContainer, situation: Situation): string {
       reason === "Killing" && message.startsWith(`Container ${status.name} failed `),
   );
   const [, probe] = /failed (liveness|startup) probe/.exec(killing?.message ?? "") ?? [];
-  if (probe !== undefined && killing !== undefined) {
+  // The Event stays for an hour; a container that fails by itself ends with another code.
+  if (probe !== undefined && (exit === undefined || STOP_CODES.has(exit.exitCode))) {
     const failed = situation.events.find(
       ({ reason, message = "" }) => reason === "Unhealthy" && message.toLowerCase().startsWith(probe),
     );

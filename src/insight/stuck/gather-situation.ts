@@ -17,7 +17,7 @@ import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import type { Client } from "../../client/client.ts";
 import { endedContainers } from "./ended-containers.ts";
-import { FactReader } from "./fact-reader.ts";
+import type { FactReader } from "./fact-reader.ts";
 import { remainingIn } from "./remaining-objects.ts";
 import { asKind } from "./situation.ts";
 import type { OwnerFound, Situation, Subject } from "./situation.ts";

@@ -12,7 +12,7 @@ const REASONS = new Set([
   "RegistryUnavailable",
 ]);
 
-/** What runtimes write before the reason: they repeat the image up to four times. */
+/** Runtimes repeat the image up to four times before the reason. */
 const PREAMBLE =
   /^(?:Failed to pull image "[^"]*": |rpc error: code = \w+ desc = |failed to (?:pull and unpack image|resolve reference) "[^"]*": )/;
 const MISSING_SECRETS = /Unable to retrieve some image pull secrets \(([^)]*)\)/;

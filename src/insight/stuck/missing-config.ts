@@ -64,12 +64,11 @@ function keyInEnvironment(message: string): Place | undefined {
 function keyInVolume(message: string, { spec }: Pod): Place | undefined {
   const [, volume, key] = LACKING_FILE.exec(message) ?? [];
   if (key === undefined) return undefined;
-  const found = spec.volumes?.find(({ name }) => name === volume);
-  const { configMap, secret, projected } = found ?? {};
+  const { configMap, secret, projected } = spec.volumes?.find(({ name }) => name === volume) ?? {};
   const parts = [{ configMap, secret: secret && { name: secret.secretName } }, ...(projected?.sources ?? [])];
-  for (const part of parts) {
-    if (part.configMap?.name !== undefined) return { kind: "ConfigMap", name: part.configMap.name, key };
-    if (part.secret?.name !== undefined) return { kind: "Secret", name: part.secret.name, key };
-  }
-  return undefined;
+  const places = parts.flatMap((part): readonly Place[] => {
+    const [kind, name] = part.configMap ? ["ConfigMap", part.configMap.name] : ["Secret", part.secret?.name];
+    return name === undefined ? [] : [{ kind, name, key }];
+  });
+  return places[0];
 }

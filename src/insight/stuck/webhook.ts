@@ -53,24 +53,28 @@ function ignoreRemedies(
   ];
 }
 
+type Configuration = ValidatingWebhookConfiguration | MutatingWebhookConfiguration;
+
 /** The configuration of the webhook that a failure names. */
 export async function webhookOf(reader: FactReader, failed: Failed): Promise<RegisteredWebhook | undefined> {
   const message = findFailure(failed)?.message ?? "";
   const name = (DENIED.exec(message) ?? UNREACHED.exec(message))?.[1];
   if (name === undefined) return undefined;
   for (const type of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration])
-    for (const { metadata, webhooks = [] } of await reader.list<
-      ValidatingWebhookConfiguration | MutatingWebhookConfiguration
-    >(type, {})) {
-      const index = webhooks.findIndex((each) => each.name === name);
-      const { service } = webhooks[index]?.clientConfig ?? {};
-      if (index < 0) continue;
-      const place = service === undefined ? undefined : `service/${service.name} -n ${service.namespace}`;
-      return {
-        configuration: `${type.kind.toLowerCase()} ${metadata.name}`,
-        index,
-        service: place,
-      };
+    for (const configuration of await reader.list<Configuration>(type, {})) {
+      const found = registered(configuration, name);
+      if (found !== undefined)
+        return { configuration: `${type.kind.toLowerCase()} ${configuration.metadata.name}`, ...found };
     }
   return undefined;
+}
+
+function registered(
+  { webhooks = [] }: Configuration,
+  name: string,
+): Omit<RegisteredWebhook, "configuration"> | undefined {
+  const index = webhooks.findIndex((each) => each.name === name);
+  if (index < 0) return undefined;
+  const { service } = webhooks[index]?.clientConfig ?? {};
+  return { index, service: service && `service/${service.name} -n ${service.namespace}` };
 }

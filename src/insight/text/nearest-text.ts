@@ -2,7 +2,7 @@
 
 /** Longer names are not compared. */
 const LENGTH_MAX = 253;
-/** Of three characters one may differ. */
+/** One character in three may differ. */
 const LIKENESS = 3;
 
 export function nearestOf(wanted: string, known: Iterable<string>): string | undefined {
@@ -20,22 +20,21 @@ export function nearestOf(wanted: string, known: Iterable<string>): string | und
 /** Number of characters to add, remove, change or swap; `enough` if it is that or more. */
 function distanceOf(one: string, other: string, enough: number): number {
   if (Math.abs(one.length - other.length) >= enough || one.length > LENGTH_MAX) return enough;
-  let [older, before]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
+  const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, at) => at)];
+  const cell = (row: number, at: number): number => rows[row]?.[at] ?? Infinity;
   for (let row = 1; row <= one.length; row++) {
     const current = [row];
+    rows.push(current);
     for (let at = 1; at <= other.length; at++) {
-      const isEqual = one[row - 1] === other[at - 1];
-      const isSwapped = row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1];
-      current.push(
-        Math.min(
-          (before[at] ?? 0) + 1,
-          (current[at - 1] ?? 0) + 1,
-          (before[at - 1] ?? 0) + (isEqual ? 0 : 1),
-          isSwapped ? (older[at - 2] ?? 0) + 1 : Infinity,
-        ),
+      const [here, there] = [one[row - 1], other[at - 1]];
+      const isSwapped = here === other[at - 2] && there === one[row - 2];
+      current[at] = Math.min(
+        cell(row - 1, at) + 1,
+        cell(row, at - 1) + 1,
+        cell(row - 1, at - 1) + (here === there ? 0 : 1),
+        isSwapped ? cell(row - 2, at - 2) + 1 : Infinity,
       );
     }
-    [older, before] = [before, current];
   }
-  return Math.min(enough, before[other.length] ?? enough);
+  return Math.min(enough, cell(one.length, other.length));
 }
