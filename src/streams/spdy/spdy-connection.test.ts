@@ -250,6 +250,57 @@ describe("a peer of SPDY", () => {
     expect(peer.frames.filter(({ type }) => type === "reply")).toHaveLength(2000);
   });
 
+  test("that resets its streams may not open more than the server has closed", async () => {
+    const peer = new RawPeer();
+    connectedTo(peer, "server");
+    for (let id = 1; id < 2 * 2100; id += 2) {
+      peer.send({ type: "open", streamId: id, isLast: false, headers: new Map() });
+      peer.send({ type: "reset", streamId: id, status: 5 });
+    }
+    await peer.until(() => peer.frames.filter(({ type }) => type === "reset").length === 100);
+
+    expect(peer.frames.filter(({ type }) => type === "reply")).toHaveLength(2000);
+  });
+
+  test.each([
+    ["whole windows", { size: WINDOW_BYTES, count: 40, held: 8 * MIB }],
+    ["single bytes", { size: 1, count: 60_000, held: 40_000 }],
+  ])("fills the memory of unread streams to a bound: %s", async (_name, { size, count, held }) => {
+    const peer = new RawPeer();
+    const streams: SpdyStream[] = [];
+    const acceptStream = (stream: SpdyStream): boolean => streams.push(stream) > 0;
+    new SpdyConnection(peer.other, { role: "server", loop, acceptStream }).start();
+    const data = Buffer.alloc(size);
+    for (let id = 0; id < 60; id++)
+      peer.send({ type: "open", streamId: 2 * id + 1, isLast: false, headers: new Map() });
+    for (let sent = 0; sent < count; sent++)
+      peer.send({ type: "data", streamId: 2 * (sent % 60) + 1, isLast: false, data });
+    const unread = (): number => streams.reduce((sum, { readableLength }) => sum + readableLength, 0);
+    await peer.until(() => unread() >= held);
+    for (let turn = 0; turn < 50; turn++) await pause(loop, TURN);
+
+    expect(unread()).toBeLessThanOrEqual(1.1 * held);
+    let read = 0;
+    for (const stream of streams) stream.on("data", (piece: Buffer) => (read += piece.byteLength));
+    await peer.until(() => read === count * size);
+  });
+
+  test("with thousands of frames at once leaves turns to other work", async () => {
+    const peer = new RawPeer();
+    const connection = new SpdyConnection(peer.other, { role: "server", loop });
+    connection.start();
+    const writer = new FrameWriter();
+    const frames = Array.from({ length: 20_000 }, (_, index) =>
+      writer.write({ type: "open", streamId: 2 * index + 1, isLast: false, headers: new Map() }),
+    );
+    const answers = (): number => peer.frames.filter(({ type }) => type === "reset").length;
+    peer.socket.write(Buffer.concat(frames));
+    await new Promise<void>((resolve) => loop.post("request", resolve));
+
+    expect(answers()).toBeLessThan(20_000);
+    await peer.until(() => answers() === 20_000);
+  });
+
   test("that reads nothing is cut before its answers fill the memory", async () => {
     const [left, right] = duplexPair();
     const connection = new SpdyConnection(right, { role: "server", loop });

@@ -22,8 +22,12 @@ export interface SpdyOptions {
   readonly acceptStream?: (stream: SpdyStream) => boolean;
 }
 
-/** Streams that a peer may have open. Port forwarding opens two for each connection. */
+/** Streams of a peer that are open, or reset and still in use here. Port forwarding opens two for each connection. */
 const STREAMS_MAX = 2000;
+/** Received bytes that wait for readers, over all streams. Above it the connection is not read. */
+const UNREAD_BYTES_MAX = 32 * WINDOW_BYTES;
+/** Length of a step. A chunk holds thousands of frames, and each block of headers costs an inflater. */
+const STEP_MS = 5;
 /** Unsent bytes at which a peer that reads nothing is cut. Data alone waits for room, so these are answers to frames. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
 
@@ -45,6 +49,15 @@ export class SpdyConnection {
   readonly #port: StreamPort;
   /** Initial window that the peer announced. */
   #peerWindow: number | undefined;
+  /** Chunks of the peer whose frames are not handled yet. */
+  readonly #chunks: Buffer[] = [];
+  /** Set while frames wait for a later step. */
+  #frames: Generator<Frame> | undefined;
+  /** Bytes that wait for readers. */
+  #unread = 0;
+  #isPaused = false;
+  /** Streams of the peer that are not closed; a reset alone does not close one. */
+  #peerStreams = 0;
   #nextId: number;
   #lastPeerId = 0;
   #isClosing = false;
@@ -62,6 +75,7 @@ export class SpdyConnection {
       },
       send: (stream, frame) => this.#sendFor(stream, frame),
       noteBacklog: (stream, isBehind) => this.#noteBacklog(stream, isBehind),
+      noteUnread: (bytes) => this.#noteUnread(bytes),
       forget: (stream) => this.#forget(stream),
     };
   }
@@ -114,8 +128,31 @@ export class SpdyConnection {
   }
 
   #take(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    if (this.#frames === undefined) this.#handle(this.#received());
+  }
+
+  *#received(): Generator<Frame> {
+    for (let chunk = this.#chunks.shift(); chunk !== undefined; chunk = this.#chunks.shift())
+      yield* this.#reader.read(chunk);
+  }
+
+  /** Handles frames until the step has run long. The socket is paused until a later step has handled the rest. */
+  #handle(frames: Generator<Frame>): void {
+    const { loop } = this.#options;
+    const since = loop.elapsed();
+    this.#frames = frames;
     try {
-      for (const frame of this.#reader.read(chunk)) this.#takeFrame(frame);
+      for (let next = frames.next(); next.done !== true; next = frames.next()) {
+        this.#takeFrame(next.value);
+        if (this.#socket.destroyed) return;
+        if (loop.elapsed() - since < STEP_MS) continue;
+        this.#regulate();
+        loop.post("background", () => this.#handle(frames));
+        return;
+      }
+      this.#frames = undefined;
+      this.#regulate();
     } catch (error) {
       if (!(error instanceof SpdyError)) throw error;
       this.#send({ type: "go-away", lastStreamId: this.#lastPeerId, status: RESET.protocolError });
@@ -161,12 +198,14 @@ export class SpdyConnection {
       throw new SpdyError(`expected a new stream id of the peer, found ${streamId}`);
     this.#lastPeerId = streamId;
     const stream = this.#makeStream(streamId, headers);
-    const mayOpen = this.#streams.size <= STREAMS_MAX && !this.#isClosing;
+    const mayOpen = this.#peerStreams < STREAMS_MAX && !this.#isClosing;
     if (!mayOpen || this.#options.acceptStream?.(stream) !== true) {
       this.#streams.delete(streamId);
       this.#send({ type: "reset", streamId, status: RESET.refusedStream });
       return;
     }
+    this.#peerStreams++;
+    stream.once("close", () => this.#peerStreams--);
     this.#send({ type: "reply", streamId, isLast: false, headers: new Map() });
     if (isLast) stream.takeLast();
   }
@@ -215,8 +254,22 @@ export class SpdyConnection {
 
   #noteBacklog(stream: SpdyStream, isBehind: boolean): void {
     if (isBehind) this.#behind.add(stream);
-    else if (!this.#behind.delete(stream)) return;
-    if (this.#behind.size > 0) this.#socket.pause();
+    else this.#behind.delete(stream);
+    this.#regulate();
+  }
+
+  #noteUnread(bytes: number): void {
+    this.#unread += bytes;
+    this.#regulate();
+  }
+
+  /** Reads the socket no faster than frames are handled and streams are read. */
+  #regulate(): void {
+    const isFull = this.#behind.size > 0 || this.#unread > UNREAD_BYTES_MAX;
+    const hasFrames = this.#frames !== undefined;
+    if ((isFull || hasFrames) === this.#isPaused) return;
+    this.#isPaused = !this.#isPaused;
+    if (this.#isPaused) this.#socket.pause();
     else this.#socket.resume();
   }
 

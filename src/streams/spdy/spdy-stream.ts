@@ -9,6 +9,8 @@ import type { SpdyHeaders } from "./header-block.ts";
 
 /** Bytes that a peer may send ahead of the reader. */
 export const WINDOW_BYTES = 256 * 1024;
+/** Memory of a waiting piece beside its bytes. Without it, frames of one byte would cost nothing. */
+const PIECE_BYTES = 200;
 /** Data is sent in frames of this size, so that streams take turns. */
 const FRAME_BYTES_MAX = 32 * 1024;
 
@@ -20,6 +22,8 @@ export interface StreamPort {
   send(stream: SpdyStream, frame: Exclude<Frame, { readonly type: "unknown" }>): boolean;
   /** The reader has caught up, or fallen behind by a whole window. */
   noteBacklog(stream: SpdyStream, isBehind: boolean): void;
+  /** Change of the bytes that wait for the reader. */
+  noteUnread(bytes: number): void;
   forget(stream: SpdyStream): void;
 }
 
@@ -43,6 +47,8 @@ export class SpdyStream extends Duplex {
   #waiting: { data: Buffer; readonly done: () => void } | undefined;
   /** Bytes received for which the peer has no credit yet. */
   #uncredited = 0;
+  /** Estimated memory of the data that waits for the reader. */
+  #unread = 0;
   #hasSentLast = false;
   #hasReceivedLast = false;
 
@@ -69,6 +75,13 @@ export class SpdyStream extends Duplex {
     this.#noteReading();
   }
 
+  override read(size?: number): unknown {
+    const before = this.readableLength;
+    const data: unknown = super.read(size);
+    this.#noteUnread(Math.min(this.#unread, (this.#unread * this.readableLength) / Math.max(before, 1)));
+    return data;
+  }
+
   override _write(data: Buffer, _encoding: string, done: () => void): void {
     this.#waiting = { data, done };
     this.resumeSending();
@@ -85,6 +98,7 @@ export class SpdyStream extends Duplex {
     if (!this.#hasSentLast || !this.#hasReceivedLast)
       this.#port.send(this, { type: "reset", streamId: id, status: RESET.cancel });
     this.#port.noteBacklog(this, false);
+    this.#noteUnread(0);
     this.#port.forget(this);
     this.#waiting?.done();
     done(error);
@@ -117,6 +131,7 @@ export class SpdyStream extends Duplex {
     if (this.#hasReceivedLast || this.destroyed || data.byteLength === 0) return;
     this.#uncredited += data.byteLength;
     this.push(data);
+    this.#noteUnread(this.readableLength === 0 ? 0 : this.#unread + data.byteLength + PIECE_BYTES);
     if (this.readableLength > WINDOW_BYTES) this.#port.noteBacklog(this, true);
   }
 
@@ -162,6 +177,12 @@ export class SpdyStream extends Duplex {
 
   #forgetIfOver(): void {
     if (this.#hasSentLast && this.#hasReceivedLast) this.#port.forget(this);
+  }
+
+  #noteUnread(bytes: number): void {
+    if (bytes === this.#unread) return;
+    this.#port.noteUnread(bytes - this.#unread);
+    this.#unread = bytes;
   }
 
   /** Gives the peer credit for bytes that were read. */

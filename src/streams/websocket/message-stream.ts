@@ -4,8 +4,10 @@ import type { WebSocket } from "ws";
 
 export type Message = string | Buffer;
 
-/** Messages that wait in each direction. */
-const MESSAGES_MAX = 16;
+/** Received messages that wait for the reader. A message may have megabytes. */
+const RECEIVED_MAX = 1;
+/** Written messages that wait for the connection. */
+const SENT_MAX = 16;
 const NORMAL_CLOSURE = 1000;
 
 export class MessageStream extends Duplex {
@@ -14,7 +16,7 @@ export class MessageStream extends Duplex {
   #isAnswering = false;
 
   constructor(socket: WebSocket) {
-    super({ objectMode: true, highWaterMark: MESSAGES_MAX });
+    super({ objectMode: true, readableHighWaterMark: RECEIVED_MAX, writableHighWaterMark: SENT_MAX });
     this.#socket = socket;
     socket.on("message", (data: Buffer, isBinary: boolean) => this.#take(isBinary ? data : data.toString()));
     // The handler is needed to answer only clients that read the answers.

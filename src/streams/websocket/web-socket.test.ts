@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { pause } from "../../base/loop/pause.ts";
@@ -11,6 +12,7 @@ import type { MessageStream } from "./message-stream.ts";
 const loop = createRealLoop({ name: "test" });
 /** The next turn of the event loop. */
 const TURN = { ms: 0, kind: "progress" } as const;
+const MIB = 1024 * 1024;
 const TARGET = { path: "/", authority: "server", headers: {}, protocols: ["a.example"] };
 
 interface Ends {
@@ -26,6 +28,11 @@ async function joined(): Promise<Ends> {
   const { messages } = await connectWebSocket(connect(), TARGET);
   if (server === undefined) throw new Error("expected a WebSocket");
   return { client: messages, server };
+}
+
+async function nextMessage(stream: MessageStream): Promise<unknown> {
+  const [message] = (await once(stream, "data")) as readonly unknown[];
+  return message;
 }
 
 async function messagesOf(stream: Duplex): Promise<readonly unknown[]> {
@@ -53,6 +60,17 @@ describe("a WebSocket", () => {
     }
 
     expect(sent).toBeLessThan(100);
+    server.destroy();
+  });
+
+  test("holds one message for a reader that waits, however large messages are", async () => {
+    const { client, server } = await joined();
+    const [first, second] = [Buffer.alloc(MIB, 1), Buffer.alloc(MIB, 2)];
+    for (const message of [first, second]) client.write(message);
+    for (let turn = 0; turn < 50; turn++) await pause(loop, TURN);
+
+    expect(server.readableLength).toBe(1);
+    expect([server.read(), await nextMessage(server)]).toEqual([first, second]);
     server.destroy();
   });
 
