@@ -164,6 +164,18 @@ describe("the changes of an object", () => {
     expect([code, body["message"]]).toEqual([400, expect.stringContaining(message)]);
   });
 
+  test("have at most eight reasons, however many the client states", async () => {
+    await using api = await TestApi.start();
+    const reasons = Array.from({ length: 100 }, (_, index) => `by=Pod/a/${String(index)}@1`);
+    const headers = { "setpoint-cause": `c/1 ${reasons.join(" ")}` };
+    await api.send("POST", MAPS, map("1"), { headers });
+
+    const { items } = listIn(await api.send("GET", changesOf("ConfigMap", "a")));
+
+    expect(items[0]?.pass).toMatchObject({ reasonCount: 100 });
+    expect(items[0]?.pass?.reasons).toHaveLength(8);
+  });
+
   test("cannot be written or watched", async () => {
     await using api = await TestApi.start();
 
@@ -208,6 +220,55 @@ describe("the changes of everything", () => {
     }
 
     expect(values.slice(1)).toEqual(["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+  });
+});
+
+describe("the size of a response", () => {
+  /** A ConfigMap whose change has some 120 KiB. */
+  const large = (letter: string) => {
+    const keys = Array.from({ length: 60 }, (_, index) => [`k${String(index)}`, letter.repeat(1000)]);
+    return { metadata: { name: "a" }, data: Object.fromEntries(keys) as object };
+  };
+  const LETTERS = [..."abcdefghijklmnopqrstuvwxyz", ..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+  const PAGE_BYTES_MAX = 5 * 1024 * 1024;
+
+  test("is bounded, and no change is lost between pages", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, large("0"));
+    for (const letter of LETTERS) await api.send("PUT", `${MAPS}/a`, large(letter));
+
+    const one = await api.send("GET", changesOf("ConfigMap", "a"));
+    const pages: Reply[] = [];
+    for (let token: string | undefined = ""; token !== undefined;) {
+      const page = await api.send("GET", `${CAUSES}/namespaces/default/changes?continue=${token}`);
+      pages.push(page);
+      token = listIn(page).metadata.continue;
+    }
+
+    for (const { bytes } of [one, ...pages]) expect(bytes.length).toBeLessThan(PAGE_BYTES_MAX);
+    expect(listIn(one).cut).toBe("older changes are beyond the limit");
+    expect(listIn(one).items.at(-1)?.fields?.[0]?.after).toBe("Z".repeat(1000));
+    const after = pages.flatMap((page) => listIn(page).items).map(({ fields }) => fields?.[0]?.after);
+    expect(after.slice(-LETTERS.length)).toEqual(LETTERS.map((letter) => letter.repeat(1000)));
+  });
+});
+
+describe("the changes of everything that a selector", () => {
+  test.each([
+    ["names by kind", "fieldSelector=object.kind%3DSecret", ["s"]],
+    ["excludes by name", "fieldSelector=object.name!%3Da,object.kind!%3DServiceAccount", ["s"]],
+    ["names by revision", "fieldSelector=revision%3DREVISION", ["s"]],
+    ["names by a label, which no change has", "labelSelector=a", []],
+  ])("%s are those alone", async (_, query, names) => {
+    await using api = await TestApi.start();
+    const created = await api.send("POST", "/api/v1/namespaces/default/secrets", { metadata: { name: "s" } });
+    await api.send("POST", MAPS, map("1"));
+    const revision = created.body["metadata"]?.["resourceVersion"] as unknown as string;
+
+    const path = `${CAUSES}/namespaces/default/changes?${query.replace("REVISION", revision)}`;
+    const { items } = listIn(await api.send("GET", path));
+
+    expect(items.map(({ object }) => object.name)).toEqual(names);
   });
 });
 

@@ -317,6 +317,26 @@ describe("a kind whose versions its author converts", () => {
       expect((await api.send("GET", `${V1}/a`)).code).toBe(404);
     }));
 
+  test("that cannot be converted hides no change of another object", () =>
+    withGauges(async ({ api, author }) => {
+      const storage = [false, true].map((value, at) => ({
+        op: "replace",
+        path: `/spec/versions/${String(at)}/storage`,
+        value,
+      }));
+      const type = "application/json-patch+json";
+      await api.send("PATCH", `${DEFINITIONS}/gauges.example.com`, storage, { type });
+      await api.send("POST", V2, gauge("example.com/v2", { low: 1, high: 2 }));
+      await api.send("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "b" } });
+      author.answer = () => ({ status: 500, response: {} });
+
+      const { code, body } = await api.send("GET", "/apis/causes.setpoint.dev/v1/namespaces/default/changes");
+
+      const changes = listOf<{ object: { name: string }; fields?: unknown }>(body["items"]);
+      const fieldsOf = (name: string): unknown => changes.find(({ object }) => object.name === name)?.fields;
+      expect([code, fieldsOf("a"), fieldsOf("b")]).toEqual([200, undefined, expect.any(Array)]);
+    }));
+
   test("retries on the newest object when another writer was faster than its author", () =>
     withGauges(async ({ api, author }) => {
       await api.send("POST", V1, gauge("example.com/v1", { range: "1-2" }));

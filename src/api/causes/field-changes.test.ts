@@ -50,6 +50,21 @@ describe("fieldChanges", () => {
     expect(fieldChanges(before, after, 10)).toEqual([{ path: "metadata.annotations.own", after: "1" }]);
   });
 
+  test("keeps paths short, whatever names and nesting an object has", () => {
+    const nested = (value: number): object => {
+      let found: object = { value };
+      for (let depth = 0; depth < 300; depth++) found = { longer: found };
+      return found;
+    };
+    const of = (value: number) =>
+      object({ spec: { ["k".repeat(100_000)]: { a: value, b: value } }, nested: nested(value) });
+
+    const changes = fieldChanges(of(1), of(2), 10);
+
+    expect(changes).toHaveLength(3);
+    for (const { path } of changes) expect(path.length).toBeLessThan(1000);
+  });
+
   test("stops at its limit", () => {
     const after = object({
       spec: Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`f${String(n)}`, n])),

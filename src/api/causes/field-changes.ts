@@ -18,6 +18,10 @@ export interface FieldChange {
 const BOOKKEEPING = new Set(["resourceVersion", "managedFields", "generation", "uid", "creationTimestamp"]);
 /** A copy of the whole object, secret values included. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+/** Longer names are cut. */
+const NAME_LENGTH_MAX = 256;
+/** Fields below a longer path are shown as one. */
+const PATH_LENGTH_MAX = 512;
 /** Members that identify an item of a list, in order of preference. */
 const ITEM_NAMES = ["name", "type", "key", "uid", "ip"];
 
@@ -30,7 +34,7 @@ export function fieldChanges(
   const found: FieldChange[] = [];
   const [left, right] = [shownFields(before), shownFields(after)];
   for (const name of new Set([...Object.keys(left), ...Object.keys(right)]))
-    collect({ path: name, before: left[name], after: right[name] }, found, limit);
+    collect({ path: name.slice(0, NAME_LENGTH_MAX), before: left[name], after: right[name] }, found, limit);
   return found.map(withoutAbsent);
 }
 
@@ -46,14 +50,15 @@ function collect(place: FieldChange, found: FieldChange[], limit: number): void 
   const { path, before, after } = place;
   if (found.length >= limit || jsonEqual(before, after)) return;
   const [left, right] = [membersOf(before), membersOf(after)];
-  if (left === undefined || right === undefined) {
+  if (left === undefined || right === undefined || path.length > PATH_LENGTH_MAX) {
     found.push(place);
     return;
   }
   for (const name of new Set([...left.keys(), ...right.keys()])) {
     if (name === LAST_APPLIED && path === "metadata.annotations") continue;
     const isItem = Array.isArray(before) || Array.isArray(after);
-    const below = isItem || /[^\w-]/.test(name) ? `${path}[${name}]` : `${path}.${name}`;
+    const shown = name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name;
+    const below = isItem || /[^\w-]/.test(shown) ? `${path}[${shown}]` : `${path}.${shown}`;
     collect({ path: below, before: left.get(name), after: right.get(name) }, found, limit);
   }
 }

@@ -1,6 +1,10 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { authorOf, Journal } from "./journal.ts";
 import type { JournalEntry } from "./journal.ts";
+
+setFlagsFromString("--expose-gc");
 
 function entry(revision: number, key: string): JournalEntry {
   return { revision, keys: [key], user: "u", manager: "m", userAgent: "a/1", cause: undefined, at: revision };
@@ -105,6 +109,23 @@ describe("authorOf", () => {
   test("returns the command of kubectl, unless the header holds anything else", () => {
     expect(authorOf(requestWith({ "kubectl-command": "kubectl scale" })).command).toBe("kubectl scale");
     expect(authorOf(requestWith({ "kubectl-command": "<script>" })).command).toBeUndefined();
+  });
+
+  test("keeps nothing of long headers but what it returns", () => {
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const heapUsed = (): number => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const long = (index: number): string => Buffer.alloc(1 << 20, 97 + index).toString("latin1");
+    const before = heapUsed();
+
+    const authors = Array.from({ length: 20 }, (_, index) =>
+      authorOf(requestWith({ "user-agent": `manager-of-twenty/${long(index)}` })),
+    );
+
+    expect(heapUsed() - before).toBeLessThan(10 << 20);
+    expect(authors.map(({ manager }) => manager)).toContain("manager-of-twenty");
   });
 
   test.each(["", " begins with a space", "x".repeat(129), "\u{1f600}"])(

@@ -44,6 +44,8 @@ const COMMAND_HEADER = "kubectl-command";
 const COMMAND = /^[a-z][a-z -]{0,63}$/;
 const AGENT_LENGTH_MAX = 256;
 const AUDIT_ID_LENGTH_MAX = 64;
+/** Longer ones are refused before. */
+const MANAGER_LENGTH_MAX = 128;
 
 /** Author of a request. An invalid cause is dropped, so that it never fails a write. */
 export function authorOf({ request, query, user, notes }: Authored): Author {
@@ -52,12 +54,17 @@ export function authorOf({ request, query, user, notes }: Authored): Author {
   const command = request.headers.get(COMMAND_HEADER);
   return {
     user: user.name,
-    manager: managerName(query.get("fieldManager") ?? "", userAgent),
-    userAgent: userAgent.slice(0, AGENT_LENGTH_MAX),
+    manager: ownText(managerName(query.get("fieldManager") ?? "", userAgent), MANAGER_LENGTH_MAX),
+    userAgent: ownText(userAgent, AGENT_LENGTH_MAX),
     cause: cause !== undefined && isCause(cause) ? cause : undefined,
     ...(command !== undefined && COMMAND.test(command) && { command }),
-    ...(notes?.auditId !== undefined && { auditId: notes.auditId.slice(0, AUDIT_ID_LENGTH_MAX) }),
+    ...(notes?.auditId !== undefined && { auditId: ownText(notes.auditId, AUDIT_ID_LENGTH_MAX) }),
   };
+}
+
+/** Copies the text: a slice would keep the whole header in memory for as long as the entry. */
+function ownText(text: string, lengthMax: number): string {
+  return Buffer.from(text.slice(0, lengthMax)).toString();
 }
 
 interface Authored {

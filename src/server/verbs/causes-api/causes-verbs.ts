@@ -1,10 +1,10 @@
 /** Answers requests for `causes.setpoint.dev` from the journal and the history. */
 import type { Change, ChangeList } from "../../../api/causes/change.ts";
-import { badRequest, forbidden, methodNotSupported } from "../../../api/errors/api-error.ts";
-import { requiredFieldValue } from "../../../api/selectors/field-selector.ts";
+import { badRequest, forbidden, isApiError, methodNotSupported } from "../../../api/errors/api-error.ts";
+import { fieldsMatch, requiredFieldValue } from "../../../api/selectors/field-selector.ts";
+import { labelsMatch } from "../../../api/selectors/label-selector.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
-import { isStoreError } from "../../../store/store-error.ts";
 import type { Entry, PastChange, Store } from "../../../store/store.ts";
 import type { Authorizer } from "../../access/authz/authorizer.ts";
 import type { Resource } from "../../objects/registry.ts";
@@ -16,14 +16,14 @@ import type { Call } from "../../request/call.ts";
 import type { Journal, JournalEntry } from "../../write/journal.ts";
 import { listOptionsOf } from "../read/list-options.ts";
 import type { ListOptions } from "../read/list-options.ts";
-import { changeObject } from "./change-object.ts";
+import { changeName, changeObject } from "./change-object.ts";
 import type { ChangeStates } from "./change-object.ts";
+import { ChangePage } from "./change-page.ts";
 import type { KeyPlace, KeyPlaces } from "./key-places.ts";
-import { pastOfKey } from "./past-of-key.ts";
+import { findChange, pastOfKey } from "./past-of-key.ts";
+import type { PastWrite } from "./past-of-key.ts";
 import { ReadableObjects } from "./readable-objects.ts";
 
-/** Changes in a response without a smaller limit. */
-const CHANGES_MAX = 500;
 /** Length of a step. */
 const STEP_MS = 5;
 
@@ -79,95 +79,113 @@ function isAboutObject({ fields }: ListOptions): boolean {
 }
 
 async function ofObject(reading: Reading): Promise<Found> {
-  const { options, parts, readable, next } = reading;
+  const { options, parts, next } = reading;
   const place = placeOf(reading);
   await requireReadable(place, reading);
   const key = keyOf(place.resource, place.namespace, place.name);
-  const revision = requiredFieldValue(options.fields, "revision");
-  const past =
-    revision === undefined ? await pastOfKey(parts, key, { limit: limitOf(options), next }) : undefined;
-  const writes = past?.writes.toReversed() ?? (await singleWrite(parts, key, Number(revision)));
-  const items: Change[] = [];
-  for (const { revision: at, entry, change } of writes) {
-    const states = change === undefined ? undefined : await statesOf(change, place, parts.versions);
-    const time = change?.time ?? entry?.at;
-    const ofPass = entry === undefined ? [] : parts.journal.ofPass(entry);
-    items.push(await changeObject({ place, revision: at, time, entry, states, ofPass }, readable));
+  const revision = requiredRevision(options);
+  const writes = revision === undefined ? pastOfKey(parts, key) : writeAt(parts, key, revision);
+  const page = new ChangePage(options.limit);
+  for (;;) {
+    const write = await writes.next();
+    if (write.done === true) return { items: page.items.toReversed(), cut: cutText(write.value) };
+    if (page.isFull) return { items: page.items.toReversed(), cut: "older changes are beyond the limit" };
+    if (selects(options, place, write.value.revision)) page.add(await changeOf(place, write.value, reading));
     await next();
   }
-  return { items, cut: cutText(past?.cut) };
 }
 
-function cutText(cut: "limit" | "history" | undefined): string | undefined {
-  if (cut === undefined) return undefined;
-  return cut === "limit"
-    ? "older changes are beyond the limit"
-    : "the history no longer reaches further back";
+function cutText(cut: "whole" | "history"): string | undefined {
+  return cut === "history" ? "the history no longer reaches further back" : undefined;
 }
 
-async function singleWrite(
-  { store, journal }: CausesParts,
+/** The write of a key at a revision, if it is remembered. */
+async function* writeAt(
+  parts: CausesParts,
   key: string,
   revision: number,
-): Promise<readonly { revision: number; entry: JournalEntry | undefined; change: PastChange | undefined }[]> {
-  if (!Number.isSafeInteger(revision) || revision < 1) throw badRequest("revision must be a positive number");
-  const found = journal.findByRevision(revision);
+): AsyncGenerator<PastWrite, "whole"> {
+  const found = parts.journal.findByRevision(revision);
   const entry = found?.keys.includes(key) === true ? found : undefined;
-  const change = await findChange(store, revision, key);
-  return entry === undefined && change === undefined ? [] : [{ revision, entry, change }];
-}
-
-async function findChange(store: Store, revision: number, key: string): Promise<PastChange | undefined> {
-  try {
-    return await store.change(revision, key);
-  } catch (error) {
-    if (isStoreError(error, "Compacted") || isStoreError(error, "FutureRevision")) return undefined;
-    throw error;
-  }
+  const change = await findChange(parts, revision, key);
+  if (entry !== undefined || change !== undefined) yield { revision, entry, change };
+  return "whole";
 }
 
 /** Journalled changes of all objects in the namespace that the user may read, oldest first. */
-async function ofAll({ call, options, parts, readable, next }: Reading): Promise<Found> {
-  const { journal, places } = parts;
-  const limit = limitOf(options);
-  const items: Change[] = [];
-  let seen = continuedAfter(options, journal);
-  for (const entry of [...journal.since(seen)]) {
-    if (items.length >= limit) return { items, next: String(seen) };
+async function ofAll({ call, options, ...reading }: Reading): Promise<Found> {
+  const { parts, readable, next } = reading;
+  const page = new ChangePage(options.limit);
+  let seen = continuedAfter(options);
+  for (const entry of entriesAfter(seen, options, parts.journal)) {
+    if (page.isFull) return { items: page.items, next: String(seen) };
     for (const key of entry.keys) {
-      const place = places.findPlace(key);
-      if (place === undefined || !isIn(place, call.info.namespace) || !(await readable.mayRead(place)))
-        continue;
-      const change = await findChange(parts.store, entry.revision, key);
-      const states = change === undefined ? undefined : await statesOf(change, place, parts.versions);
-      const { revision } = entry;
-      // The store's time, as in the list of one object.
-      const time = change?.time ?? entry.at;
-      items.push(
-        await changeObject({ place, revision, time, entry, states, ofPass: journal.ofPass(entry) }, readable),
-      );
+      const place = parts.places.findPlace(key);
+      if (place === undefined || !isIn(place, call.info.namespace)) continue;
+      if (!selects(options, place, entry.revision) || !(await readable.mayRead(place))) continue;
+      const change = await findChange(parts, entry.revision, key);
+      page.add(await changeOf(place, { revision: entry.revision, entry, change }, reading));
     }
     seen = entry.revision;
     await next();
   }
-  return { items };
+  return { items: page.items };
+}
+
+function entriesAfter(seen: number, options: ListOptions, journal: Journal): readonly JournalEntry[] {
+  const revision = requiredRevision(options);
+  if (revision === undefined) return [...journal.since(seen)];
+  const entry = journal.findByRevision(revision);
+  return entry === undefined || revision <= seen ? [] : [entry];
 }
 
 function isIn({ namespace }: KeyPlace, asked: string): boolean {
   return asked === "" || namespace === asked;
 }
 
+/** Changes have no labels. */
+function selects(
+  { fields, labels }: ListOptions,
+  { resource, name, namespace }: KeyPlace,
+  at: number,
+): boolean {
+  const { group, kind } = resource.facts;
+  const values = new Map([
+    ["object.group", group],
+    ["object.kind", kind],
+    ["object.name", name],
+    ["revision", String(at)],
+    ["metadata.name", changeName(name, at)],
+    ["metadata.namespace", namespace],
+  ]);
+  return labelsMatch(labels) && fieldsMatch(fields, (field) => values.get(field) ?? "");
+}
+
+async function changeOf(
+  place: KeyPlace,
+  { revision, entry, change }: PastWrite,
+  { parts, readable }: Pick<Reading, "parts" | "readable">,
+): Promise<Change> {
+  const states = change === undefined ? undefined : await findStates(change, place, parts.versions);
+  const time = change?.time ?? entry?.at;
+  const ofPass = entry === undefined ? [] : parts.journal.ofPass(entry);
+  const made = await changeObject({ place, revision, time, entry, states, ofPass }, readable);
+  if (change !== undefined) releasePast(change, parts.store);
+  return made;
+}
+
 /** The continue token is the last revision of the previous page. */
-function continuedAfter({ continueToken, fields }: ListOptions, journal: Journal): number {
-  const revision = requiredFieldValue(fields, "revision");
-  if (continueToken === "") return revision === undefined ? journal.floor : Number(revision) - 1;
+function continuedAfter({ continueToken }: ListOptions): number {
+  if (continueToken === "") return 0;
   if (!/^\d{1,15}$/.test(continueToken)) throw badRequest("continue key is not valid");
   return Number(continueToken);
 }
 
-function limitOf({ limit, fields }: ListOptions): number {
-  const asked = limit === 0 ? CHANGES_MAX : Math.min(limit, CHANGES_MAX);
-  return requiredFieldValue(fields, "revision") === undefined ? asked : 1;
+function requiredRevision({ fields }: ListOptions): number | undefined {
+  const text = requiredFieldValue(fields, "revision");
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw badRequest("revision must be a positive number");
+  return Number(text);
 }
 
 function placeOf({ call, options, parts }: Reading): KeyPlace {
@@ -201,16 +219,28 @@ async function requireReadable(place: KeyPlace, { call, readable }: Reading): Pr
   );
 }
 
-async function statesOf(
+/** Undefined for a value that cannot be read or converted: it affects its own change only. */
+async function findStates(
   { before, after }: PastChange,
   { resource }: KeyPlace,
   versions: Versions,
-): Promise<ChangeStates> {
-  const stored = [before, after].flatMap((entry) => (entry === undefined ? [] : [StoredObject.of(entry)]));
-  await versions.readyToShow(stored, resource);
+): Promise<ChangeStates | undefined> {
   const shown = (entry: Entry | undefined): ApiObject | undefined =>
     entry === undefined ? undefined : versions.entry(entry, resource);
-  return { before: shown(before), after: shown(after) };
+  try {
+    const stored = [before, after].flatMap((entry) => (entry === undefined ? [] : [StoredObject.of(entry)]));
+    await versions.readyToShow(stored, resource);
+    return { before: shown(before), after: shown(after) };
+  } catch (error) {
+    if (isApiError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The history keeps bytes: states that were decoded for a change are dropped again. */
+function releasePast({ key, before, after }: PastChange, { view }: Store): void {
+  for (const entry of [before, after])
+    if (entry?.slot instanceof StoredObject && view.get(key) !== entry) entry.slot.release();
 }
 
 /** Resolves in a later step when the current one has run long, otherwise at once. */

@@ -15,7 +15,6 @@ import { fieldChanges } from "../../../api/causes/field-changes.ts";
 import type { FieldChange } from "../../../api/causes/field-changes.ts";
 import type { ManagedFieldsEntry } from "../../../api/generated/types/meta-v1.ts";
 import { stringifyJson } from "../../../api/json/json-text.ts";
-import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { microTimeText } from "../../../api/values/time.ts";
 import type { JournalEntry } from "../../write/journal.ts";
 import type { KeyPlace } from "./key-places.ts";
@@ -26,6 +25,8 @@ import type { ReadableObjects } from "./readable-objects.ts";
 const FIELDS_MAX = 64;
 const VALUE_LENGTH_MAX = 1024;
 const OTHER_WRITES_MAX = 16;
+/** A client may state more; each costs a decision of the authorizers. */
+const REASONS_MAX = 8;
 
 /** Objects before and after a write. */
 export interface ChangeStates {
@@ -56,7 +57,7 @@ export async function changeObject(change: KnownChange, readable: ReadableObject
     apiVersion: CAUSES_VERSION,
     kind: "Change",
     metadata: {
-      name: `${place.name}.${String(revision)}`,
+      name: changeName(place.name, revision),
       ...(place.namespace !== "" && { namespace: place.namespace }),
     },
     revision: String(revision),
@@ -67,6 +68,11 @@ export async function changeObject(change: KnownChange, readable: ReadableObject
     ...(pass !== undefined && { pass }),
     ...(states !== undefined && { fields: shownFields(states, place) }),
   };
+}
+
+/** Name of a change: that of its object, with the revision. */
+export function changeName(objectName: string, revision: number): string {
+  return `${objectName}.${String(revision)}`;
 }
 
 function operationOf({ states }: KnownChange): Change["operation"] {
@@ -100,19 +106,15 @@ function authorOf(
 function findManager({ before, after }: ChangeStates): string | undefined {
   const known = before?.metadata.managedFields ?? [];
   const entries = after?.metadata.managedFields ?? [];
-  const written = entries.filter((entry) => !known.some((each) => isSameWrite(each, entry)));
-  const changed = entries.filter((entry) => !known.some((each) => jsonEqual(each, entry)));
+  const [writes, texts] = [new Set(known.map(writeOf)), new Set(known.map(stringifyJson))];
+  const written = entries.filter((entry) => !writes.has(writeOf(entry)));
+  const changed = entries.filter((entry) => !texts.has(stringifyJson(entry)));
   return newestOf(written) ?? newestOf(changed);
 }
 
-function isSameWrite(one: ManagedFieldsEntry, other: ManagedFieldsEntry): boolean {
-  const { manager, operation, subresource, time } = one;
-  return (
-    manager === other.manager &&
-    operation === other.operation &&
-    subresource === other.subresource &&
-    time === other.time
-  );
+/** Equal for the entries of one write. */
+function writeOf({ manager, operation, subresource, time }: ManagedFieldsEntry): string {
+  return stringifyJson([manager, operation, subresource, time]);
 }
 
 function newestOf(entries: readonly ManagedFieldsEntry[]): string | undefined {
@@ -154,7 +156,7 @@ async function passOf(
     if (object !== undefined) otherWrites.push({ revision: String(revision), object });
   }
   const reasons: ChangeReason[] = [];
-  for (const cause of kept) reasons.push(await reasonOf(cause, readable));
+  for (const cause of kept.slice(0, REASONS_MAX)) reasons.push(await reasonOf(cause, readable));
   return {
     id: pass,
     ...(shownSubject !== undefined && { subject: shownSubject }),

@@ -18,47 +18,35 @@ export interface PastParts {
   readonly journal: Journal;
 }
 
-export interface PastOfKey {
-  /** Newest first. */
-  readonly writes: readonly PastWrite[];
-  /** Why older writes are missing. */
-  readonly cut: "limit" | "history" | undefined;
-}
-
-/** `next` runs between two writes: it yields to the loop. */
-export async function pastOfKey(
+/** Yields the writes of a key, newest first. Returns whether the history ended before the first write. */
+export async function* pastOfKey(
   { store, journal }: PastParts,
   key: string,
-  { limit, next }: { readonly limit: number; readonly next: () => Promise<void> },
-): Promise<PastOfKey> {
+): AsyncGenerator<PastWrite, "whole" | "history"> {
   const journalled = [...journal.of(key)];
-  const writes: PastWrite[] = [];
   let revision = Math.max(store.view.get(key)?.modRevision ?? 0, journalled.at(-1)?.revision ?? 0);
   while (revision > 0) {
-    if (writes.length === limit) return { writes, cut: "limit" };
     const entry = journal.findByRevision(revision);
-    const change = await findChange(store, revision, key);
-    writes.push({ revision, entry, change });
+    const change = await findChange({ store }, revision, key);
+    yield { revision, entry, change };
     const older = olderThan(journalled, revision);
-    if (change === undefined) {
-      // The journal may remember older writes whose states are gone.
-      if (older === 0) return { writes, cut: "history" };
-      revision = older;
-    } else revision = change.before?.modRevision ?? older;
-    await next();
+    // The journal may remember older writes whose states are gone.
+    if (change === undefined && older === 0) return "history";
+    revision = change?.before?.modRevision ?? older;
   }
-  return { writes, cut: undefined };
+  return "whole";
 }
 
-async function findChange(
-  store: PastParts["store"],
+/** Undefined when the history does not have the change. */
+export async function findChange(
+  { store }: { readonly store: Pick<Store, "change"> },
   revision: number,
   key: string,
 ): Promise<PastChange | undefined> {
   try {
     return await store.change(revision, key);
   } catch (error) {
-    if (isStoreError(error, "Compacted")) return undefined;
+    if (isStoreError(error, "Compacted") || isStoreError(error, "FutureRevision")) return undefined;
     throw error;
   }
 }
