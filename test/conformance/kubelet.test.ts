@@ -270,6 +270,15 @@ describe("a kubelet behind the server", () => {
     expect([other.code, other.text]).toEqual([200, "GET /a/b?c=d"]);
     expect([redirect.code, redirect.headers["location"]]).toEqual([301, "/api/v1/nodes/n1/proxy/"]);
   });
+
+  test("leads to no other program on loopback", async () => {
+    const { port } = new URL(world.cluster.server);
+
+    const { body } = await world.cluster.ask("GET", `/api/v1/nodes/https:n1:${port}/proxy/version`);
+
+    const why = "the server does not dial its address 127.0.0.1";
+    expect(body).toMatchObject({ code: 503, message: `node "n1" cannot be reached: ${why}` });
+  });
 });
 
 describe("a kubelet whose certificate is verified", () => {

@@ -19,6 +19,12 @@ export interface NodeLinkParts {
   readonly egress: OpenEgress;
 }
 
+interface NodePort {
+  readonly port: number;
+  readonly scheme: "http" | "https";
+  readonly origin: AddressOrigin;
+}
+
 /** Identity of this server towards nodes in its process: that of its client certificate. */
 const CALLER: NodeCaller = { name: "kube-apiserver-kubelet-client", groups: [] };
 const NODES = "/registry/minions/";
@@ -44,14 +50,18 @@ export class NodeLink {
     if (acceptor !== undefined) return localTarget(nodeName, acceptor);
     const port = findKubeletPort(node);
     if (port === undefined) throw unreachable(nodeName, "it states no kubelet port");
-    return { ...(await this.#target(node, port, "https")), ...this.#trust() };
+    const origin: AddressOrigin = this.#options.allowsLoopback === true ? "configured" : "reported";
+    return { ...(await this.#target(node, { port, scheme: "https", origin })), ...this.#trust() };
   }
 
-  /** Another port of the node. Certificates are not verified, because no object names them. */
+  /**
+   * Another port of the node. Certificates are not verified, because no object names them. Never on loopback, where other programs of
+   * the server's machine listen.
+   */
   async port(nodeName: string, port: number, scheme: "http" | "https"): Promise<RelayTarget> {
     const node = await this.#node(nodeName);
     if (findKubeletPort(node) === undefined) throw unreachable(nodeName, "it states no kubelet port");
-    return this.#target(node, port, scheme);
+    return this.#target(node, { port, scheme, origin: "reported" });
   }
 
   /** Whether the port is that of the node's kubelet. */
@@ -65,11 +75,9 @@ export class NodeLink {
     return StoredObject.of(entry).object as Node;
   }
 
-  async #target(node: Node, port: number, scheme: "http" | "https"): Promise<RelayTarget> {
-    const { addressTypes, allowsLoopback = false } = this.#options;
-    const origin: AddressOrigin = allowsLoopback ? "configured" : "reported";
+  async #target(node: Node, { port, scheme, origin }: NodePort): Promise<RelayTarget> {
     const name = node.metadata.name;
-    const hosts = preferredAddresses(node, addressTypes);
+    const hosts = preferredAddresses(node, this.#options.addressTypes);
     const host = hosts.length > 1 ? await this.#parts.egress.firstDialable(hosts, origin) : hosts[0];
     if (host === undefined) throw unreachable(name, "it states no address of a preferred type");
     if (isIP(host) !== 0 && !isDialable(host, origin))

@@ -1,6 +1,7 @@
 /** Parses the body of a kubelet's `/stats/summary`, in the parts that the metrics API shows. */
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
+import { parseJson } from "../../api/json/json-scan.ts";
 import type { ContainerUsage, Usage } from "../verbs/metrics-api/usage-source.ts";
 
 export interface StatsSummary {
@@ -10,8 +11,8 @@ export interface StatsSummary {
 }
 
 /** Throws for a body that is not a summary. A pod without figures of each container is left out, as metrics-server does. */
-export function parseStatsSummary(text: string): StatsSummary {
-  const body: unknown = JSON.parse(text);
+export function parseStatsSummary(bytes: Uint8Array): StatsSummary {
+  const body = parseJson(bytes).value;
   if (!isJsonObject(body)) throw new TypeError("expected an object with the usage of a node");
   const pods = new Map<string, readonly ContainerUsage[]>();
   for (const pod of listIn(body, "pods")) {
